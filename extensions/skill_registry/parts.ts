@@ -131,7 +131,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...{ root, config, hooks, closing, grants, visible, tokens, usage, readSkill: bytes.readSkill },
     ...skills,
     ...search,
-    changes: recordSteps(changes, usage.recorder, refusalOf),
+    changes: recordSteps(changes, { step: (made) => usage.recorder.step(made) }, refusalOf),
     sentBodies: createSentBodies(),
     reading: new SkillReading({ catalog, grants, limits: config.limits, admit, onLoaded }),
     problems: () => [

@@ -5,6 +5,11 @@ import { type OpenOptions, statsOf, withContained } from './open-contained.ts';
 import { fileSegments, relativeSegments } from './paths.ts';
 import { assertReadable, isPrivateName, isReserved } from './withheld.ts';
 
+export interface ReadOptions extends Pick<OpenOptions, 'own'> {
+  /** Filled instead of a new buffer where the file is smaller, and the result is a part of it. For whoever reads many files in turn. */
+  readonly into?: Buffer;
+}
+
 /**
  * Reads one regular file below a folder, safely even if somebody has put links or devices there.
  *
@@ -13,31 +18,24 @@ import { assertReadable, isPrivateName, isReserved } from './withheld.ts';
  *
  * @param base - Absolute, real (no symbolic link in it).
  * @param path - Relative, see `fileSegments`.
- * @param options.own - See `OpenOptions`. Default: false.
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also when it is not a regular file, or is never read: `assertReadable`),
  *   RESOURCE_TOO_LARGE, INVALID_ARGUMENT.
  */
-export function readContained(
-  base: string,
-  path: string,
-  maxBytes: number,
-  { own = false }: Pick<OpenOptions, 'own'> = {},
-): Buffer {
+export function readContained(base: string, path: string, maxBytes: number, options: ReadOptions = {}): Buffer {
   const segments = fileSegments(path);
   assertReadable(segments, path);
-  return readFile(base, segments, path, maxBytes, own);
+  return readFile(base, segments, path, maxBytes, options);
 }
 
 /**
  * Reads a file that a person has named. Links are followed. It must be a regular file of at most `maxBytes`; a FIFO or a device is
  * refused. Private names such as `.env` are allowed, reserved paths are not (`reserve`).
  *
- * @param options.own - See `OpenOptions`. Default: false.
  * @throws As `readContained`, and what `realpath` throws when nothing exists there.
  */
-export function readNamedFile(file: string, maxBytes: number, { own = false }: Pick<OpenOptions, 'own'> = {}): Buffer {
+export function readNamedFile(file: string, maxBytes: number, options: ReadOptions = {}): Buffer {
   const real = realpathSync(file);
-  return readFile(dirname(real), [basename(real)], basename(real), maxBytes, own);
+  return readFile(dirname(real), [basename(real)], basename(real), maxBytes, options);
 }
 
 export interface FolderEntry {
@@ -80,7 +78,13 @@ export function listContained(
 // --- internal ---
 
 /** As `readContained`, also for a file with a private name. */
-function readFile(base: string, segments: readonly string[], path: string, maxBytes: number, own: boolean): Buffer {
+function readFile(
+  base: string,
+  segments: readonly string[],
+  path: string,
+  maxBytes: number,
+  { own = false, into }: ReadOptions,
+): Buffer {
   return withContained(
     base,
     segments,
@@ -90,15 +94,16 @@ function readFile(base: string, segments: readonly string[], path: string, maxBy
       if (!stats.isFile())
         throw resourceNotFound(path, stats.isDirectory() ? 'it is a directory' : 'it is no regular file');
       if (stats.size > maxBytes) throw resourceTooLarge(path, stats.size, maxBytes);
-      return readUpTo(descriptor, stats.size, maxBytes, path);
+      const buffer = into && stats.size < into.length ? into : Buffer.allocUnsafe(stats.size + 1);
+      return readUpTo(descriptor, stats.size, maxBytes, path, buffer);
     },
     { own },
   );
 }
 
 /** Reads at most one byte more than `maxBytes`: the file may grow while it is read. */
-function readUpTo(descriptor: number, size: number, maxBytes: number, path: string): Buffer {
-  let buffer = Buffer.allocUnsafe(size + 1);
+function readUpTo(descriptor: number, size: number, maxBytes: number, path: string, given: Buffer): Buffer {
+  let buffer = given;
   let length = 0;
   for (;;) {
     const count = readSync(descriptor, buffer, length, buffer.length - length, null);

@@ -23,7 +23,7 @@ function compare(yaml: string): { scan: unknown; yaml: unknown } | undefined {
       data: scanned.data,
       order: Object.keys(scanned.data),
       lines: keys.map((key) => scanned.lines.get(key)),
-      wrong: [],
+      wrong: scanned.repaired,
     },
     yaml: {
       data: read.data,

@@ -56,7 +56,8 @@ export function kindOf(value: unknown): string {
 
 /** Whether a value is text with a letter or an emoji in it. The excluded letters are blanks of hieroglyphs, which nobody sees. */
 export function saysSomething(value: unknown): value is string {
-  return typeof value === 'string' && /(?![\u{13441}\u{13442}])[\p{L}\p{Extended_Pictographic}]/u.test(foldLine(value));
+  if (typeof value !== 'string') return false;
+  return /^[A-Za-z]/.test(value) || /(?![\u{13441}\u{13442}])[\p{L}\p{Extended_Pictographic}]/u.test(foldLine(value));
 }
 
 /** Says why a field has no text. */
@@ -78,10 +79,14 @@ export function readText(value: unknown): string | undefined {
   return undefined;
 }
 
+/** Frozen and shared: most fields of most skills are empty, and there may be tens of thousands of skills. */
+export const NO_TEXTS: readonly string[] = Object.freeze([]);
+export const NO_ENTRIES: Readonly<Record<string, unknown>> = Object.freeze({});
+
 /** Reads a list, or text with commas between its entries. Removes empty and repeated entries. FIELD_INVALID for anything else. */
 export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
-  if (value === undefined || value === null) return [];
+  if (value === undefined || value === null) return NO_TEXTS;
   if (typeof value === 'string') return clean(value.split(','));
   if (Array.isArray(value) && value.every((item) => readText(item) !== undefined && !Array.isArray(item))) {
     return clean(value.map((item) => readText(item) as string));
@@ -93,8 +98,10 @@ export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: 
 
 /** The tags of `tags` and `metadata.tags`, each once. */
 export function readTags(fields: Fields, { tags }: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
+  const own = readList('tags', fields, add, lineOf);
+  if (tags === undefined || tags === null) return own;
   const inMetadata = readList('metadata.tags', { 'metadata.tags': tags }, add, () => lineOf('metadata'));
-  return [...new Set([...readList('tags', fields, add, lineOf), ...inMetadata])];
+  return [...new Set([...own, ...inMetadata])];
 }
 
 /** As `readList`, but white space separates entries, too. */
@@ -134,7 +141,7 @@ export function readBoolean(
  */
 export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
-  if (value === undefined || value === null) return [];
+  if (value === undefined || value === null) return NO_TEXTS;
   if (typeof value === 'string') return splitOutsideParentheses(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
     return value.flatMap((item) => splitOutsideParentheses(item));
@@ -147,7 +154,7 @@ export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf:
 export const NAME_RULE = '1-64 lowercase letters, digits and single hyphens, none at the ends';
 
 export function isName(text: string): boolean {
-  return NAME.test(text.normalize('NFKC'));
+  return ASCII_NAME.test(text) || NAME.test(text.normalize('NFKC'));
 }
 
 /** The advice for a missing name. */
@@ -164,6 +171,8 @@ export function nameValue(name: string): string {
 
 // --- internal ---
 
+/** A faster test, because most names pass it. */
+const ASCII_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const NAME = /^(?!.*--)[\p{Ll}\p{Lo}\p{N}]([\p{Ll}\p{Lo}\p{N}-]{0,62}[\p{Ll}\p{Lo}\p{N}])?$/u;
 
 function comparable(value: unknown): unknown {

@@ -5,6 +5,7 @@ import {
   isTrue,
   lackOf,
   NAME_RULE,
+  NO_ENTRIES,
   nameRemedy,
   type ProblemSink,
   problemSink,
@@ -130,7 +131,7 @@ export function parseSkill(
     metadata,
     ...withGate,
     ...(fillsLeft === undefined ? {} : { fillsLeft }),
-    extra: Object.fromEntries(Object.entries(fields.data).filter(([key]) => !OWN_FIELDS.has(key))),
+    extra: othersOf(fields.data),
   };
   return { header, problems };
 }
@@ -191,16 +192,22 @@ function readLabels(
   add: ProblemSink,
   lineOf: LineOf,
 ): Pick<SkillHeader, (typeof LABELS)[number]> {
-  const given = LABELS.flatMap((key) => {
+  const labels: Record<string, string> = {};
+  for (const key of LABELS) {
     const value = data[key];
-    if (value === undefined || value === null) return [];
+    if (value === undefined || value === null) continue;
     const text = Array.isArray(value) ? undefined : readText(value);
-    if (text !== undefined) return [[key, foldLine(text)]];
-    const message = `"${key}" should be text, got ${shown(value)}; it was ignored. Write one text, in quotes.`;
-    add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
-    return [];
-  });
-  return Object.fromEntries(given);
+    if (text === undefined) {
+      const message = `"${key}" should be text, got ${shown(value)}; it was ignored. Write one text, in quotes.`;
+      add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
+    } else labels[key] = foldLine(text);
+  }
+  return labels;
+}
+
+function othersOf(data: YamlFields['data']): SkillHeader['extra'] {
+  const others = Object.keys(data).filter((key) => !OWN_FIELDS.has(key));
+  return others.length === 0 ? NO_ENTRIES : Object.fromEntries(others.map((key) => [key, data[key]]));
 }
 
 function readMetadata(
@@ -209,7 +216,7 @@ function readMetadata(
   lineOf: LineOf,
 ): Pick<SkillHeader, 'metadata' | 'gate'> {
   const given = data.metadata;
-  if (given === undefined || given === null) return { metadata: {} };
+  if (given === undefined || given === null) return { metadata: NO_ENTRIES };
   const report = (message: string): void =>
     add('FIELD_INVALID', 'warning', message, lineOf('metadata'), { field: 'metadata' });
   const metadata = asMapping(given);
@@ -241,7 +248,7 @@ function readName(
     const message = `The name "${shorten(name, 80)}" should be ${NAME_RULE}. Rename the skill: name and directory.`;
     add('NAME_INVALID', 'warning', message, lineOf('name'), { name });
   }
-  if (name.normalize('NFKC') !== directory.normalize('NFKC')) {
+  if (name !== directory && name.normalize('NFKC') !== directory.normalize('NFKC')) {
     const message = `The name "${shorten(name, 80)}" differs from the directory "${directory}", which is the id. Make them equal.`;
     add('NAME_MISMATCH', 'warning', message, lineOf('name'), { name, directory });
   }
@@ -258,7 +265,8 @@ function readDescription(
   const given = [data.description, data.when_to_use].filter(saysSomething);
   const description = foldLine(given.join(' '));
   if (description) {
-    const length = codePoints(description);
+    // There are never more code points than UTF-16 units, and counting them takes time.
+    const length = description.length > MAX_DESCRIPTION ? codePoints(description) : 0;
     if (length > MAX_DESCRIPTION) {
       const own = codePoints(foldLine(readText(data.description) ?? ''));
       const key = own > MAX_DESCRIPTION ? 'description' : 'when_to_use';
@@ -282,13 +290,9 @@ function lineOrFirst(key: string, data: YamlFields['data'], lineOf: LineOf): num
 
 /** The first paragraph of prose, at most 300 characters; a heading when there is nothing else. */
 function firstParagraph(body: string): string {
-  const blocks = body
-    .replace(/\r\n?/g, '\n')
-    .split(/\n[ \t]*\n/)
-    .map((block) => block.trim());
-  const prose = blocks
-    .map((block) => foldLine(block.replace(/^#{1,6}[^\r\n]*/gm, '')))
-    .find((block) => /[\p{L}\p{N}]/u.test(block));
-  const text = prose ?? foldLine(body.replace(/^[#\s]+/, ''));
-  return shorten(text, 300);
+  for (const block of body.replace(/\r\n?/g, '\n').split(/\n[ \t]*\n/)) {
+    const prose = foldLine(block.trim().replace(/^#{1,6}[^\r\n]*/gm, ''));
+    if (/[\p{L}\p{N}]/u.test(prose)) return shorten(prose, 300);
+  }
+  return shorten(foldLine(body.replace(/^[#\s]+/, '')), 300);
 }

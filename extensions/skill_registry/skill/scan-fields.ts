@@ -3,152 +3,205 @@ export interface ScannedFields {
   readonly data: Readonly<Record<string, unknown>>;
   /** 1-based line of each top-level key. */
   readonly lines: ReadonlyMap<string, number>;
+  /** Top-level keys whose value is valid only in quotes, as it has a colon and a blank: `description: Note: this`. */
+  readonly repaired: readonly string[];
 }
 
 /**
- * Reads simple frontmatter line by line: `key: value` with plain or quoted text on one line, and lists and mappings of such
- * values. The result equals that of the `yaml` package, in a hundredth of the time. Returns undefined when the result
- * could differ, so that package must read it: anchors, tags, comments, most block and flow collections, most text over
- * several lines, escapes, repeated keys, tabs, unusual characters at the start of a value.
+ * Reads simple frontmatter line by line: plain or quoted text on one line, blocks of text, and lists and mappings of these. The result
+ * equals that of the `yaml` package, in a hundredth of the time. Returns undefined when the result could differ, so that package must
+ * read it: anchors, tags, comments after a value, most flow collections, plain text over several lines, unusual escapes, repeated
+ * keys, tabs, unusual characters at the start of a value.
  *
  * @param yaml - With line feeds only.
  */
 export function scanFields(yaml: string): ScannedFields | undefined {
-  if (ODD.test(yaml)) return undefined;
-  const data: Record<string, unknown> = {};
-  const lines = new Map<string, number>();
+  if (!ASCII.test(yaml) && ODD.test(yaml)) return undefined;
   const rows = yaml.split('\n');
   if (rows.at(-1) === '') rows.pop();
-  for (let at = 0; at < rows.length; ) {
-    const row = rows[at] as string;
-    const field = FIELD.exec(row);
-    if (!field || NO_KEYS.has(field[1] as string)) return undefined;
-    const [, key, text] = field as unknown as [string, string, string | undefined];
-    if (lines.has(key)) return undefined;
-    lines.set(key, at + 1);
-    at += 1;
-    while (rows[at] === '') at += 1;
-    const isNested = at < rows.length && startsNested(rows[at] as string);
-    if (text !== undefined && isNested && rows[at - 1] !== '') {
-      const block = blockAt(text, rows, at);
-      if (!block) return undefined;
-      data[key] = block.value;
-      at = block.end;
-    } else if (text !== undefined) {
-      // An indented line continues the value.
-      if (isNested) return undefined;
-      const value = scalarOf(text);
-      if (value === UNSUPPORTED) return undefined;
-      data[key] = value;
-    } else if (isNested) {
-      const nested = nestedAt(rows, at);
-      if (!nested) return undefined;
-      data[key] = nested.value;
-      at = nested.end;
-      // Another indented line: an indentation that this scan does not support.
-      while (rows[at] === '') at += 1;
-      if (at < rows.length && startsNested(rows[at] as string)) return undefined;
-    } else data[key] = null;
-  }
-  return lines.size > 0 ? { data, lines } : undefined;
+  const top: TopLevel = { lines: new Map(), repaired: [] };
+  const read = mappingAt(rows, 0, 0, top);
+  if (!read || top.lines.size === 0 || top.repaired.length > MAX_REPAIRS) return undefined;
+  if (top.repaired.length > 0 && yaml.length > MAX_REPAIRED_CHARS) return undefined;
+  return { data: read.value, ...top };
 }
+
+/** Frontmatter written by hand needs fewer repairs and has less text. With the package, each repair parses the whole text again. */
+export const MAX_REPAIRS = 20;
+export const MAX_REPAIRED_CHARS: number = 16 * 1024;
 
 // --- internal ---
 
 /** Control characters, white space other than blank and line feed, and surrogates: YAML has special rules for each. */
 const ODD = /[^\P{Cc}\n]|[^\S \n]|\p{Surrogate}/u;
+/** A faster test, because most frontmatter has nothing else. */
+const ASCII = /^[\n -~]*$/;
 /** YAML allows many more characters in a key. */
-const FIELD = /^([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))?$/;
-const NESTED_FIELD = /^( {1,32})([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))?$/;
-const NESTED_ITEM = /^( {0,32})- +(\S(?:.*\S)?)$/;
+const FIELD = /^ {0,32}([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))? *$/;
+const ITEM = /^ {0,32}- +(\S(?:.*\S)?) *$/;
 /** YAML does not read these keys as text; `__proto__` would set the prototype. */
 const NO_KEYS: ReadonlySet<string> = new Set('null Null NULL true True TRUE false False FALSE __proto__'.split(' '));
 const UNSUPPORTED: unique symbol = Symbol('left to the yaml package');
+const [SPACE, DASH, HASH] = [0x20, 0x2d, 0x23];
 
-function startsNested(row: string): boolean {
-  const first = row.charCodeAt(0);
-  return first === 0x20 || first === 0x2d;
+/** What is known of top-level fields only. */
+interface TopLevel {
+  readonly lines: Map<string, number>;
+  readonly repaired: string[];
 }
 
-/** Reads a list or a mapping, up to the first line that is indented less. */
-function nestedAt(rows: readonly string[], from: number): { value: unknown; end: number } | undefined {
-  const indent = indentOf(rows[from] as string);
-  return rows[from]?.[indent] === '-' ? listAt(rows, from, indent) : mappingAt(rows, from, indent);
+/** A value, and the row after it. */
+interface Read<T = unknown> {
+  readonly value: T;
+  readonly end: number;
 }
 
-function listAt(rows: readonly string[], from: number, indent: number): { value: unknown; end: number } | undefined {
-  const list: unknown[] = [];
-  let at = from;
-  for (; at < rows.length && rows[at] !== ''; at++) {
-    const row = rows[at] as string;
-    const [, spaces = '', text] = NESTED_ITEM.exec(row) ?? [];
-    if (text === undefined) {
-      // A list may have the indentation of its key, and then the next key ends it.
-      if (indentOf(row) < indent || (indentOf(row) === indent && row[indent] !== '-')) break;
-      return undefined;
-    }
-    if (spaces.length < indent) break;
-    if (spaces.length > indent) return undefined;
-    const value = scalarOf(text);
-    if (value === UNSUPPORTED) return undefined;
-    list.push(value);
-  }
-  return { value: list, end: at };
-}
-
-function mappingAt(rows: readonly string[], from: number, indent: number): { value: unknown; end: number } | undefined {
+/** Reads a mapping, up to the first row that is indented less. */
+function mappingAt(
+  rows: string[],
+  from: number,
+  indent: number,
+  top?: TopLevel,
+): Read<Record<string, unknown>> | undefined {
   const mapping: Record<string, unknown> = {};
-  let at = from;
-  while (at < rows.length && rows[at] !== '') {
+  let at = nextRow(rows, from);
+  while (at < rows.length) {
     const row = rows[at] as string;
     const own = indentOf(row);
     if (own < indent) break;
-    const [, , key, text] = NESTED_FIELD.exec(row) ?? [];
+    const [, key, text] = FIELD.exec(row) ?? [];
     if (own > indent || key === undefined || NO_KEYS.has(key) || Object.hasOwn(mapping, key)) return undefined;
-    at += 1;
-    const next = rows[at] ?? '';
-    const isDeeper = next !== '' && (indentOf(next) > indent || (indentOf(next) === indent && next[indent] === '-'));
-    if (text !== undefined) {
-      const value = isDeeper ? UNSUPPORTED : scalarOf(text);
-      if (value === UNSUPPORTED) return undefined;
-      mapping[key] = value;
-    } else if (isDeeper) {
-      const nested = nestedAt(rows, at);
-      if (!nested) return undefined;
-      mapping[key] = nested.value;
-      at = nested.end;
-    } else mapping[key] = null;
+    const read = valueAt(text, rows, at + 1, indent);
+    if (!read) return undefined;
+    mapping[key] = read.value;
+    if (read.value === UNSUPPORTED) {
+      // An indented comment would become a part of the value.
+      if (!top || text === undefined || !isRepairable(text) || rows[at + 1]?.startsWith(' ')) return undefined;
+      mapping[key] = text;
+      top.repaired.push(key);
+    }
+    top?.lines.set(key, at + 1);
+    at = nextRow(rows, read.end);
   }
   return { value: mapping, end: at };
 }
 
+/** The value of a key. @param text - After the colon. @param from - The row after the key. @param indent - Of the key. */
+function valueAt(text: string | undefined, rows: string[], from: number, indent: number): Read | undefined {
+  if (text !== undefined && BLOCK.test(text)) return blockAt(text, rows, from, indent);
+  const next = nextRow(rows, from);
+  const row = rows[next] ?? '';
+  const own = indentOf(row);
+  // A list may have the indentation of its key.
+  const isNested = row !== '' && (own > indent || (own === indent && row.charCodeAt(own) === DASH));
+  if (text === undefined && isNested)
+    return row.charCodeAt(own) === DASH ? listAt(rows, next, own) : mappingAt(rows, next, own);
+  // An indented row continues the value.
+  if (isNested) return undefined;
+  return { value: text === undefined ? null : scalarOf(text), end: next };
+}
+
+/** Reads a list, up to the first row that is indented less, or that is no entry. */
+function listAt(rows: string[], from: number, indent: number): Read | undefined {
+  const list: unknown[] = [];
+  let at = from;
+  while (at < rows.length) {
+    const row = rows[at] as string;
+    const own = indentOf(row);
+    if (own < indent || (own === indent && row.charCodeAt(own) !== DASH)) break;
+    const text = ITEM.exec(row)?.[1];
+    if (own > indent || text === undefined) return undefined;
+    const read = FIELD.test(text) ? mappingInItem(rows, at, own) : textOfItem(text, rows, at + 1, own);
+    if (!read || read.value === UNSUPPORTED) return undefined;
+    list.push(read.value);
+    at = nextRow(rows, read.end);
+  }
+  return { value: list, end: at };
+}
+
+/** The mapping of `- key: value` is one with a blank for the hyphen. */
+function mappingInItem(rows: string[], at: number, dash: number): Read | undefined {
+  const row = rows[at] as string;
+  rows[at] = `${row.slice(0, dash)} ${row.slice(dash + 1)}`;
+  return mappingAt(rows, at, indentOf(rows[at]));
+}
+
+function textOfItem(text: string, rows: readonly string[], from: number, indent: number): Read | undefined {
+  if (BLOCK.test(text)) return blockAt(text, rows, from, indent);
+  const next = nextRow(rows, from);
+  return indentOf(rows[next] ?? '') > indent ? undefined : { value: scalarOf(text), end: next };
+}
+
+/** The first row that is not blank and no comment, from `at` on. */
+function nextRow(rows: readonly string[], at: number): number {
+  let next = at;
+  for (; next < rows.length; next++) {
+    const row = rows[next] as string;
+    if (row !== '' && row.charCodeAt(indentOf(row)) !== HASH) break;
+  }
+  return next;
+}
+
 function indentOf(row: string): number {
   let indent = 0;
-  while (row[indent] === ' ') indent += 1;
+  while (row.charCodeAt(indent) === SPACE) indent += 1;
   return indent;
 }
 
-/** Reads a block (`>` or `|`, with or without `-`) of lines with equal indentation and no blank line, up to the next field. */
-function blockAt(sign: string, rows: readonly string[], from: number): { value: string; end: number } | undefined {
-  if (!/^[>|]-?$/.test(sign)) return undefined;
-  const indent = (/^ +/.exec(rows[from] as string)?.[0] ?? '').length;
+/** The sign of a block: literal or folded, with one line feed at its end or none. */
+const BLOCK = /^[>|]-?$/;
+
+/** Reads the rows of a block. */
+function blockAt(sign: string, rows: readonly string[], from: number, parent: number): Read | undefined {
+  const indent = indentOf(rows[from] ?? '');
+  // The first row says how far the block is indented.
+  if (indent <= parent || rows[from]?.length === indent) return undefined;
   const texts: string[] = [];
   let at = from;
-  for (; at < rows.length && startsNested(rows[at] as string); at++) {
+  for (; at < rows.length; at++) {
     const row = rows[at] as string;
-    const text = row.slice(indent);
-    if (indent === 0 || row.slice(0, indent).trim() !== '' || !/^\S(?:.*\S)?$/.test(text)) return undefined;
-    texts.push(text);
+    const own = indentOf(row);
+    if (row.length === own) {
+      if (own > indent) return undefined;
+    } else if (own < indent) break;
+    texts.push(row.slice(indent));
   }
-  // Whether the text of the block ends with a line feed depends on the lines after this one.
-  if (rows[at] === '') return undefined;
-  return { value: texts.join(sign[0] === '>' ? ' ' : '\n') + (sign[1] === '-' ? '' : '\n'), end: at };
+  while (texts.at(-1) === '') texts.pop();
+  const text = sign[0] === '|' ? texts.join('\n') : folded(texts);
+  return { value: sign[1] === '-' ? text : `${text}\n`, end: at };
+}
+
+/** Joins rows with blanks. Empty rows become line feeds, and rows that are indented more keep theirs. */
+function folded(texts: readonly string[]): string {
+  let value = '';
+  let separator = '';
+  let wasDeeper = false;
+  for (const text of texts) {
+    const isDeeper = text.charCodeAt(0) === SPACE;
+    if (text === '') {
+      if (separator === '\n') value += '\n';
+      separator = '\n';
+      continue;
+    }
+    if (isDeeper && separator === '\n' && !wasDeeper) separator = '\n\n';
+    else if (isDeeper && separator === ' ') separator = '\n';
+    value += separator + text;
+    separator = isDeeper ? '\n' : ' ';
+    wasDeeper = isDeeper;
+  }
+  return value;
 }
 
 /** In plain text, `: ` begins a mapping, and ` #` a comment. */
 const NOT_PLAIN = /:(?: |$)| #/;
 /** Letters, and characters without a meaning for YAML at the start of a value. */
-const PLAIN_START = /^[\p{L}(/;$^_+.0-9~<=\\]/u;
+const PLAIN_START = /^[A-Za-z(/;$^_+.0-9~<=\\\u0080-\uffff]/;
+
+/** The `yaml` package refuses such a value, whatever follows, and `readYamlFields` then puts it in quotes. */
+function isRepairable(text: string): boolean {
+  return PLAIN_START.test(text) && /:(?: |$)/.test(text) && !text.includes(' #');
+}
+
 const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ...(['null', 'Null', 'NULL', '~'].map((word) => [word, null]) as [string, unknown][]),
   ...(['true', 'True', 'TRUE'].map((word) => [word, true]) as [string, unknown][]),
@@ -170,33 +223,43 @@ function scalarOf(text: string): unknown {
 /** Reads simple numbers, and text that is certainly not a number. */
 function numberOf(text: string): unknown {
   if (/^(?:0|[1-9][0-9]{0,14})$|^(?:0|[1-9][0-9]{0,5})\.[0-9]{1,6}$/.test(text)) return Number(text);
-  if (/^[0-9]+\.[0-9]+\.[0-9]+$/.test(text)) return text;
+  if (/^[0-9]+(?:\.[0-9]+\.[0-9]+|(?:-[0-9]+){1,2})$/.test(text)) return text;
   // A number in YAML has only these characters, and those of `0x`, `0o`, exponents, `.inf` and `.nan`.
   return /[^-+.0-9eExXoOinfINFaA]/.test(text) && !/^[-+]?0[xob]/i.test(text) ? text : UNSUPPORTED;
 }
 
-/** Reads quoted text that contains neither its own quote character nor an escape. */
+/** Reads quoted text whose escapes, if it has any, are those of JSON. */
 function quotedOf(text: string, quote: string): unknown {
   const inner = text.slice(1, -1);
-  if (text.length < 2 || text.at(-1) !== quote || inner.includes(quote)) return UNSUPPORTED;
-  if (quote === '"' && inner.includes('\\')) return UNSUPPORTED;
-  return inner;
+  if (text.length < 2 || text.at(-1) !== quote) return UNSUPPORTED;
+  if (!inner.includes(quote) && (quote === "'" || !inner.includes('\\'))) return inner;
+  if (quote === "'") return /^(?:[^']|'')*$/.test(inner) ? inner.replaceAll("''", "'") : UNSUPPORTED;
+  return /^(?:[^"\\]|\\["\\/bfnrt])*$/.test(inner) ? JSON.parse(text) : UNSUPPORTED;
 }
 
-/** Reads JSON as `JSON.stringify` writes it: no repeated keys, no unusual numbers, no escapes. */
+/** Reads JSON as `JSON.stringify` writes it: no repeated keys, no unusual numbers or escapes. */
 function jsonOf(text: string): unknown {
-  if (text.includes('\\') || text.includes('__proto__') || text.length > MAX_JSON || /"[^"]{500,}"\s*:/.test(text)) {
+  if (
+    text.includes('__proto__') ||
+    text.includes('\\u') ||
+    text.length > MAX_JSON ||
+    (text.length > 500 && LONG_KEY.test(text))
+  ) {
     return UNSUPPORTED;
   }
   try {
     const value: unknown = JSON.parse(text);
-    const dense = text.replace(/"[^"]*"| +/g, (part) => (part[0] === '"' ? part : ''));
-    return JSON.stringify(value) === dense ? value : UNSUPPORTED;
+    const written = JSON.stringify(value);
+    if (written === text) return value;
+    const dense = text.replace(/"(?:[^"\\]|\\.)*"| +/g, (part) => (part[0] === '"' ? part : ''));
+    return written === dense ? value : UNSUPPORTED;
   } catch {
     return UNSUPPORTED;
   }
 }
 
+/** YAML limits the length of a key. */
+const LONG_KEY = /"(?:[^"\\]|\\.){500,}"\s*:/;
 /** Characters. A longer text may nest too deeply. */
 const MAX_JSON = 2_000;
 

@@ -1,7 +1,7 @@
 import type { Document } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
 import { kindOf } from './field-values.ts';
-import { scanFields } from './scan-fields.ts';
+import { MAX_REPAIRED_CHARS, MAX_REPAIRS, scanFields } from './scan-fields.ts';
 
 /** Why text could not be read as a YAML mapping. */
 export interface YamlFailure {
@@ -23,9 +23,6 @@ export interface YamlFields {
   readonly error?: YamlFailure;
 }
 
-/** Frontmatter written by hand needs fewer repairs and has less text. Each repair parses the whole text again. */
-const MAX_REPAIRS = 20;
-const MAX_REPAIRED_CHARS = 16 * 1024;
 /** Fields that are read from single lines when the text is not YAML: what the skill is, and who must not load it. */
 const SCANNED = new Set(['name', 'description', 'disable-model-invocation', 'user-invocable']);
 
@@ -37,9 +34,8 @@ const SCANNED = new Set(['name', 'description', 'disable-model-invocation', 'use
  */
 export function readYamlFields(yaml: string): YamlFields {
   // The yaml package does not accept a single CR as a line end.
-  const text = yaml.replace(/\r\n?/g, '\n');
-  const scanned = scanFields(text);
-  if (scanned) return { data: scanned.data, lineOf: (key) => scanned.lines.get(key) ?? 1, repaired: [] };
+  const scanned = scanFields(yaml.includes('\r') ? yaml.replace(/\r\n?/g, '\n') : yaml);
+  if (scanned) return { ...scanned, lineOf: (key) => scanned.lines.get(key) ?? 1 };
   return readWithPackage(yaml);
 }
 

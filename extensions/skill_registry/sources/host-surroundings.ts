@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { GateSurroundings } from '../skill/gates.ts';
 
@@ -15,11 +15,19 @@ export function hostSurroundings(
   const environment = given ?? process.env;
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const programs = new Map<string, boolean>();
+  // Asking each folder for each program takes as long as reading the skills.
+  const contents = new Map<string, ReadonlySet<string> | undefined>();
+  const mayHold = (folder: string, name: string): boolean => {
+    if (process.platform !== 'linux') return true;
+    if (!contents.has(folder)) contents.set(folder, namesIn(folder));
+    return contents.get(folder)?.has(name) ?? true;
+  };
   return {
     platform: process.platform,
     hasProgram(name) {
       const isFound =
-        programs.get(name) ?? (!/[\\/]/.test(name) && folders.some((folder) => isProgram(join(folder, name))));
+        programs.get(name) ??
+        (!/[\\/]/.test(name) && folders.some((folder) => mayHold(folder, name) && isProgram(join(folder, name))));
       programs.set(name, isFound);
       return isFound;
     },
@@ -29,6 +37,15 @@ export function hostSurroundings(
 }
 
 // --- internal ---
+
+/** Undefined for a folder that can be searched, but not listed. */
+function namesIn(folder: string): ReadonlySet<string> | undefined {
+  try {
+    return new Set(readdirSync(folder));
+  } catch {
+    return undefined;
+  }
+}
 
 function isProgram(path: string): boolean {
   const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];

@@ -100,7 +100,10 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   };
 
   return {
-    recorder: isOn && whyNoSqlite() === undefined ? recorder : NO_RECORDER,
+    /** Asked for with the first note: loading SQLite takes time. */
+    get recorder() {
+      return isOn && whyNoSqlite() === undefined ? recorder : NO_RECORDER;
+    },
     async report({ skillId, agent, since = '30d' } = {}) {
       const until = Date.now();
       const time = readSince(since, until);

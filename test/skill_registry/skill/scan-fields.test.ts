@@ -17,13 +17,25 @@ describe('a scan', () => {
     'metadata: {"a": {"b": [1, "x y", true]}, "c": null}\n',
     'version: 1.0\nother: 1.2.3\n\nname: a\n\n',
     'description: https://example.org/a?b=c#d\n',
+    'description: \'it\'\'s\'\nother: "a \\"b\\" \\\\"\n',
+    'metadata: {"run": "sh -c \\"x\\""}\n',
+    'emoji: 🦞\nupdated: 2025-01\nempty: \n',
+    'install:\n  - id: brew\n    bins: [a]\n  - id: npm\n    script: |\n      one\n        two\n\n      three\nlast: x\n',
+    '# c\na:\n  # d\n  b: 1\n\n  c: 2\n',
+    'description: >\n  One\n  two\n\n  three\n   - deeper\n\n   - deeper\n  end\n\nname: a\n',
+    'description: |-\n  a\n\n  b\n\n',
+    'description: Note: this: that\nname: a\nother: b:\n',
   ])('reads %j', (yaml) => {
     expect(expectEqualOrAbstain(yaml)).toBe(true);
   });
 
   it.each([
-    'description: a: b\n',
+    'description: a: b\n  c\n',
+    'description: a: b\n  # c\n',
+    'description: a: b # c\n',
     'description: a\n  b\n',
+    'a: "\\/\\x41"\n',
+    'a: {"b": "\\u0041"}\n',
     'a: &x 1\nb: *x\n',
     'a: 0x10\n',
     'a: 1e3\n',

@@ -86,7 +86,10 @@ function readEntry(
     // The target of a link is part of the stamp.
     const stamp = found.realFile === path ? fileOnly : `${fileOnly} ${found.realFile}`;
     if (before?.settled && before.stamp === stamp) return before;
-    const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes, { own: as.own });
+    const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes, {
+      own: as.own,
+      into: BUFFER,
+    });
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
     if (before?.file.digest === digest && before.stamp === stamp && !before.dependsOnOtherFiles) {
       return before.settled === settled ? before : { ...before, settled };
@@ -119,10 +122,14 @@ function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes
   return { header: { ...whole, modelInvocable }, problems: [{ ...half, message }] };
 }
 
-const OPENING_FENCE = '---\n';
+/** One file is read after the other, and its bytes are not kept. */
+const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Most frontmatters have a few hundred bytes. */
-const BEGINNING_BYTES = 3_072;
+const OPENING_FENCE = '---\n';
+const LINE_FEED = 0x0a;
+
+/** Bytes in which the end of the frontmatter is looked for; most have a few hundred. */
+const BEGINNING_BYTES = 8_192;
 
 interface ParseAs {
   readonly profile: ValidationProfile;
@@ -199,12 +206,14 @@ function parse(
   return fault ? { ...parsed, problems: [...parsed.problems, invalid('warning', fault.message)] } : parsed;
 }
 
-/** The first part of a long file, if the frontmatter ends in it; then the rest is not decoded. */
+/** A file up to the line after its frontmatter; the rest is not decoded, which would take longer than anything else here. */
 function beginningOf(bytes: Buffer): string | undefined {
-  if (bytes.length <= BEGINNING_BYTES) return undefined;
-  let end = BEGINNING_BYTES;
-  // Do not cut a character.
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  const fence = bytes.subarray(0, BEGINNING_BYTES).indexOf('\n---');
+  const lineEnd = fence === -1 ? -1 : bytes.indexOf(LINE_FEED, fence + 1);
+  if (lineEnd === -1) return undefined;
+  // One byte more, as what ends with the fence could go on; a character is not cut.
+  let end = lineEnd + 2;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end += 1;
   const text = bytes.toString('utf8', 0, end);
   const { yaml, oddity, bodyOffset } = splitFrontmatter(text);
   return yaml !== undefined && oddity === undefined && bodyOffset < text.length ? text : undefined;
