@@ -102,7 +102,7 @@ export const paths = [
   {
     title: 'A registry that is closed reads on',
     file: 'extensions/skill_registry/catalog/catalog.ts',
-    find: 'if (isClosed) throw registryClosed();',
+    find: 'if (this.#isClosed) throw registryClosed();',
     replace: '',
     test: 'test/skill_registry/closed.test.ts',
     name: 'reads nothing any more once it is closed',

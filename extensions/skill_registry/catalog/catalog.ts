@@ -57,136 +57,148 @@ export interface CatalogOptions extends ClosedOptions {
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
 
-export function createCatalog(initial: readonly SkillSource[], options: CatalogOptions): Catalog {
-  let sources = initial;
-  const builtIn = options.builtIn ? [options.builtIn] : [];
-  const listeners = new Set<ChangeListener>();
-  const lastScans = new WeakMap<SkillSource, SourceScan>();
-  const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
-  let current = runSteps(readOnly({ version: 0, ...runSteps(mergeSources([])), ...nothing }));
-  /** Of `current`; made when it is first compared, which most processes never do. */
-  let currentFingerprint: string | undefined;
-  let assembled: Assembled | undefined;
-  let running: Promise<Snapshot> | undefined;
-  let following: Promise<Snapshot> | undefined;
-  let isClosed = false;
-  const assertOpen = (): void => {
-    if (isClosed) throw registryClosed();
-  };
+export class SkillCatalog implements Catalog {
+  readonly #options: CatalogOptions;
+  readonly #builtIn: readonly SkillSource[];
+  readonly #listeners = new Set<ChangeListener>();
+  readonly #lastScans = new WeakMap<SkillSource, SourceScan>();
+  readonly #subscriptions = new Map<SkillSource, () => void>();
+  #sources: readonly SkillSource[];
+  #current: Snapshot;
+  /** Of `#current`; made when it is first compared, which most processes never do. */
+  #fingerprint: string | undefined;
+  #assembled: Assembled | undefined;
+  #running: Promise<Snapshot> | undefined;
+  #following: Promise<Snapshot> | undefined;
+  #isClosed = false;
 
-  const scanAll = async (): Promise<Snapshot> => {
-    await options.beforeScan?.();
+  constructor(initial: readonly SkillSource[], options: CatalogOptions) {
+    this.#sources = initial;
+    this.#options = options;
+    this.#builtIn = options.builtIn ? [options.builtIn] : [];
+    const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
+    this.#current = runSteps(readOnly({ version: 0, ...runSteps(mergeSources([])), ...nothing }));
+    for (const source of initial) this.#subscribe(source);
+  }
+
+  snapshot(): Snapshot {
+    return this.#current;
+  }
+
+  sources(): readonly SkillSource[] {
+    this.#assertOpen();
+    return [...this.#sources, ...this.#builtIn];
+  }
+
+  addSource(source: SkillSource): () => void {
+    this.#sources = [...this.#sources, source];
+    this.#subscribe(source);
+    return () => {
+      this.#sources = this.#sources.filter((item) => item !== source);
+      this.#unsubscribe(source);
+      source.close?.().catch(() => undefined);
+    };
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async refresh(): Promise<Snapshot> {
+    this.#assertOpen();
+    // Checked first: between two scans `#running` is undefined, although the next scan is about to start.
+    if (this.#following !== undefined) return this.#following;
+    if (!this.#running) return this.#start();
+    this.#following = this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#following = undefined;
+        return this.#start();
+      });
+    return this.#following;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const source of [...this.#subscriptions.keys()]) this.#unsubscribe(source);
+    // A scan may wait for a source that is closed here.
+    await Promise.all(this.#sources.map((source) => source.close?.()));
+    await (this.#following ?? this.#running)?.catch(() => undefined);
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw registryClosed();
+  }
+
+  #subscribe(source: SkillSource): void {
+    const changed = (): void => {
+      if (!this.#isClosed && this.#sources.includes(source)) this.refresh().catch(() => undefined);
+    };
+    const end = source.subscribe?.(changed);
+    if (end) this.#subscriptions.set(source, end);
+  }
+
+  #unsubscribe(source: SkillSource): void {
+    this.#subscriptions.get(source)?.();
+    this.#subscriptions.delete(source);
+  }
+
+  #start(): Promise<Snapshot> {
+    this.#running = this.#scanAll().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #scanAll(): Promise<Snapshot> {
+    const { beforeScan, prepare, disabled = () => [], limits, collision } = this.#options;
+    await beforeScan?.();
     const takeBreak = createBreaks();
     // A source that is added during the scan is part of the next scan.
-    const scanned = sources;
+    const scanned = this.#sources;
     const scans: SourceScan[] = [];
-    const scan = (source: SkillSource): Promise<SourceScan> => source.scan(options.limits, takeBreak, scanned);
-    for (const source of [...scanned, ...builtIn]) {
+    const scan = (source: SkillSource): Promise<SourceScan> => source.scan(limits, takeBreak, scanned);
+    for (const source of [...scanned, ...this.#builtIn]) {
       const isLeftOut = source.ifNone && scans.some(hasOwn);
-      scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastScans));
+      scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, this.#lastScans));
     }
     // Built-in skills come with the package, as this code does: nothing but `disabled` closes them.
     const listed = scans.slice(0, scanned.length);
-    await options.prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
-    const { disabled = () => [] } = options;
+    await prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
     const closed = new Map([
-      ...(await takeSteps(closedSkills(listed, options), takeBreak)),
+      ...(await takeSteps(closedSkills(listed, this.#options), takeBreak)),
       ...(await takeSteps(closedSkills(scans.slice(scanned.length), { disabled }), takeBreak)),
     ]);
-    const isLike = assembled?.from === scanned && isSame(assembled.scans, scans) ? assembled : undefined;
+    const last = this.#assembled;
+    const isLike = last?.from === scanned && isSame(last.scans, scans) ? last : undefined;
     const before = isLike && (await takeSteps(isSameClosed(isLike.closed, closed), takeBreak)) ? isLike : undefined;
     // While other files of equal skills differ, they are read again at every refresh.
-    if (before && !before.copies.differ) return current;
-    const copies = await equalCopies(
-      scanned,
-      scans.slice(0, scanned.length),
-      options.limits,
-      takeBreak,
-      assembled?.copies,
-    );
-    if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return current;
-    assembled = { from: scanned, scans, closed, copies };
-    const next = await takeSteps(assemble(assembled, current.version + 1, options.collision), takeBreak);
+    if (before && !before.copies.differ) return this.#current;
+    const copies = await equalCopies(scanned, listed, limits, takeBreak, last?.copies);
+    if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return this.#current;
+    this.#assembled = { from: scanned, scans, closed, copies };
+    const next = await takeSteps(assemble(this.#assembled, this.#current.version + 1, collision), takeBreak);
+    return this.#replaceIfChanged(next, takeBreak);
+  }
+
+  async #replaceIfChanged(next: Snapshot, takeBreak: () => Promise<void>): Promise<Snapshot> {
     let fingerprint: string | undefined;
-    if (current.version > 0) {
-      currentFingerprint ??= await takeSteps(fingerprintOf(current), takeBreak);
+    if (this.#current.version > 0) {
+      this.#fingerprint ??= await takeSteps(fingerprintOf(this.#current), takeBreak);
       fingerprint = await takeSteps(fingerprintOf(next), takeBreak);
-      if (fingerprint === currentFingerprint) return current;
+      if (fingerprint === this.#fingerprint) return this.#current;
     }
-    currentFingerprint = fingerprint;
-    const ids = frozen(listeners.size > 0 ? await takeSteps(changedIds(current, next), takeBreak) : []);
+    this.#fingerprint = fingerprint;
+    const ids = frozen(this.#listeners.size > 0 ? await takeSteps(changedIds(this.#current, next), takeBreak) : []);
     const changed = await takeSteps(readOnly(next), takeBreak);
-    current = changed;
-    for (const listener of [...listeners]) {
-      options.callHook('onChange', () => listener(ids, changed));
+    this.#current = changed;
+    for (const listener of [...this.#listeners]) {
+      this.#options.callHook('onChange', () => listener(ids, changed));
       await takeBreak();
     }
     return changed;
-  };
-
-  const start = (): Promise<Snapshot> => {
-    running = scanAll().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-
-  const refresh = async (): Promise<Snapshot> => {
-    assertOpen();
-    // Checked first: between two scans `running` is undefined, although the next scan is about to start.
-    if (following !== undefined) return following;
-    if (!running) return start();
-    following = running
-      .catch(() => undefined)
-      .then(() => {
-        following = undefined;
-        return start();
-      });
-    return following;
-  };
-
-  const subscriptions = new Map<SkillSource, () => void>();
-  const subscribe = (source: SkillSource): void => {
-    const changed = (): void => {
-      if (!isClosed && sources.includes(source)) refresh().catch(() => undefined);
-    };
-    const end = source.subscribe?.(changed);
-    if (end) subscriptions.set(source, end);
-  };
-  const unsubscribe = (source: SkillSource): void => {
-    subscriptions.get(source)?.();
-    subscriptions.delete(source);
-  };
-  initial.forEach(subscribe);
-
-  return {
-    sources() {
-      assertOpen();
-      return [...sources, ...builtIn];
-    },
-    addSource(source) {
-      sources = [...sources, source];
-      subscribe(source);
-      return () => {
-        sources = sources.filter((item) => item !== source);
-        unsubscribe(source);
-        source.close?.().catch(() => undefined);
-      };
-    },
-    snapshot: () => current,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    refresh,
-    async close() {
-      isClosed = true;
-      for (const source of [...subscriptions.keys()]) unsubscribe(source);
-      // A scan may wait for a source that is closed here.
-      await Promise.all(sources.map((source) => source.close?.()));
-      await (following ?? running)?.catch(() => undefined);
-    },
-  };
+  }
 }
 
 // --- internal ---

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createCatalog } from '../../../extensions/skill_registry/catalog/catalog.ts';
+import { SkillCatalog } from '../../../extensions/skill_registry/catalog/catalog.ts';
 import { createDirectorySource } from '../../../extensions/skill_registry/sources/kinds/directory-source.ts';
 import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
 import { briefProblems, openRegistry } from '../../helpers/open-registry.ts';
@@ -36,7 +36,7 @@ function countedSource(root: string) {
     });
     return open;
   };
-  return { catalog: createCatalog([source], { limits: LIMITS, callHook: (_, hook) => hook() }), seen, close };
+  return { catalog: new SkillCatalog([source], { limits: LIMITS, callHook: (_, hook) => hook() }), seen, close };
 }
 
 describe('calls at the same time', () => {
