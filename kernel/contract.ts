@@ -149,8 +149,11 @@ export interface Tool<Input = never> {
 export type CommandResult =
   /** `atWidth`: the same for a window of so many columns, such as a table that is as wide. */
   | { readonly kind: 'print'; readonly text: string; atWidth?(columns: number): string }
-  /** Send this to the agent of the conversation, as the message of the user. */
-  | { readonly kind: 'send'; readonly message: string }
+  /**
+   * Send this to the agent of the conversation, as the message of the user. A channel calls `settled` once: when the turn has ended, with
+   * whether the agent received the message.
+   */
+  | { readonly kind: 'send'; readonly message: string; settled?(wasReceived: boolean): void }
   /** Forget the conversation. */
   | { readonly kind: 'new' }
   /** Talk to another agent from now on. */

@@ -38,13 +38,13 @@ export function agentUnavailable(id: string, reason: string): CodedError<KernelE
   return new CodedError('AGENT_UNAVAILABLE', `Agent "${id}" cannot be called: ${reason}`, { id, reason });
 }
 
-export function agentFailed(id: string, cause: unknown): CodedError<KernelErrorCode> {
-  return new CodedError(
-    'AGENT_FAILED',
-    `Agent "${id}" failed: ${describeError(cause).replace(/\.$/, '')}. ${ENDPOINT_ADVICE}`,
-    { id },
-    cause,
-  );
+/** @param endpoint - Address of its model, when that is known. */
+export function agentFailed(id: string, cause: unknown, endpoint?: string): CodedError<KernelErrorCode> {
+  const why =
+    endpoint !== undefined && isUnanswered(cause)
+      ? `Nothing answers at ${endpoint}. Start the model's server, or correct MODEL_BASE_URL.`
+      : `${describeError(cause).replace(/\.$/, '')}. ${ENDPOINT_ADVICE}`;
+  return new CodedError('AGENT_FAILED', `Agent "${id}" failed: ${why}`, { id }, cause);
 }
 
 export function modelNotConfigured(missing: readonly string[]): CodedError<KernelErrorCode> {
@@ -124,11 +124,25 @@ export function commandFailed(name: string, extensionId: string, cause: unknown)
   return new CodedError('COMMAND_FAILED', message, { name, extensionId }, cause);
 }
 
-export function commandNotFound(name: string): CodedError<KernelErrorCode> {
-  return new CodedError('COMMAND_NOT_FOUND', `No command /${name}. /help lists all commands.`, { name });
+export function commandNotFound(name: string, known: Iterable<string>): CodedError<KernelErrorCode> {
+  const near = didYouMean(
+    `/${name}`,
+    [...known].map((one) => `/${one}`),
+  ).replaceAll('"', '');
+  return new CodedError('COMMAND_NOT_FOUND', `No command /${name}.${near} /help lists all commands.`, { name });
 }
 
 // --- internal ---
+
+/** Of a connection that was never made. */
+const UNANSWERED: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+/** Whether that is below an error, also below the attempts that the AI SDK makes. */
+function isUnanswered(error: unknown, depth = 8): boolean {
+  if (!(error instanceof Error) || depth === 0) return false;
+  const { cause, code, lastError } = error as Error & { readonly code?: unknown; readonly lastError?: unknown };
+  return UNANSWERED.has(code) || [cause, lastError].some((below) => isUnanswered(below, depth - 1));
+}
 
 const ENDPOINT_ADVICE =
   'If that is the endpoint of the model, correct MODEL_BASE_URL, MODEL_API_KEY or MODEL_NAME, and start again.';

@@ -11,7 +11,7 @@ export interface StartOptions extends GlobalOptions {
   readonly enable?: readonly string[];
 }
 
-/** `skill-registry start`: returns when the person has quit, or after a signal. */
+/** `skill-registry start`: returns when the person has quit, or after a signal. EXIT.problem when a line of a pipe failed. */
 export async function start(options: StartOptions, terminal: Terminal): Promise<ExitStatus> {
   const { boot } = await import('skill-registry/kernel');
   const root = findRoot(options, terminal);
@@ -50,8 +50,9 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   await kernel.stopped;
   for (const message of kernel.undelivered()) say(message);
   // Timers or connections that an extension has left open must not keep the process running.
-  setTimeout(() => process.exit(EXIT.done), 200).unref();
-  return EXIT.done;
+  const status = process.exitCode === EXIT.problem ? EXIT.problem : EXIT.done;
+  setTimeout(() => process.exit(status), 200).unref();
+  return status;
 }
 
 // --- internal ---

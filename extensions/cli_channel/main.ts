@@ -2,8 +2,9 @@ import type { ChannelProvider, Extension, ExtensionContext, KernelApi, ServicePr
 import { describeError } from 'skill-registry/kernel';
 import { forTerminal, printable, type Window } from '../../lib/text/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
+import { greeting } from './greeting.ts';
 import { type LineReader, lineReaderOf } from './line-reader.ts';
-import { createSession, greeting } from './session.ts';
+import { createSession } from './session.ts';
 
 /** Kernels whose greeting was shown: it is not shown again after a reload, which starts this extension again. */
 const greeted = new WeakSet<KernelApi>();
@@ -59,6 +60,10 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
       write: (text) => process.stdout.write(text),
       window: windowNow,
       onNewConversation: () => events.emit('conversation_started', { channel_id: 'cli_channel' }),
+      // Whoever wrote the lines of a pipe learns it from the exit status.
+      onFailure() {
+        if (!process.stdin.isTTY) process.exitCode = 1;
+      },
     });
     reader.completer = session.complete;
     // Ctrl-C ends what is nearest: a turn that runs, then a line that is typed, then the session.

@@ -30,6 +30,10 @@ export function createAdmin(
     ...searchFor(parts),
     ...changes.evaluation,
     management: changes.management,
+    async prepareMessage(...given) {
+      const { prepareMessage } = await import('./read/prepare-message.ts');
+      return prepareMessage(parts, ...given);
+    },
     offered: (skillIds, turn = {}) => usage.recorder.offered(skillIds, turn),
     async contextCost() {
       const text = await context('', { preview: true });

@@ -7,7 +7,7 @@ import type { Actor, History, Management, WritePolicy } from './history/types.ts
 import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
-import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
+import type { PreparedMessage, Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
 import type { ContextCost, SeenSkill, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
@@ -237,6 +237,8 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;
+  /** As `apply`, for a door that sends the message later. @throws as `read`. */
+  prepareMessage(skillId: string, args: string, turn?: TurnContext): Promise<PreparedMessage>;
   /** Counts skills as offered to the agent of a turn: for a door that lists them without `context` and `list`. */
   offered(skillIds: readonly string[], turn?: TurnContext): void;
   /** Changes skills without review. */

@@ -249,6 +249,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   whoSees: { agents: listOf(turn) },
   setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: flag, actor },
   waiting: {},
+  prepareMessage: { skillId: text, args: text, turn },
   offered: { skillIds: textList, turn },
   evidence: { skillId: text },
   evaluate: { skillId: text, options: optional(fields({ outputs: words })) },

@@ -41,7 +41,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
         hidden: true,
         async execute(args, turn) {
           try {
-            return { kind: 'send', message: await registry.apply(skill.id, args, turn) };
+            return { kind: 'send', ...(await registry.admin.prepareMessage(skill.id, args, turn)) };
           } catch (error) {
             // What is held or disabled is sent to no agent; the person is told.
             if (!isCodedError(error, 'SKILL_HELD') && !isCodedError(error, 'SKILL_DISABLED')) throw error;

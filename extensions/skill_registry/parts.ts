@@ -10,7 +10,6 @@ import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceCo
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type Admit, type ReadingContext, SkillReading } from './read/reading.ts';
-import type { Reading } from './read/types.ts';
 import { recordSteps } from './record-steps.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
@@ -67,7 +66,7 @@ export interface Parts {
   readonly sentBodies: SentBodies;
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
-  readonly reading: Reading;
+  readonly reading: SkillReading;
   readonly holds: HeldSkills;
   readonly admit: Admit;
   /** Skills that the owner keeps from agents. Its list is replaced when that changes. */

@@ -1,12 +1,11 @@
 import type { Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../lib/breaks/index.ts';
-import { showName, withNote, withoutHidden } from '../../lib/text/index.ts';
+import { withNote, withoutHidden } from '../../lib/text/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
 import { createWatching } from './background-work.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
-import { skillNamed } from './catalog/snapshot.ts';
 import { checkOptions, withCheckedArguments } from './check-arguments.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { assertOpen, openParts, type Parts } from './parts.ts';
@@ -76,19 +75,16 @@ function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 're
   };
 }
 
-function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'read' | 'readResource'> {
+function readingOf(parts: Parts): Part<'apply' | 'read' | 'readResource'> {
+  const { reading } = parts;
   return {
     read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
     readResource: (skillId, path, turn) => reading.readResource(skillId, path, turn),
-    async apply(skillId, args, turn, { dir } = {}) {
-      const { applyMessage } = await import('./skill/apply-message.ts');
-      // With a turn: the text goes to an agent.
-      const read = await reading.read(skillId, { audience: 'person' }, turn ?? {});
-      const skill = skillNamed(catalog.snapshot(), read.skillId);
-      const known = { names: skill?.arguments ?? [], dir: dir ?? (skill?.dir ? showName(skill.dir) : null) };
-      const isThere = turn !== undefined && skill !== undefined && sentBodies.apply(skill, turn);
-      const text = applyMessage(read.skillId, read.content, args, known, isThere);
-      return withNote({ text, leftOut: isThere ? 0 : (read.hiddenLeftOut ?? 0) });
+    async apply(...given) {
+      const { prepareMessage } = await import('./read/prepare-message.ts');
+      const { message, settled } = await prepareMessage(parts, ...given);
+      settled(true);
+      return message;
     },
   };
 }

@@ -45,6 +45,14 @@ export async function invokeSkill(
   context: Omit<AgentInvocationContext, 'turn'> = {},
 ): Promise<AgentResponse> {
   const result = await kernel.runCommand(`/skills:${skillId} ${args}`.trimEnd(), turn);
-  if (result.kind === 'send') return kernel.invokeAgent(turn.agentId, result.message, { ...context, turn });
-  throw new Error(`/skills:${skillId} sends nothing: ${result.kind === 'print' ? result.text : result.kind}`);
+  if (result.kind !== 'send')
+    throw new Error(`/skills:${skillId} sends nothing: ${result.kind === 'print' ? result.text : result.kind}`);
+  let wasReceived = false;
+  try {
+    const response = await kernel.invokeAgent(turn.agentId, result.message, { ...context, turn });
+    wasReceived = true;
+    return response;
+  } finally {
+    result.settled?.(wasReceived);
+  }
 }

@@ -246,7 +246,7 @@ class RunningKernel {
       startBudgetMs: this.#budgets.start,
       serviceRestartMs: this.#budgets.serviceRestart,
       onSlow: ({ manifest }, what) =>
-        log({ level: 'warn', extensionId: manifest.id, message: `still waiting for ${what}` }),
+        log({ level: 'warn', extensionId: manifest.id, message: `takes long to start: waiting for its ${what}` }),
       context: this.#contexts.contextOf,
       declarativeAgent: this.#turns.declarativeAgent,
       isEnabled: ({ manifest }) => manifest.enabled || enabled.includes(manifest.id),

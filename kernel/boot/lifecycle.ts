@@ -154,7 +154,7 @@ async function tearDown(instance: Extension | undefined): Promise<void> {
   }
 }
 
-const SLOW_MS = 2_000;
+const SLOW_MS = 5_000;
 
 /** Waits for one step of one extension, at most for its budget, and not when the kernel has to stop. */
 async function step<T>(found: FoundExtension, what: string, work: Promise<T>, hooks: LifecycleHooks): Promise<T> {

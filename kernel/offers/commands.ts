@@ -51,7 +51,7 @@ export async function runCommandLine(
   const [found] = [...byName]
     .filter(([name]) => text === name || (/^\s/.test(text.slice(name.length)) && text.startsWith(name)))
     .sort(([a], [b]) => b.length - a.length);
-  if (!found) throw commandNotFound(/^\S*/.exec(text)?.[0] ?? '');
+  if (!found) throw commandNotFound(/^\S*/.exec(text)?.[0] ?? '', byName.keys());
   const [name, named] = found;
   try {
     const result: unknown = await named.command.execute(text.slice(name.length).trim(), turn);

@@ -45,7 +45,7 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
           runTurn(options, model, task, { ...context, turn }, budget),
         );
       } catch (error) {
-        throw agentFailed(id, error);
+        throw agentFailed(id, error, settings.baseURL);
       }
     },
   };

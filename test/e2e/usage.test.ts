@@ -99,7 +99,9 @@ it('records nothing for what only a person sees: /context, /skills, and the chec
 
 it('records /skills:<id> of a person as a load of the agent it is sent to', async () => {
   const { kernel, reader } = await scene([]);
-  await kernel.runCommand('/skills:tea now', { agentId: 'orchestrator_agent', threadId: 'thread-1', userId: 'ada' });
+  const turn = { agentId: 'orchestrator_agent', threadId: 'thread-1', userId: 'ada' };
+  const sent = await kernel.runCommand('/skills:tea now', turn);
+  if (sent.kind === 'send') sent.settled?.(true);
   const events = await recorded(reader, 'thread-1', 1);
   expect(events.map(brief)).toEqual(['load tea success orchestrator_agent']);
   expect(JSON.stringify(events)).not.toContain('ada');

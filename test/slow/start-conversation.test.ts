@@ -10,7 +10,8 @@ it('answers every command without a model, and refuses to talk by naming the thr
   const input =
     '/help\n/skills\n/skills reload\n/context about tea\n/new\n/tools\n/agents\n/skills:tea now\nhello\n/nope\n/quit\n/help\n';
   const { status, stdout } = await runCommand(['start', '--root', root], { input });
-  expect(status).toBe(0);
+  // Two turns without a model, and a command that does not exist.
+  expect(status).toBe(1);
   expect(stdout.match(/\/context <text>/g)?.length).toBeGreaterThan(1);
   expect(stdout).toContain('Reloaded');
   expect(stdout).toContain('=== orchestrator_agent (');

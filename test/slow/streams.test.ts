@@ -49,7 +49,7 @@ it('names a flag that leads nowhere, and flags that exclude each other', async (
 
 it('stops in order on a signal that comes while an extension still starts, and says whom it waits for', async () => {
   const running = startCommand(['start', '--root', tempFolder(extension('never', 'Never', never))]);
-  await running.untilStderr('never: still waiting for initialize');
+  await running.untilStderr('never: takes long to start: waiting for its initialize');
   running.child.kill('SIGTERM');
   expect(await running.exited).toBe(0);
 });

@@ -1,6 +1,6 @@
-import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
-import { countTokens, nameShownAs, nearestIds, showName, withoutHidden } from '../../../lib/text/index.ts';
+import { countTokens, nearestIds, showName, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -10,6 +10,7 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
+import { bytesOf, fileOf, ownPath } from './skill-files.ts';
 import type { LoadDetails, Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './types.ts';
 
 type Limits = SkillRegistryConfig['limits'];
@@ -38,9 +39,11 @@ export class SkillReading implements Reading {
     skillId: string,
     { view = 'body', audience = 'person' }: ReadOptions = {},
     turn?: TurnContext,
+    /** Gets a function that counts what was read as a load. Default: it counts at once. */
+    later?: (count: () => void) => void,
   ): Promise<ReadSkill> {
     return this.#load(
-      { skillId, audience, turn },
+      { skillId, audience, turn, ...(later ? { later } : {}) },
       async (skill, source, id) => {
         const bytes = await bytesOf(skill, source, this.#context.limits);
         const isFound = (needed: string): boolean => {
@@ -110,13 +113,12 @@ export class SkillReading implements Reading {
   ): Promise<T> {
     const startedAt = performance.now();
     const { skill, refusal } = await this.#findAdmitted(request);
-    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null, details?: Partial<LoadDetails>): void =>
-      this.#report(
-        request,
-        skill,
-        { outcome, durationSeconds: (performance.now() - startedAt) / 1000, error },
-        details,
-      );
+    const report = (
+      outcome: SkillLoadedEvent['outcome'],
+      error: string | null,
+      details?: Partial<LoadDetails>,
+      durationSeconds: number = secondsSince(startedAt),
+    ): void => this.#report(request, skill, { outcome, durationSeconds, error }, details);
     const source = this.#sourceOf(skill);
     // Without a source: it was removed after this snapshot.
     if (!skill || !source || refusal) {
@@ -130,7 +132,8 @@ export class SkillReading implements Reading {
       // The agent of a conversation may use what a person loads in it.
       if (request.audience === 'person' && request.turn) this.#context.grants.add(skill, request.turn);
       const details = detailsOf(loaded);
-      if (details) report('success', null, details);
+      const seconds = secondsSince(startedAt);
+      if (details) (request.later ?? ((count) => count()))(() => report('success', null, details, seconds));
       return loaded;
     } catch (error) {
       report('failure', isCodedError(error) ? error.code : describeError(error));
@@ -221,47 +224,11 @@ interface LoadRequest {
   readonly turn: TurnContext | undefined;
   /** False: no event is sent. */
   readonly told?: boolean;
+  readonly later?: (count: () => void) => void;
 }
 
-/** The path of a file for which a list has shown this one, with hidden characters as `⟦U+202E⟧`. */
-function ownPath(path: string, skill: Skill, source: SkillSource): string {
-  if (!path.includes('⟦')) return path;
-  const paths = source.resources(skill).map((one) => one.path);
-  return nameShownAs(path, paths);
-}
-
-/** Of SKILL.md. */
-async function bytesOf(skill: Skill, source: SkillSource, { file_bytes: most }: Limits): Promise<Buffer> {
-  return source.fetch ? source.fetch(skill, undefined, most) : source.readSkill(skill, most);
-}
-
-async function fileOf(
-  skill: Skill,
-  path: string,
-  source: SkillSource,
-  { resource_bytes: most }: Limits,
-): Promise<Buffer> {
-  try {
-    return await (source.fetch ? source.fetch(skill, path, most) : source.readResource(skill, path, most));
-  } catch (error) {
-    throw withAdvice(error, path, skill, source);
-  }
-}
-
-/** What to read instead, or what a person can change. */
-function withAdvice(error: unknown, path: string, skill: Skill, source: SkillSource): unknown {
-  if (isCodedError(error, 'RESOURCE_TOO_LARGE')) {
-    const advice = 'A person can raise limits.resource_bytes in the config of the registry.';
-    return new CodedError(error.code, `${error.message} ${advice}`, error.details, error);
-  }
-  if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) return error;
-  const paths = source.resources(skill).map((file) => file.path);
-  const near = nearestIds(paths, path);
-  const shown = (near.length > 0 ? near : paths.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
-  const has =
-    paths.length === 0 ? 'The skill has only SKILL.md.' : `Beside SKILL.md it has ${paths.length} file(s): ${shown}.`;
-  const known = near.length > 0 ? `Nearest: ${shown}.` : has;
-  return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000;
 }
 
 async function readSkill(

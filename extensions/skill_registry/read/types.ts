@@ -51,6 +51,13 @@ export interface ReadResource {
   readonly approxTokens: number;
 }
 
+/** The message of `apply`, for a door that sends it later. */
+export interface PreparedMessage {
+  readonly message: string;
+  /** Call it once: only a message that an agent received counts as a load, and as text that its conversation has. */
+  settled(wasReceived: boolean): void;
+}
+
 /** Reports a load: success, failure or refusal. The extension emits it as the event `skill_loaded`, with names in snake_case. */
 export interface SkillLoadedEvent {
   readonly event: 'skill_loaded';

@@ -11,9 +11,10 @@ export interface SentBodies {
   /**
    * Records that a person applies a skill.
    *
-   * @returns whether the system text contains its body; then the message does not need it.
+   * @returns `isInPrompt`: whether the system text contains its body; then the message does not need it. `undo`: for a message that no agent
+   *   received.
    */
-  apply(skill: Skill, turn: TurnContext): boolean;
+  apply(skill: Skill, turn: TurnContext): { readonly isInPrompt: boolean; undo(): void };
 }
 
 interface BodiesSent {
@@ -43,8 +44,11 @@ export function createSentBodies(): SentBodies {
       const { messages, system } = of(turn);
       const isInPrompt =
         system.has(qualifiedId) || (turn.givenSkills ?? []).some((one) => [id, qualifiedId].includes(one));
-      if (!isInPrompt) change(turn, { messages: new Set(messages).add(qualifiedId) });
-      return isInPrompt;
+      if (isInPrompt || messages.has(qualifiedId)) return { isInPrompt, undo: () => {} };
+      change(turn, { messages: new Set(messages).add(qualifiedId) });
+      const undo = (): void =>
+        change(turn, { messages: new Set([...of(turn).messages].filter((one) => one !== qualifiedId)) });
+      return { isInPrompt, undo };
     },
   };
 }

@@ -1,0 +1,106 @@
+import type { ExtensionStatus, KernelApi, Problem } from 'skill-registry/kernel';
+import { aboutTokens, countedWords, foldWords, formatTable, printable } from '../../lib/text/index.ts';
+import type { SkillRegistry } from '../skill_registry/api.ts';
+
+export interface GreetingOptions {
+  readonly kernel: KernelApi;
+  readonly registry: SkillRegistry;
+  readonly rootDir: string;
+  readonly modelReady: boolean;
+  /** Columns of the terminal; absent: nothing is cut. */
+  readonly width: number | undefined;
+}
+
+/** With more skills, tokens are counted in the background, and estimated until then. */
+const COUNT_UP_TO = 200;
+/** With more skills than this, the first ones are named. */
+const MANY_SKILLS = 60;
+const FIRST_SKILLS = 20;
+/** With more problems than this, they are counted by code. */
+const MANY_PROBLEMS = 20;
+
+/** The first text that a person sees: the catalog, the sources, the problems, and the next steps. */
+export async function greeting({ kernel, registry, rootDir, modelReady, width }: GreetingOptions): Promise<string> {
+  const { skills, byQualifiedId, problems } = registry.snapshot();
+  const kept = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
+  const { skills: waiting = 0 } = registry.problems().find(({ code }) => code === 'SKILL_NOT_INSPECTED')?.details ?? {};
+  const held = kept - Number(waiting);
+  const taken = problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
+  const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
+  const shown = skills.length > MANY_SKILLS ? skills.slice(0, FIRST_SKILLS) : skills;
+  const rows = shown.map(({ id, description, bytes, remote }) => {
+    const { l1, l2 } = counts.get(id) ?? { l1: null, l2: null };
+    const line = l1 ?? aboutTokens(id.length + description.length);
+    const body = l2 ?? (remote ? '-' : aboutTokens(bytes - description.length));
+    return [id, line, body, registry.admin.resources(id).length + 1, description];
+  });
+  const more = skills.length - shown.length;
+  const table = formatTable(['SKILL', 'L1', 'L2', 'FILES', 'DESCRIPTION'], rows, width);
+  const catalog = more > 0 ? `${table}\n... ${more} more: /skills <words> finds them` : table;
+  const states = kernel.extensions().map(({ state }) => STATE_WORDS[state]);
+  return [
+    foldWords(
+      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another one has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
+      width,
+    ),
+    skills.length > 0 ? `\n${catalog}\n\n${foldWords(COUNTS_EXPLAINED, width)}` : '',
+    `\n${sourceLines(registry)}`,
+    `\n${foldWords(problemLines([...kernel.problems(), ...registry.problems()]), width)}`,
+    modelReady ? '' : foldWords(`\n${NO_MODEL}`, width),
+    foldWords('\nType /help for the commands, /context <text> to see what an agent would see.', width),
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+// --- internal ---
+
+const STATE_WORDS: Readonly<Record<ExtensionStatus['state'], string>> = {
+  RUNNING: 'running',
+  DISABLED: 'off',
+  ERROR: 'broken',
+  SKIPPED: 'skipped',
+  STOPPED: 'stopped',
+};
+
+const COUNTS_EXPLAINED = 'L1: tokens of the line every agent sees. L2: tokens of the instructions. ~: an estimate.';
+const NO_MODEL = 'No model is set: set MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME to talk. Everything else works.';
+
+const WATCHING = {
+  events: (seconds: number) => `watched by file events, and every ${seconds} s`,
+  poll: (seconds: number) => `checked every ${seconds} s`,
+  off: () => 'not watched; /skills reload reads them again',
+} as const;
+
+function sourceLines(registry: SkillRegistry): string {
+  const how = WATCHING[registry.admin.watching()](registry.config.watch.interval_seconds);
+  const lines = registry
+    .snapshot()
+    .sources.map(({ id, location, skills }) => `  ${id}: ${skills} skill(s) in ${onOneLine(location)}`);
+  return [`Sources (${how}):`, ...lines].join('\n');
+}
+
+/** A path on one line: a name may contain line ends. */
+function onOneLine(path: string): string {
+  return printable(path).replace(/\n/g, '\\n');
+}
+
+function problemLines(problems: readonly Problem[]): string {
+  if (problems.length === 0) return 'Problems: none';
+  const lines = problems.length > MANY_PROBLEMS ? problemCounts(problems) : problems.map(problemLine);
+  return [`Problems (${problems.length}):`, ...lines].join('\n');
+}
+
+function problemLine({ severity, code, file, line, message }: Problem): string {
+  return `  ${severity} ${code} ${onOneLine(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
+}
+
+/** Errors first, then the most frequent. */
+function problemCounts(problems: readonly Problem[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { severity, code } of problems)
+    counts.set(`${severity} ${code}`, (counts.get(`${severity} ${code}`) ?? 0) + 1);
+  const rank = (key: string): number => (key.startsWith('error') ? 1e9 : 0) + (counts.get(key) ?? 0);
+  const lines = [...counts.keys()].sort((a, b) => rank(b) - rank(a)).map((key) => `  ${key} (${counts.get(key)})`);
+  return [...lines, '  skill-registry doctor prints them, with what to do'];
+}
