@@ -25,6 +25,14 @@ export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
   }
 }
 
+/** Whether a folder has what makes it a root. */
+export function isRoot(dir: string): boolean {
+  const holds = (folder: string, file: string): boolean =>
+    namesIn(join(dir, folder)).some((name) => existsSync(join(dir, folder, name, file)));
+  if (existsSync(join(dir, 'data', 'skill_registry', 'config.yaml'))) return true;
+  return holds('skills', 'SKILL.md') || holds('extensions', 'manifest.yaml');
+}
+
 /** Whether a root is trusted: it is the package's own checkout, somebody has approved it, or `--trust` is given. */
 export function isTrusted(root: string, { trust }: GlobalOptions, terminal: Terminal): boolean {
   if (trust || isOwnCheckout(root)) return true;
@@ -64,13 +72,6 @@ export function ownerConfig(
 }
 
 // --- internal ---
-
-function isRoot(dir: string): boolean {
-  const holds = (folder: string, file: string): boolean =>
-    namesIn(join(dir, folder)).some((name) => existsSync(join(dir, folder, name, file)));
-  if (existsSync(join(dir, 'data', 'skill_registry', 'config.yaml'))) return true;
-  return holds('skills', 'SKILL.md') || holds('extensions', 'manifest.yaml');
-}
 
 function namesIn(folder: string): readonly string[] {
   try {

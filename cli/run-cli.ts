@@ -73,9 +73,11 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     const unknown = () => `unknown command '${parent.name()} ${printable(made.args[0] ?? '')}'`;
     const outputError = (text: string, write: (text: string) => void): void =>
       write(text.replace(/^error: too many arguments .*/, `error: ${unknown()}`));
-    if (isDefault)
-      made.configureOutput({ outputError }).showHelpAfterError(`(skill-registry ${parent.name()} --help lists them)`);
-    return made;
+    const path = parent === program ? made.name() : `${parent.name()} ${made.name()}`;
+    if (!isDefault) return made.showHelpAfterError(`(skill-registry ${path} --help shows its options)`);
+    return made
+      .configureOutput({ outputError })
+      .showHelpAfterError(`(skill-registry ${parent.name()} --help lists them)`);
   };
 
   program.commandsGroup('Agents:');

@@ -9,7 +9,9 @@ const { whyNoSqlite } = await tsImport('../lib/sqlite/index.ts', import.meta.url
 const prefix = dirname(dirname(process.execPath));
 if (whyNoSqlite() !== undefined && existsSync(join(prefix, 'include', 'node', 'node.h'))) {
   const version = JSON.parse(readFileSync('package.json', 'utf8')).optionalDependencies['better-sqlite3'];
-  process.stderr.write('better-sqlite3 is compiled, which takes some minutes ...\n');
+  process.stderr.write(
+    'better-sqlite3 is compiled now: 2 to 15 minutes without output. If you stop this with Ctrl+C, skills can be read but not changed until npm ci has run.\n',
+  );
   const options = ['--no-save', '--no-audit', '--loglevel=error', `--nodedir=${prefix}`];
   spawnSync('npm', ['install', ...options, `better-sqlite3@${version}`], { stdio: ['ignore', 'ignore', 'inherit'] });
 }

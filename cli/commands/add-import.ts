@@ -34,7 +34,8 @@ export interface ImportFlags extends ConfirmedOptions {
   readonly name?: string;
 }
 
-/** `skill-registry add`. With `--json`: `{ origin, source, skills: [SkillToAdd], unreadable, installed: [ChangedSkill] }`. */
+/** `skill-registry add`. With `--json`: `{ origin, source, skills: [SkillToAdd],
+ * already_installed: [string], unreadable, installed: [ChangedSkill] }`. */
 export async function add(
   what: string | undefined,
   options: GlobalOptions & AddFlags,
@@ -49,7 +50,8 @@ export async function add(
     planOf(what, options, opened, terminal),
   );
   const isNothing = plan.skills.length === 0;
-  const shown = isNothing ? 'Everything is as skills-lock.json says' : describePlan(plan);
+  const nothing = plan.installed.length > 0 ? [] : ['Everything is as skills-lock.json says'];
+  const shown = [...describeInstalled(plan), ...(isNothing ? nothing : [describePlan(plan)])].join('\n');
   if (options.dryRun && !options.json) terminal.out(`${shown}\n`);
   else terminal.err(`${shown}\n`);
   const isMeant = !options.dryRun && !isNothing && (await isAgreed(questionOf(plan), options, terminal));
@@ -60,6 +62,7 @@ export async function add(
       origin: plan.origin,
       source: plan.source ?? null,
       skills: plan.skills.map(toWire),
+      already_installed: plan.installed,
       unreadable: plan.unreadable,
       installed: installed.map(toWire),
     });
@@ -162,6 +165,15 @@ function questionOf({ skills }: AddPlan): string {
   const what = skills.length === 1 ? printable(skills[0]?.id ?? '') : `these ${skills.length} skills`;
   const blocks = skills.flatMap(({ findings }) => findings).filter(({ level }) => level === 'block').length;
   return `Install ${what}${blocks > 0 ? `, although ${blocks} finding(s) look like an attack` : ''}?`;
+}
+
+function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
+  return installed.map((name) => {
+    const change = skills.length === 0 && installed.length === 1 ? '; nothing was changed' : '';
+    return printable(
+      `${name} is installed from there already${change}. For what is newer: skill-registry update ${name}`,
+    );
+  });
 }
 
 /** What looks like an attack comes before everything else. */

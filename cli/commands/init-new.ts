@@ -1,5 +1,5 @@
 /** `init` and `new`: commands that start something, a root or a skill. */
-import { lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkSkill } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
@@ -15,7 +15,7 @@ import {
 import { readContained, writeContained } from '../../lib/files/index.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { findRoot } from '../find-root.ts';
+import { findRoot, isRoot } from '../find-root.ts';
 import {
   actorOf,
   assertAskable,
@@ -41,6 +41,7 @@ export function createSkill(id: string, options: NewOptions, terminal: Terminal)
   const [given] = options.skills ?? [];
   const folder = given === undefined ? join(findRoot(options, terminal), 'skills') : resolve(terminal.cwd, given);
   const path = `${id}/SKILL.md`;
+  const isNoRoot = given === undefined && options.root === undefined && !isRoot(findRoot(options, terminal));
   if (exists(folder, path)) {
     throw new CodedError('INVALID_ARGUMENT', `${join(folder, path)} exists already. Edit it, or choose another id.`);
   }
@@ -55,14 +56,16 @@ export function createSkill(id: string, options: NewOptions, terminal: Terminal)
   terminal.err(
     `Replace each FILL; agents see the skill when none is left. Then: skill-registry validate ${join(folder, id)}\n`,
   );
+  if (isNoRoot) terminal.err('This folder is not a root yet: skill-registry init makes it one.\n');
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }
 
 /**
  * `skill-registry init`, in the folder of `--root`, else in the working folder. Shows what it writes, asks, makes `skills/` where it is not
- * there, approves the root and writes its config. With `--json`: `{ root, file, presets: [string], made: [string], approved }`.
+ * there, approves the root and writes its config. Does nothing in an approved root with a config. With `--json`: `{ root, file,
+ * presets: [string], made: [string], approved }`.
  *
- * @throws INVALID_ARGUMENT when there is a config, which stays as it is.
+ * @throws INVALID_ARGUMENT when there is a config in a root that nobody has approved, or one that cannot be read; it stays as it is.
  */
 export async function init(options: GlobalOptions & ConfirmedOptions, terminal: Terminal): Promise<ExitStatus> {
   // Not the nearest root above: a folder in a root can become a root of its own.
@@ -70,6 +73,11 @@ export async function init(options: GlobalOptions & ConfirmedOptions, terminal: 
   if (options.skills) throw new CodedError('INVALID_ARGUMENT', TAKES_NO_SKILLS);
   const trust = openTrust();
   const isApproved = isOwnCheckout(root) || trust.allows('root', root);
+  if (isApproved && isConfigured(root)) {
+    terminal.err('This folder is a root already, and approved; nothing was changed.\n');
+    if (options.json) printJson(terminal, { root, file: ownerFile(root), presets: [], made: [], approved: true });
+    return EXIT.done;
+  }
   assertNew(root, isApproved);
   assertAskable(options, terminal);
   if (!isApproved) assertDataInRoot(root);
@@ -81,13 +89,9 @@ export async function init(options: GlobalOptions & ConfirmedOptions, terminal: 
     printable(
       [
         `Agents found: ${found || 'none'}`,
-        `${ownerFile(root)}:`,
-        ...text
-          .trimEnd()
-          .split('\n')
-          .map((line) => `  ${line}`.trimEnd()),
-        ...(hasSkills ? [] : [`${join(root, 'skills')}/ is made, for skills of your own`]),
-        ...(isApproved ? [] : [`${root} is approved: what is in it takes effect, now and later`]),
+        ...describeConfig(ownerFile(root), text, options),
+        ...(hasSkills ? [] : [`${join(root, 'skills')}/ will be made, for skills of your own`]),
+        ...(isApproved ? [] : [`${root} will be approved: what is in it takes effect, now and later`]),
         ...(held.length > 0
           ? [`That is at present ${held.join('; ')}. It can run as you and do everything you may do.`]
           : []),
@@ -116,6 +120,19 @@ export async function init(options: GlobalOptions & ConfirmedOptions, terminal: 
 // --- internal ---
 
 const TAKES_NO_SKILLS = 'init takes no --skills. Add { path: <folder> } to sources in the config that it writes.';
+
+/** Whether the root has a config that can be read. */
+function isConfigured(root: string): boolean {
+  return existsSync(ownerFile(root)) && readOwnerConfig(root, 'skill_registry').problems.length === 0;
+}
+
+/** The whole of it is for a person who is asked. */
+function describeConfig(file: string, text: string, { yes }: ConfirmedOptions): readonly string[] {
+  const keys = [...text.matchAll(/^(\w+):/gm)].map(([, key]) => key);
+  if (yes) return [`${file} will set ${keys.join(', ')}`];
+  const lines = text.trimEnd().split('\n');
+  return [`${file} will be written:`, ...lines.map((line) => `  ${line}`.trimEnd())];
+}
 
 /** @throws INVALID_ARGUMENT with what the config says. */
 function assertNew(root: string, isApproved: boolean): void {

@@ -1,5 +1,6 @@
+import { dirname } from 'node:path';
 import type { Skill, Snapshot } from 'skill-registry';
-import type { TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import {
   type AgentView,
   NOT_INSPECTED,
@@ -43,7 +44,7 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
     const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(skills, counts);
     terminal.out(`${formatTable(...withoutOneSource(table, terminal), widthOf(terminal))}\n`);
   }
-  const kept = options.all ? '' : keptText(skills);
+  const kept = `${options.all ? '' : keptText(skills)}${brokenText(skills, found)}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
     const table = withoutOneSource(tokenTable(skills, counts), terminal);
@@ -78,6 +79,17 @@ export function keptText(skills: readonly Skill[]): string {
   });
   const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
   return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
+}
+
+/** Of which of them the frontmatter is broken, in lines for people. They are used all the same, with what could be read. */
+function brokenText(skills: readonly Skill[], problems: readonly Problem[]): string {
+  const files = new Set(problems.filter(({ code }) => code.startsWith('FRONTMATTER_')).map(({ file }) => file));
+  const broken = skills.filter(({ file }) => files.has(file));
+  const more = broken.length > MAX_NAMED ? [`${broken.length - MAX_NAMED} more: see skill-registry doctor`] : [];
+  const lines = broken
+    .slice(0, MAX_NAMED)
+    .map(({ id, file }) => `The frontmatter of ${id} has errors: skill-registry validate ${dirname(file)}`);
+  return [...lines, ...more].map((line) => `${printable(line)}\n`).join('');
 }
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];

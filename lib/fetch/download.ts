@@ -113,5 +113,7 @@ async function bytesOf(response: Response, url: string, maxBytes: number): Promi
 function reasonOf(error: unknown): string {
   const { cause, message, name } = error as Error;
   if (name === 'TimeoutError') return `no answer within ${LIMIT_MS / 1000} s`;
+  if (['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error)))
+    return `nothing answers there (${codeOf(error)}). Is its web server running, and the address right?`;
   return cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message;
 }

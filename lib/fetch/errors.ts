@@ -12,8 +12,9 @@ export function originUnavailable(
   cause?: unknown,
   details: { readonly status?: number } = {},
 ): CodedError<'ORIGIN_UNAVAILABLE'> {
-  const reason = why.trim().replace(/\.$/, '');
-  return new CodedError('ORIGIN_UNAVAILABLE', `Nothing can be taken from ${what}: ${reason}.`, details, cause);
+  const reason = why.trim();
+  const end = /[.?]$/.test(reason) ? '' : '.';
+  return new CodedError('ORIGIN_UNAVAILABLE', `Nothing can be taken from ${what}: ${reason}${end}`, details, cause);
 }
 
 /** The content of an origin breaks a rule for all installed content; nothing was written. */

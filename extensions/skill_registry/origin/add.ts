@@ -19,7 +19,7 @@ import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
 import { type IncomingFile, type Offer, type TakenSkill, takeSkills } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry, SkillToAdd } from './types.ts';
-import { locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
+import { installedLocation, locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /** @throws as `Origins.add`. */
 export async function planAdd(context: ChangeContext, what: string, options: AddOptions): Promise<AddPlan> {
@@ -33,12 +33,16 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
     const { chosen: all, alongWith, unreadable } = await chooseSkills(offer, below, options, shown);
     const { byId } = context.snapshot();
-    const chosen = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
+    const meant = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
     const locked = readLock(context.root).skills;
-    const located = chosen.map((skill) => {
-      assertNotLocked(locked.get(lockName(skill)), lockName(skill), sourceFields(origin, context.root));
-      return { skill, location: locationFor(context, skill.id, options.to) };
-    });
+    const from = sourceFields(origin, context.root);
+    const isThere = (skill: ReadableSkill): boolean => {
+      const entry = locked.get(lockName(skill));
+      return entry !== undefined && isInstalledFrom(context, lockName(skill), entry, from);
+    };
+    const installed = meant.filter(isThere).map(lockName);
+    const chosen = meant.filter((skill) => !isThere(skill));
+    const located = chosen.map((skill) => ({ skill, location: locationFor(context, skill.id, options.to) }));
     const taken = await takeSkills(offer, chosen);
     const skills: SkillToAdd[] = [];
     const writes: SkillToWrite[] = [];
@@ -56,7 +60,7 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
       writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, lock });
     }
     return {
-      ...{ origin: shown, source, skills, unreadable: [...unreadable, ...broken] },
+      ...{ origin: shown, source, skills, installed, unreadable: [...unreadable, ...broken] },
       apply: async (actor) =>
         options.link && origin.kind === 'folder'
           ? linkSkills(context, origin.path, chosen, writes)
@@ -152,19 +156,21 @@ function collisionWith(context: ChangeContext, { skillId, source }: SkillLocatio
     : `${other} and comes first: agents will not see the new one under its id.`;
 }
 
-/** @throws ORIGIN_REFUSED when the lock has a skill of that name already. */
-function assertNotLocked(
-  entry: LockEntry | undefined,
+/** Whether a skill of the lock was installed from here. @throws ORIGIN_REFUSED when it was not, or is not where it was installed. */
+function isInstalledFrom(
+  context: ChangeContext,
   name: string,
-  { source, sourceUrl }: Pick<LockEntry, 'source' | 'sourceUrl'>,
-): void {
-  if (!entry) return;
-  const remedy =
-    // One host may have many pages.
-    source === entry.source && sourceUrl === entry.sourceUrl
-      ? `it is installed from there. For what is newer: skill-registry update ${name}`
-      : `it is installed from ${entry.sourceUrl ?? entry.source}. Remove that one first: skill-registry remove ${name}`;
-  throw originRefused(JSON.stringify(name), `${remedy}.`);
+  entry: LockEntry,
+  { source, sourceUrl, ref }: Pick<LockEntry, 'source' | 'sourceUrl' | 'ref'>,
+): boolean {
+  // One host may have many pages.
+  const isSame = source === entry.source && sourceUrl === entry.sourceUrl && ref === entry.ref;
+  if (isSame && installedLocation(context, name, entry)) return true;
+  const at = entry.ref === undefined ? '' : ` at ${entry.ref}`;
+  const why = isSame
+    ? 'skills-lock.json has it from there, and its files are gone. To get them again: skill-registry add --frozen'
+    : `it is installed from ${entry.sourceUrl ?? entry.source}${at}. Remove that one first: skill-registry remove ${name}`;
+  throw originRefused(JSON.stringify(name), `${why}.`);
 }
 
 /** Its files stay where they are, so they change when somebody changes them there: the lock says nothing of them. */

@@ -24,6 +24,14 @@ export interface Lock {
   readonly broken: ReadonlyMap<string, string>;
 }
 
+/** @throws LOCK_INVALID when there is none. */
+export function assertLock(root: string): void {
+  if (textIfThere(root) !== undefined) return;
+  const advice =
+    'Copy the one of the project to that place, or install skills with skill-registry add <origin>, which writes it';
+  throw lockInvalid(join(root, LOCK_FILE), `no such file is there. ${advice}`);
+}
+
 /** @throws LOCK_INVALID when the file is no lock of version 1; nothing of it is lost. */
 export function readLock(root: string): Lock {
   const document = documentOf(root, textIfThere(root));

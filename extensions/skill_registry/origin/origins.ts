@@ -9,7 +9,7 @@ import type { Actor } from '../history/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { slugOf } from '../skill/skill.ts';
 import { rootNotApproved } from './errors.ts';
-import { changeLock, readLock } from './lock.ts';
+import { assertLock, changeLock, readLock } from './lock.ts';
 import type { Origins, RemovedSkill } from './types.ts';
 import { installedLocation } from './write-skill.ts';
 
@@ -39,6 +39,7 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
       return explained(await planImport(context, path, options));
     },
     async restore({ to } = {}) {
+      assertLock(context.root);
       assertApproved();
       const { planRestore } = await import('./restore.ts');
       return explained(await planRestore(context, to));

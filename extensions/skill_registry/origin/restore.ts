@@ -36,7 +36,7 @@ export async function planRestore(context: ChangeContext, to: string | undefined
   }
   const writes = fetched.map(({ write }) => write);
   return {
-    ...{ origin: 'skills-lock.json', skills: fetched.map(({ view }) => view), unreadable: [] },
+    ...{ origin: 'skills-lock.json', skills: fetched.map(({ view }) => view), installed: [], unreadable: [] },
     apply: async (actor) => (writes.length === 0 ? [] : writeSkills(context, writes, actor)),
   };
 }

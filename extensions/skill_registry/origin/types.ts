@@ -98,6 +98,8 @@ export interface AddPlan {
   /** What decisions about it name: an address, `npm:<name>` or a folder. Absent for what the lock names. */
   readonly source?: string | undefined;
   readonly skills: readonly SkillToAdd[];
+  /** Names in the lock of those that are installed from there already: they stay as they are. */
+  readonly installed: readonly string[];
   /** Paths that say they are skills and cannot be read as one. */
   readonly unreadable: readonly string[];
   /** Installs them. @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry, type SkillRegistryOptions } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
@@ -161,9 +161,12 @@ it('overwrites nothing: no folder that is there, and no skill that the lock has'
   const plan = await registry.origin.add(join(from, 'skills/tea'));
   await plan.apply(ADA);
   await expect(plan.apply(ADA)).rejects.toMatchObject({ code: 'SKILL_EXISTS' });
+  expect(await registry.origin.add(join(from, 'skills/tea'))).toMatchObject({ skills: [], installed: ['tea'] });
+  rmSync(join(root, 'skills/tea'), { recursive: true });
+  await registry.refresh();
   await expect(registry.origin.add(join(from, 'skills/tea'))).rejects.toMatchObject({
     code: 'ORIGIN_REFUSED',
-    message: '"tea" is refused: it is installed from there. For what is newer: skill-registry update tea.',
+    message: expect.stringContaining('its files are gone. To get them again: skill-registry add --frozen.'),
   });
 });
 

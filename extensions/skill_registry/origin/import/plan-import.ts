@@ -47,7 +47,7 @@ export async function planImport(context: ChangeContext, path: string, options: 
     }
   }
   return {
-    ...{ origin: real, skills: views, unreadable: [], refused, leftOut, unrendered },
+    ...{ origin: real, skills: views, installed: [], unreadable: [], refused, leftOut, unrendered },
     ...(prompt === undefined ? {} : { prompt }),
     apply: (actor) => writeSkills(context, writes, actor),
   };

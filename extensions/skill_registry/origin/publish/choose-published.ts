@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import { isInside } from '../../../../lib/files/index.ts';
 import { nearestIds } from '../../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../../catalog/snapshot.ts';
@@ -45,5 +46,7 @@ const OWN_KINDS: ReadonlySet<string> = new Set(['directory', 'file', 'pack', 'in
 /** What a person keeps for agents in the home directory is private until it is named, and the skills of this package are everywhere. */
 function isOfRoot({ kind, location }: SkillSource, root: string): boolean {
   if (!OWN_KINDS.has(kind)) return false;
-  return isInside(location, root) || !(homeFolders(homedir()).includes(location) || location === shippedFolder());
+  // A folder above the package, such as the home directory, has them in it as well.
+  if (location === shippedFolder()) return dirname(location) === root;
+  return isInside(location, root) || !homeFolders(homedir()).includes(location);
 }

@@ -32,7 +32,7 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
     if (typeof made === 'string') refused.push({ skillId: skill.id, reason: made });
     else artifacts.push(made);
   }
-  if ((ids !== undefined && refused.length > 0) || artifacts.length === 0) throw publishRefused(refused);
+  if ((ids !== undefined && refused.length > 0) || artifacts.length === 0) throw publishRefused(root, refused);
   const { changed } = await writePublished(folder, artifacts, takeBreak);
   const names = new Set(artifacts.map(({ entry }) => entry.name));
   return {
@@ -65,11 +65,13 @@ async function prepare({ sources }: PublishContext, skill: Skill): Promise<Artif
   return artifactOf(skill, read);
 }
 
-function publishRefused(refused: readonly NotPublished[]): CodedError<'PUBLISH_REFUSED'> {
+function publishRefused(root: string, refused: readonly NotPublished[]): CodedError<'PUBLISH_REFUSED'> {
   const reasons = refused.slice(0, 5).map(({ skillId, reason }) => `${skillId}: ${reason}.`);
   const more = refused.length > reasons.length ? [`${refused.length - reasons.length} more.`] : [];
   const why =
-    refused.length > 0 ? [...reasons, ...more].join(' ') : 'No skill of this root is found; name the ones to publish.';
+    refused.length > 0
+      ? [...reasons, ...more].join(' ')
+      : `Expected skills that are kept in the root, and ${root} has none. Go to the root whose skills you mean, name it with --root <dir>, or name the skills to publish.`;
   return new CodedError('PUBLISH_REFUSED', `Nothing was published. ${why}`, {
     skills: refused.map(({ skillId }) => skillId),
   });
