@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -28,7 +28,7 @@ it.each(PAGES)(
     const port = String(await freePort());
     const model = await scriptedModel([
       { call: 'read_skill', args: { skill_id: 'release-notes' } },
-      { text: 'Nothing that a user can notice has changed since 2.0.' },
+      { text: '(the answer of your model)' },
     ]);
     const shell = shellIn(home);
     const shown: string[] = [];
@@ -136,13 +136,9 @@ interface Running {
 
 /** A person's terminals: an empty home, nothing of the environment of the tests, the working folder kept from block to block. */
 function shellIn(home: string) {
-  const bin = join(home, 'bin');
   const cwdFile = join(home, '.cwd');
-  mkdirSync(bin);
-  // What `npm ci` makes is there when tests run.
-  writeFileSync(join(bin, 'npm'), '#!/bin/sh\ntest "$*" = ci\n', { mode: 0o755 });
   writeFileSync(cwdFile, packageRoot());
-  const path = [bin, join(home, '.local', 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'];
+  const path = [join(home, '.local', 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'];
   const environment = { HOME: home, PATH: path.join(delimiter), USER: 'you' };
   const run = (command: string, input: string): Running => {
     const script = `cd "$(cat ~/.cwd)" && exec 2>&1\ntrap 'pwd > ~/.cwd' EXIT\ntrap : INT\nset -e\n${command}\n`;
