@@ -74,7 +74,7 @@ it('says which command gave no result, and goes on', async () => {
   const { status, stdout } = await runCommand(['start', '--root', tempFolder(extension('odd', 'Odd', odd))], {
     input: '/odd\n/extensions\n',
   });
-  expect(status).toBe(0);
+  expect(status).toBe(1);
   expect(stdout).toContain('COMMAND_FAILED: /odd of extension "odd" failed');
   expect(stdout).toContain('odd  RUNNING');
 });
