@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import type { Skill, Snapshot } from 'skill-registry';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import {
@@ -81,15 +80,14 @@ export function keptText(skills: readonly Skill[]): string {
   return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
 }
 
-/** Of which of them the frontmatter is broken, in lines for people. They are used all the same, with what could be read. */
+/** Of which of them the frontmatter is broken, in a line for people. They are used all the same, with what could be read. */
 function brokenText(skills: readonly Skill[], problems: readonly Problem[]): string {
   const files = new Set(problems.filter(({ code }) => code.startsWith('FRONTMATTER_')).map(({ file }) => file));
   const broken = skills.filter(({ file }) => files.has(file));
-  const more = broken.length > MAX_NAMED ? [`${broken.length - MAX_NAMED} more: see skill-registry doctor`] : [];
-  const lines = broken
-    .slice(0, MAX_NAMED)
-    .map(({ id, file }) => `The frontmatter of ${id} has errors: skill-registry validate ${dirname(file)}`);
-  return [...lines, ...more].map((line) => `${printable(line)}\n`).join('');
+  if (broken.length === 0) return '';
+  const names = broken.slice(0, MAX_NAMED).map(({ id }) => id);
+  const more = broken.length > MAX_NAMED ? ` and ${broken.length - MAX_NAMED} more` : '';
+  return `${printable(`The frontmatter has errors in ${names.join(', ')}${more}: see skill-registry doctor`)}\n`;
 }
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];

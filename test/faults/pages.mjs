@@ -17,8 +17,8 @@ export const pages = [
   {
     title: 'A private skill of the home directory is published without being named',
     file: `${ORIGIN}/publish/choose-published.ts`,
-    find: 'homeFolders(homedir()).includes(location) ||',
-    replace: '',
+    find: ' || !homeFolders(homedir()).includes(location)',
+    replace: ' || homeFolders(homedir()).length > 0',
     test: PUBLISH,
     name: 'publishes what belongs to the root',
   },

@@ -53,8 +53,8 @@ export const usage = [
   {
     title: 'A read whose bytes are not handed over counts as a load',
     file: 'extensions/skill_registry/read/reading.ts',
-    find: 'if (details) report(',
-    replace: 'report(',
+    find: 'if (details) (request.later',
+    replace: '(request.later',
     test: 'test/skill_mcp/usage.test.ts',
     name: 'records one read of a file that has changed since it was published',
   },
