@@ -41,7 +41,7 @@ async function ask(question: string): Promise<string | undefined> {
   const ended = new Promise<undefined>((resolve) => reader.once('close', () => resolve(undefined)));
   try {
     const answer = await Promise.race([reader.question(question), ended]);
-    // What is written next begins a line.
+    // The next output begins a new line.
     if (answer === undefined) process.stderr.write('\n');
     return answer;
   } finally {

@@ -37,7 +37,7 @@ export interface DecisionOptions {
   readonly by?: string;
 }
 
-/** What is taken by a command that shows what it will do and asks, where there is a terminal. */
+/** Options of a command that shows what it will do, and asks where there is a terminal. */
 export interface ConfirmedOptions extends DecisionOptions {
   /** Do not ask. */
   readonly yes?: boolean;

@@ -30,7 +30,7 @@ export async function setEnabled(
     await declaredTurn(root, agent, trusted);
   }
   const { file, changed } = await registry.admin.setDisabled({ skill: id, agent }, !isEnabled, actor);
-  // What the config still keeps from an agent that is gone can be given back; nothing else is said of one that is not there.
+  // An entry of the config for an agent that no longer exists can be removed. Any other unknown agent is refused.
   if (agent !== undefined && isEnabled && !changed) await declaredTurn(root, agent, trusted);
   await registry.close();
   if (options.json) printJson(terminal, { skill_id: id, agent: agent ?? null, disabled: !isEnabled, changed, file });

@@ -34,7 +34,7 @@ import {
 export async function listExtensions(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const root = findRoot(options, terminal);
   const { extensions, problems: all } = await listedExtensions(root, isTrusted(root, options, terminal));
-  // What waits and can be read stands in the list.
+  // Held extensions that can be read are in the list.
   const problems = all.filter(({ code }) => code !== 'EXTENSION_HELD');
   if (options.json) printJson(terminal, { extensions, problems });
   else {

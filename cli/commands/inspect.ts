@@ -96,7 +96,7 @@ const WORDS: Readonly<Record<FindingLevel, string>> = {
   info: 'info: nothing was found, which is no proof that nothing is there',
 };
 
-/** What matters first; facts are only counted. */
+/** Important findings first; those of level `info` are only counted. */
 function reportOf({ what, verdict, findings }: Inspected): string {
   const facts = findings.filter(({ level }) => level === 'info').length;
   const told = findings

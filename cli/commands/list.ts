@@ -70,7 +70,7 @@ export function rowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow
 
 /** Which of them no agent sees, and why, in lines for people. */
 export function keptText(skills: readonly Skill[]): string {
-  // What is held is what a person has to decide about.
+  // Held skills first: a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
   const kept = ordered.flatMap((skill) => {
     const because = keptBecause(skill);

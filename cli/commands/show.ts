@@ -38,7 +38,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
   const listed = entryOf(registry.snapshot(), id);
-  // What a server has is inspected by its source, whenever it is fetched.
+  // The source inspects the files of a server whenever it fetches them.
   const heldBecause = listed?.remote
     ? listed.heldBecause
     : listed && ((await registry.admin.trustOf(listed.qualifiedId)).heldBecause ?? undefined);

@@ -121,7 +121,7 @@ export async function decideShown(
 /** What a person is asked about a held skill. */
 export const SKILL_QUESTION = 'Agents follow what a skill says. Give it to them?';
 
-/** What was found in a skill, and whether that holds it; safe for a terminal. */
+/** The findings in a skill, and whether they hold it; safe for a terminal. */
 export function describeTrust({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
   const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
   const scope =

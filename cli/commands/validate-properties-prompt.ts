@@ -124,14 +124,14 @@ interface Meant {
   readonly problems?: readonly Problem[];
 }
 
-/** The skills below a folder that is none itself; the path itself where there are none below, so that this is said. */
+/** The skills below a folder that is no skill. Where there are none, the path itself, so that the result names it. */
 async function meantBy(path: string, changes: Changes | undefined, { cwd }: Terminal): Promise<Meant> {
   const folder = resolve(cwd, path);
   if (!statsOf(folder)?.isDirectory()) {
     return { paths: !changes || changes.has(folder) ? [path] : [] };
   }
   const { folders, ...search } = await skillsBelow(folder);
-  // That a file has another letter case is said of the skill.
+  // A file name with another letter case is a problem of its skill.
   const problems = search.problems.filter(({ code }) => code !== 'SKILL_FILE_CASE');
   const isSkill = folders.length === 1 && folders[0] === folder;
   const lost = changes?.lost.filter((one) => isInside(one, realpathSync(folder))) ?? [];

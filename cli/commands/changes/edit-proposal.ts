@@ -148,7 +148,7 @@ function cannotRead(from: string, error: unknown): CodedError {
   return new CodedError('INVALID_ARGUMENT', `--from ${from} cannot be read: ${describeError(error)}`, {}, error);
 }
 
-/** What to do with a text that was not taken; nothing where no other text would be. */
+/** The next step for a text that was refused; empty where another text would be refused as well. */
 function nextStep(error: unknown, id: string, file: string, { root }: GlobalOptions): string {
   const code = isCodedError(error) ? error.code : '';
   const where = root === undefined ? '' : ` --root ${shellWord(root)}`;

@@ -237,7 +237,7 @@ function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
   return { id, state, kind, skill_id: skillId, ...rest };
 }
 
-/** What was run; the claim of its author is the `evidence` of the proposal. */
+/** Results of test cases that the registry ran. What the author claims is the `evidence` of the proposal. */
 function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknown {
   return toWireDeep({ before, after, notRun, changes });
 }

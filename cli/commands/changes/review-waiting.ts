@@ -94,7 +94,7 @@ interface Waiting {
 
 type Outcome = Decided | 'skipped' | 'quit' | 'ended' | 'gone';
 
-/** Shows one and asks until there is an answer. A failure is said, and it is shown as it is then. */
+/** Shows a proposal and asks until there is an answer. After a failure it prints the reason and shows the proposal again. */
 async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Outcome> {
   let trouble = '';
   for (;;) {
@@ -179,7 +179,7 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
       };
       const warnings = proposal.checks.filter(({ level }) => level !== 'info').length;
       const what = `${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}`;
-      // What does not apply any more cannot be approved.
+      // A proposal that no longer applies cannot be approved.
       return state === 'open'
         ? { question: `${what}:`, answers: [approve, reject, edit] }
         : { question: `${what}, does not apply any more:`, answers: [reject, edit] };

@@ -251,7 +251,7 @@ function more(count: number): readonly string[] {
   return count > 0 ? [`  and ${count} more; --all prints them`] : [];
 }
 
-/** What was not looked at is said: nothing is called right that may be wrong. */
+/** Names what was not checked, so that nobody takes it for correct. */
 function conclusion({ problems, extensions }: Report, { trusted }: OpenRegistry): string {
   const own = trusted && extensions.some(({ origin }) => origin === 'root');
   const parts = [

@@ -31,7 +31,7 @@ export function* passagesOf(text: string, prose: boolean): Generator<Passage | u
         unbroken = 0;
       }
       const [, mark, info] = (prose && FENCE.exec(part)) || [];
-      // What has a language opens a fence and never closes one.
+      // A fence with a language opens a block and never closes one.
       if (mark !== undefined && (fence === '' || (mark.startsWith(fence) && info === '')))
         fence = fence === '' ? mark : '';
       const isCode = !prose || fence !== '' || mark !== undefined;
@@ -112,7 +112,7 @@ function passageOf(lines: readonly Line[]): Passage {
     placed.push(line);
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
     const said = isContinued ? words.replace(/[\\`]$/, '') : words;
-    // What was only a sign of continuation leaves an empty line.
+    // A line that was only the sign of continuation becomes an empty line.
     ends = said !== '' || flows ? 0 : Math.min(2, length > 0 ? ends + 1 : 0);
     add(said);
     wasCode = isCode;

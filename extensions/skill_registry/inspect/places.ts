@@ -77,11 +77,11 @@ export async function createPlaces(expressions: Iterable<RegExp>, takeBreak: () 
 
 interface Known {
   readonly sticky: RegExp;
-  /** What may stand inside a word, too. */
+  /** Parts that may also be inside a word. */
   readonly literals: readonly string[];
 }
 
-/** What a word begins with, or is. */
+/** The beginning of a word, or the whole word. */
 interface Head {
   readonly text: string;
   readonly isWhole: boolean;
@@ -104,7 +104,7 @@ function addTo(lists: Map<string, RegExp[]>, key: string, expression: RegExp): v
   else lists.set(key, [expression]);
 }
 
-/** Where a longer one stands, the shorter one that begins it stands, too. */
+/** Where a longer text occurs, each shorter text that it begins with occurs as well. */
 function withoutLonger(literals: readonly string[]): readonly string[] {
   const all = [...new Set(literals)];
   return all.filter((one) => !all.some((other) => other !== one && one.startsWith(other)));

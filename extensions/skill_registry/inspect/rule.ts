@@ -115,7 +115,7 @@ export type Stance = 'negated' | 'listed' | undefined;
 export interface Match {
   /** 1-based; absent when it is about the file itself. */
   readonly line?: number;
-  /** The author's words; escaped and shortened when it is told. */
+  /** The author's words; escaped and shortened before they are shown. */
   readonly words: string;
   /** Said instead of the rule's message. */
   readonly message?: string;

@@ -27,7 +27,7 @@ export function sentenceAround(text: string, { start, end }: Span): string {
 
 /** After a negation: "do not worry" negates nothing that follows. */
 export const NOT_IDLE = '(?!\\s(?:only|matter|worry|hesitate|wait|forget|mind|fail|skip|stop|be afraid)\\b)';
-/** What stands between a negation and what it negates: no other clause. */
+/** The text between a negation and its object; it contains no other clause. */
 export const CLAUSE: string =
   '(?:(?![,;:—–](?:\\s|$)|\\b(?:and|but|then|until|unless|except|so|just|simply)\\b)(?:[^.!?\\n]|\\.{3}|[.!?](?!\\s|$))){0,60}';
 

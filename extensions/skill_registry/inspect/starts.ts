@@ -1,4 +1,4 @@
-/** What a match of an expression begins with. */
+/** The texts with which a match of an expression can begin. */
 export interface Start {
   readonly text: string;
   /** Whether no letter, digit or `_` stands before it. */
@@ -97,7 +97,7 @@ function endOf(source: string, from: number, stops: string): number {
 const WORD = /^\w/;
 const ENDS_WITH_WORD = /\w$/;
 
-/** Those that stand for themselves. */
+/** Characters that have no special meaning. */
 const CHARACTERS = /(?:[^()[\]|^$.*+?{\\]|\\[^a-zA-Z0-9])+/y;
 const PLAIN = /(?:[^()[|\\]|\\.)+/sy;
 const LOOKS = /\(\?<?[=!]/y;
@@ -114,7 +114,7 @@ function endsAt(source: string, at: number): boolean {
   return at >= source.length || source[at] === '|' || source[at] === ')';
 }
 
-/** What matches no characters. */
+/** Parts that match no characters. */
 function assertionAt(source: string, at: number): { readonly isWordBegin: boolean; readonly end: number } | undefined {
   if (source.startsWith('\\b', at)) return { isWordBegin: true, end: at + 2 };
   if (source.startsWith('\\B', at)) return { isWordBegin: false, end: at + 2 };

@@ -138,7 +138,7 @@ function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLac
   }
 }
 
-/** What it calls itself, as other tools have it; where that can be no id, what it is called here. */
+/** The name in its frontmatter, as other tools use it. Where that cannot be an id, its id here. */
 function lockName({ id, header: { name } }: ReadableSkill): string {
   return slugOf(name) === id && isLockName(name) ? name : id;
 }

@@ -97,7 +97,7 @@ export function sourceKey(origin: Origin): string {
   }
 }
 
-/** What an entry says of where its skill came from, held to the same rules as what a person gives. @throws ORIGIN_INVALID. */
+/** The origin in an entry of the lock, checked by the same rules as the text of a person. @throws ORIGIN_INVALID. */
 export function originOf(entry: LockEntry, root: string): Origin {
   const { source, sourceUrl, sourceType, ref, version } = entry;
   switch (sourceType) {
@@ -162,7 +162,7 @@ export function sourceFields(
 const WAYS = 'expected owner/repo, a git address, npm:name, an archive, a folder (./x) or a page with skills.';
 const GIT_PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'ssh:', 'file:']);
 const SKILL_FILE = 'SKILL.md';
-/** npm takes such a name for one of a file, wherever it stands. */
+/** npm takes such a name for the path of a file. */
 const FILE_NAME = /\.(tgz|tar\.gz|tar)$/i;
 const ARCHIVE = /\.(tar\.gz|tgz|zip)$/i;
 

@@ -21,7 +21,7 @@ export interface Choice {
   readonly all?: boolean | undefined;
 }
 
-/** What is to be taken from an offer, and what was asked for with it. */
+/** The skills to take from an offer, and the options of the request. */
 export interface ChosenSkills {
   readonly chosen: readonly ReadableSkill[];
   /** Ids of those that nobody named, and that a chosen one requires. */

@@ -1,6 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 
-/** What was given names nothing that skills can be taken from. */
+/** The text names nothing from which skills can be taken. */
 export function originInvalid(what: string, why: string, cause?: unknown): CodedError<'ORIGIN_INVALID'> {
   return new CodedError(
     'ORIGIN_INVALID',

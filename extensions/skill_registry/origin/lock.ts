@@ -59,7 +59,7 @@ export function changeLock(root: string, name: string, entry: unknown): void {
   const old = skills.get(name);
   if (entry === null && !skills.has(name)) return;
   if (entry === null) skills.delete(name);
-  // What other tools keep in an entry is theirs.
+  // Fields of other tools are kept as they are.
   else skills.set(name, { ...(lockEntry.safeParse(old).success ? (old as LockEntry) : {}), ...(entry as LockEntry) });
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
   const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;

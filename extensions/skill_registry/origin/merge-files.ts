@@ -12,7 +12,7 @@ export interface MergedFiles {
   readonly conflicts: readonly UpdateConflict[];
 }
 
-/** What was installed: what the lock says of a file, and its content, where that is still known. */
+/** An installed file: its entry in the lock, and its content where that is still known. */
 export interface InstalledFile {
   /** As a line of the lock. */
   readonly line: string;

@@ -22,7 +22,7 @@ export async function openNpm(origin: NpmOrigin): Promise<Offer> {
     const file = readdirSync(folder).find((name) => name.endsWith('.tgz'));
     if (file === undefined) throw originUnavailable(shownOrigin(origin), 'npm gave no package');
     const { entries, read } = await unpack(readNamedFile(join(folder, file), MAX_ARCHIVE), shownOrigin(origin));
-    // Everything lies in one folder, most often `package`.
+    // All files are in one folder, most often `package`.
     const within = (path: string): string => path.slice(path.indexOf('/') + 1);
     const originals = new Map(entries.map(({ path }) => [within(path), path]));
     return {
@@ -78,7 +78,7 @@ function reasonOf(error: unknown): string {
     const { error: told } = JSON.parse(stdout) as { readonly error?: { readonly summary?: string } };
     if (told?.summary) return told.summary.split('\n')[0] ?? '';
   } catch {
-    // Then standard error says it.
+    // Then the reason is on standard error.
   }
   const line = stderr.split('\n').find((one) => /^npm (error|ERR!) (?!code)/.test(one));
   return line?.replace(/^npm (error|ERR!) /, '') ?? message.split('\n')[0] ?? 'npm failed';

@@ -24,10 +24,10 @@ export interface OfferedEntry {
   readonly executable: boolean;
 }
 
-/** What an origin has, before anything of it is on this disk. */
+/** The skills of an origin, before any of their files is on this disk. */
 export interface Offer {
   readonly origin: Origin;
-  /** What exactly it was, so that the same can be told again. */
+  /** The exact version, such as a commit, so that the same content can be asked for again. */
   readonly at: {
     readonly commit?: string;
     /** The commit was found by the name of a tag, which is not to move. */

@@ -18,7 +18,7 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
   const assertApproved = (): void => {
     if (!mayFollowLock) throw rootNotApproved();
   };
-  /** What `apply` throws is explained as everything else that the history throws. */
+  /** Errors of `apply` are explained as those of the history. */
   const explained = <P extends { apply(actor: Actor): Promise<unknown> }>(plan: P): P => ({
     ...plan,
     apply: async (actor: Actor) => {

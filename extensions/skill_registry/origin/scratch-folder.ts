@@ -11,7 +11,7 @@ export function scratchFolder(): string {
   try {
     removeAbandoned();
   } catch {
-    // Then the next call may.
+    // The next call tries it again.
   }
   return folder;
 }

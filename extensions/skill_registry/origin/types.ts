@@ -76,7 +76,7 @@ export interface NotImported {
 
 /** What would be made; it has no entry in the lock. */
 export interface ImportPlan extends AddPlan {
-  /** What becomes no skill. */
+  /** Parts that become no skill. */
   readonly refused: readonly NotImported[];
   /** Files of roles that do not come along. */
   readonly leftOut: readonly NotImported[];
@@ -130,7 +130,7 @@ export interface SkillToAdd {
   readonly folder: string;
   /** What its id does to skills that exist, as a sentence; undefined: nothing. */
   readonly collides: string | undefined;
-  /** What an inspection of its files says, most important first. */
+  /** Findings in its files, most important first. */
   readonly findings: readonly Finding[];
   /** What is wrong with its SKILL.md. */
   readonly problems: readonly Problem[];
@@ -165,7 +165,7 @@ export interface UsedSource {
   readonly inConfig: readonly string[];
 }
 
-/** What the disk is, against what the lock says. */
+/** How the files on disk compare with the lock. */
 export interface LockedSkill {
   readonly id: string;
   /** In the lock. */
@@ -198,13 +198,13 @@ export interface SkillUpdate {
   /**
    * `current`: there is nothing newer; `outdated`: `files` would change; `waiting`: proposals of its last update are not decided;
    * `moved`: the tag names another commit than when it was installed, and is not followed; `absent`: it is not on disk; `failed`:
-   * `reason` says why it cannot be told.
+   * `reason` says why this is not known.
    */
   readonly state: 'current' | 'outdated' | 'waiting' | 'moved' | 'absent' | 'failed';
   /** Somebody has changed it here since it was installed. */
   readonly drifted: boolean;
   readonly files: readonly FileUpdate[];
-  /** What an inspection says of the files afterwards and did not say before, most important first. */
+  /** Findings in the new files that were not in the old ones, most important first. */
   readonly findings: readonly Finding[];
   /** What would change here, as a unified diff of the text files; empty when nothing would. */
   readonly diff: string;

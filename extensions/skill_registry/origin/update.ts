@@ -193,7 +193,7 @@ function diffOf(here: readonly IncomingFile[], { files, gone }: Pick<SkillToWrit
   return [...changed, ...removed].filter((diff) => diff !== '').join('\n');
 }
 
-/** What has to be written so that the files here become others. */
+/** The writes that turn the files here into the new ones. */
 function changesBetween(
   here: readonly IncomingFile[],
   wanted: readonly IncomingFile[],

@@ -26,7 +26,7 @@ import type { ChangedSkill, LockEntry } from './types.ts';
 export interface SkillToWrite {
   readonly location: SkillLocation;
   readonly kind: 'created' | 'installed' | 'updated';
-  /** What is new or other than it is here. */
+  /** Files that are new, or differ from those here. */
   readonly files: readonly IncomingFile[];
   /** Files that are there and are to go. */
   readonly gone: readonly string[];
@@ -69,7 +69,7 @@ export function installedLocation(context: ChangeContext, name: string, entry: L
   return locations.find((location) => isAsLocked(filesAt(location), entry)) ?? locations[0];
 }
 
-/** What lies on disk, in the form that the lock speaks of. */
+/** The files on disk, in the form of the lock. */
 export function filesAt(location: SkillLocation): readonly IncomingFile[] {
   const { files, bytes } = readFolderTree(folderOf(location), MAX_UNPACKED);
   return files.map(({ path, mode }) => ({
@@ -93,7 +93,7 @@ export async function writeSkills(
   const { writer, root } = context;
   const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
   const changed = await writer.exclusively(() => {
-    // A broken lock is said before anything is written.
+    // A broken lock is reported before anything is written.
     const locked = skills.some(({ lock }) => lock) ? readLock(root).skills : new Map();
     for (const { location } of skills) writer.assertFinished(location.key);
     const planned = skills.map((skill) => ({ skill, changes: changesOf(skill) }));

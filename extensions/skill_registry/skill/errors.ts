@@ -16,7 +16,7 @@ export function skillNotFound(skillId: string, nearest: readonly string[]): Code
   return new CodedError('SKILL_NOT_FOUND', `No skill ${JSON.stringify(shown)}.${near}`, { skill_id: shown, nearest });
 }
 
-/** For a person, or for whoever binds an agent; a model is told `skillNotFound`. */
+/** For a person, or for whoever binds an agent; a model gets `skillNotFound`. */
 export function skillKept(code: 'SKILL_HELD' | 'SKILL_DISABLED', skillId: string): CodedError<RegistryErrorCode> {
   const message =
     code === 'SKILL_HELD'

@@ -62,7 +62,7 @@ export function removeFiles(file: string, inode?: number): void {
     if (inode !== undefined && statSync(file).ino !== inode) return;
     for (const end of ['-wal', '-shm', '']) rmSync(`${file}${end}`, { force: true });
   } catch {
-    // Then it cannot be opened either, and the cache will be in memory.
+    // Then it cannot be opened either, and the cache is kept in memory.
   }
 }
 

@@ -16,7 +16,7 @@ export interface HoldsOptions {
   readonly isBroughtIn: (skill: Skill) => boolean;
   /** The files of a skill with `remote`; undefined when its source is gone. */
   readonly remote?: (skill: Skill) => RemoteFiles | undefined;
-  /** What holds a skill whatever is in it. Default: nothing does. */
+  /** The reason why a skill is held, whatever its content is. Default: none. */
   readonly keptBecause?: ((skill: Skill) => string | undefined) | undefined;
   /** False: `prepare` inspects nothing. Default: true. */
   readonly inspects?: boolean;
@@ -27,7 +27,7 @@ export interface HoldsOptions {
 /** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
 const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
-/** So many are inspected however long it takes. */
+/** At least so many are inspected, however long it takes. */
 const ALWAYS_INSPECTED = 16;
 /** Places that one step looks up: about a millisecond. */
 const LOOKED_UP = 200;

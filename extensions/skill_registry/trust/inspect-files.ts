@@ -55,7 +55,7 @@ export async function inspectFiles(
 /** Files of a skill that are kept in memory while its digest is looked up. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** What cannot be inspected is held: a file could be made to be that. */
+/** Files that cannot be inspected are held: an attacker could make them so. */
 async function inspectOrBlock(
   files: Iterable<InspectedFile | undefined>,
   notes: readonly Finding[],

@@ -59,7 +59,7 @@ export function openInspections(file: string | undefined): Inspections {
   const places = new Map<string, PlaceEntry | null>();
   const inspections = new Map<string, Inspection>();
   const blocked = new Set<string>();
-  /** What is not in the file yet: a transaction for each skill costs a tenth of its inspection. */
+  /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
   let waiting: Kept[] = [];
   let timer: NodeJS.Timeout | undefined;
   let isFirst = true;
@@ -127,7 +127,7 @@ interface Kept {
   readonly inspection: Inspection;
 }
 
-/** So many are written in one transaction, or what there is after so many milliseconds. What a crash loses is inspected again. */
+/** So many results are written in one transaction, or all after so many milliseconds. Results that a crash loses are made again. */
 const AT_ONCE = 64;
 const FLUSH_MS = 50;
 

@@ -16,7 +16,7 @@ export interface MadeSkill {
   readonly body: string;
   /** By path, below `references/`. */
   readonly references: ReadonlyMap<string, Buffer | string>;
-  /** What lies beside it and does not come along. */
+  /** Files beside it that are not imported. */
   readonly leftOut: readonly NotImported[];
 }
 

@@ -3,7 +3,7 @@ import { slugOf } from '../../skill/skill.ts';
 
 /** A prompt in parts. Every line of it is in one of them, with LF as its end. */
 export interface SplitPrompt {
-  /** What stays: what stands before the first section, and the sections about the agent itself. */
+  /** The part that stays: the text before the first section, and the sections about the agent itself. */
   readonly prompt: string;
   /** The other sections, in their order; one that is a reference is a heading and a link here. */
   readonly body: string;

@@ -55,7 +55,7 @@ async function prepare({ sources }: PublishContext, skill: Skill): Promise<Artif
   if (!source) return 'its source was removed';
   const read = filesOf(skill, source);
   if (typeof read === 'string') return read;
-  // What a person has allowed on this machine is not allowed for the machines of others.
+  // What a person allowed on this machine is not allowed on the machines of others.
   const { verdict, findings } = await inspectSkill(read.files);
   const [worst] = findings;
   if (verdict === 'block' && worst) {

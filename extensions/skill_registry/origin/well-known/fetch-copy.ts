@@ -72,7 +72,7 @@ const AT_ONCE = 8;
 /** Of a whole page, unpacked. */
 const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 const MAX_FILES = 200_000;
-/** Longer than a process takes to see that the copy was replaced, and than anybody uses a folder that it was told. */
+/** Longer than a process needs to notice a replaced copy, and longer than anybody uses a folder whose path it got. */
 const KEPT_MS = 86_400_000;
 
 function keyOf({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {

@@ -27,7 +27,7 @@ export interface IndexEntry {
 
 export interface PageIndex {
   readonly entries: readonly IndexEntry[];
-  /** What is wrong with the others. */
+  /** Problems of the others. */
   readonly refused: readonly string[];
 }
 
@@ -76,7 +76,7 @@ function jsonOf(bytes: Buffer): unknown {
   }
 }
 
-/** What is wrong with it instead. */
+/** Otherwise the problem with it. */
 function entryOf(value: unknown, at: number, url: string): IndexEntry | string {
   const parsed = indexEntry.safeParse(value);
   if (!parsed.success) {

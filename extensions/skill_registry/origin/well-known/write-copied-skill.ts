@@ -59,7 +59,7 @@ function fill(temporary: string, files: readonly IncomingFile[]): void {
   }
 }
 
-/** What lies there already is damaged, or another process was faster. */
+/** The folder there is damaged, or another process was faster. */
 function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'stamp'>): void {
   const target = skillFolder(folder, skill);
   for (let attempt = 1; ; attempt++) {

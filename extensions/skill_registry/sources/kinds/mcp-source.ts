@@ -152,7 +152,7 @@ class ServerList {
     return this.#returned;
   }
 
-  /** The list is outdated, and whoever is subscribed is told. */
+  /** The list is outdated; subscribers are notified. */
   expire(): void {
     this.#expire();
     this.changed?.();

@@ -158,7 +158,7 @@ function relativePath(uri: string, root: string): string {
   throw new Error(`one of its files has the address ${quotedName(uri)}, which gives no usable path`);
 }
 
-/** What stands between scheme and SKILL.md, as it is written. */
+/** The text between the scheme and SKILL.md, unchanged. */
 function pathOf(uri: string): string {
   const path = uri.slice(0, -`/${SKILL_MD}`.length).replace(/^[a-z][a-z\d+.-]*:\/*/i, '');
   if (/^[\w!$&'()*+,;=:@%./~-]+$/.test(path)) return path;

@@ -26,7 +26,7 @@ const SETTLED_MS = 2_000;
 /** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
 export function inspectedFiles({ readSkill, readFile, listed }: SkillReader): SkillFiles {
   function* others(skill: Skill): Steps<readonly ResourceInfo[]> {
-    // A copy of a page lies in a folder of our own, which no walk enters.
+    // The copy of a page is in a folder of the registry, which no search for skills enters.
     if (skill.dir === null || isReserved(skill.dir)) return listed(skill);
     const { files } = yield* filesBelow(skill.dir, EVERYTHING);
     const skillFile = basename(skill.file);

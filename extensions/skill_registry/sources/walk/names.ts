@@ -1,4 +1,4 @@
-/** What the name of a file or folder says to the search for skills. */
+/** What the name of a file or folder means in the search for skills. */
 
 /** Never searched: large folders that belong to tools. */
 export const SKIPPED: ReadonlySet<string> = new Set([
