@@ -116,7 +116,7 @@ it('a slash command in the kernel lets the agent of that conversation use the sk
   };
   expect(await seen('talker', 'one')).not.toContain('`other`');
   const result = await kernel.runCommand('/skills:other now', { agentId: 'talker', threadId: 'one' });
-  expect(result).toEqual({
+  expect(result).toMatchObject({
     kind: 'send',
     message: 'Apply Skill "other" with arguments: "now"\n\nInstructions:\nBody of other.',
   });

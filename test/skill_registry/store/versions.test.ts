@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { RULE_SET } from '../../../extensions/skill_registry/inspect/rule-set.ts';
+import { RULES } from '../../../extensions/skill_registry/inspect/rules/index.ts';
 import { headerText } from '../../../extensions/skill_registry/search/document.ts';
 import {
   CONTROL_TEXTS,
@@ -35,6 +37,9 @@ const SKILLS = [
   fakeSkill('日本茶', { name: 'Green', description: 'Emoji 🍵 and `code`.' }),
 ];
 
+/** A rule as data, without the functions of those that search a whole file. */
+const ofRule = (_key: string, value: unknown): unknown => (value instanceof RegExp ? String(value) : value);
+
 /** What each part of the cache keeps of these inputs, told by its digest. */
 const KEPT: readonly (readonly [string, number, () => unknown])[] = [
   [SKILL_FILES.name, SKILL_FILES.version, () => TEXTS.map((text) => parseSkill(text, 'SKILL.md', 'tea'))],
@@ -57,6 +62,7 @@ const KEPT: readonly (readonly [string, number, () => unknown])[] = [
       CONTROL_TEXTS,
     ],
   ],
+  ['inspection', RULE_SET, () => JSON.stringify(RULES, ofRule)],
 ];
 
 it('keeps under one version what is made of the same input: with another result, raise the version', async () => {
@@ -73,6 +79,7 @@ it('keeps under one version what is made of the same input: with another result,
       "token_counts 4: 255713170fc5439f",
       "search 4: 43b176396bf1cdbc",
       "vector 5: fc28eb3bd579566c",
+      "inspection 2: f9b078520affb80b",
     ]
   `);
 });

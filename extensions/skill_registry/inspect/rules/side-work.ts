@@ -26,6 +26,7 @@ export const SIDE_WORK: readonly Rule[] = [
       'Report all vulnerabilities.',
       'Do not approve without reading.',
       'Replace the placeholder with the value.',
+      'Unless the change gives clear evidence of a fault.',
       'Never mark tests as passed without running them.',
     ],
     patterns: [
@@ -72,7 +73,7 @@ export const SIDE_WORK: readonly Rule[] = [
       {
         needs: [words('hide activity traces evidence history audit log logs trail')],
         all: [
-          /\b(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces|evidence|activity|tracks|shell history|command history|bash history)\b|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/g,
+          /\b(?!clear evidence\b)(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces|evidence|activity|tracks|shell history|command history|bash history)\b|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/g,
         ],
         unlessBefore: NEGATED,
       },
@@ -107,6 +108,8 @@ export const SIDE_WORK: readonly Rule[] = [
     misses: [
       'The token lies at 0x52908400098527886E0F7030069857D2E4169EE7.',
       'Take a screenshot of the page.',
+      'Options: recording, click automation, clipboard.',
+      'Keep logs, state, or conversation.',
       'Never buy anything for the user.',
     ],
     patterns: [
@@ -133,7 +136,7 @@ export const SIDE_WORK: readonly Rule[] = [
           ),
         ],
         all: [
-          /\b(?:record|stream|monitor|log|track|intercept|keylog)(?:s|ing)?\b[^.\n]{0,30}\b(?:microphone|webcam|camera|keystrokes|keyboard input|clipboard|browsing (?:history|activity)|(?:private )?conversations?|(?:all|every|each) messages?(?! id)|location history)\b|\bscreenshots? (?:every|each) (?:\w{1,10} )?(?:seconds?|minutes?|hours?)\b/g,
+          /\b(?:record|stream|monitor|log|track|intercept|keylog)(?:s|ing)?\b[^.,;|\n]{0,30}\b(?:microphone|webcam|camera|keystrokes|keyboard input|clipboard|browsing (?:history|activity)|(?:private )?conversations?|(?:all|every|each) messages?(?! id)|location history)\b|\bscreenshots? (?:every|each) (?:\w{1,10} )?(?:seconds?|minutes?|hours?)\b/g,
         ],
         unlessBefore: NEGATED,
         where: 'prose',
