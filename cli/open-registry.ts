@@ -16,9 +16,9 @@ export interface OpenRegistry {
 }
 
 /**
- * Opens the registry for a command, as the kernel would with these options, but without the kernel.
+ * Opens the registry for a command with the same options as the kernel uses, but does not start a kernel.
  *
- * @param inspect - False: for a command that says nothing of what agents are given, and has to be quick. Default: true.
+ * @param inspect - False for a command that must be quick and does not report what agents are given. Default: true.
  */
 export async function openRegistry(options: GlobalOptions, terminal: Terminal, inspect = true): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);

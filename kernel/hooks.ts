@@ -2,14 +2,14 @@ import type { AgentInvocationContext, Problem } from './contract.ts';
 import { describeError } from './errors.ts';
 
 /**
- * Calls a function that a host has passed in. Its failure must not fail the work that called it.
+ * Calls a function that a host has passed in. If the function fails, the work that called it still continues.
  *
  * @param name - Name of the option or method that takes the function.
  * @returns Its result; undefined when it threw.
  */
 export type CallHook = <T>(name: string, hook: () => T) => T | undefined;
 
-/** Different messages that are reported of one hook. */
+/** The most different messages that are reported for one hook. */
 const MAX_REPORTS = 20;
 
 /**

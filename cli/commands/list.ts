@@ -16,7 +16,7 @@ export interface ListFlags {
   readonly workflow?: string;
 }
 
-/** Counting loads the tokenizer and reads every body. With more uncounted skills than this, tokens are estimated in the text. */
+/** Counting loads the tokenizer and reads every body. With more uncounted skills than this, tokens in the table are only estimated. */
 const COUNT_UP_TO = 200;
 /** With more skills than this, a terminal gets totals and the first rows. */
 const MANY = 60;
@@ -68,7 +68,7 @@ export function rowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow
   };
 }
 
-/** Which of them no agent sees, and why, in lines for people. */
+/** The skills that no agent sees, and why, as lines for people. */
 export function keptText(skills: readonly Skill[]): string {
   // Held skills first: a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
@@ -80,7 +80,7 @@ export function keptText(skills: readonly Skill[]): string {
   return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
 }
 
-/** Of which of them the frontmatter is broken, in a line for people. They are used all the same, with what could be read. */
+/** Names the skills with a broken frontmatter, in one line for people. They are still used, with the fields that could be read. */
 function brokenText(skills: readonly Skill[], problems: readonly Problem[]): string {
   const files = new Set(problems.filter(({ code }) => code.startsWith('FRONTMATTER_')).map(({ file }) => file));
   const broken = skills.filter(({ file }) => files.has(file));
@@ -92,7 +92,7 @@ function brokenText(skills: readonly Skill[], problems: readonly Problem[]): str
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];
 
-/** In a window there is no room for a column that says the same of every skill. A pipe always gets the same columns. */
+/** A terminal gets no column that has the same value for every skill. A pipe always gets the same columns. */
 export function withoutOneSource([header, rows]: Table, { terminal }: Terminal): Table {
   const at = header.indexOf('SOURCE');
   if (!terminal || at < 0 || new Set(rows.map((row) => row[at])).size > 1) return [header, rows];
@@ -174,7 +174,7 @@ function seenTable(rows: readonly SeenRow[]): Table {
   return [['SKILL', 'SEEN BY', 'NOT SEEN, BECAUSE'], cells];
 }
 
-/** Each reason once, with the agents it is for unless it is for all. */
+/** Each reason once, with its agents; without agents when it is for all of them. */
 function reasons(kept: readonly Required<AgentView>[]): string {
   const agents = new Map<string, (string | null)[]>();
   for (const { agent, because } of kept) agents.set(because, [...(agents.get(because) ?? []), agent]);
@@ -192,12 +192,12 @@ function heldBecauseOf({ byQualifiedId }: Snapshot, qualifiedId: string): string
   return byQualifiedId.get(qualifiedId)?.heldBecause;
 }
 
-/** Skills that no agent sees and that are named; `list --all` and `doctor` have all. */
+/** The most skills that are named when no agent sees them; `list --all` and `doctor` name all. */
 const MAX_NAMED = 5;
 
 /** Why no agent sees a skill, whatever the agent is bound to. */
 function keptBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
-  // Those are counted; each of them is as any other skill.
+  // Skills that are only not inspected yet are not named here: `totalsOf` counts them.
   if (heldBecause !== undefined) return heldBecause === NOT_INSPECTED ? undefined : `held, ${heldBecause}`;
   return disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;
 }

@@ -19,9 +19,10 @@ export interface ValidateOptions {
 }
 
 /**
- * `skill-registry validate <path...>`, for skills, prompt packs, and folders with skills below. Valid paths are printed on standard output,
- * errors, warnings and the totals of folders on standard error. With `--json`: `{ results: [{ path, valid, errors: [string], warnings: [string]
- * }], totals: { checked, valid, invalid, with_warnings }, problems: [Problem] }`. With `--format`: everything on standard output.
+ * `skill-registry validate <path...>`, for skills, prompt packs, and folders with skills below. Valid paths go to standard output.
+ * Errors, warnings and the totals of folders go to standard error. With `--json`: `{ results: [{ path, valid, errors: [string],
+ * warnings: [string] }], totals: { checked, valid, invalid, with_warnings }, problems: [Problem] }`. With `--format`: everything on
+ * standard output.
  */
 export async function validate(
   given: readonly string[],
@@ -57,7 +58,7 @@ export async function validate(
       }));
       printJson(terminal, { results, totals, problems: unsearched });
     } else {
-      // In a window they would push away what is wrong.
+      // At a terminal, the valid paths would push the errors out of sight.
       const shown = isLong ? checks.filter(({ errors, warnings }) => errors.length + warnings.length > 0) : checks;
       for (const check of shown) report(check, terminal);
       for (const { severity, code, file, message } of unsearched)
@@ -114,7 +115,7 @@ const MANY = 60;
 
 const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
 
-/** What a path stands for. */
+/** What is checked for a path: the path itself, or the skills below it. */
 interface Meant {
   /** Skills and packs. */
   readonly paths: readonly string[];
@@ -124,14 +125,14 @@ interface Meant {
   readonly problems?: readonly Problem[];
 }
 
-/** The skills below a folder that is no skill. Where there are none, the path itself, so that the result names it. */
+/** The skills below a folder that is not a skill itself. If there are none: the path itself, so that the result names it. */
 async function meantBy(path: string, changes: Changes | undefined, { cwd }: Terminal): Promise<Meant> {
   const folder = resolve(cwd, path);
   if (!statsOf(folder)?.isDirectory()) {
     return { paths: !changes || changes.has(folder) ? [path] : [] };
   }
   const { folders, ...search } = await skillsBelow(folder);
-  // A file name with another letter case is a problem of its skill.
+  // The check of the skill itself reports a file name with another letter case.
   const problems = search.problems.filter(({ code }) => code !== 'SKILL_FILE_CASE');
   const isSkill = folders.length === 1 && folders[0] === folder;
   const lost = changes?.lost.filter((one) => isInside(one, realpathSync(folder))) ?? [];
@@ -143,14 +144,14 @@ async function meantBy(path: string, changes: Changes | undefined, { cwd }: Term
   return { paths: below.map(shown), isSearched: true, problems };
 }
 
-/** Of the skills and packs that were checked. */
+/** Counts the skills and packs that were checked. */
 function totalsOf(checks: readonly CheckedPath[]) {
   const invalid = checks.filter(({ errors }) => errors.length > 0).length;
   const with_warnings = checks.filter(({ warnings }) => warnings.length > 0).length;
   return { checked: checks.length, valid: checks.length - invalid, invalid, with_warnings };
 }
 
-/** @throws SKILL_HELD: the block is for the system prompt of an agent. */
+/** @throws SKILL_HELD for a held skill, because the block goes into the system prompt of an agent. */
 async function assertNotHeld(paths: readonly string[], options: GlobalOptions, terminal: Terminal): Promise<void> {
   const folders = paths.map((path) => resolve(terminal.cwd, path));
   const { registry } = await openRegistry({ ...options, skills: [...new Set(folders)] }, terminal);

@@ -13,7 +13,10 @@ import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.t
 export interface SkillMcpOptions {
   /** The agent whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */
   readonly turn?: TurnContext;
-  /** Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`, `propose_skill_update`, `list_proposals`. The last two only where `turn` names an agent. */
+  /**
+   * Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`,
+   * `propose_skill_update`, `list_proposals`. The last two are offered only when `turn` names an agent.
+   */
   readonly tools?: readonly string[];
   /** Entries in one page of an answer, 1-1000. Default: 100. */
   readonly pageSize?: number;
@@ -26,7 +29,7 @@ export interface SkillMcpOptions {
   readonly onProblem?: (problem: Problem) => void;
 }
 
-/** Which lists of a client have changed. */
+/** Which of the lists that a client reads have changed. */
 export interface ListChange {
   readonly resources: boolean;
   readonly prompts: boolean;
@@ -37,10 +40,10 @@ export interface SkillMcpDoor {
   /**
    * Makes a server for one connection or one request. It is not connected yet.
    *
-   * @param options.local - As of `SkillMcpOptions`. Default: that.
+   * @param options.local - As `local` of `SkillMcpOptions`. Default: the value given there.
    */
   createServer(options?: { readonly local?: boolean }): Promise<McpServer>;
-  /** SKILL_NOT_PUBLISHED for every skill that is not published, after all have been checked; and HOOK_FAILED. */
+  /** Checks all skills. Gives SKILL_NOT_PUBLISHED for each one that is not published, and HOOK_FAILED. */
   problems(): Promise<readonly Problem[]>;
   /** @returns A function that ends the subscription. */
   onListChanged(listener: (change: ListChange) => void): () => void;
@@ -86,7 +89,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const hookProblems: Problem[] = [];
   const callHook = createHookCaller('skill_mcp', (problem) => void hookProblems.push(problem));
   const report = (problem: Problem): void => {
-    // The registry was closed meanwhile, so no skill could be read: that is not a fault of a skill.
+    // After `close` no skill can be read, and this is not a fault of the skill.
     if (!isClosed) callHook('onProblem', () => options.onProblem?.(problem));
   };
   const listeners = new Set<(change: ListChange) => void>();
@@ -94,7 +97,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const reportNewProblems = async (): Promise<void> => {
     if (!options.onProblem) return;
     const before = reported;
-    // It fails when the registry is closed meanwhile.
+    // `problems` rejects when the registry is closed meanwhile.
     const problems = await publication.problems().catch(() => []);
     reported = new Set(problems.map(problemKey));
     for (const problem of problems) if (!before.has(problemKey(problem))) report(problem);
@@ -125,13 +128,13 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       const server = new McpServer(info, {
         capabilities: {
           ...{ tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
-          // A registry that has this server as a source sees whether it is itself (sources/mcp/circle.ts).
+          // Tells a registry that has this server as a source whether both are the same registry (sources/mcp/circle.ts).
           experimental: { 'skill-registry': { instance: registry.admin.instance() } },
         },
         ...(text === null ? {} : { instructions: text }),
       });
-      // The text is written once for many servers, most of which answer one request. Only a client that reports `initialized` has
-      // read it: then it is recorded as shown.
+      // The text is written once for many servers, most of which answer one request. It is recorded as
+      // shown when a client reports `initialized`, because only then a client has read it.
       server.server.oninitialized = () => void registry.context('', { ...turn, tools: names }).catch(() => undefined);
       serveTools(server, tools, { turn, local });
       servePrompts(server, registry, { turn, pageSize, local });
@@ -154,7 +157,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 
 // --- internal ---
 
-/** Texts that are equal as long as the lists of resources and prompts are. */
+/** One text for each list. It changes exactly when the list of resources or of prompts changes. */
 function listingOf(registry: SkillRegistry, turn: TurnContext): Readonly<Record<keyof ListChange, string>> {
   const resources = registry.visible(turn).map(({ id, digest }) => [id, digest]);
   const prompts = invocableSkills(registry, turn).map(promptKey);

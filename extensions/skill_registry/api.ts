@@ -51,7 +51,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   list(query?: ListQuery, turn?: TurnContext): SkillList;
   /**
    * The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. It names the tools of the turn
-   * (`turn.tools`), by default those of `config.tools`, and lists no skill whose body stands in the instructions (`turn.givenSkills`).
+   * (`turn.tools`), by default those of `config.tools`, and lists no skill whose body is in the instructions (`turn.givenSkills`).
    */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /**
@@ -76,14 +76,14 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
     options?: { readonly dir?: string },
   ): Promise<string>;
   /**
-   * The skills visible in this turn, in catalog order. A person sees all in scope that may be sent to its agent; a model does not see skills that are hidden
-   * from models, by their author or by a gate.
+   * The skills visible in this turn, in catalog order. A person sees all skills in scope that may be sent to the agent. A model does
+   * not see skills that are hidden from models, by their author or by a gate.
    */
   visible(turn?: TurnContext, audience?: 'model' | 'person'): readonly Skill[];
-  /** Scans every source now. Calls during a scan share the next one. */
+  /** Scans every source now. All calls during a scan wait for the same next scan. */
   refresh(): Promise<Snapshot>;
   snapshot(): Snapshot;
-  /** All present problems. Bodies over `limits.skill_tokens` are among them after `admin.tokenCounts`. */
+  /** All present problems. Problems of bodies over `limits.skill_tokens` are included only after `admin.tokenCounts`. */
   problems(): readonly Problem[];
   /**
    * The listener is called after each new snapshot, with the ids that were added, removed or changed. What it throws becomes a
@@ -118,7 +118,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly history: History;
   /** What agents did with skills. */
   readonly usage: Usage;
-  /** Where skills come from and go to: installed, kept the same, brought up to date, published. */
+  /** Installs, verifies, updates and publishes skills, and knows where they come from. */
   readonly origin: Origins & Publishing;
   /** Functions that only a few programs need: doors, file tools and reports. */
   readonly admin: SkillRegistryAdmin;
@@ -134,15 +134,15 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   searchReady(query?: string): Promise<void>;
   /**
    * Embeds the skills that have no vector yet. `watch` also does this, but lets this call go first. Does nothing without
-   * `embeddings.base_url`. A request with a temporary failure is made up to three times, at most 1 and then 2 seconds apart,
-   * longer when the endpoint asks for it. `problems()` says why vectors are missing afterwards.
+   * `embeddings.base_url`. A request that fails temporarily is tried up to three times: again after at most 1 second, then
+   * after at most 2, or later when the endpoint asks for it. Afterwards `problems()` says why vectors are missing.
    *
    * @throws REGISTRY_CLOSED.
    */
   embedSkills(): Promise<EmbeddedSkills>;
-  /** Which state of a prompt pack's workflow each conversation is in. Calls with a `turn` of such a conversation follow it. */
+  /** Which state of a prompt pack's workflow each conversation is in. Calls with a `turn` of a conversation use that state. */
   readonly workflows: Workflows;
-  /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
+  /** Which skills compete, and for which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill is found first. */
   overlap(): Promise<OverlapReport>;
   /** The tokens of `context('')`, for an agent that sees all skills. */
   contextCost(): Promise<ContextCost>;
@@ -182,8 +182,9 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    */
   trustOf(skillId: string): Promise<SkillTrust>;
   /**
-   * Allows the `block` findings of a skill in the name of a person, or ends that: of what was brought in for these files, wherever they
-   * lie; of one's own for these findings in this folder, across edits. The catalog shows it when this resolves.
+   * Allows the `block` findings of a skill in the name of a person, or revokes this. For a skill that was brought in it counts for exactly
+   * these files, in any folder. For an own skill it counts for these findings in this folder, also after edits. When this
+   * resolves, the catalog shows the result.
    *
    * @throws SKILL_NOT_FOUND, TRUST_UNUSABLE; INVALID_ARGUMENT when the files have another digest, or nothing holds the skill.
    */
@@ -213,22 +214,22 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    */
   whoSees(agents: readonly TurnContext[]): Promise<readonly SeenSkill[]>;
   /**
-   * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`; of proposals a deletion before a new
-   * skill before a change, and then the oldest. It inspects what is held.
+   * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`. Equal proposals are ordered
+   * by kind (deletion, new skill, change) and then by age, oldest first. It inspects the held skills.
    *
    * @throws as `Proposals.list`.
    */
   waiting(): Promise<WaitingForPerson>;
   /**
-   * Keeps a skill from agents, or gives it to them again: in `disabled` of `data/skill_registry/config.yaml`, whose comments and other keys
-   * are kept, and in this registry at once. Other registries use it from their next start on.
+   * Disables a skill for agents, or enables it again. Writes `disabled` in `data/skill_registry/config.yaml`, keeps its comments and
+   * other keys, and changes this registry at once. Other registries use the new setting from their next start on.
    *
    * @param disabling.skill - An id or a qualified id.
-   * @param disabling.agent - Default: every agent. Enabling for every agent also ends it for single ones.
-   * @returns `changed`: false when the config said so already.
+   * @param disabling.agent - Default: every agent. Enabling for every agent also enables it for each single agent.
+   * @returns `changed`: false when the config already had this setting.
    * @param actor - Who does it: recorded among the decisions of this user when something changes.
    * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT for one agent of a skill that is disabled for every agent, CONFIG_INVALID, WRITE_FAILED,
-   *   PATH_TRAVERSAL; TRUST_UNUSABLE when it is done, but who did it cannot be recorded.
+   *   PATH_TRAVERSAL; TRUST_UNUSABLE when the change is made, but its author cannot be recorded.
    */
   setDisabled(
     disabling: { readonly skill: string; readonly agent?: string | undefined },
@@ -254,7 +255,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   readPolicies(paths: readonly string[], turn: TurnContext): Promise<readonly (ReadPolicy | undefined)[]>;
   /**
    * Identifies the registry on this machine: other processes with the same root and the same sources have the same value. An MCP
-   * server gives it to its clients, so that none takes its own skills from itself.
+   * server gives it to its clients, so that no registry has itself as a source.
    */
   instance(): string;
   /** How changes on disk are noticed at present. */
@@ -263,9 +264,9 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
 
 /** What waits for the decision of a person in a registry. */
 export interface WaitingForPerson {
-  /** Open and stale ones. */
+  /** Open and stale proposals. */
   readonly proposals: readonly Proposal[];
-  /** Why proposals cannot be read, and none are given; null when they can. */
+  /** Why the proposals cannot be read; `proposals` is empty then. Null when they can be read. */
   readonly unreadable: string | null;
   /** Skills that no agent is given. */
   readonly held: readonly SkillTrust[];

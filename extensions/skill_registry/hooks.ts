@@ -3,7 +3,7 @@ import { type CallHook, createHookCaller } from '../../kernel/host.ts';
 import type { WriteStep } from './history/writer.ts';
 import type { SkillRegistryOptions } from './options.ts';
 
-/** Functions of a host. What one throws becomes a problem (HOOK_FAILED), and the operation that called it continues. */
+/** Functions of a host. If one throws, that becomes a problem (HOOK_FAILED), and the operation that called it continues. */
 export interface HookOptions
   extends Pick<SkillRegistryOptions, 'getSecret' | 'onProgress' | 'onSkillLoaded' | 'onProblem'> {
   /** Called at each step of a change to a skill. A process may end at any of them, and the next process recovers the change. */
@@ -12,7 +12,7 @@ export interface HookOptions
 
 /** The same functions; calling one never throws. */
 export interface Hooks extends Required<HookOptions> {
-  /** For functions that the host hands in later: listeners. */
+  /** Calls a function that the host passes in later, such as a listener. */
   readonly call: CallHook;
   /** HOOK_FAILED. */
   problems(): readonly Problem[];

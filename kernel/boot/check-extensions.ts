@@ -24,11 +24,11 @@ export interface CheckOptions {
 }
 
 export interface CheckedExtensions {
-  /** `state`: also `broken` and `skipped`. */
+  /** `state` may also be `broken` or `skipped`. */
   readonly extensions: readonly ListedExtension[];
   /** Agents that are described by a manifest and can be given their instructions; `model`: null when none is set. */
   readonly agents: readonly { readonly id: string; readonly model: string | null }[];
-  /** As a start reports them; and CONFIG_INVALID, MODEL_NOT_CONFIGURED. */
+  /** The problems that a start reports, and also CONFIG_INVALID and MODEL_NOT_CONFIGURED. */
   readonly problems: readonly Problem[];
 }
 
@@ -108,7 +108,7 @@ async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOpti
   }
 }
 
-/** A missing model is not a problem, because everything but agents works without it. Incomplete settings of a model are. */
+/** A missing model is not a problem, because everything but agents works without it. Incomplete settings of a model are a problem. */
 function modelProblems({ rootDir, getSecret }: CheckOptions): readonly Problem[] {
   const [baseURL, name] = [getSecret('MODEL_BASE_URL'), getSecret('MODEL_NAME')];
   if (baseURL === undefined && name === undefined) return [];

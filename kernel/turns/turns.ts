@@ -55,7 +55,7 @@ interface Invocation {
 }
 
 /**
- * The invocations that led to the running one: an agent that waits for a call cannot be called from it. One store for all kernels:
+ * The chain of invocations that led to the running one. An agent in the chain waits, so it cannot be called. One store for all kernels:
  * each store slows down every promise of the process, and is never freed.
  */
 const callStack = new AsyncLocalStorage<readonly Invocation[]>();
@@ -64,7 +64,7 @@ type AgentManifestOf = Manifest & { readonly agent: NonNullable<Manifest['agent'
 
 export function createTurns(options: TurnOptions): Turns {
   const { records, offers, report } = options;
-  /** Ids of the agents that wait for this call. Work that a tool has left running may call after its turn has ended. */
+  /** Ids of the agents that wait for this call. Work that a tool left running may still call an agent when the turn has ended. */
   const waiting = (): readonly string[] =>
     (callStack.getStore() ?? []).flatMap(({ kernel, agentId, hasEnded }) =>
       kernel === records && !hasEnded ? [agentId] : [],
@@ -158,7 +158,7 @@ export function toolsMissing(found: FoundExtension, known: readonly string[]): P
 
 // --- internal ---
 
-/** An agent sees its bound skills. One without bound skills sees the skills of its caller and no more. */
+/** An agent sees its bound skills. An agent without bound skills sees only the skills of its caller. */
 function turnOf(record: ExtensionRecord, { givenSkills: _, tools: __, ...turn }: TurnContext = {}): TurnContext {
   const own = record.descriptor?.usesSkills ?? turn.boundSkills;
   const bound = own ? { boundSkills: own } : {};

@@ -22,9 +22,9 @@ export interface LineSearch {
   exhausted(): boolean;
 }
 
-/** Positions found of one run. */
+/** The most positions that are found for one run. */
 export const MAX_FOUND = 1000;
-/** Comparisons of two lines, of all searches in one text. */
+/** The most comparisons of two lines, for all searches in one text together. */
 const MAX_STEPS = 20_000_000;
 
 export function createLineSearch(texts: readonly string[]): LineSearch {
@@ -97,7 +97,7 @@ const NORMALIZE: Readonly<Record<Comparison, (text: string) => string>> = {
   both: (text) => text.trim(),
 };
 
-/** Equal lines have one number. Typed arrays, because a list for each of millions of lines would take too much memory. */
+/** Equal lines have the same number. Typed arrays, because a list for each of millions of lines would take too much memory. */
 interface LineIndex {
   readonly ids: Int32Array;
   /** The next line with the same number; -1 after the last one. */

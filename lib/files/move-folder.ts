@@ -52,7 +52,7 @@ export type MoveStep = 'copying' | 'copied' | 'aside';
  * sees half a folder under either name, and `undoMove` can always move it back, even on a full disk and also from
  * another process. Call `undoMove` after a throw.
  *
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when the folder holds something reserved; WRITE_FAILED, also
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when the folder contains reserved files; WRITE_FAILED, also
  *   when `to` exists, and for entries that cannot be copied (a FIFO, a device).
  */
 export function moveFolder(move: FolderMove): void {
@@ -112,10 +112,10 @@ export function settleMove(move: FolderMove): void {
 
 interface Paths {
   readonly here: string;
-  /** Beside it: the original, or a file that marks `here` as copied. */
+  /** Beside `here`: the original, or a file that marks `here` as copied. */
   readonly aside: string;
   readonly there: string;
-  /** Beside it: the copy, until it gets its final name. */
+  /** Beside `there`: the copy, until it gets its final name. */
   readonly copy: string;
   sync(): void;
 }

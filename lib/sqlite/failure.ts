@@ -24,7 +24,7 @@ export class SqliteUnavailable extends Error {
   override readonly name = 'SqliteUnavailable';
 }
 
-/** Thrown when rows contradict each other, or hold what was never written to them: `sqliteFailure` says `damaged`. */
+/** Thrown when rows contradict each other, or contain values that were never written: `sqliteFailure` says `damaged`. */
 export class SqliteRowsDamaged extends Error {
   override readonly name = 'SqliteRowsDamaged';
 }
@@ -46,7 +46,7 @@ export function sqliteFailure(error: unknown): SqliteFailure | undefined {
 
 // --- internal ---
 
-/** Result codes (sqlite.org/rescode.html) and what they mean here; every other is `other`. */
+/** Result codes (sqlite.org/rescode.html) and what they mean here; every other code is `other`. */
 const CODES: readonly (readonly [name: string, number: number, failure: SqliteFailure])[] = [
   ['PERM', 3, 'readonly'],
   ['BUSY', 5, 'busy'],

@@ -25,7 +25,7 @@ export function backOff(failures: number, { firstMs, longestMs, jitter = false }
 export function abortAfter(ms: number, ...others: readonly (AbortSignal | undefined)[]): AbortSignal {
   const limit = new AbortController();
   const signal = AbortSignal.any([limit.signal, ...others.filter((other) => other !== undefined)]);
-  // Holds both signals until then.
+  // The timer keeps both signals alive until then.
   const expire = (): void => {
     if (!signal.aborted) limit.abort(new DOMException(`No end within ${ms / 1000} s`, 'TimeoutError'));
   };

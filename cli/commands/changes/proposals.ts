@@ -31,7 +31,7 @@ import {
   widthOf,
 } from '../../terminal.ts';
 
-/** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, as `show --json` gives one. */
+/** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, each as `show --json` prints it. */
 export async function listProposals(
   options: GlobalOptions & { readonly state?: ProposalState | 'all' },
   terminal: Terminal,
@@ -48,7 +48,7 @@ export async function listProposals(
   return EXIT.done;
 }
 
-/** `skill-registry proposals show <id>`. With `--proposed` only the text it proposes. */
+/** `skill-registry proposals show <id>`. With `--proposed`: prints only the proposed text. */
 export async function showProposal(
   id: string,
   options: GlobalOptions & { readonly proposed?: boolean },
@@ -70,7 +70,7 @@ export async function showProposal(
   return EXIT.done;
 }
 
-/** `skill-registry proposals approve <id>`. What was shown is approved. With `--json`: the decision and `diff`. */
+/** `skill-registry proposals approve <id>`. Approves exactly what was shown. With `--json`: the decision and `diff`. */
 export async function approveProposal(
   idOrPart: string,
   options: GlobalOptions & ConfirmedOptions,
@@ -80,7 +80,7 @@ export async function approveProposal(
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
   const blocks = await showBlocks(registry, proposal, terminal);
-  // Approving a stale or decided proposal fails with an advice, so the person is not asked.
+  // Approving a stale or decided proposal fails with a message that says what to do, so the person is not asked.
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
   const decision = await approveShown(registry, proposal, blocks, actor, terminal);
@@ -88,7 +88,7 @@ export async function approveProposal(
   return EXIT.done;
 }
 
-/** Shows what would hold the skill after an approval. Without a terminal nobody is shown it, and nothing is allowed. */
+/** Shows the findings that would hold the skill after an approval. Without a terminal it shows none, and none are allowed. */
 export async function showBlocks(
   { admin }: Pick<SkillRegistry, 'admin'>,
   { id }: Proposal,
@@ -99,7 +99,7 @@ export async function showBlocks(
   return blocks;
 }
 
-/** Approves exactly what was shown, allows the findings that were shown with it, and says both. */
+/** Approves exactly what was shown, allows the findings that were shown with it, and prints both results. */
 export async function approveShown(
   registry: SkillRegistry,
   { id, version }: Proposal,
@@ -133,7 +133,7 @@ export async function rejectProposal(
   return EXIT.done;
 }
 
-/** Rejects exactly what was shown, and says it. */
+/** Rejects exactly what was shown, and prints the decision. */
 export async function rejectShown(
   registry: Pick<SkillRegistry, 'proposals'>,
   { id, version }: Proposal,
@@ -204,9 +204,9 @@ function isWaiting({ state }: Proposal): boolean {
 }
 
 /**
- * The proposal to decide on, which is printed.
+ * Finds the proposal to decide on, and prints it.
  *
- * @throws INVALID_ARGUMENT for a part of an id without a terminal, because nobody sees which proposal it is.
+ * @throws INVALID_ARGUMENT when only a part of an id is given and there is no terminal: nobody would see which proposal it is.
  */
 async function proposalToDecide(
   { admin, proposals }: Pick<SkillRegistry, 'admin' | 'proposals'>,
@@ -224,7 +224,7 @@ async function proposalToDecide(
   return proposal;
 }
 
-/** Without a terminal nobody is asked. */
+/** True when the person agrees; also without a terminal, where nobody is asked. */
 async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, terminal: Terminal): Promise<boolean> {
   const warnings = checks.filter(({ level }) => level !== 'info').length;
   const question = `${action} ${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}?`;
@@ -237,7 +237,7 @@ function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
   return { id, state, kind, skill_id: skillId, ...rest };
 }
 
-/** Results of test cases that the registry ran. What the author claims is the `evidence` of the proposal. */
+/** Results of test cases that the registry ran. The `evidence` of the proposal is only what its author claims. */
 function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknown {
   return toWireDeep({ before, after, notRun, changes });
 }

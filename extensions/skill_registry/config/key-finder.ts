@@ -64,12 +64,12 @@ function readFile(file: string, above: readonly string[]): ReadFile | undefined 
     };
     return { file, lineOf };
   } catch {
-    // There is no such file, or it cannot be read; reading its values reports that.
+    // There is no such file, or it cannot be read; the code that reads its values reports this.
     return undefined;
   }
 }
 
-/** The value at a path of keys, and the path as it is in the file: a single entry may be written without its list. */
+/** The value at a path of keys, and the path as it is in the file: a list of one entry may be written without the list. */
 function valueAt(
   whole: unknown,
   path: readonly string[],
@@ -85,7 +85,7 @@ function valueAt(
   return { value, keys };
 }
 
-/** Mappings of several files are merged by key. */
+/** Whether a value of one file is in the merged value: mappings of several files are merged by key. */
 function isPartOf(given: unknown, merged: unknown): boolean {
   if (!isRecord(given) || !isRecord(merged)) return isDeepStrictEqual(given, merged);
   return Object.entries(given).every(([key, value]) => Object.hasOwn(merged, key) && isPartOf(value, merged[key]));

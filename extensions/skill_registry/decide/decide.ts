@@ -41,7 +41,7 @@ export async function approve(
     const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
       const row = undecided(writer, id, actor.version);
       if (row.file_due === 0 && isReportEdited(dataDir, row)) {
-        // The writer renames it when this call ends; then the loop begins again.
+        // The writer renames the edited report when this call ends; then the loop starts again.
         noteReport(database, id, { due: true });
         return undefined;
       }

@@ -11,7 +11,7 @@ import type { CaseResult, EvaluationResult, EvaluationSuite, TriggerResult } fro
 
 /** One content of a skill, present or proposed. */
 export interface EvaluatedContent {
-  /** With the header of the text. */
+  /** The skill, with the fields that `text` has. */
   readonly skill: Skill;
   /** The whole SKILL.md. */
   readonly text: string;
@@ -21,14 +21,14 @@ export interface EvaluatedContent {
   readonly profile: EvaluationResult['validity']['profile'];
   /** Whether models see it, so that a search can find it. */
   readonly isShown: boolean;
-  /** The text is proposed: the search is asked as if the skill had it. */
+  /** Whether the text is only proposed: the search then runs as if the skill had it. */
   readonly isProposed: boolean;
 }
 
 /**
- * Runs what needs neither a model nor outputs, in slices.
+ * Runs the checks that need neither a model nor outputs, in slices.
  *
- * @param until - As `performance.now()` gives it: queries are tried until then.
+ * @param until - A time of `performance.now()`: after it no query is tried.
  */
 export async function evaluateContent(
   subject: EvaluatedContent,
@@ -65,9 +65,9 @@ export function totalsOf({
 
 // --- internal ---
 
-/** The rules of the standard also for a lenient source, because other tools apply them. */
+/** Applies the rules of the standard also for a lenient source, because other tools apply them. */
 function violations({ skill, text, profile }: EvaluatedContent): readonly string[] {
-  // A skill without a folder has no folder that could have another name.
+  // Without a folder there is no folder name that the name must equal.
   const name = skill.dir === null ? undefined : skill.id;
   const found =
     profile === 'strict' && skill.dir !== null

@@ -34,7 +34,7 @@ export interface Operation {
   readonly merged?: boolean | undefined;
   /** The revision that a roll-back restores. */
   readonly target?: number | undefined;
-  /** Made when the change is committed, also by the process that finishes it. */
+  /** The lock changes when the change is committed, also if another process finishes the change. */
   readonly lock?: LockChange | undefined;
   /** Called in the transaction that commits the change. */
   readonly alongside?: ((database: SqliteDatabase) => void) | undefined;
@@ -90,8 +90,8 @@ export function subjectOf({ content }: Entry): { readonly key: string; readonly 
 }
 
 /**
- * Changes that ended processes have left unfinished in a root that nobody has approved. A change that is made, and has only
- * temporary files to remove, is finished.
+ * Changes that a process left unfinished when it ended, in a root that nobody has approved. A change that only has temporary
+ * files to remove counts as finished.
  */
 export function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
   return entriesOf(database)
@@ -174,7 +174,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** The entry itself is checked by what writes it. */
+/** The code that writes the lock checks the entry itself. */
 function lockOf(value: unknown): LockChange | undefined {
   if (value === undefined) return undefined;
   const { name, entry } = fieldsOf(value);

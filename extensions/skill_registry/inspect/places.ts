@@ -2,9 +2,9 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import type { Passage, Span } from './rule.ts';
 import { type Start, startsOf } from './starts.ts';
 
-/** Where expressions match in one passage. The same as trying each of them everywhere, but in a fraction of the time. */
+/** Where expressions match in one passage. Finds the same as trying each expression at every offset, but in a fraction of the time. */
 export interface Places {
-  /** Whether it may match: a fast test. */
+  /** Whether the expression may match: a fast test. */
   mayHave(expression: RegExp): boolean;
   /** All matches, in order. */
   spans(expression: RegExp): readonly Span[];
@@ -13,8 +13,8 @@ export interface Places {
 export type PlacesIn = (passage: Pick<Passage, 'text' | 'words'>) => Places;
 
 /**
- * @param expressions - All that are searched, without other flags than `g`, for text in lower case.
- * @returns What a passage is searched with.
+ * @param expressions - All expressions that are searched for: with no flag or `g`, for text in lower case.
+ * @returns A function that searches one passage.
  */
 export async function createPlaces(expressions: Iterable<RegExp>, takeBreak: () => Promise<void>): Promise<PlacesIn> {
   const known = new Map<RegExp, Known>();
@@ -43,7 +43,7 @@ export async function createPlaces(expressions: Iterable<RegExp>, takeBreak: () 
         for (const expression of beginnings.get(word.slice(0, length)) ?? NONE) begun.add(expression);
     const list = begun.size === 0 ? NONE : [...begun];
     if (vocabulary.size >= MOST_WORDS) vocabulary.clear();
-    // A longer one would keep the whole passage in memory, of which it is a slice.
+    // A longer word is a slice of the passage and would keep the whole passage in memory.
     if (word.length <= LONGEST_WORD) vocabulary.set(word, list);
     return list;
   };
@@ -104,7 +104,7 @@ function addTo(lists: Map<string, RegExp[]>, key: string, expression: RegExp): v
   else lists.set(key, [expression]);
 }
 
-/** Where a longer text occurs, each shorter text that it begins with occurs as well. */
+/** Leaves out each text that begins with another one: where it occurs, the shorter one occurs, too. */
 function withoutLonger(literals: readonly string[]): readonly string[] {
   const all = [...new Set(literals)];
   return all.filter((one) => !all.some((other) => other !== one && one.startsWith(other)));

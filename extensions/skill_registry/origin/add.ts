@@ -126,7 +126,7 @@ export async function viewOf(
 
 // --- internal ---
 
-/** @param mayLack - False is given for a skill that would not be one here. Default: it throws. @throws SKILL_INVALID. */
+/** @param mayLack - True: returns false for a skill that would be invalid here. Default: throws. @throws SKILL_INVALID. */
 function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLack = false): boolean {
   const bytes = files.find(({ path }) => path === 'SKILL.md')?.bytes ?? Buffer.alloc(0);
   try {
@@ -138,12 +138,12 @@ function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLac
   }
 }
 
-/** The name in its frontmatter, as other tools use it. Where that cannot be an id, its id here. */
+/** The name of a skill in the lock: its frontmatter name, as other tools use it, or its id when that name cannot be an id. */
 function lockName({ id, header: { name } }: ReadableSkill): string {
   return slugOf(name) === id && isLockName(name) ? name : id;
 }
 
-/** What the id of a new skill does to skills that exist. */
+/** What happens when an existing skill has the id of the new one, as a sentence. */
 function collisionWith(context: ChangeContext, { skillId, source }: SkillLocation): string | undefined {
   const there = context.snapshot().byId.get(skillId);
   if (!there) return undefined;
@@ -156,14 +156,14 @@ function collisionWith(context: ChangeContext, { skillId, source }: SkillLocatio
     : `${other} and comes first: agents will not see the new one under its id.`;
 }
 
-/** Whether a skill of the lock was installed from here. @throws ORIGIN_REFUSED when it was not, or is not where it was installed. */
+/** Whether a skill of the lock was installed from this origin. @throws ORIGIN_REFUSED if not, or when its files are gone. */
 function isInstalledFrom(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
   { source, sourceUrl, ref }: Pick<LockEntry, 'source' | 'sourceUrl' | 'ref'>,
 ): boolean {
-  // One host may have many pages.
+  // `source` alone is not enough: one host may have many pages with skills.
   const isSame = source === entry.source && sourceUrl === entry.sourceUrl && ref === entry.ref;
   if (isSame && installedLocation(context, name, entry)) return true;
   const at = entry.ref === undefined ? '' : ` at ${entry.ref}`;
@@ -173,7 +173,7 @@ function isInstalledFrom(
   throw originRefused(JSON.stringify(name), `${why}.`);
 }
 
-/** Its files stay where they are, so they change when somebody changes them there: the lock says nothing of them. */
+/** Links to the skills instead of copying them. Their files can change in their own folder, so they get no entry in the lock. */
 async function linkSkills(
   context: ChangeContext,
   folder: string,
@@ -198,7 +198,7 @@ async function linkSkills(
   return writes.map(({ location }) => ({ id: location.skillId, revision: undefined, proposals: [] }));
 }
 
-/** A source follows no link out of it, unless its config says so. */
+/** By default a source follows no link that leads out of its folder, so the skill may be missing. */
 function assertFound(context: ChangeContext, location: SkillLocation): void {
   const found = [...context.snapshot().byQualifiedId.values()];
   if (found.some(({ id, source }) => id === location.skillId && source === location.source)) return;

@@ -10,8 +10,8 @@ import { scratchFolder } from './scratch-folder.ts';
 import type { NpmOrigin } from './types.ts';
 
 /**
- * Fetches a package of the registry that the person's own npm configuration names. npm runs in an empty folder, so that no
- * `.npmrc` of a root counts, and with `--ignore-scripts`; nothing is installed.
+ * Fetches a package from the npm registry in the person's own npm configuration. npm runs in an empty folder, so that it
+ * reads no `.npmrc` of a root, and with `--ignore-scripts`; nothing is installed.
  *
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
@@ -40,10 +40,10 @@ export async function openNpm(origin: NpmOrigin): Promise<Offer> {
 const LIMIT_MS = 120_000;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-/** @returns its version. The package is in the folder afterwards. */
+/** @returns the version of the package. The package is in the folder afterwards. */
 async function pack(origin: NpmOrigin, folder: string): Promise<string> {
   const spec = `${origin.name}@${origin.range}`;
-  // `--prefix`: else npm looks for a `package.json` and an `.npmrc` in the folders above.
+  // Without `--prefix` npm looks for a `package.json` and an `.npmrc` in the folders above.
   const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--prefix', folder];
   // biome-ignore lint/style/noProcessEnv: npm finds the person's registry, certificates and proxies by it
   const kept = Object.entries(process.env).filter(([name]) => !CALLER_VARIABLES.test(name));
@@ -62,7 +62,7 @@ async function pack(origin: NpmOrigin, folder: string): Promise<string> {
   throw originUnavailable(shownOrigin(origin), 'npm gave no version');
 }
 
-/** Of an `npm run` that this runs in. */
+/** Variables that `npm run` has set, if it started this process. */
 const CALLER_VARIABLES = /^(npm_(package|lifecycle|command|execpath|config_(local_prefix|prefix))|INIT_CWD$)/i;
 
 /** npm says what is wrong in its last lines of JSON, or on standard error. */

@@ -1,10 +1,10 @@
-/** What callers see of origins: where skills come from, how they are brought in and kept the same. No code. */
+/** What callers see of origins: where skills come from, how they are installed and updated. No code. */
 import type { Problem } from 'skill-registry/kernel';
 import type { Decision } from '../../../lib/trust/index.ts';
 import type { Actor } from '../history/types.ts';
 import type { Finding } from '../inspect/types.ts';
 
-/** Installs skills, and keeps `skills-lock.json` of the root. Nothing that an origin has is ever run. */
+/** Installs skills, and keeps `skills-lock.json` of the root. It never runs a file of an origin. */
 export interface Origins {
   /**
    * Looks at an origin and says what would be installed. Writes nothing.
@@ -15,31 +15,32 @@ export interface Origins {
    */
   add(what: string, options?: AddOptions): Promise<AddPlan>;
   /**
-   * Makes skills of what other systems keep in prompts. Writes nothing, and never changes what it reads.
+   * Plans skills from the prompts of other systems. Writes nothing, and never changes what it reads.
    *
    * @param path - A folder of role templates (`<role>/system_prompt.md`), the folder of one role, or a prompt, which is split by its
-   *   headings into what stays and a skill.
-   * @throws ORIGIN_UNAVAILABLE, ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE, INVALID_ARGUMENT. Of a single skill also SKILL_EXISTS,
-   *   SKILL_INVALID, SOURCE_NOT_WRITABLE; of several this is in `refused`.
+   *   headings into a part that stays and a skill.
+   * @throws ORIGIN_UNAVAILABLE, ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE, INVALID_ARGUMENT. For a single skill also SKILL_EXISTS,
+   *   SKILL_INVALID, SOURCE_NOT_WRITABLE; for several skills these are in `refused`.
    */
   import(path: string, options?: ImportOptions): Promise<ImportPlan>;
   /**
-   * Says what is missing here of what the lock names, fetched at the commit, version or digest that it names, and compared with it.
+   * Plans to install the skills of the lock that are missing here. Fetches each at the commit, version or digest of its entry, and
+   * compares it with the entry.
    *
-   * @throws ROOT_NOT_APPROVED, SOURCE_REVOKED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for what has changed here, and for an origin that has
-   *   other bytes now.
+   * @throws ROOT_NOT_APPROVED, SOURCE_REVOKED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for a skill that was changed here, and
+   *   for an origin whose bytes are no longer those of the lock.
    */
   restore(options?: Pick<AddOptions, 'to'>): Promise<AddPlan>;
   /**
-   * Compares what is installed with what its origins have now, and brings both together. Writes nothing.
+   * Compares the installed skills with their origins, and plans to merge the changes of both. Writes nothing.
    *
    * @param ids - Ids, or names in the lock. Default: everything in the lock.
    * @throws ROOT_NOT_APPROVED, LOCK_INVALID; ORIGIN_REFUSED for an id that the lock does not have.
    */
   update(ids?: readonly string[]): Promise<UpdatePlan>;
-  /** Where the skills here come from, and what a person decided about it. @throws LOCK_INVALID. */
+  /** The sources of the skills here, and what a person decided about each source. @throws LOCK_INVALID. */
   sources(): Promise<readonly UsedSource[]>;
-  /** Compares what lies here with the lock. @throws LOCK_INVALID. */
+  /** Compares the skills on disk with the lock. @throws LOCK_INVALID. */
   verify(): Promise<readonly LockedSkill[]>;
   /**
    * Moves a skill to the archive, from which `history.restore` brings it back, and takes its entry out of the lock.
@@ -50,21 +51,21 @@ export interface Origins {
 }
 
 export interface AddOptions {
-  /** Names, ids or folders of the skills that are meant. Default: the only one. */
+  /** Names, ids or folders of the skills to add. Default: the only skill of the origin. */
   readonly skills?: readonly string[] | undefined;
   readonly all?: boolean | undefined;
-  /** What relative paths are relative to. Default: the root. */
+  /** The folder that relative paths start from. Default: the root. */
   readonly cwd?: string | undefined;
-  /** Folder of the source that is to have them; absolute. Default: the first source that may be written. */
+  /** Absolute folder of the source that gets the skills. Default: the first source that may be written. */
   readonly to?: string | undefined;
   /** Of a folder: link to its skills instead of copying them. A linked skill has no entry in the lock. Default: false. */
   readonly link?: boolean | undefined;
 }
 
 export interface ImportOptions {
-  /** Of a prompt: id of its skill. Default: by the name of the file; of a file called `prompt`, by its folder. */
+  /** For a prompt: the id of its skill. Default: the name of the file; for a file called `prompt`, the name of its folder. */
   readonly name?: string | undefined;
-  /** What a relative path is relative to. Default: the root. */
+  /** The folder that a relative path starts from. Default: the root. */
   readonly cwd?: string | undefined;
 }
 
@@ -74,33 +75,33 @@ export interface NotImported {
   readonly reason: string;
 }
 
-/** What would be made; it has no entry in the lock. */
+/** What an import would make. These skills get no entry in the lock. */
 export interface ImportPlan extends AddPlan {
   /** Parts that become no skill. */
   readonly refused: readonly NotImported[];
-  /** Files of roles that do not come along. */
+  /** Files of roles that are not imported. */
   readonly leftOut: readonly NotImported[];
-  /** Jinja in the skills, which nothing renders there; lines are 1-based; at most 1,000 of a file. */
+  /** Jinja expressions in the skills. The registry does not render them. Lines are 1-based; at most 1,000 expressions of a file. */
   readonly unrendered: readonly {
     readonly skillId: string;
     readonly path: string;
     readonly line: number;
     readonly text: string;
   }[];
-  /** What stays of a prompt. */
+  /** The part of a prompt that does not become a skill. */
   readonly prompt?: string;
 }
 
-/** What would be installed. Contents are kept: what is written is what was shown. */
+/** What would be installed. The plan keeps the contents, so that `apply` writes exactly what was shown. */
 export interface AddPlan {
   /** For people. */
   readonly origin: string;
-  /** What decisions about it name: an address, `npm:<name>` or a folder. Absent for what the lock names. */
+  /** The name of the origin in decisions: an address, `npm:<name>` or a folder. Absent in a plan from the lock. */
   readonly source?: string | undefined;
   readonly skills: readonly SkillToAdd[];
-  /** Names in the lock of those that are installed from there already: they stay as they are. */
+  /** Lock names of the skills that are already installed from this origin. They stay as they are. */
   readonly installed: readonly string[];
-  /** Paths that say they are skills and cannot be read as one. */
+  /** Paths of files that look like a skill, but cannot be read as one. */
   readonly unreadable: readonly string[];
   /** Installs them. @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED. */
   apply(actor: Actor): Promise<readonly ChangedSkill[]>;
@@ -109,26 +110,26 @@ export interface AddPlan {
 /** One skill that would be installed, for a person to look at. */
 export interface SkillToAdd {
   readonly id: string;
-  /** What it calls itself; its name in the lock. */
+  /** The name in its frontmatter, which is also its name in the lock. */
   readonly name: string;
   readonly description: string;
   /** Of its body. */
   readonly tokens: number;
   readonly files: readonly { readonly path: string; readonly size: number }[];
-  /** Files that are not taken along: secrets by their names, and leftovers. */
+  /** How many files are not installed: files with names of secrets, and temporary files. */
   readonly leftOut: number;
   /** Files that may be run. */
   readonly scripts: readonly string[];
   readonly allowedTools: readonly string[];
   /** Ids. */
   readonly requires: readonly string[];
-  /** What it requires and neither the origin nor this registry has. */
+  /** Required ids that neither the origin nor this registry has. */
   readonly missing: readonly string[];
-  /** It is taken because another one requires it. */
+  /** Whether it is only installed because another skill requires it. */
   readonly alongWith: boolean;
   /** Absolute path of the folder it gets. */
   readonly folder: string;
-  /** What its id does to skills that exist, as a sentence; undefined: nothing. */
+  /** What happens when an existing skill has this id, as a sentence; undefined when none has. */
   readonly collides: string | undefined;
   /** Findings in its files, most important first. */
   readonly findings: readonly Finding[];
@@ -159,9 +160,9 @@ export interface UsedSource {
   readonly source: string;
   /** Names in the lock; none for a source of the config. */
   readonly skills: readonly string[];
-  /** The last decision about it, or about a folder around it (`path`), on this machine; undefined: none, so the approval of the root counts. */
+  /** The last decision here about it or a folder above it (`path`). Undefined: there is none, and the approval of the root counts. */
   readonly decision: Pick<Decision, 'action' | 'at' | 'by' | 'path' | 'reason'> | undefined;
-  /** Ids of the sources of the config that it is. */
+  /** Ids of the sources in the config that are this source. */
   readonly inConfig: readonly string[];
 }
 
@@ -176,7 +177,7 @@ export interface LockedSkill {
    * `reason` says how.
    */
   readonly state: 'same' | 'drifted' | 'absent' | 'broken';
-  /** Only a hash is known that two different folders can share: another tool has written the entry. */
+  /** Another tool wrote the entry, and its hash can be the same for two different folders. */
   readonly weak: boolean;
   /** Paths that differ, as far as the lock names them. */
   readonly changed: readonly string[];
@@ -185,7 +186,7 @@ export interface LockedSkill {
 
 export interface UpdatePlan {
   readonly skills: readonly SkillUpdate[];
-  /** Writes what is `outdated`. @throws as `AddPlan.apply`. */
+  /** Writes the `outdated` skills. @throws as `AddPlan.apply`. */
   apply(actor: Actor): Promise<readonly ChangedSkill[]>;
 }
 
@@ -215,8 +216,9 @@ export interface SkillUpdate {
 export interface FileUpdate {
   readonly path: string;
   /**
-   * `added`, `changed`, `removed`: as the origin has it; `kept`: only changed here; `merged`: changed here and there; `conflict`: in the
-   * same lines, or what was installed is not known any more: it stays as it is here, and a proposal asks what it is to be.
+   * `added`, `changed`, `removed`: it gets the state of the origin; `kept`: changed only here, so it stays; `merged`: changed here and
+   * at the origin; `conflict`: changed on both sides in the same lines, or the installed text is not known any more. Then the file
+   * stays as it is, and a proposal asks for a decision.
    */
   readonly change: 'added' | 'changed' | 'removed' | 'kept' | 'merged' | 'conflict';
 }
@@ -267,7 +269,7 @@ export interface LockedFiles {
   readonly files: readonly string[];
 }
 
-/** What the lock keeps of one installed skill; other tools read and write the same fields. Unknown ones are kept as they are. */
+/** What the lock keeps of one installed skill; other tools read and write the same fields. Unknown fields are kept as they are. */
 export interface LockEntry {
   /** `owner/repo`, an address, a folder relative to the root, `npm:name@range`, `wellknown/<host>`. */
   readonly source: string;
@@ -281,7 +283,7 @@ export interface LockEntry {
   /** 64 hex digits, as other tools compute it. */
   readonly computedHash: string;
   readonly wellKnownDigest?: string | undefined;
-  /** Ours. Absent where another tool has written the entry. */
+  /** Written only by this registry; absent when another tool wrote the entry. */
   readonly registry?: (LockedFiles & { readonly commit?: string | undefined }) | undefined;
   readonly [unknown: string]: unknown;
 }

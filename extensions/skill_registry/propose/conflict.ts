@@ -19,8 +19,8 @@ export interface UpdateConflict {
 }
 
 /**
- * Prepares a proposal to make the file what the origin has. As the file has changed in the same lines, it is stale from the
- * beginning, and `proposals edit` gives both sides with marks.
+ * Prepares a proposal that replaces the file with the text of the origin. The file was also changed here in the same lines, so the
+ * proposal is stale from the beginning, and `proposals edit` shows both sides with conflict marks.
  *
  * @returns its id, and a function that stores it; call that inside `Writer.exclusively`, in a transaction.
  */
@@ -61,7 +61,7 @@ export async function prepareConflict(
   };
 }
 
-/** Ids of the proposals of earlier updates of a skill that nobody has decided. */
+/** Ids of the undecided proposals from earlier updates of a skill. */
 export function waitingConflicts({ writer }: ChangeContext, { skillId, key }: SkillLocation): readonly string[] {
   if (!writer.hasHistory()) return [];
   const rows = proposalRows(writer.database(), undefined, { author: UPDATE_AUTHOR, skillId });

@@ -4,7 +4,7 @@ import { type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
 
-/** Why an existing skill is refused. Callers return SKILL_NOT_FOUND; only the event contains the reason. */
+/** Why an existing skill is refused. Callers return SKILL_NOT_FOUND; only the usage event contains the reason. */
 export type Refusal =
   | 'SKILL_HELD'
   | 'SKILL_DISABLED'
@@ -12,7 +12,7 @@ export type Refusal =
   | 'SKILL_NOT_MODEL_INVOCABLE'
   | 'SKILL_OUT_OF_SCOPE';
 
-/** Qualified ids of the skills that a person has loaded in this conversation. Its agent may use them in spite of its bindings. */
+/** Qualified ids of the skills that a person has loaded in this conversation. The agent may use them even when it is not bound to them. */
 export type Granted = ReadonlySet<string>;
 
 /** Which skills a person has loaded in which conversation. */
@@ -25,7 +25,7 @@ export interface Grants {
 /** The end of a conversation is not reported, so the oldest are removed. */
 const MAX_CONVERSATIONS = 1000;
 const NOTHING: Granted = new Set();
-/** In `uses_skills`: the agent sees all skills, beside those whose bodies it has. */
+/** In `uses_skills`: the agent sees all skills, in addition to the bound skills whose bodies are in its instructions. */
 export const ALL_SKILLS = '*';
 /** Number of scopes of one snapshot that are remembered; each agent has one. */
 const MAX_SCOPES = 16;
@@ -82,7 +82,7 @@ export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Gr
   return offered.filter((skill) => refusalOf(skill, { bound, granted, turn }, 'offer') === undefined);
 }
 
-/** Why no door gives this turn's agent the skill, whatever names it; undefined when none does. */
+/** Why the agent of this turn gets the skill through no door, even if it is bound; undefined when there is no such reason. */
 export function keptFrom({ agentId }: TurnContext, { heldBecause, disabledFor }: Skill): Refusal | undefined {
   if (heldBecause !== undefined) return 'SKILL_HELD';
   if (disabledFor === undefined) return undefined;
@@ -90,7 +90,7 @@ export function keptFrom({ agentId }: TurnContext, { heldBecause, disabledFor }:
   return isDisabled ? 'SKILL_DISABLED' : undefined;
 }
 
-/** Why a turn is not offered a skill; undefined when it is. Nobody has loaded anything in it. */
+/** Why a turn is not offered a skill; undefined when it is. Assumes that no person has loaded a skill in this turn. */
 export function offerRefusal(snapshot: Snapshot, skill: Skill, turn: TurnContext): Refusal | undefined {
   const pack = packSkills(snapshot, turn);
   if (pack && ![...pack.values()].some(({ qualifiedId }) => qualifiedId === skill.qualifiedId))
@@ -118,7 +118,7 @@ export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly S
   );
 }
 
-/** The skill for an id of an agent in this turn, and whether the agent may read it. */
+/** The skill that an id means to the agent of this turn, and whether the agent may read it. */
 export function findVisible(
   snapshot: Snapshot,
   skillId: string,
@@ -154,11 +154,11 @@ export function conversationKey({ threadId, agentId }: TurnContext): string {
 
 // --- internal ---
 
-/** What `uses_skills` opens to an agent. */
+/** The skills that `uses_skills` gives to an agent. */
 interface Bound {
   /** Qualified ids of the skills that it names, and of those that they require. */
   readonly ids: ReadonlySet<string>;
-  /** It has `*`: models' other skills are in scope as well, without their bodies. */
+  /** `uses_skills` has `*`: all other skills for models are in scope as well, but without their bodies. */
   readonly all: boolean;
 }
 
@@ -185,7 +185,7 @@ function refusalOf(skill: Skill, { bound, granted, turn }: Scope, purpose: 'offe
   // A skill that a person has loaded may be read; it is listed only if its author allows models to see it.
   if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;
   if (!isInScope(skill, bound)) return 'SKILL_OUT_OF_SCOPE';
-  // The instructions contain its body, which names its files; or such a body needs it.
+  // Its body is in the instructions and names its files; or a body in the instructions requires this skill.
   if (purpose === 'load' && bound?.ids.has(skill.qualifiedId)) return undefined;
   if (!skill.modelInvocable) return 'SKILL_NOT_MODEL_INVOCABLE';
   return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';
@@ -215,7 +215,7 @@ function bindingsOf(
   return { ids, all: boundSkills.includes(ALL_SKILLS) };
 }
 
-/** A skill, and the one that the catalog shows when both are the same file: the shipped skills may be a source of the root. */
+/** A skill, and its copy in the catalog if both are the same file: the built-in skills may also be a source of the root. */
 function withCopy({ byId }: Snapshot, skill: Skill | undefined): readonly Skill[] {
   const shown = skill && byId.get(skill.id);
   return [skill ?? [], shown && shown !== skill && isSameFile(shown, skill) ? shown : []].flat();
@@ -225,7 +225,7 @@ function isSameFile(one: Skill, other: Skill): boolean {
   return one.realFile !== null && one.realFile === other.realFile;
 }
 
-/** The catalog. A skill whose short id means another one to this agent is listed by qualified id. */
+/** The catalog. A skill whose short id means another skill to this agent is listed by qualified id. */
 function underOwnIds(snapshot: Snapshot, bound: Bound | undefined): readonly Skill[] {
   if (!bound?.all) return snapshot.skills;
   const taken = new Set([...bound.ids].flatMap((id) => skillNamed(snapshot, id)?.id ?? []));

@@ -46,7 +46,7 @@ export function readSource(text: string): SourceView | { readonly failure: Sourc
   return parse(yaml.replace(/\r\n?/g, '\n'), yamlLine);
 }
 
-/** Python's `str.strip()`: unlike `trim` it takes U+001C to U+001F and U+0085, and leaves U+FEFF. */
+/** Python's `str.strip()`: unlike `trim` it removes U+001C to U+001F and U+0085, and keeps U+FEFF. */
 export function strip(text: string): string {
   let start = 0;
   let end = text.length;
@@ -55,7 +55,7 @@ export function strip(text: string): string {
   return text.slice(start, end);
 }
 
-/** For `sort`: by code point, where JavaScript compares UTF-16 units. */
+/** For `sort`: compares by code point. JavaScript itself would compare UTF-16 units. */
 export function byCodePoint(a: string, b: string): number {
   const [left, right] = [[...a], [...b]];
   const at = left.findIndex((char, index) => char !== right[index]);
@@ -85,7 +85,7 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
       lineCounter: lines,
       prettyErrors: false,
       logLevel: 'error',
-      // The check of the package takes quadratic time; `convert` checks it.
+      // The check of the package takes quadratic time; `convert` checks the keys instead.
       uniqueKeys: false,
     });
     const control = CONTROL.exec(yaml);

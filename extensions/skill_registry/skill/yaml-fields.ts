@@ -181,8 +181,8 @@ function isCircular(data: unknown): boolean {
 const KEY_LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(\S.*)|[ \t]*)$/;
 
 /**
- * Quotes the value of one top-level field, with its indented lines: of the nearest field at or above `line` that alone is not
- * valid YAML. (YAML reports a quote or bracket that is never closed at a later, correct field.)
+ * Quotes the value of one top-level field, with its indented lines. It takes the nearest field at or above `line` that is not valid
+ * YAML by itself. (YAML reports a quote or bracket that is never closed at a later, correct field.)
  */
 function quoteValueAt(text: string, line: number, done: readonly string[]): { text: string; key: string } | undefined {
   const lines = text.split('\n');

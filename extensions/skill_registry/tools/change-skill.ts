@@ -55,7 +55,7 @@ export interface ReceiptForModels {
   readonly state: string;
 }
 
-/** With the path of the report relative to the root, because a model must not get the path of the root. */
+/** The receipt with the path of the report relative to the root, because a model must not get the path of the root. */
 export function receiptForModels({ proposalId, file, state }: ProposalReceipt): ReceiptForModels {
   return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, state };
 }

@@ -27,11 +27,11 @@ export interface HoldsOptions {
 /** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
 const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
-/** At least so many are inspected, however long it takes. */
+/** At least this many skills are inspected, also when that takes longer. */
 const ALWAYS_INSPECTED = 16;
 /** Places that one step looks up: about a millisecond. */
 const LOOKED_UP = 200;
-/** After so long, what was found meanwhile is shown. */
+/** After this time, the changes that were found so far are shown. */
 const SHOWN_AFTER_MS = 1_000;
 
 /** Which skills are held: no agent is given them until a person allows what was found in them. Opens the inspections. */
@@ -39,10 +39,10 @@ export class HeldSkills {
   readonly #options: HoldsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
-  /** Contents of SKILL.md, by place, that this process has checked with all files, or is checking. */
+  /** Finished and running checks of this process, by the place of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
   #isFirst = true;
-  // Most commands inspect nothing and find nothing held, and modules take time to load.
+  // Loaded only when needed: most commands need no approvals, and modules take time to load.
   #approvals: typeof import('./approvals.ts') | undefined;
   #inspecting: Promise<Inspecting> | undefined;
 
@@ -52,8 +52,8 @@ export class HeldSkills {
   }
 
   /**
-   * Inspects what is not inspected yet, for a few seconds at most: what is left is held until a later call, or `checkAll`. Bound, as
-   * `heldBecause` is: the catalog is handed these two alone.
+   * Inspects skills that are not inspected yet, for a few seconds at most. The rest is held until a later call, or `checkAll`. It is
+   * an arrow function, like `heldBecause`, because the catalog gets these two functions without the object.
    */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
     const all = [...skills];
@@ -82,7 +82,7 @@ export class HeldSkills {
     return skill.remote ? undefined : NOT_INSPECTED;
   };
 
-  /** Notes what a source found in an entry or a file that a server gave: the skill is held from the next scan on. */
+  /** Stores findings in an entry or a file that a server sent: the skill is held from the next scan on. */
   readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
     await this.#loadApprovals();
     const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.of(digest)) : [];
@@ -99,12 +99,12 @@ export class HeldSkills {
    * @returns Why it is held.
    */
   async check(skill: Skill): Promise<string | undefined> {
-    // Its source inspects what it fetches, each time.
+    // The source of a remote skill inspects its files at each fetch.
     if (skill.remote) return this.heldBecause(skill);
     try {
       return this.#reasonOf(skill, await this.#inspect(skill));
     } catch (error) {
-      // Its SKILL.md cannot be read; reading it says why.
+      // Its SKILL.md cannot be read; whoever reads the skill gets the reason.
       if (isCodedError(error)) return this.heldBecause(skill);
       throw error;
     }
@@ -113,7 +113,7 @@ export class HeldSkills {
   /**
    * Checks each skill whose present SKILL.md was not checked by this process, in slices.
    *
-   * @returns true when some are in another state than `skills` say, after a second at most; false when all were checked and none is.
+   * @returns true when some skills have another state than before: then it stops early, after a second. False when none has.
    */
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
     const takeBreak = createBreaks();
@@ -200,7 +200,7 @@ export class HeldSkills {
   async #inspect(skill: Skill): Promise<PlaceEntry> {
     if (skill.remote) return this.#inspectRemote(skill);
     const { files, inspectFiles } = await this.#load();
-    // Before reading: a file that changes meanwhile gives another stamp later.
+    // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
     const stamp = await takeSteps(files.stamp(skill), createBreaks());
     const before = this.#inspections.at(placeOf(skill));
     if (before && stamp !== '' && before.stamp === stamp) return before;
@@ -210,7 +210,7 @@ export class HeldSkills {
     return entry;
   }
 
-  /** As a whole: a finding may need two files. While its server is away, what was found before is what is known. */
+  /** Inspects all files together: a finding may need two of them. While its server does not answer, the last inspection counts. */
   async #inspectRemote(skill: Skill): Promise<PlaceEntry> {
     const remote = this.#options.remote?.(skill);
     const digest = remote?.digestOf(skill);
@@ -281,7 +281,7 @@ interface Inspecting {
   readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
 }
 
-/** The real path of a skill; its name where it has none. */
+/** The real path of a skill; without one, its file and qualified id. */
 function placeOf({ dir, realFile, file, qualifiedId }: Skill): string {
   return dir ?? realFile ?? `${file}\0${qualifiedId}`;
 }

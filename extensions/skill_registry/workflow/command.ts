@@ -13,7 +13,7 @@ export interface SkillsInWorkflows {
   visible(turn: TurnContext): readonly Skill[];
 }
 
-/** Skills that an answer names. */
+/** The most skills that an answer names. */
 const MAX_NAMED = 20;
 
 /** `/workflow`: the state of a prompt pack's workflow in which the conversation is. */
@@ -48,7 +48,7 @@ export function workflowCommand(registry: SkillsInWorkflows): Command {
 
 // --- internal ---
 
-/** The id of a pack may contain blanks: the longest one with which the text begins is meant. */
+/** The id of a pack may contain blanks, so the longest id at the beginning of the text counts. */
 function packAndState(args: string, packs: readonly string[]): [pack: string, state?: string] {
   const [known] = packs.filter((id) => args === id || args.startsWith(`${id} `)).sort((a, b) => b.length - a.length);
   const pack = known ?? args.split(/\s/, 1).join('');

@@ -66,7 +66,7 @@ export function usageLine({ totals, since, until }: UsageReport, skillId: string
 
 // --- internal ---
 
-/** Of each kind. */
+/** The most failures that are listed. */
 const MOST_LISTED = 20;
 
 function totalsOf({ passed, failed, notRun }: EvaluationResult['totals']): string {

@@ -19,7 +19,7 @@ import { form, hidden, note } from '../html/parts.ts';
 import { readDifference } from '../html/read-difference.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** Code that agents wrote, which waits for a person. */
+/** The pages of extensions that agents wrote and that wait for the approval of a person. */
 export function addExtension(app: ReviewApp, review: Review): void {
   app.get('/extensions/:name', (context) => show(context, review, context.req.param('name')));
 
@@ -55,7 +55,7 @@ function heldNamed({ root, isHeldReadable }: Review, name: string): HeldExtensio
   throw extensionNotHeld(name, isHeldReadable() ? heldExtensions(root) : []);
 }
 
-/** This page deletes only what waits, and never a running extension. */
+/** This page deletes only waiting code, and never a running extension. */
 async function decide(review: Review, name: string, isApproved: boolean, digest: string): Promise<void> {
   const held = heldNamed(review, name);
   if (!isApproved && held.digest !== digest)

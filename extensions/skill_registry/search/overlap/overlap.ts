@@ -26,8 +26,8 @@ export interface Overlap {
   /**
    * The first hit of each query among the skills that models see; null when nothing is found. Changes nothing.
    *
-   * @param as - A skill, or a new one, as if it had this SKILL.md. Default: as all are now.
-   * @param until - As of `firstHits` in trigger-queries.ts.
+   * @param as - Search as if this skill, or a new skill of this id, had this SKILL.md. Default: all skills as they are now.
+   * @param until - See `firstHits` in trigger-queries.ts.
    */
   firstHits(
     queries: readonly string[],
@@ -71,7 +71,7 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       const takeBreak = createBreaks();
       const skills = visible({});
       const seen = as ? withText(searcher, skills, named(as.skillId, as.text), as.text) : skills;
-      // In slices, which a search is not.
+      // Indexes in slices. A search would index everything at once.
       await searcher.prepare(seen, takeBreak);
       return firstHits(searcher, seen, queries, takeBreak, until);
     },

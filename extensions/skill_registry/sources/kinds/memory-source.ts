@@ -21,7 +21,7 @@ export interface MemorySkill {
   readonly frontmatter?: Readonly<Record<string, unknown>>;
   /** Content by path; paths are normalized by `relativeSegments`. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** The file in problems. */
+  /** The `file` of its problems. */
   readonly file: string;
   /** The beginning of the messages of problems. */
   readonly label: string;
@@ -33,12 +33,12 @@ export interface MemorySkills {
 }
 
 export interface MemorySourceOptions extends Pick<SkillSource, 'id' | 'kind' | 'location'> {
-  /** Called at every scan. When it returns the same list again, that is not read again. When it rejects, the scan fails. */
+  /** Called at every scan. When it returns the same list as before, the list is not read again. When it rejects, the scan fails. */
   load(): Promise<MemorySkills>;
 }
 
 /**
- * A source of skills in memory. Each is read as the SKILL.md that its fields make. The first skill with an id wins; the others
+ * A source of skills in memory. Each skill is read as a SKILL.md generated from its fields. The first skill with an id wins; the others
  * are losers and have a number in their qualified id.
  */
 export function createMemorySource({ id, kind, location, load }: MemorySourceOptions): SkillSource {
@@ -111,7 +111,7 @@ function toSkill(
     return { bytes, problems: [{ code: 'SKILL_FILE_UNREADABLE', severity: 'error', file, message }] };
   }
   const { header, problems } = parseSkill(text, file, id);
-  // In the generated text the name is the id, so its problems mean nothing. Lines mean nothing, because there is no such file.
+  // The generated text is no file and has the id as its name: problems of the name and line numbers mean nothing.
   const skillProblems = problems
     .filter(({ code }) => !code.startsWith('NAME_'))
     .map(({ line: _line, ...problem }) => ({ ...problem, message: `${label}${problem.message}` }));

@@ -4,8 +4,8 @@ import { hostname } from 'node:os';
 import type { SourceConfig } from '../../config/config.ts';
 
 /**
- * Identifies a registry on a machine: two processes that serve the same root with the same sources have the same value. It says
- * nothing about where the root lies.
+ * Identifies a registry on a machine: two processes that serve the same root with the same sources have the same value. The value
+ * does not show where the root is.
  *
  * @param root - Absolute.
  */
@@ -16,12 +16,12 @@ export function instanceOf(root: string, sources: readonly SourceConfig[]): stri
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
 
-/** The capability with which our servers say who they are. */
+/** The MCP capability that contains the `instanceOf` of one of our servers. */
 export const INSTANCE_CAPABILITY = 'skill-registry';
 
 /**
- * Names the registries that have started this process as their MCP server, directly or through others: without it a registry whose
- * server is the same registry would start processes without end.
+ * Names the registries that have started this process as their MCP server, directly or through others: without it a registry that
+ * has itself as its MCP server would start processes without end.
  */
 export const CHAIN_VARIABLE = 'SKILL_REGISTRY_MCP_CHAIN';
 

@@ -113,7 +113,7 @@ function isSearched(entry: Dirent, dir: string): boolean {
   return isAgents && !isPrivateName(name, 'folder') && existsSync(join(dir, name, 'skills'));
 }
 
-/** A link counts as generated only with such a name at both ends: any other name is somebody's wish. */
+/** A link counts as generated only if the link and its target have such a name. Other links were made on purpose. */
 function isOfTool(dir: string, realDir: string, entries: readonly Dirent[]): boolean {
   if (GENERATED.has(basename(dir)) && GENERATED.has(basename(realDir))) return true;
   return entries.some(({ name }) => TOOL_MARKS.has(name));
@@ -163,7 +163,7 @@ async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
 /** Searches one folder. @returns the folders in it that must be searched, too. */
 function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Folder[] {
   const { visited, problems, options } = walk;
-  // No problem is reported: data/ of the registry is in many roots.
+  // This reports no problem, because many roots contain data/ of the registry.
   if (visited.has(realDir) || isReserved(realDir, walk.realRoot)) return [];
   visited.add(realDir);
   // `.gitignore` and `.ignore` may name SKILL.md itself, so the folder must be listed.
@@ -220,7 +220,7 @@ async function rulesOf({ root, ignoreFiles }: FindOptions): Promise<IgnoreRules 
 
 /**
  * The stats of `SKILL.md` in a folder, if it is a regular file. This is one system call instead of the five for listing the
- * folder, and most folders need no other. Where the file system ignores letter case, only listing the folder shows the name.
+ * folder, and most folders need no other call. Where the file system ignores letter case, only listing the folder shows the name.
  */
 function plainFile(file: string, at: number): FileStamp | undefined {
   if (process.platform !== 'linux') return undefined;
