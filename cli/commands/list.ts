@@ -136,7 +136,7 @@ async function seenRows(
 }
 
 const HOW_TO_SEE_MORE =
-  'skill-registry search <words> finds one, list --all prints all with the agents that see them, list | less all rows';
+  'skill-registry search <words> finds a skill, list --all shows who sees each skill, list | less shows all rows';
 
 function totalsOf(rows: readonly SkillRow[], problems: number, snapshot: Snapshot): string {
   const problemCount = problems > 0 ? `; ${problems} problem(s), see skill-registry doctor` : '';
@@ -145,7 +145,7 @@ function totalsOf(rows: readonly SkillRow[], problems: number, snapshot: Snapsho
   const held = reasons.length > waiting ? `, ${reasons.length - waiting} held` : '';
   const inspecting = waiting > 0 ? `, ${waiting} not inspected yet (skill-registry doctor inspects them)` : '';
   const taken = snapshot.problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
-  const more = taken > 0 && rows.length === snapshot.skills.length ? `; ${taken} more, whose id another one has` : '';
+  const more = taken > 0 && rows.length === snapshot.skills.length ? `; ${taken} more, whose id another skill has` : '';
   return `${rows.length} skill(s)${held}${inspecting}${more}${problemCount}`;
 }
 

@@ -67,7 +67,7 @@ export async function validate(
     const { checked, valid, invalid, with_warnings } = totals;
     if (!options.json && (changes || found.some(({ isSearched }) => isSearched)))
       terminal.err(
-        `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid${isLong ? ' (of those without warnings only a pipe gets the names)' : ''}, ${invalid} not valid; ${with_warnings} with warnings\n`,
+        `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid${isLong ? ' (a terminal does not name those without warnings)' : ''}, ${invalid} not valid; ${with_warnings} with warnings\n`,
       );
     const isWrong = unsearched.some(({ severity }) => severity === 'error');
     return isWrong || totals.invalid > 0 ? EXIT.problem : EXIT.done;

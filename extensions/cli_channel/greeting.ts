@@ -40,7 +40,7 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
   const states = kernel.extensions().map(({ state }) => STATE_WORDS[state]);
   return [
     foldWords(
-      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another one has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
+      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another skill has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
       width,
     ),
     skills.length > 0 ? `\n${catalog}\n\n${foldWords(COUNTS_EXPLAINED, width)}` : '',

@@ -87,7 +87,12 @@ function skipped(
   for (const id of found.manifest.depends_on) {
     const state = notRunning.get(id);
     if (state === undefined) continue;
-    return problemOf(found, 'EXTENSION_SKIPPED', `is skipped: ${dependsOn(id, state)}. Mend that one`, 'warning');
+    return problemOf(
+      found,
+      'EXTENSION_SKIPPED',
+      `is skipped: ${dependsOn(id, state)}. Correct that extension first`,
+      'warning',
+    );
   }
   return undefined;
 }
@@ -116,7 +121,7 @@ function modelProblems({ rootDir, getSecret }: CheckOptions): readonly Problem[]
     { code: 'MODEL_NOT_CONFIGURED', severity: 'warning', file: join(rootDir, '.env'), message },
   ];
   if (baseURL !== undefined && !(URL.canParse(baseURL) && /^https?:/i.test(baseURL)))
-    return problem('MODEL_BASE_URL is no http address. Set it to one such as http://localhost:11434/v1.');
+    return problem('MODEL_BASE_URL is not an http address. Set it to an address such as http://localhost:11434/v1.');
   try {
     readModelSettings(undefined, getSecret);
     return [];

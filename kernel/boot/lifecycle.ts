@@ -244,7 +244,9 @@ function skipWhenDependencyFailed(
   if (failed === undefined) return false;
   const reason = dependsOn(failed, records.get(failed)?.state ?? 'ERROR');
   setState(record, 'SKIPPED', reason);
-  hooks.report(problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${reason}. Mend that one`, 'warning'));
+  hooks.report(
+    problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${reason}. Correct that extension first`, 'warning'),
+  );
   return true;
 }
 

@@ -85,7 +85,10 @@ export function createTurns(options: TurnOptions): Turns {
       const record = runningAgent(agentId);
       const callers = waiting();
       if (callers.includes(agentId))
-        throw agentUnavailable(agentId, `it waits for ${callers.at(-1)}, which makes this call. Answer without it`);
+        throw agentUnavailable(
+          agentId,
+          `it waits for ${callers.at(-1)}, which makes this call. Answer without that agent`,
+        );
       const turn = turnOf(record, context.turn);
       const invocation: Invocation = { kernel: records, agentId, hasEnded: false };
       try {

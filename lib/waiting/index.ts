@@ -27,7 +27,7 @@ export function abortAfter(ms: number, ...others: readonly (AbortSignal | undefi
   const signal = AbortSignal.any([limit.signal, ...others.filter((other) => other !== undefined)]);
   // The timer keeps both signals alive until then.
   const expire = (): void => {
-    if (!signal.aborted) limit.abort(new DOMException(`No end within ${ms / 1000} s`, 'TimeoutError'));
+    if (!signal.aborted) limit.abort(new DOMException(`Not finished within ${ms / 1000} s`, 'TimeoutError'));
   };
   setTimeout(expire, ms).unref();
   return signal;

@@ -88,7 +88,7 @@ it('allows a held skill, and an extension that an agent wrote, after both were s
   await page.getByRole('link', { name: 'fast-setup' }).click();
   await page.getByText('Held: no agent is given it').waitFor();
   expect(await page.locator('main').textContent()).toContain('203.0.113.90');
-  await page.getByLabel('Why, for whoever asks later').fill('Our own server.');
+  await page.getByLabel('Reason, for people who ask later').fill('Our own server.');
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByText('Allowed. Agents are given it').waitFor();
   await registry.refresh();

@@ -66,7 +66,7 @@ it.each([
   [
     'an address that is none',
     { MODEL_NAME: 'small', MODEL_BASE_URL: 'localhost' },
-    'MODEL_BASE_URL is no http address',
+    'MODEL_BASE_URL is not an http address',
   ],
 ])('says what is wrong with the model: %s', async (_what, environment, message) => {
   const { stdout } = await runCommand(['doctor'], { cwd: tempFolder(TEA), environment });
@@ -114,7 +114,7 @@ it('says how many skills have the id of another one, so that its totals are thos
   const root = tempFolder({ ...below('one', skill), ...below('two', skill), ...below('three', other) });
   const folders = ['one', 'two', 'three'].flatMap((folder) => ['--skills', folder]);
   const { stdout } = await runCommand(['doctor', ...folders], { cwd: root });
-  expect(stdout).toMatch(/^1 skill\(s\); 1 more, whose id another one has; 1 equal one\(s\) in other folders\n/);
+  expect(stdout).toMatch(/^1 skill\(s\); 1 more, whose id another skill has; 1 equal one\(s\) in other folders\n/);
 });
 
 function below(folder: string, tree: Tree = {}): Tree {

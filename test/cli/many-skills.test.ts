@@ -96,7 +96,7 @@ it('says how many skills have an id that another one has, so that totals add up'
     'skills/b/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew green tea.' }),
   });
   for (const command of ['list', 'doctor'])
-    expect(await onTerminal([command], root)).toContain('1 skill(s); 1 more, whose id another one has');
+    expect(await onTerminal([command], root)).toContain('1 skill(s); 1 more, whose id another skill has');
 });
 
 it('names at a terminal only what is wrong among many skills that it validates, and all of them in a pipe', async () => {

@@ -92,7 +92,7 @@ it('says of a question in another language that nothing fits, and how to turn se
   const { status, stdout, stderr } = await searchIn(kitchen(), 'Wie koche ich einen guten Kaffee?');
   expect([status, stdout]).toEqual([0, '']);
   expect(stderr).toBe(
-    'No skill fits. Search by meaning is off, so only words that a skill has are found: ask in other words, and in the ' +
+    'No skill fits. Search by meaning is off, so only skills that contain words of the query are found: use other words, in the ' +
       'language of the skills. Search by meaning needs embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.\n',
   );
 });

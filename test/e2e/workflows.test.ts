@@ -52,7 +52,7 @@ describe('the worked example of the RFC, from the pack file alone', () => {
       'Workflow support-workflow, state triage. States: triage, billing_state, tech_state, closing.\n' +
         'Events: "billing" (to the state "billing_state"), "technical" (to the state "tech_state").\n' +
         'Skills: general.\n' +
-        'No longer there: billing, technical.',
+        'No longer visible: billing, technical.',
     );
     await ask();
     expect(toolsOf(0)).toContain('workflow_event');
@@ -80,7 +80,7 @@ describe('the worked example of the RFC, from the pack file alone', () => {
       { success: true, state: 'closing', events: [], skills: [], no_longer_available: ['billing'] },
       refused,
     ]);
-    expect(await type('/workflow')).toMatch(/state closing.*\nNo event leads out of it\.\nNo skill is there\./);
+    expect(await type('/workflow')).toMatch(/state closing.*\nNo event leaves this state\.\nNo skill is visible\./);
   });
 
   it('refuses an event that the state does not have, and says which it has', async () => {

@@ -110,7 +110,7 @@ export async function approveShown(
   const decision = await registry.proposals.approve(id, { ...actor, version });
   const heldBecause = await registry.admin.allowShown(decision.skillId, blocks, actor);
   const { proposalId, skillId, revision, merged } = decision;
-  const how = merged ? ', merged with what had changed since' : '';
+  const how = merged ? ', merged with later changes' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
   if (heldBecause !== null) terminal.err(heldText(skillId, heldBecause));
   await sayProblem(registry, proposalId, terminal);
@@ -171,7 +171,7 @@ export async function purgeProposals(
   }));
   if (options.json) printJson(terminal, { purged: rows });
   for (const { proposal_id, shared } of rows) {
-    const kept = shared > 0 ? `; ${shared} of its contents stay, as a revision or another proposal has the same` : '';
+    const kept = shared > 0 ? `; ${shared} of its contents stay, because a revision or another proposal uses them` : '';
     terminal.err(`Purged ${proposal_id}${kept}\n`);
   }
   if (purged.length === 0) terminal.err('No proposal is rejected\n');
@@ -216,7 +216,7 @@ async function proposalToDecide(
   const proposal = await proposals.get(idOrPart);
   const { id } = proposal;
   if (!terminal.ask && idOrPart !== id) {
-    const message = `Without a terminal only a whole id decides, and ${JSON.stringify(idOrPart)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
+    const message = `Without a terminal the whole id is required, and ${JSON.stringify(idOrPart)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   if (isWaiting(proposal))

@@ -161,7 +161,7 @@ function totals(report: Report, { config }: SkillRegistry): string {
   const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
   const lines = [
-    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${taken > 0 ? `; ${taken} more, whose id another one has` : ''}${copies > 0 ? `; ${copies} equal one(s) in other folders` : ''}`,
+    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${taken > 0 ? `; ${taken} more, whose id another skill has` : ''}${copies > 0 ? `; ${copies} equal one(s) in other folders` : ''}`,
     `${extensions.length} extension(s): ${states}`,
     `${agents.length} agent(s): ${agents.map(({ id }) => id).join(', ') || 'none'}`,
     model.base_url && models.length > 0

@@ -105,7 +105,7 @@ export interface EvaluationResult {
   readonly notKept: string | null;
 }
 
-/** What somebody else says of a skill. The registry has not checked it. */
+/** What somebody else says of a skill. The registry has not checked these claims. */
 export interface Claim {
   readonly kind: 'proposal' | 'grading';
   /** `agent:<id>` or `person:<name>` of a proposal; `grading.json`. */

@@ -148,11 +148,11 @@ function collisionWith(context: ChangeContext, { skillId, source }: SkillLocatio
   const there = context.snapshot().byId.get(skillId);
   if (!there) return undefined;
   const other = `The skill ${there.qualifiedId} has this id as well`;
-  if (context.collision === 'error') return `${other}, so nobody will be shown either (collision: error).`;
+  if (context.collision === 'error') return `${other}, so agents will see neither of them (collision: error).`;
   const order = context.sources().map(({ id }) => id);
   const isFirst = order.indexOf(source) < order.indexOf(there.source);
   return isFirst === (context.collision === 'first')
-    ? `${other}: agents will see the new one, and read the other one only by that name.`
+    ? `${other}: agents will see the new skill, and can read the other skill only by that name.`
     : `${other} and comes first: agents will not see the new one under its id.`;
 }
 
@@ -168,7 +168,7 @@ function isInstalledFrom(
   if (isSame && installedLocation(context, name, entry)) return true;
   const at = entry.ref === undefined ? '' : ` at ${entry.ref}`;
   const why = isSame
-    ? 'skills-lock.json has it from there, and its files are gone. To get them again: skill-registry add --frozen'
+    ? 'skills-lock.json says that it is installed from there, but its files are gone. To get them again: skill-registry add --frozen'
     : `it is installed from ${entry.sourceUrl ?? entry.source}${at}. Remove that one first: skill-registry remove ${name}`;
   throw originRefused(JSON.stringify(name), `${why}.`);
 }

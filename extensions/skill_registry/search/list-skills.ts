@@ -25,8 +25,8 @@ const MAX_QUERY = 2000;
 
 /** What follows "No skill fits." */
 const WITHOUT_MEANING =
-  'Search by meaning is off, so only words that a skill has are found: ask in other words, and in the language of the skills.';
-const WITH_MEANING = 'Ask in other words.';
+  'Search by meaning is off, so only skills that contain words of the query are found: use other words, in the language of the skills.';
+const WITH_MEANING = 'Use other words for the query.';
 
 /** Answers `list_skills` and the command's `search`. @throws INVALID_ARGUMENT. */
 export function listSkills(

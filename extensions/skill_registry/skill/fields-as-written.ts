@@ -123,7 +123,7 @@ function codeOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-const IN_QUOTES = "put the value in single quotes, each ' in it twice";
+const IN_QUOTES = "put the value in single quotes, and write each ' in it twice";
 
 /** The most frequent reasons, in words that a web search finds. */
 const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {

@@ -24,7 +24,7 @@ export function workflowCommand(registry: SkillsInWorkflows): Command {
     name: 'workflow',
     usage: '[<pack> [state] | off]',
     choices: ['off', ...packs],
-    description: 'Works in a state of a pack’s workflow: its skills and no others',
+    description: 'Enters a state of a pack’s workflow: agents then see its skills and no others',
     async execute(args, turn) {
       if (args === '') return print(positionText(registry, turn, packs));
       const before = idsOf(registry, turn);
@@ -37,7 +37,7 @@ export function workflowCommand(registry: SkillsInWorkflows): Command {
       }
       const now = idsOf(registry, turn);
       const gone = before.filter((id) => !now.includes(id));
-      const goneText = gone.length > 0 ? [`No longer there: ${named(gone)}.`] : [];
+      const goneText = gone.length > 0 ? [`No longer visible: ${named(gone)}.`] : [];
       const where = workflows.at(turn).workflowState
         ? positionText(registry, turn, [])
         : `No workflow. ${now.length} skill(s).`;
@@ -70,7 +70,7 @@ function positionText(
       state === undefined
         ? `pack "${printable(pack)}" with a workflow`
         : `state "${printable(state)}" in "${printable(pack)}"`;
-    return `There is no ${what}, so no skill is there. /workflow <pack> [state] begins another one, /workflow off ends it.`;
+    return `There is no ${what}, so no skill is visible. /workflow <pack> [state] begins another workflow, /workflow off ends it.`;
   }
   if (!position) {
     return packs.length === 0
@@ -78,11 +78,11 @@ function positionText(
       : `No workflow. /workflow <pack> [state] begins one. Packs: ${named(packs)}.`;
   }
   const skills = idsOf(registry, turn);
-  const events = position.events.size > 0 ? `Events: ${eventsText(position.events)}.` : 'No event leads out of it.';
+  const events = position.events.size > 0 ? `Events: ${eventsText(position.events)}.` : 'No event leaves this state.';
   return [
     `Workflow ${printable(position.pack)}, state ${printable(position.state)}. States: ${named(position.states)}.`,
     printable(events),
-    skills.length === 0 ? 'No skill is there.' : `Skills: ${named(skills)}.`,
+    skills.length === 0 ? 'No skill is visible.' : `Skills: ${named(skills)}.`,
   ].join('\n');
 }
 

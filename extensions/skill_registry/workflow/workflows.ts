@@ -117,7 +117,7 @@ export function workflowPacks({ packs }: Snapshot): readonly string[] {
 /** For the text of a turn: the state, and the events of which the model can tell. Their names come from the author of the pack. */
 export function workflowText({ pack, state, events }: WorkflowPosition): string {
   const where = `The workflow ${quoted(pack)} is in the state ${quoted(state)}.`;
-  if (events.size === 0) return `${where} No event leads out of it.`;
+  if (events.size === 0) return `${where} No event leaves this state.`;
   return `${where} When one of these events has happened, call workflow_event with it: ${eventsText(events)}.`;
 }
 
@@ -168,6 +168,6 @@ function noState(pack: string, state: string, states: readonly string[]): Error 
 
 function noEvent({ pack, state, events }: WorkflowPosition, event: string): Error {
   const where = `The state ${quoted(state)} of the workflow ${quoted(pack)}`;
-  if (events.size === 0) return invalidArgument(`No event leads out of it: ${where}, got ${quoted(event)}.`);
+  if (events.size === 0) return invalidArgument(`No event leaves this state: ${where}, got ${quoted(event)}.`);
   return invalidArgument(`${where} has no event ${quoted(event)}. It has: ${eventsText(events)}.`);
 }

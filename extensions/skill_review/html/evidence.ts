@@ -22,7 +22,7 @@ ${row('Tokens when read', ({ tokens }) => count(tokens.l2))}
 ${hasQueries ? [row('Precision', ({ triggers }) => share(triggers?.precision)), row('Recall', ({ triggers }) => share(triggers?.recall))] : ''}
 </tbody></table>
 ${after ? failures(after) : ''}
-${changes.length === 0 ? '' : html`<p>Queries that find another skill:</p><ul>${changes.map(({ query, shouldTrigger, before: then, after: now }) => html`<li>“${query}”, which should${shouldTrigger ? '' : ' not'} find it: ${then ?? 'nothing'} → ${now ?? 'nothing'}</li>`)}</ul>`}`;
+${changes.length === 0 ? '' : html`<p>Queries that find another skill than before:</p><ul>${changes.map(({ query, shouldTrigger, before: then, after: now }) => html`<li>“${query}”, which should${shouldTrigger ? '' : ' not'} find it: ${then ?? 'nothing'} → ${now ?? 'nothing'}</li>`)}</ul>`}`;
 }
 
 /** One result with everything that failed. */
@@ -49,7 +49,7 @@ export function claimsPart(claims: readonly Claim[]): Html | '' {
     }) => html`<p class="quiet">${tag('claim')} ${by}, of ${kind === 'grading' ? 'case ' : ''}${about}, ${time(at)}${summary ? `: ${summary.passed} of ${summary.total} passed` : ''}</p>
 <p class="said">${text}</p>`,
   );
-  return html`<h2>What others claim</h2><p class="quiet">The registry has not checked it.</p>${items}`;
+  return html`<h2>What others claim</h2><p class="quiet">The registry has not checked these claims.</p>${items}`;
 }
 
 /** What agents did with one skill, in one line. */

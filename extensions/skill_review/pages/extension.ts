@@ -36,7 +36,7 @@ export function addExtension(app: ReviewApp, review: Review): void {
     review.changed();
     const title = `extensions/${name}`;
     const main = html`<h1>${title}</h1>
-${note(html`<p>${action === 'approve' ? 'Approved. The next start or restart loads it, when its root is approved.' : 'Revoked. What waited was deleted.'}</p>`)}
+${note(html`<p>${action === 'approve' ? 'Approved. The next start or restart loads it, when its root is approved.' : 'Revoked. The waiting code was deleted.'}</p>`)}
 <p><a href="/">Back to the inbox</a></p>`;
     return context.html(page(context, review, { title, at: 'inbox', main }));
   });
@@ -72,7 +72,7 @@ async function show(context: ReviewContext, review: Review, name: string, refuse
   const read = readDifference(await describeHeld(held, ownExtensionIds()));
   const main = html`<h1>extensions/${name}</h1>
 ${refused ? note(html`<p><b>Nothing was done.</b> ${refused.message}</p>`, 'block') : ''}
-${note(html`<p><b>An extension runs as you and may do everything you may do.</b> It was written by ${held.by.join(', ')}. What is below waits; nothing of it runs before somebody has said yes.</p>`, 'block')}
+${note(html`<p><b>An extension runs as you and may do everything you may do.</b> It was written by ${held.by.join(', ')}. The code below waits; no part of it runs before a person approves it.</p>`, 'block')}
 <div class="heading"><h2>Difference</h2>${viewLink(address, view)}</div>
 ${difference(read, { view, whole: `${address}/difference` })}
 <h2>Decide</h2>
@@ -86,6 +86,6 @@ function decideForms(context: ReviewContext, address: string, digest: string, is
     form(context, `${address}/${action}`, html`${hidden('digest', digest)}<div class="actions">${button}</div>`);
   return html`<div class="decide">
 ${isAllShown ? html`<div>${one('approve', html`<button class="main">Approve these bytes</button>`)}</div>` : ''}
-<div>${one('revoke', html`<button>Delete what waits</button>`)}</div>
+<div>${one('revoke', html`<button>Delete the waiting code</button>`)}</div>
 </div>`;
 }

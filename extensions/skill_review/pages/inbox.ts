@@ -93,7 +93,7 @@ function heldItem({ skillId, qualifiedId, heldBecause, findings }: SkillTrust): 
 function extensionItem({ name, by, files }: HeldExtension): Html {
   return html`<li class="card">
 <p class="line"><a class="title" href="${extensionAddress(name)}">extensions/${name}</a> ${tag('code', 'block')}</p>
-<p class="quiet">${plural(files.length, 'file')} written by ${by.join(', ')}; nothing of it runs before somebody has said yes</p>
+<p class="quiet">${plural(files.length, 'file')} written by ${by.join(', ')}; no part of it runs before a person approves it</p>
 </li>`;
 }
 

@@ -62,7 +62,7 @@ const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
 
 const DONE: ReadonlyMap<string, string> = new Map([
   ['approved', 'Approved, and in effect.'],
-  ['merged', 'Approved, merged with what had changed since, and in effect.'],
+  ['merged', 'Approved, merged with later changes, and in effect.'],
   ['rejected', 'Rejected. Whoever proposed it learns the reason.'],
   ['edited', 'Saved. This is the difference with your text; approve it or go on editing.'],
   ['look', 'Saved, and not approved yet: an inspection found something in your text. Look at it first.'],

@@ -98,7 +98,7 @@ async function list(context: ReviewContext, review: Review, id: string, refused?
   const restore = form(
     context,
     `${skillAddress(id)}/restore`,
-    html`<label for="reason">Why, for whoever asks later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
+    html`<label for="reason">Reason, for people who ask later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button class="main">Restore it</button></div>`,
   );
   const main = html`${skillHead(id, skill, 'history')}
@@ -163,7 +163,7 @@ ${form(
   context,
   address,
   html`${hidden('present', String(present?.number))}${hidden('blocks', digestOf(blocks))}
-<label for="reason">Why, for whoever asks later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
+<label for="reason">Reason, for people who ask later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button class="main">${blocks.length > 0 ? 'Roll back, and allow what was found' : 'Roll back'}</button></div>`,
 )}`;
 }

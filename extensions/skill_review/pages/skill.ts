@@ -110,12 +110,12 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
     found.length === 0
       ? ''
       : html`<details${verdict === 'block' ? html` open` : ''}><summary>${found.length} found by inspection</summary>${findings(found)}</details>`;
-  const reason = html`<label for="why">Why, for whoever asks later</label><input id="why" name="reason" maxlength="2000" autocomplete="off">`;
+  const reason = html`<label for="why">Reason, for people who ask later</label><input id="why" name="reason" maxlength="2000" autocomplete="off">`;
   if (heldBecause !== null) {
     const scope =
       origin === 'own'
-        ? 'A yes is about these findings in this folder, so that it can still be edited; another finding holds it again.'
-        : 'A yes is about these bytes, wherever they lie; with another byte it is held again.';
+        ? 'Allowing counts for these findings in this folder, so the skill can still be edited; a new finding holds it again.'
+        : 'Allowing counts for exactly these bytes, in any folder; when a byte changes, the skill is held again.';
     const allow = form(
       context,
       action,
@@ -213,7 +213,7 @@ function remove(context: ReviewContext, id: string, { digest }: Skill): Html {
   return html`<details><summary>Remove it</summary>${form(
     context,
     `${skillAddress(id)}/remove`,
-    html`${hidden('digest', digest)}<p>Its folder is archived, and its entry in the lock goes. Its history stays, and can restore it.</p>
+    html`${hidden('digest', digest)}<p>Its folder is archived, and its lock entry is deleted. The skill can be restored.</p>
 <label for="why-removed">Why it is removed</label><input id="why-removed" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button>Remove it</button></div>`,
   )}</details>`;

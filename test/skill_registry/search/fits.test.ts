@@ -54,9 +54,7 @@ const NOTHING = {
   skills: [],
   total: 0,
   truncated: false,
-  message: expect.stringMatching(
-    /^No skill fits\. Search by meaning is off, .+ ask in other words, and in the language/,
-  ),
+  message: expect.stringMatching(/^No skill fits\. Search by meaning is off, .+ use other words, in the language/),
 };
 
 describe('a question', () => {
@@ -159,6 +157,6 @@ it('with embeddings a question in other words is answered by meaning, and nothin
   const call = { turn: {}, signal: new AbortController().signal };
   expect(await runTool(tool, { query: 'blorf zindle quav' }, call)).toMatchObject({
     total: 0,
-    message: 'No skill fits. Ask in other words.',
+    message: 'No skill fits. Use other words for the query.',
   });
 });

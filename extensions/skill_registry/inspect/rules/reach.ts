@@ -136,7 +136,7 @@ export const REACH: readonly Rule[] = [
     family: 'download and run',
     message: 'Installs or runs what comes from an address instead of a registry',
     why: 'A registry keeps versions and takes bad ones back; an address sends what its owner wants.',
-    mend: 'Name a package of a registry and its version.',
+    mend: 'Name a package of a package registry such as npm, and its version.',
     hits: [
       'pip install https://files.example-host.net/helper-1.0.whl',
       'pip install --extra-index-url http://pypi.example-mirror.net/simple tool',

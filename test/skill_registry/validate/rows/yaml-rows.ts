@@ -78,11 +78,11 @@ export const YAML_ROWS: readonly Row[] = [
   validates('Y10', 'refuses a tag', described('!!str d'), [INVALID_YAML]),
   validates('Y11', 'refuses a tab as indentation', more('metadata:', '\tk: v'), [INVALID_YAML]),
   validates('Y12', 'refuses a colon and a blank in a plain value', described('Use when: the'), [
-    "Invalid YAML in frontmatter: mapping values are not allowed here; put the value in single quotes, each ' in it twice (line 3)",
+    "Invalid YAML in frontmatter: mapping values are not allowed here; put the value in single quotes, and write each ' in it twice (line 3)",
   ]),
   ...['`', '@', '%'].map((char) =>
     validates('Y13', `refuses a value that starts with ${char}`, described(`${char}x`), [
-      `Invalid YAML in frontmatter: found character '${char}' that cannot start any token; put the value in single quotes, each ' in it twice (line 3)`,
+      `Invalid YAML in frontmatter: found character '${char}' that cannot start any token; put the value in single quotes, and write each ' in it twice (line 3)`,
     ]),
   ),
   reads('Y14', 'takes what follows # for a comment', described('use #1 thing'), { description: 'use' }),
