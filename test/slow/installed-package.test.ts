@@ -159,7 +159,9 @@ it('the example extension runs in a project of its own', async () => {
   const root = join(project, 'counted');
   cpSync(join(project, 'examples', 'own-extension'), join(root, 'extensions', 'skill_counter'), { recursive: true });
   const input = '/skills:code-review\n/skill_counts\n/quit\n';
-  const { status, out } = await run(root, 'npx', ['skill-registry', 'start', '--trust'], input);
+  // Only what an agent has received is a load.
+  const model = await scriptedModel([{ text: 'Reviewed.' }]);
+  const { status, out } = await run(root, 'npx', ['skill-registry', 'start', '--trust'], input, model.environment);
   expect(status, out).toBe(0);
   expect(out).toContain('code-review: 1');
 });

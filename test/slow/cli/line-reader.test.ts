@@ -97,7 +97,8 @@ it('waits for one line after the other without a warning of Node', async () => {
     await running.until(`/nothing${count}`);
   }
   running.child.stdin?.end();
-  expect(await running.exited).toBe(0);
+  // No line of the pipe was a command that exists.
+  expect(await running.exited).toBe(1);
   expect(running.stderr()).toBe('');
 });
 
