@@ -129,8 +129,8 @@ it('says what the id of a skill does to skills that exist', async () => {
   const first = await plan('first');
   expect(first?.collides).toMatch(/own:kettle has this id as well and comes first/);
   expect(first?.problems).toMatchObject([{ code: 'SKILL_ID_CONFUSABLE' }]);
-  expect((await plan('last'))?.collides).toMatch(/agents will see the new one/);
-  expect((await plan('error'))?.collides).toMatch(/nobody will be shown either/);
+  expect((await plan('last'))?.collides).toMatch(/agents will see the new skill/);
+  expect((await plan('error'))?.collides).toMatch(/agents will see neither/);
 });
 
 it('installs into the source that is named, and into no other folder', async () => {
