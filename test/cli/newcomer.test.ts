@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findRoot } from '../../cli/find-root.ts';
 import { publishedPage } from '../helpers/published-page.ts';
-import { runCommand } from '../helpers/run-command.ts';
+import { runCommand, spawnCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 
 const TEA = skillMd({ name: 'tea', description: 'How to brew tea.' });
@@ -100,7 +100,8 @@ it.each([
 it('publishes no shipped skills from a folder that has the package somewhere below, and says what to do', async () => {
   const above = join(import.meta.dirname, '..', '..', '..');
   const to = join(tempFolder(), 'site');
-  const { status, stderr } = await runCommand(['publish', '--root', above, '--to', to], { cwd: above, trust: false });
+  // A process of its own: the folder above may hold the temporary folders of other tests.
+  const { status, stderr } = await spawnCommand(['publish', '--root', above, '--to', to], { cwd: above, trust: false });
   expect([status, stderr]).toEqual([1, expect.stringContaining('name it with --root <dir>, or name the skills')]);
   expect(readdirSync(join(to, '..'))).toEqual([]);
 });
