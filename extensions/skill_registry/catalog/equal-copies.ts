@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { eachInSteps, type Steps, takeSteps } from '../../../lib/breaks/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
@@ -77,10 +78,6 @@ function* copiesOfSkills(
 
 function fileKey({ realFile, qualifiedId }: Skill): string {
   return realFile ?? qualifiedId;
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
 function digestOfFiles(skill: Skill, source: SkillSource, maxBytes: number): string {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, z } from 'skill-registry/kernel';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { isPlainPath, readContained, writeContained } from '../../../lib/files/index.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
@@ -69,7 +70,7 @@ export function changeLock(root: string, name: string, entry: unknown): void {
 export function lockedFiles(files: readonly IncomingFile[]): LockedFiles {
   const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
   const lines = sorted.map(
-    ({ path, bytes, executable }) => `${sha256(bytes)} ${bytes.length} ${executable ? 755 : 644} ${path}`,
+    ({ path, bytes, executable }) => `${digestOf(bytes)} ${bytes.length} ${executable ? 755 : 644} ${path}`,
   );
   return { digest: digestOfLines(lines), files: lines };
 }
@@ -195,14 +196,10 @@ function jsonOf(content: string, file: string): unknown {
 }
 
 function digestOfLines(lines: readonly string[]): string {
-  return sha256(
+  return digestOf(
     [...lines]
       .sort()
       .map((line) => `${line}\n`)
       .join(''),
   );
-}
-
-function sha256(content: string | Buffer): string {
-  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }

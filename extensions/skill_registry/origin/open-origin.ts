@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { download, originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { listContained, readContained, readNamedFile } from '../../../lib/files/index.ts';
 import { shownOrigin } from './address.ts';
@@ -56,7 +56,7 @@ async function openArchive(origin: ArchiveOrigin): Promise<Offer> {
   const { location } = origin;
   const bytes = /^https?:/.test(location) ? await download(location, MAX_ARCHIVE) : readArchive(location);
   const unpacked = await unpack(bytes, shownOrigin(origin));
-  const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  const digest = digestOf(bytes);
   const name = basename(location.replace(/[?#].*$/, '')).replace(/\.(tar\.gz|tgz|zip)$/i, '');
   return { origin, at: { digest }, name, ...unpacked, close: () => undefined };
 }

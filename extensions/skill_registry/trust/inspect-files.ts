@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
@@ -30,13 +30,13 @@ export async function inspectFiles(
       lines.push(`size:${one.message} ${one.file}`);
       continue;
     }
-    const digest = sha256(one.bytes);
+    const digest = digestOf(one.bytes);
     skillDigest ||= digest;
     lines.push(`${digest} ${one.bytes.length} ${one.executable ? 755 : 644} ${one.path}`);
     bytes += one.bytes.length;
     if (bytes <= KEPT_BYTES) kept.push(one);
   }
-  const digest = sha256(
+  const digest = digestOf(
     lines
       .sort()
       .map((line) => `${line}\n`)
@@ -74,8 +74,4 @@ async function runRules(files: Iterable<InspectedFile | undefined>): Promise<Ins
     const finding: Finding = { rule: 'inspection-failed', level: 'block', file: 'SKILL.md', excerpt: '', message };
     return { verdict: 'block', findings: [finding] };
   }
-}
-
-function sha256(content: string | Uint8Array): string {
-  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { isCodedError } from 'skill-registry/kernel';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import { download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { CHOOSE, originInvalid } from '../errors.ts';
@@ -25,7 +25,7 @@ export async function fetchArtifact(
 
 /** @throws ORIGIN_REFUSED. */
 export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, 'digest' | 'name'>): void {
-  const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  const found = digestOf(bytes);
   if (found !== digest) throw originRefused(`"${name}"`, `the index says ${digest}, its bytes are ${found}.`);
 }
 

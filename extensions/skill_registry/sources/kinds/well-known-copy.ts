@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, lstatSync, rmSync, type Stats, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import { isPrivatePath, readContained, relativeSegments, writeContained } from '../../../../lib/files/index.ts';
 
 /** The copy of a well-known page, as copy.json in its folder says. */
@@ -165,10 +166,6 @@ export function filesOfCopy({ files }: Pick<CopiedSkill, 'files'>): readonly Cop
     const [digest = '', size = '', , ...path] = line.split(' ');
     return { digest, size: Number(size), path: path.join(' ') };
   });
-}
-
-export function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
 // --- internal ---

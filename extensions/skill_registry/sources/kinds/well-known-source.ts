@@ -1,4 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import {
   futureRealPath,
   isInside,
@@ -17,7 +18,6 @@ import { type AskPageOptions, type CopyState, createAskedPage } from './ask-page
 import {
   type CopiedSkill,
   damagedSkills,
-  digestOf,
   filesOfCopy,
   type PageCopy,
   readCopy,
