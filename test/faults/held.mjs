@@ -14,14 +14,6 @@ export const held = [
     name: 'is at no door of an agent in the catalog, and the others are',
   },
   {
-    title: 'What no inspection has seen becomes instructions of the agent that is bound to it',
-    file: 'extensions/skill_registry/read/reading.ts',
-    find: "request.audience !== 'person' || request.turn !== undefined",
-    replace: "request.audience === 'model'",
-    test: DOOR_TESTS,
-    name: 'is not in the instructions of the agent that is bound to it',
-  },
-  {
     title: 'What no inspection has seen is read as it is',
     file: 'extensions/skill_registry/read/reading.ts',
     find: 'const isHeld = await this.#context.admit(skill);',
@@ -57,7 +49,7 @@ export const held = [
     title: 'A verdict of a root releases its skills',
     file: 'extensions/skill_registry/parts.ts',
     find: ': inspectionsFile(),',
-    replace: ": join(dataDir, 'inspections.db'),",
+    replace: ": join(base.dataDir, 'inspections.db'),",
     test: CLI_TESTS,
     name: 'takes no verdict from a root, whatever lies in it',
   },

@@ -9,7 +9,7 @@ export const origins = [
     find: "if (kind === 'link')",
     replace: "if (kind === 'link' && inner === '')",
     test: 'test/slow/skill_registry/origin/refused.test.ts',
-    name: 'refuses a link, and writes nothing',
+    name: 'refuses a link and a pipe in a folder, and copies no secret out of it',
   },
   {
     title: 'A command is an address of git',

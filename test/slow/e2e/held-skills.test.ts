@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { SkillLoadedEvent } from 'skill-registry';
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { agent, skill } from '../../helpers/boot-root.ts';
+import { agent, bootRoot, skill } from '../../helpers/boot-root.ts';
 import { attack, heldSkill, untilHeld } from '../../helpers/held.ts';
 import { httpClient, serveRegistry } from '../../helpers/mcp.ts';
 import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
@@ -98,6 +98,17 @@ it('is not in the instructions of the agent that is bound to it, which does not 
   onTestFinished(() => kernel.shutdown());
   // At once: what no inspection has seen is inspected before it becomes an instruction.
   await expect(kernel.invokeAgent('bound', 'Go.')).rejects.toThrow(/mixer/);
+  expect(model.requests).toEqual([]);
+});
+
+it('is not in the instructions of an agent when an attack was written beside its SKILL.md meanwhile', async () => {
+  const block = 'instructions: Help., uses_skills: [mixer], model: m';
+  const tree = { ...skill('mixer'), 'skills/mixer/references/more.md': 'More.', ...agent('bound', block) };
+  const { root, kernel, model } = await bootRoot(tree, { watch: { mode: 'off' } });
+  writeFileSync(join(root, 'skills/mixer/references/more.md'), attack(7));
+  await expect(kernel.invokeAgent('bound', 'Go.')).rejects.toThrow(
+    /^Agent "bound" failed: SKILL_HELD: "mixer" is held, .* says why\.$/,
+  );
   expect(model.requests).toEqual([]);
 });
 
