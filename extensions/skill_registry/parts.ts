@@ -9,7 +9,7 @@ import { type Changes, createChanges } from './changes.ts';
 import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
-import { type Admit, type ReadingContext, SkillReading } from './read/reading.ts';
+import { type IsHeldNow, type ReadingContext, SkillReading } from './read/reading.ts';
 import { recordSteps } from './record-steps.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
@@ -37,7 +37,7 @@ import {
   removeFiles,
   storeProblems,
 } from './store/cache.ts';
-import { keepOwnData } from './store/own-data.ts';
+import { reserveOwnData } from './store/own-data.ts';
 import { HeldSkills } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
@@ -68,7 +68,7 @@ export interface Parts {
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: SkillReading;
   readonly holds: HeldSkills;
-  readonly admit: Admit;
+  readonly isHeldNow: IsHeldNow;
   /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
   readonly disabled: { now: readonly DisabledSkill[] };
   /** Whether the root is approved. */
@@ -97,7 +97,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const base = openBase(options, onProblem);
   const { root, config, dataDir, cache, cacheFile, hooks } = base;
   const skills = await openSkills(base, options);
-  const { admit, bytes, catalog, holds, trusted, waiting } = skills;
+  const { isHeldNow, bytes, catalog, holds, trusted, waiting } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const grants = createGrants();
   const closing = new AbortController();
@@ -132,7 +132,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...search,
     changes: recordSteps(changes, { step: (made) => usage.recorder.step(made) }, refusalOf),
     sentBodies: createSentBodies(),
-    reading: new SkillReading({ catalog, grants, limits: config.limits, admit, onLoaded }),
+    reading: new SkillReading({ catalog, grants, limits: config.limits, isHeldNow, onLoaded }),
     problems: () => [
       ...base.problems,
       ...snapshot().problems,
@@ -181,7 +181,7 @@ function openBase(options: InternalOptions, onProblem: () => void) {
   const trusted = options.trust ?? true;
   const dataDir = join(root, 'data', 'skill_registry');
   const configFile = join(dataDir, 'config.yaml');
-  const ownData = keepOwnData(root);
+  const ownData = reserveOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
   const { config, problems } = readConfig(options.config ?? {}, configFile, options.manifest);
@@ -239,7 +239,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
   /** Inspects the present files, and shows what that changes. */
-  const admit: Admit = async (skill) => {
+  const isHeldNow: IsHeldNow = async (skill) => {
     // Those of the package are as the code that reads them.
     if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
     await waiting?.renew();
@@ -247,7 +247,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
     return heldBecause !== undefined;
   };
-  return { sourceIds, instance, makeSources: makeAll, bytes, waiting, holds, disabled, catalog, admit, trusted };
+  return { sourceIds, instance, makeSources: makeAll, bytes, waiting, holds, disabled, catalog, isHeldNow, trusted };
 }
 
 interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {

@@ -11,11 +11,11 @@ import { describeError } from '../errors.ts';
 import { DeadlineError, pause, withDeadline } from '../turns/deadline.ts';
 import type { FoundExtension } from './discover.ts';
 import {
-  dependsOn,
+  dependencyReason,
   type ExtensionRecord,
   isAgentProvider,
   isServiceProvider,
-  noInstructions,
+  noInstructionsReason,
   problemOf,
 } from './extension-record.ts';
 import { loadEntrypoint } from './loader.ts';
@@ -212,7 +212,7 @@ async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<vo
   try {
     if (found.manifest.agent) await step(found, 'its instructions', hooks.checkAgent(record), hooks);
   } catch (error) {
-    fail(record, 'AGENT_NOT_READY', noInstructions(error), hooks);
+    fail(record, 'AGENT_NOT_READY', noInstructionsReason(error), hooks);
     return stopFailed(record, hooks);
   }
   try {
@@ -242,7 +242,7 @@ function skipWhenDependencyFailed(
   const { manifest } = record.found;
   const failed = manifest.depends_on.find((id) => records.get(id)?.state !== 'RUNNING');
   if (failed === undefined) return false;
-  const reason = dependsOn(failed, records.get(failed)?.state ?? 'ERROR');
+  const reason = dependencyReason(failed, records.get(failed)?.state ?? 'ERROR');
   setState(record, 'SKIPPED', reason);
   hooks.report(
     problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${reason}. Correct that extension first`, 'warning'),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
 import { leadsOutOfRoot } from '../errors.ts';
-import { escapedPath, visible } from '../held/difference.ts';
+import { escapedPath, printableCode } from '../held/difference.ts';
 import { allHeld, type HeldExtension, type UnreadableHeld } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
@@ -88,7 +88,7 @@ function isInRoot(rootDir: string, folder: string): boolean {
 
 /** Quotes a name that could be read as a part of the question. */
 function nameShown(name: string): string {
-  return /^[\w.-]+$/.test(name) ? name : `"${visible(escapedPath(name))}"`;
+  return /^[\w.-]+$/.test(name) ? name : `"${printableCode(escapedPath(name))}"`;
 }
 
 /** Quotes a text so that a POSIX shell reads it as one word. */

@@ -24,7 +24,7 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
     `digest ${held.digest}`,
     ...held.files.map((file) => differenceOf(file, createTwoFilesPatch)),
   ]
-    .map(visible)
+    .map(printableCode)
     .join('\n');
 }
 
@@ -34,7 +34,7 @@ export function escapedPath(path: string): string {
 }
 
 /** As `printable`, and also for invisible characters that texts need, such as joiners: code can hide something in them. */
-export function visible(text: string): string {
+export function printableCode(text: string): string {
   return printable(text).replace(/[\p{Cf}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/gu, (char) => {
     return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
   });

@@ -82,7 +82,7 @@ export const changes = [
   {
     title: 'A proposal is rejected after somebody else has approved it',
     file: `${DECIDE}/decide.ts`,
-    find: 'const { skill_id: skillId } = undecided(writer, id, version);',
+    find: 'const { skill_id: skillId } = findUndecided(writer, id, version);',
     replace: "const { skill_id: skillId = '' } = {} as { skill_id?: string };",
     test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'decides once where somebody has looked before it was approved',
@@ -90,7 +90,7 @@ export const changes = [
   {
     title: 'An edit is made over what somebody else has decided or edited meanwhile',
     file: `${DECIDE}/edit.ts`,
-    find: 'if (undecided(writer, id).version !== row.version) return false;',
+    find: 'if (findUndecided(writer, id).version !== row.version) return false;',
     replace: '',
     test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'is not edited',

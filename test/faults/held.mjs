@@ -24,8 +24,8 @@ export const held = [
   {
     title: 'What no inspection has seen is read as it is',
     file: 'extensions/skill_registry/read/reading.ts',
-    find: 'const isHeld = await this.#context.admit(skill);',
-    replace: "const isHeld = typeof this.#context.admit !== 'function';",
+    find: 'const isHeld = await this.#context.isHeldNow(skill);',
+    replace: "const isHeld = typeof this.#context.isHeldNow !== 'function';",
     test: DOOR_TESTS,
     name: 'is kept from agents as long as nothing has inspected it',
   },

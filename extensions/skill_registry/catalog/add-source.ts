@@ -1,7 +1,7 @@
 import { readSourceConfig, type SourceConfig, type SourceConfigInput } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
 import { defineSource, isOwnSource } from '../sources/define-source.ts';
-import { freeId } from '../sources/make-sources.ts';
+import { takeFreeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { OwnSource } from '../sources/types.ts';
 import type { Catalog } from './catalog.ts';
@@ -87,7 +87,7 @@ function makerOfOwn(source: OwnSource, taken: Set<string>): Maker {
   const { id } = defineSource(source);
   return async () => {
     const { createOwnSource } = await import('../sources/kinds/own-source.ts');
-    return [createOwnSource(source, { id: freeId(id, taken), location: 'this program' })];
+    return [createOwnSource(source, { id: takeFreeId(id, taken), location: 'this program' })];
   };
 }
 

@@ -35,11 +35,11 @@ export async function approve(
   actor: Parameters<Proposals['approve']>[1],
 ): Promise<Decision> {
   const { writer } = context;
-  undecided(writer, id);
+  findUndecided(writer, id);
   if (actor.reason?.trim()) checkReason(actor.reason, 'An approval');
   for (;;) {
     const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
-      const row = undecided(writer, id, actor.version);
+      const row = findUndecided(writer, id, actor.version);
       if (row.file_due === 0 && isReportEdited(dataDir, row)) {
         // The writer renames the edited report when this call ends; then the loop starts again.
         noteReport(database, id, { due: true });
@@ -67,9 +67,9 @@ export async function reject(
   { by, reason, version }: Parameters<Proposals['reject']>[1],
 ): Promise<Decision> {
   checkReason(reason, 'A rejection');
-  undecided(writer, id);
+  findUndecided(writer, id);
   return writer.exclusively((database) => {
-    const { skill_id: skillId } = undecided(writer, id, version);
+    const { skill_id: skillId } = findUndecided(writer, id, version);
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
     database.transaction(() => {
       updateProposal(database, id, { ...decision, conflict: null });
@@ -87,9 +87,9 @@ export async function recommend(
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<void> {
   checkReason(reason, 'A recommendation');
-  undecided(writer, id);
+  findUndecided(writer, id);
   await writer.exclusively((database) => {
-    undecided(writer, id);
+    findUndecided(writer, id);
     database.transaction(() => {
       updateProposal(database, id, {});
       addEvent(database, id, 'recommended', { by, at: writer.now() }, { verdict, reason });
@@ -98,7 +98,7 @@ export async function recommend(
 }
 
 /** @param version - Of the proposal that was shown. Default: any. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED. */
-export function undecided(writer: Writer, id: string, version?: string): ProposalRow {
+export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
   if (!writer.hasHistory()) throw proposalNotFound(id, []);
   const row = rowOf(writer.database(), id);
   if (row.state !== 'open' && row.state !== 'stale')

@@ -3,6 +3,7 @@ import { join, posix } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
 import {
+  commitMove,
   type FolderMove,
   type MoveStep,
   moveFolder,
@@ -10,7 +11,6 @@ import {
   removeContained,
   removeEmptyFolders,
   renameContained,
-  settleMove,
   undoMove,
   writeContained,
 } from '../../../lib/files/index.ts';
@@ -207,7 +207,7 @@ function putBack(
 function settle(begun: Begun, { changeLock, dataDir }: OperationContext): void {
   const { location, changes, lock, move } = begun;
   if (lock) changeLock(lock);
-  if (move) settleMove(folderMove(begun, move, dataDir));
+  if (move) commitMove(folderMove(begun, move, dataDir));
   for (const [index, change] of changes.entries()) removeLeftover(location, change, leftoversOf(begun, index).kept);
 }
 

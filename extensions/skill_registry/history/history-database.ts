@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { privateFile } from '../../../lib/files/index.ts';
+import { makePrivateFile } from '../../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../../lib/sqlite/index.ts';
 import { storeUnavailable } from '../skill/errors.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
@@ -148,7 +148,7 @@ function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
 /** Replaces an earlier backup: its migration did not finish, so the database has not changed since. A link is removed. */
 function backUp(database: SqliteDatabase, backup: string): void {
   rmSync(backup, { force: true });
-  privateFile(backup);
+  makePrivateFile(backup);
   database.prepare('VACUUM INTO ?').run(backup);
 }
 

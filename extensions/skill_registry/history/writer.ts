@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
 import { foldLine } from '../../../lib/text/index.ts';
-import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
+import { makeStoreFolder, type SqliteDatabase } from '../store/open-database.ts';
 import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
@@ -213,7 +213,7 @@ export class Writer {
 
   #operationContext(database: SqliteDatabase): OperationContext {
     const { changeLock, dataDir, follower, maxBytes } = this.#options;
-    storeFolder(dataDir);
+    makeStoreFolder(dataDir);
     return {
       ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock },
       onStep: (step) => this.step(step),

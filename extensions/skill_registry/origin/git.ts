@@ -5,7 +5,7 @@ import { describeError } from 'skill-registry/kernel';
 import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
 import { shownOrigin, withoutUser } from './address.ts';
 import type { Offer, OfferedEntry } from './offer.ts';
-import { scratchFolder } from './scratch-folder.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
 import type { GitOrigin } from './types.ts';
 
 /**
@@ -17,7 +17,7 @@ import type { GitOrigin } from './types.ts';
  * @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for more than `maxBytes`.
  */
 export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED): Promise<Offer> {
-  const folder = scratchFolder();
+  const folder = makeTemporaryFolder();
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const run = runnerIn(folder, origin, maxBytes);

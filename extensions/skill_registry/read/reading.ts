@@ -17,13 +17,13 @@ type Limits = SkillRegistryConfig['limits'];
 type Found = ReturnType<typeof findVisible>;
 
 /** Looks at the present files of a skill before an agent is given one of them. @returns whether the skill is held. */
-export type Admit = (skill: Skill) => Promise<boolean>;
+export type IsHeldNow = (skill: Skill) => Promise<boolean>;
 
 export interface ReadingContext {
   readonly catalog: Catalog;
   readonly grants: Grants;
   readonly limits: Limits;
-  readonly admit: Admit;
+  readonly isHeldNow: IsHeldNow;
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
 }
 
@@ -167,7 +167,7 @@ export class SkillReading implements Reading {
     const { skill, refusal } = found;
     const isForAgent = request.audience !== 'person' || request.turn !== undefined;
     if (!skill || !isForAgent || (refusal && refusal !== 'SKILL_HELD')) return found;
-    const isHeld = await this.#context.admit(skill);
+    const isHeld = await this.#context.isHeldNow(skill);
     // Its state may have changed with what was found.
     const now = this.#find(request);
     return isHeld && now.skill ? { ...now, refusal: now.refusal ?? 'SKILL_HELD' } : now;

@@ -68,13 +68,13 @@ export async function makeSources(
 /** The skills of this package for its own agents. They are not watched. */
 export function makeBuiltInSource(taken: Set<string>): SkillSource {
   const root = shippedFolder();
-  const id = freeId(BUILT_IN, taken);
+  const id = takeFreeId(BUILT_IN, taken);
   const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
   return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
 }
 
 /** Takes an id that is not in use: `base`, or `base` with a number. */
-export function freeId(base: string, taken: Set<string>): string {
+export function takeFreeId(base: string, taken: Set<string>): string {
   let id = base;
   for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
   taken.add(id);
@@ -122,7 +122,7 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
 async function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): Promise<SkillSource> {
   const { root, configFile, taken, cache, trusted = true } = defaults;
   const validation = config.validation ?? defaults.validation;
-  const idOr = (name: string): string => freeId(config.id ?? sourceIdOf(name), taken);
+  const idOr = (name: string): string => takeFreeId(config.id ?? sourceIdOf(name), taken);
   if (config.inline !== undefined) {
     const skills = [config.inline].flat() as readonly InlineSkillConfig[];
     const { createInlineSource } = await import('./kinds/inline-source.ts');
@@ -247,7 +247,7 @@ function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly Sk
     const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
     const elsewhere = elsewhereOf(root, onlyWithin);
     const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, elsewhere, cache };
-    return createDirectorySource({ id: freeId(prefixed, taken), root: path, ...options });
+    return createDirectorySource({ id: takeFreeId(prefixed, taken), root: path, ...options });
   });
 }
 

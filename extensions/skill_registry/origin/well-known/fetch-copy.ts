@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
-import { privateFolder } from '../../../../lib/files/index.ts';
+import { makePrivateFolder } from '../../../../lib/files/index.ts';
 import {
   type CopiedSkill,
   confirmCopy,
@@ -27,7 +27,7 @@ import { writeCopiedSkill } from './write-copied-skill.ts';
  * copy is replaced in one step at the end. What a process that ended early has fetched is used by the next one.
  */
 export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
-  privateFolder(folder);
+  makePrivateFolder(folder);
   const before = readCopy(folder);
   const from = `${url}/${INDEX_PATH}`;
   const answer = await downloadIfChanged(from, MAX_INDEX, { signal, etag: before?.etag });
