@@ -6,7 +6,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { isInside } from '../lib/files/index.ts';
 
 /** Whether git says that something in a folder has changed. */
-export interface Changes {
+export interface GitChanges {
   /** @param folder - Absolute. */
   has(folder: string): boolean;
   /** Folders, absolute, that are still there and have lost their SKILL.md. */
@@ -18,7 +18,7 @@ export interface Changes {
  *
  * @throws INVALID_ARGUMENT where there is no repository, or no git.
  */
-export async function changesIn(folder: string): Promise<Changes> {
+export async function gitChangesIn(folder: string): Promise<GitChanges> {
   const top = (await git(folder, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
   const entries = (
     await git(folder, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'])

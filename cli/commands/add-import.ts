@@ -5,7 +5,7 @@ import { decisionAbout, type SkillToAdd } from '../../extensions/skill_registry/
 import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { describeFindings } from '../describe-findings.ts';
+import { findingLines } from '../finding-lines.ts';
 import { sayHeld } from '../held-text.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import {
@@ -179,7 +179,7 @@ function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
 /** What looks like an attack comes before everything else. */
 function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
   const attacks = skills.flatMap(({ id, findings }) =>
-    describeFindings(findings, ['block']).map((line) => `${printable(id)}: ${line.trim()}`),
+    findingLines(findings, ['block']).map((line) => `${printable(id)}: ${line.trim()}`),
   );
   const lost = unreadable.map((path) => `  ${printable(path)} cannot be read as a skill`);
   return [
@@ -210,7 +210,7 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
     ...(allowedTools.length > 0 ? [`  allowed-tools: ${listed(allowedTools)}`] : []),
     ...(needs.length > 0 ? [`  requires: ${listed(needs)}`] : []),
     ...(collides === undefined ? [] : [`  ${collides}`]),
-    ...describeFindings(skill.findings, ['warn', 'info']),
+    ...findingLines(skill.findings, ['warn', 'info']),
     ...skill.problems.map(({ code, severity, message }) => `  ${severity} ${code}: ${message}`),
   ];
   return ['', ...lines.map((line) => printable(line.replaceAll(/[\r\n]+/g, ' ')))];

@@ -10,7 +10,7 @@ import {
   isOwnCheckout,
   packageRoot,
   readOwnerConfig,
-  rootNotApproved,
+  unapprovedRootProblem,
 } from '../../kernel/host.ts';
 import { readContained, writeContained } from '../../lib/files/index.ts';
 import { printable } from '../../lib/text/index.ts';
@@ -144,7 +144,7 @@ function assertNew(root: string, isApproved: boolean): void {
   const keys = Object.keys(values);
   const says = broken ? 'cannot be read' : keys.length > 0 ? `sets ${keys.join(', ')}` : 'sets nothing';
   const advice = broken?.message ?? 'Edit it, or move it away first.';
-  const held = isApproved ? undefined : rootNotApproved(root, heldOfRoot(root));
+  const held = isApproved ? undefined : unapprovedRootProblem(root, heldOfRoot(root));
   const message = `${file} is there already, and ${says}; nothing was changed. ${advice}`;
   throw new CodedError('INVALID_ARGUMENT', [message, ...(held ? [held.message] : [])].join(' '));
 }

@@ -32,7 +32,7 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
   const found = problems();
   const listed = options.all
     ? await seenRows(opened, counts, state)
-    : skills.map((skill) => rowOf(skill, counts.get(skill.id)));
+    : skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
   const errors = found.filter((problem) => problem.severity === 'error').length;
   const totals = totalsOf(listed, found.length, registry.snapshot());
   const isShort = terminal.terminal && !options.json && !options.all && listed.length > MANY;
@@ -55,7 +55,7 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
 }
 
 /** A skill as `list --json` and `search --json` have it. */
-export function rowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
+export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
   return {
     skill_id: skill.id,
     qualified_id: skill.qualifiedId,
@@ -129,7 +129,7 @@ async function seenRows(
   const turns = (await declaredTurns(root, trusted)).map((turn) => ({ ...turn, ...state }));
   const seen = await registry.admin.whoSees(turns);
   return seen.map(({ skill, isLoser, views }) => ({
-    ...rowOf(skill, isLoser ? undefined : counts.get(skill.id)),
+    ...skillRowOf(skill, isLoser ? undefined : counts.get(skill.id)),
     seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [agent] : [])),
     not_seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [] : [{ agent, because }])),
   }));

@@ -4,13 +4,13 @@ import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
-export interface ReviewOptions extends GlobalOptions {
+export interface ReviewPageOptions extends GlobalOptions {
   readonly port?: number;
   readonly as?: string;
 }
 
 /** `skill-registry review`: runs until the process gets a signal. With `--json`: `{ url }`. */
-export async function review(options: ReviewOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function review(options: ReviewPageOptions, terminal: Terminal): Promise<ExitStatus> {
   const say = (text: string): void => terminal.err(`${printable(text)}\n`);
   const { serveReview } = await import('../../extensions/skill_review/index.ts');
   const stop = stopOnSignals();

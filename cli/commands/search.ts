@@ -10,7 +10,7 @@ import {
   widthOf,
   withProgress,
 } from '../terminal.ts';
-import { keptText, rowOf, withoutOneSource } from './list.ts';
+import { keptText, skillRowOf, withoutOneSource } from './list.ts';
 
 export interface SearchFlags {
   readonly limit?: number;
@@ -45,7 +45,7 @@ export async function search(
     const counts = await registry.admin.tokenCounts({ bodies: false });
     const rows = skills.flatMap(({ skillId, score, why }) => {
       const skill = byId.get(skillId);
-      return skill ? [{ ...rowOf(skill, counts.get(skillId)), score, why }] : [];
+      return skill ? [{ ...skillRowOf(skill, counts.get(skillId)), score, why }] : [];
     });
     printJson(terminal, {
       skills: rows,

@@ -1,6 +1,6 @@
 import type { SkillUpdate } from '../../extensions/skill_registry/host.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
-import { describeFindings } from '../describe-findings.ts';
+import { findingLines } from '../finding-lines.ts';
 import { sayHeld } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
@@ -34,7 +34,7 @@ export async function update(
   const outdated = plan.skills.filter(({ state }) => state === 'outdated');
   if (!options.json && plan.skills.length > 0) terminal.out(`${describe(plan.skills, terminal)}\n`);
   for (const { id, findings } of outdated)
-    for (const line of describeFindings(findings, ['block', 'warn', 'info']))
+    for (const line of findingLines(findings, ['block', 'warn', 'info']))
       terminal.err(`${printable(id)}: ${line.trim()}\n`);
   if (!options.check)
     for (const { id, files, diff } of outdated.filter((one) => one.diff !== ''))

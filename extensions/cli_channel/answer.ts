@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { renderInline, renderTable } from '../../lib/terminal/index.ts';
 import { inColour, printable } from '../../lib/text/index.ts';
 
-export interface AnswerOptions {
+export interface AnswerWriterOptions {
   write(text: string): void;
   /** Columns of the window now. */
   columns(): number;
@@ -11,7 +11,7 @@ export interface AnswerOptions {
 }
 
 /** One answer of a model, in markdown, shown on a terminal while it arrives. */
-export interface Answer {
+export interface AnswerWriter {
   add(text: string): void;
   /** Shows what is left, and ends the line. What is added then begins anew. */
   end(): void;
@@ -27,7 +27,7 @@ const MOST_TABLE = 20_000;
  * its end. Each character is taken from the text once, so none is lost and none is shown twice. Marks are looked for in one line:
  * the line ends of the model are kept. Words are wrapped; addresses and code are not.
  */
-export function createAnswer(options: AnswerOptions): Answer {
+export function createAnswerWriter(options: AnswerWriterOptions): AnswerWriter {
   const screen = createScreen(options);
   let line = '';
   /** What the line is, as soon as that is known. */
@@ -123,7 +123,7 @@ interface Kind {
 }
 
 /** Writes to the terminal, and knows the column. */
-function createScreen({ write, columns, isColoured }: AnswerOptions) {
+function createScreen({ write, columns, isColoured }: AnswerWriterOptions) {
   let column = 0;
   /** Blanks after the last word, which are written with the next one. */
   let gap = '';

@@ -8,7 +8,7 @@ import {
   type TurnContext,
 } from 'skill-registry/kernel';
 import { forTerminal, hasColour, printable, type Window } from '../../lib/text/index.ts';
-import type { Answer } from './answer.ts';
+import type { AnswerWriter } from './answer.ts';
 
 export interface SessionOptions {
   readonly kernel: KernelApi;
@@ -164,16 +164,16 @@ export function createSession({
 // --- internal ---
 
 /** Its packages are loaded for the first answer. */
-async function renderedAnswer(write: SessionOptions['write'], window: SessionOptions['window']): Promise<Answer> {
-  const { createAnswer } = await import('./answer.ts');
-  return createAnswer({
+async function renderedAnswer(write: SessionOptions['write'], window: SessionOptions['window']): Promise<AnswerWriter> {
+  const { createAnswerWriter } = await import('./answer.ts');
+  return createAnswerWriter({
     write,
     columns: () => window()?.columns ?? 80,
     isColoured: hasColour(window()?.environment ?? {}),
   });
 }
 
-function rawAnswer(write: SessionOptions['write']): Answer {
+function rawAnswer(write: SessionOptions['write']): AnswerWriter {
   let isMidLine = false;
   return {
     add(text) {

@@ -12,7 +12,7 @@ import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './sear
 import type { ContextCost, SeenSkill, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
-import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
+import type { ChangeToApprove, Finding, SkillTrust, TrustDecision } from './trust/types.ts';
 import type { Usage } from './usage/types.ts';
 import type { Workflows } from './workflow/types.ts';
 
@@ -195,7 +195,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    *
    * @throws as `Proposals.get` and `History.revisions`.
    */
-  blocksAfter(change: PlannedChange): Promise<readonly Finding[]>;
+  blocksAfter(change: ChangeToApprove): Promise<readonly Finding[]>;
   /**
    * Allows the findings that a person was shown before approving a change, if no other finding holds the skill.
    *

@@ -2,12 +2,12 @@ import { isCodedError } from 'skill-registry/kernel';
 import { skillNamed } from './catalog/snapshot.ts';
 import type { InspectedFile } from './inspect/types.ts';
 import type { Parts } from './parts.ts';
-import type { Finding, PlannedChange } from './trust/types.ts';
+import type { ChangeToApprove, Finding } from './trust/types.ts';
 
 type Given = Pick<Parts, 'catalog' | 'changes' | 'holds'>;
 
 /** The `block` findings of a skill as it would be after a change, without those that are allowed already. */
-export async function blocksAfter(parts: Given, change: PlannedChange): Promise<readonly Finding[]> {
+export async function blocksAfter(parts: Given, change: ChangeToApprove): Promise<readonly Finding[]> {
   return 'proposalId' in change ? afterProposal(parts, change.proposalId) : afterRollback(parts, change);
 }
 
@@ -59,7 +59,7 @@ async function proposedText({ proposals }: Given['changes'], id: string): Promis
 
 async function afterRollback(
   { catalog, changes, holds }: Given,
-  { skillId, revision }: Exclude<PlannedChange, { readonly proposalId: string }>,
+  { skillId, revision }: Exclude<ChangeToApprove, { readonly proposalId: string }>,
 ): Promise<readonly Finding[]> {
   const { files } = await changes.history.revision(skillId, revision);
   const read: InspectedFile[] = [];

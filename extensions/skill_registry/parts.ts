@@ -25,7 +25,7 @@ import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { instanceOf } from './sources/mcp/circle.ts';
 import type { SkillSource } from './sources/source.ts';
-import { type Bytes, bytesOf } from './sources/source-bytes.ts';
+import { createSourceReader, type SourceReader } from './sources/source-reader.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
@@ -209,7 +209,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     for (const { id, broughtIn } of made) if (broughtIn) foreign.add(id);
     return made;
   };
-  const bytes = bytesOf(() => catalog.sources(), config);
+  const bytes = createSourceReader(() => catalog.sources(), config);
   const installed = createInstalled(futureRealPath(root));
   const waiting = trusted
     ? undefined
@@ -217,7 +217,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
   const holds = new HeldSkills({
     keptBecause: waiting?.keptBecause,
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
-    loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
+    loadFiles: async () => (await import('./sources/walk/files-for-inspection.ts')).filesForInspection(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
@@ -250,7 +250,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
   return { sourceIds, instance, makeSources: makeAll, bytes, waiting, holds, disabled, catalog, isHeldNow, trusted };
 }
 
-interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
+interface SearchSurroundings extends SourceReader, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
   readonly cacheFile: string | undefined;
   readonly configFile: string;
   readonly onProblem: () => void;

@@ -48,7 +48,7 @@ export async function readWorkspaceFile(
   const path = policy.path === 'SKILL.md' && slash === '' ? {} : { path: policy.path + slash };
   const told = (bytes: Uint8Array): boolean => {
     if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
-    textOf(bytes, shown);
+    decodeText(bytes, shown);
     return true;
   };
   // Also when it is not visible, so that the attempt causes an event.
@@ -60,7 +60,7 @@ export async function readWorkspaceFile(
 }
 
 /** @throws NOT_TEXT. */
-export function textOf(bytes: Uint8Array, shown: string): string {
+export function decodeText(bytes: Uint8Array, shown: string): string {
   if (isUtf8(bytes)) return Buffer.from(bytes).toString('utf8');
   throw new CodedError('NOT_TEXT', `"${shown}" is no UTF-8 text file.`, { path: shown });
 }

@@ -58,7 +58,7 @@ export function heldOfRoot(rootDir: string): readonly string[] {
  *
  * @param held - As `heldOfRoot`, or what a command has found.
  */
-export function rootNotApproved(rootDir: string, held: readonly string[]): Problem | undefined {
+export function unapprovedRootProblem(rootDir: string, held: readonly string[]): Problem | undefined {
   if (held.length === 0) return undefined;
   const message = `Nobody has approved this root, so this has no effect: ${held.join('; ')}. To approve it: skill-registry trust allow ${shellWord(rootDir)} (for one command: --trust).`;
   return { code: 'ROOT_NOT_APPROVED', severity: 'warning', file: rootDir, message, details: { held } };

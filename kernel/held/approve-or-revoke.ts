@@ -13,10 +13,10 @@ import {
 import { type NewDecision, openTrust } from '../../lib/trust/index.ts';
 import { extensionChanged, extensionNotHeld } from '../errors.ts';
 import {
-  digestOf,
   type HeldFile,
   heldExtension,
   heldExtensions,
+  hexDigestOf,
   readHeldRecord,
   readIfThere,
   removeHeldFile,
@@ -146,12 +146,12 @@ function markerPath(name: string): string {
 }
 
 function replacementOf({ path, before, after }: HeldFile): Replacement {
-  return { path, before: before && digestOf(before), after: digestOf(after) };
+  return { path, before: before && hexDigestOf(before), after: hexDigestOf(after) };
 }
 
 /** Where a replaced file is kept until the approval is complete: in its folder, so that restoring it needs no free space. */
 function keptPath(path: string): string {
-  return posix.join(posix.dirname(path), `.approving-${digestOf(Buffer.from(path)).slice(0, 16)}`);
+  return posix.join(posix.dirname(path), `.approving-${hexDigestOf(Buffer.from(path)).slice(0, 16)}`);
 }
 
 /**
@@ -188,13 +188,13 @@ function restoreFile(
 ): void {
   const now = readIfThere(live, `${name}/${path}`, false);
   // It was not replaced, or somebody has changed it since.
-  if (now === null || before === after || digestOf(now) !== after) return;
+  if (now === null || before === after || hexDigestOf(now) !== after) return;
   if (before === null) {
     removeContained(live, `${name}/${path}`);
     return;
   }
   const kept = readIfThere(live, `${name}/${keptPath(path)}`, false);
-  if (kept && digestOf(kept) !== before) throw extensionChanged(name, `${keptPath(path)} is not what was there`);
+  if (kept && hexDigestOf(kept) !== before) throw extensionChanged(name, `${keptPath(path)} is not what was there`);
   if (bytes && !kept) writeContained(live, `${name}/${path}`, bytes);
   else renameContained(live, `${name}/${keptPath(path)}`, posix.basename(path));
 }
@@ -208,7 +208,7 @@ function deleteApproved(rootDir: string, name: string, { path, after }: HeldFile
     writeHeldRecord(waiting, name, path, {
       by: 'unknown',
       ...readHeldRecord(waiting, name, path),
-      base: digestOf(after),
+      base: hexDigestOf(after),
     });
 }
 

@@ -119,7 +119,7 @@ export function holdExtensionFile(
   const author = isFirst ? by : readHeldRecord(base, name, file)?.by;
   if (author !== by)
     throw extensionProtected(path, `${author ?? 'somebody'} wrote it, and a person has not decided yet`);
-  if (isFirst) writeHeldRecord(base, name, file, { base: before && digestOf(before), by });
+  if (isFirst) writeHeldRecord(base, name, file, { base: before && hexDigestOf(before), by });
   writeContained(base, `${name}/files/${file}`, content, { own: true });
   if (before?.equals(Buffer.from(content))) removeHeldFile(rootDir, name, file);
   return { created: isFirst && before === null };
@@ -165,8 +165,8 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
   const files = paths.map((path, index): HeldFile => {
     const before = readIfThere(extensionsFolder(rootDir), `${name}/${path}`, false);
     const after = readContained(base, `${name}/files/${path}`, MAX_BYTES, { own: true });
-    const expected = [notes[index]?.base ?? null, digestOf(after)];
-    return { path, before, after, changedSince: !expected.includes(before && digestOf(before)) };
+    const expected = [notes[index]?.base ?? null, hexDigestOf(after)];
+    return { path, before, after, changedSince: !expected.includes(before && hexDigestOf(before)) };
   });
   const by = [...new Set(notes.map((note) => note?.by ?? 'unknown'))].sort();
   return { name, by, digest: digestOfChange(files), files };
@@ -218,7 +218,7 @@ export function writeHeldRecord(base: string, name: string, path: string, note: 
   writeContained(base, `${name}/notes/${path}`, JSON.stringify(note), { own: true });
 }
 
-export function digestOf(bytes: Buffer): string {
+export function hexDigestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
@@ -254,6 +254,8 @@ function filesBelow(base: string, folder: string): readonly string[] {
 }
 
 function digestOfChange(files: readonly HeldFile[]): string {
-  const lines = files.map(({ path, before, after }) => `${before ? digestOf(before) : '-'} ${digestOf(after)} ${path}`);
+  const lines = files.map(
+    ({ path, before, after }) => `${before ? hexDigestOf(before) : '-'} ${hexDigestOf(after)} ${path}`,
+  );
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }

@@ -31,7 +31,7 @@ export const held = [
   },
   {
     title: 'A file that was written beside a clean SKILL.md is taken for inspected',
-    file: 'extensions/skill_registry/sources/walk/inspected-files.ts',
+    file: 'extensions/skill_registry/sources/walk/files-for-inspection.ts',
     find: '[realFile, ...paths]',
     replace: '[realFile]',
     test: CLI_TESTS,

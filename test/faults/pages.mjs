@@ -65,8 +65,8 @@ export const pages = [
   {
     title: 'A root that nobody has approved has its page asked',
     file: 'extensions/skill_registry/sources/make-sources.ts',
-    find: '  if (!trusted) {\n    const problems = [rootNotApproved(',
-    replace: '  if (trusted === undefined) {\n    const problems = [rootNotApproved(',
+    find: '  if (!trusted) {\n    const problems = [unapprovedRootProblem(',
+    replace: '  if (trusted === undefined) {\n    const problems = [unapprovedRootProblem(',
     test: READ,
     name: 'is not asked in a root that nobody has approved',
   },

@@ -61,8 +61,8 @@ export const reviewPage = [
   {
     title: 'The review page allows an attack that it has not shown',
     file: `${PAGE}/pages/proposal.ts`,
-    find: "if (state === 'open' && digestOf(blocks) !== shown)",
-    replace: "if (state === 'open' && digestOf(blocks) !== shown && shown === '')",
+    find: "if (state === 'open' && findingsDigest(blocks) !== shown)",
+    replace: "if (state === 'open' && findingsDigest(blocks) !== shown && shown === '')",
     test: 'test/slow/skill_review/decisions.test.ts',
     name: 'with what a person would call an attack is approved only when that was shown, and then allowed',
   },

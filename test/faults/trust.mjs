@@ -150,7 +150,7 @@ export const trust = [
   {
     title: 'What a person has written since goes with an approval that is taken back',
     file: DECIDE_HELD,
-    find: 'if (now === null || before === after || digestOf(now) !== after) return;',
+    find: 'if (now === null || before === after || hexDigestOf(now) !== after) return;',
     replace: 'if (now === null || before === after) return;',
     test: DECIDE_HELD_TESTS,
     name: 'takes back nothing that a person has written into an approval that was left in the middle',

@@ -3,7 +3,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
 import type {
   Actor,
-  Decision,
+  DecidedProposal,
   Finding,
   ProposalEvidence,
   ProposalFigures,
@@ -106,7 +106,7 @@ export async function approveShown(
   blocks: readonly Finding[],
   actor: Actor,
   terminal: Terminal,
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const decision = await registry.proposals.approve(id, { ...actor, version });
   const heldBecause = await registry.admin.allowShown(decision.skillId, blocks, actor);
   const { proposalId, skillId, revision, merged } = decision;
@@ -139,7 +139,7 @@ export async function rejectShown(
   { id, version }: Proposal,
   actor: Actor & { readonly reason: string },
   terminal: Terminal,
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const decision = await registry.proposals.reject(id, { ...actor, version });
   terminal.err(`Rejected ${decision.proposalId}\n`);
   await sayProblem(registry, decision.proposalId, terminal);
@@ -242,7 +242,7 @@ function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknow
   return toWireDeep({ before, after, notRun, changes });
 }
 
-function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision, { diff }: Proposal): object {
+function decisionOnWire({ proposalId, state, skillId, ...rest }: DecidedProposal, { diff }: Proposal): object {
   return { proposal_id: proposalId, state, skill_id: skillId, ...rest, diff };
 }
 

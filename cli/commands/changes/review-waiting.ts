@@ -18,13 +18,13 @@ import { decideShown, describeTrust, SKILL_QUESTION } from '../trust.ts';
 import { editWaiting } from './edit-proposal.ts';
 import { approveShown, rejectShown, showBlocks } from './proposals.ts';
 
-export type ReviewOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
+export type ReviewWaitingOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
 
 /**
  * `skill-registry proposals review`: shows what waits, one after the other, and asks. With `--json`: `{ decided: [{ kind: proposal, skill or
  * extension, id, skill_id?, decision: approved or rejected }], waiting }`.
  */
-export async function reviewWaiting(options: ReviewOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function reviewWaiting(options: ReviewWaitingOptions, terminal: Terminal): Promise<ExitStatus> {
   const { ask } = terminal;
   if (!ask) throw new CodedError('INVALID_ARGUMENT', WITHOUT_TERMINAL);
   const opened = await openRegistry(options, terminal);
@@ -64,7 +64,7 @@ interface Room {
   readonly root: string;
   readonly trusted: boolean;
   readonly registry: SkillRegistry;
-  readonly options: ReviewOptions;
+  readonly options: ReviewWaitingOptions;
   readonly terminal: AskingTerminal;
 }
 

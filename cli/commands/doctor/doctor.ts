@@ -7,7 +7,7 @@ import {
   createSecrets,
   heldExtensions,
   heldOfRoot,
-  rootNotApproved,
+  unapprovedRootProblem,
 } from '../../../kernel/host.ts';
 import { countedWords, formatTable, forTerminal, printable, showName } from '../../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../../open-registry.ts';
@@ -123,7 +123,7 @@ function withExtensions(problems: readonly Problem[], root: string, trusted: boo
   const known = problems.find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
   const ofRegistry = Array.isArray(known) ? known.map(String) : [];
   const all = heldOfRoot(root).filter((held) => !ofRegistry.some((one) => one.endsWith(held)));
-  const problem = rootNotApproved(root, [...all, ...ofRegistry]);
+  const problem = unapprovedRootProblem(root, [...all, ...ofRegistry]);
   return [...problems.filter(({ code }) => code !== 'ROOT_NOT_APPROVED'), ...(problem ? [problem] : [])];
 }
 

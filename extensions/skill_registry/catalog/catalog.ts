@@ -13,14 +13,14 @@ import {
   heldProblems,
   isSameClosed,
 } from './closed-skills.ts';
+import { confusableIds } from './confusable-ids.ts';
 import { type EqualCopies, equalCopies } from './equal-copies.ts';
-import { lookAlikes } from './look-alikes.ts';
 import { mergeSources } from './merge.ts';
 import { packsOf } from './packs.ts';
-import { problemsOnce } from './problems-once.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
 import { requiresProblems } from './requires.ts';
 import { changedIds, fingerprintOf, type Snapshot } from './snapshot.ts';
+import { uniqueProblems } from './unique-problems.ts';
 
 /** Scans the sources and makes snapshots. */
 export interface Catalog {
@@ -248,8 +248,8 @@ function* assemble(
   const { problems, ...found } = yield* mergeSources(listed, collision, copies.files);
   const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
   const { packs, problems: clashes } = packsOf(sources, listed);
-  const said = [...(yield* problemsOnce(gated)), ...(yield* heldProblems(merged)), ...problems, ...clashes];
-  const alike = yield* lookAlikes(merged.skills);
+  const said = [...(yield* uniqueProblems(gated)), ...(yield* heldProblems(merged)), ...problems, ...clashes];
+  const alike = yield* confusableIds(merged.skills);
   const required = yield* requiresProblems(merged);
   return {
     version,

@@ -23,7 +23,7 @@ import {
 } from '../propose/proposal-store.ts';
 import { MAX_REASON, tooLong } from '../propose/propose.ts';
 import { isReportEdited } from '../propose/reports.ts';
-import type { Decision, Proposals, Recommendation } from '../propose/types.ts';
+import type { DecidedProposal, Proposals, Recommendation } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { planOf, type StalePlan } from './apply-or-stale.ts';
@@ -33,7 +33,7 @@ export async function approve(
   context: ChangeContext,
   id: string,
   actor: Parameters<Proposals['approve']>[1],
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const { writer } = context;
   findUndecided(writer, id);
   if (actor.reason?.trim()) checkReason(actor.reason, 'An approval');
@@ -65,7 +65,7 @@ export async function reject(
   { writer }: ChangeContext,
   id: string,
   { by, reason, version }: Parameters<Proposals['reject']>[1],
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   checkReason(reason, 'A rejection');
   findUndecided(writer, id);
   return writer.exclusively((database) => {
@@ -142,7 +142,7 @@ export function noteStale(
 
 // --- internal ---
 
-type Outcome = Decision | StalePlan | { readonly edited: string };
+type Outcome = DecidedProposal | StalePlan | { readonly edited: string };
 
 function checkReason(reason: string, what: string): void {
   if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);

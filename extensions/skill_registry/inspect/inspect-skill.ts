@@ -4,7 +4,7 @@ import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
 import { passagesOf } from './passages.ts';
 import { createPlaces, type Places, type PlacesIn } from './places.ts';
-import type { FileRule, Match, Passage, Pattern, ReadFile, Rule, Span, Stance } from './rule.ts';
+import type { ClassifiedFile, FileRule, Match, Passage, Pattern, Rule, Span, Stance } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
 import { sentenceAround, stanceOf } from './stance.ts';
@@ -20,7 +20,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
   const takeBreak = createBreaks();
   const found = new Map<string, Finding>();
   const mentioned = new Set<Finding>();
-  const skill: ReadFile[] = [];
+  const skill: ClassifiedFile[] = [];
   for (const file of files) {
     await takeBreak();
     if (file) skill.push(readFile(file));
@@ -68,7 +68,7 @@ type TakeBreak = () => Promise<void>;
 
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
 
-function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile {
+function readFile({ path, bytes, executable = false }: InspectedFile): ClassifiedFile {
   const searched = bytes.subarray(0, SEARCHED_BYTES);
   const isBinary = searched.subarray(0, 8000).includes(0);
   const text = isBinary ? '' : new TextDecoder().decode(searched);
@@ -84,8 +84,8 @@ function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile 
 }
 
 async function* matchesOfFile(
-  file: ReadFile,
-  skill: readonly ReadFile[],
+  file: ClassifiedFile,
+  skill: readonly ClassifiedFile[],
   takeBreak: TakeBreak,
 ): AsyncGenerator<readonly [Rule, Match]> {
   for (const rule of FILE_RULES) {
@@ -131,7 +131,7 @@ function mayMatch({ all, needs, scope }: Pattern, { words }: Passage, { mayHave 
 
 let tables: Promise<PlacesIn> | undefined;
 
-function* matchesIn(file: ReadFile, passage: Passage, places: Places, pattern: Pattern): Generator<Match> {
+function* matchesIn(file: ClassifiedFile, passage: Passage, places: Places, pattern: Pattern): Generator<Match> {
   const stance = (span: Span): Stance => {
     if (pattern.unless?.test(sentenceAround(passage.text, span))) return 'negated';
     return file.script ? undefined : stanceOf(passage, span, pattern.unlessBefore);
@@ -148,7 +148,7 @@ type FileParts = (Match | undefined)[];
 function completed(
   parts: Map<Pattern, FileParts>,
   pattern: Pattern,
-  file: ReadFile,
+  file: ClassifiedFile,
   passage: Passage,
   places: Places,
 ): Match | undefined {

@@ -4,7 +4,7 @@ import { isCodedError } from 'skill-registry/kernel';
 import { runSteps } from '../../../lib/breaks/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { countTokens } from '../../../lib/text/index.ts';
-import { lookAlikes } from '../catalog/look-alikes.ts';
+import { confusableIds } from '../catalog/confusable-ids.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
@@ -117,7 +117,7 @@ export async function viewOf(
     findings: (await inspectSkill(files)).findings,
     problems: [
       ...textProblems(text, id, validation),
-      ...runSteps(lookAlikes([...skills.filter((one) => one.id !== id), isNamed])).filter(
+      ...runSteps(confusableIds([...skills.filter((one) => one.id !== id), isNamed])).filter(
         ({ file }) => file === isNamed.file,
       ),
     ],

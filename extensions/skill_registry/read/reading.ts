@@ -10,7 +10,7 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
-import { bytesOf, fileOf, ownPath } from './skill-files.ts';
+import { pathShownAs, resourceBytes, skillFileBytes } from './skill-files.ts';
 import type { LoadDetails, Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './types.ts';
 
 type Limits = SkillRegistryConfig['limits'];
@@ -45,7 +45,7 @@ export class SkillReading implements Reading {
     return this.#load(
       { skillId, audience, turn, ...(later ? { later } : {}) },
       async (skill, source, id) => {
-        const bytes = await bytesOf(skill, source, this.#context.limits);
+        const bytes = await skillFileBytes(skill, source, this.#context.limits);
         const isFound = (needed: string): boolean => {
           const { skill: other, refusal } = this.#find({ skillId: needed, audience, turn });
           return other !== undefined && other !== skill && refusal === undefined;
@@ -67,8 +67,8 @@ export class SkillReading implements Reading {
       path === undefined ? request : { ...request, path },
       async (skill, source) =>
         path === undefined
-          ? bytesOf(skill, source, limits)
-          : fileOf(skill, ownPath(path, skill, source), source, limits),
+          ? skillFileBytes(skill, source, limits)
+          : resourceBytes(skill, pathShownAs(path, skill, source), source, limits),
       (bytes) => {
         if (typeof told === 'function' && !told(bytes)) return undefined;
         return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
@@ -80,7 +80,7 @@ export class SkillReading implements Reading {
     return this.#load(
       { skillId, path, audience: turn ? 'model' : 'person', turn },
       async (skill, source, id): Promise<ReadResource> => {
-        const bytes = await fileOf(skill, ownPath(path, skill, source), source, this.#context.limits);
+        const bytes = await resourceBytes(skill, pathShownAs(path, skill, source), source, this.#context.limits);
         const text = bytes.toString('utf8');
         const isText = Buffer.from(text).equals(bytes);
         const content = isText ? text : bytes.toString('base64');

@@ -20,7 +20,7 @@ import {
 } from './field-values.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
-import { readYamlFields, scanLines, type YamlFields } from './yaml-fields.ts';
+import { readFieldsByLine, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
 /** The fields of a SKILL.md. The body is not kept. */
 export interface SkillHeader {
@@ -158,7 +158,7 @@ function readFields(
     const message = `The frontmatter has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; it was not read. Move text into the body.`;
     add('FRONTMATTER_TOO_LARGE', 'error', message, 1);
     // Its lines may still forbid models to load the skill.
-    return { ...NO_FIELDS, ...scanLines(yaml.slice(0, MAX_FRONTMATTER)) };
+    return { ...NO_FIELDS, ...readFieldsByLine(yaml.slice(0, MAX_FRONTMATTER)) };
   }
   if (oddity === 'unclosed') {
     const message = 'The frontmatter has no closing --- line. Add one after its last field.';

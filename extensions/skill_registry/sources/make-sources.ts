@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { packageRoot, rootNotApproved } from '../../../kernel/host.ts';
+import { packageRoot, unapprovedRootProblem } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
 import { openTrust, type Trust, userCacheDirectory } from '../../../lib/trust/index.ts';
 import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config/config.ts';
@@ -214,7 +214,7 @@ async function makePageSource(
   const url = pageAddress(wellKnown) ?? '';
   const id = idOr(new URL(url).hostname);
   if (!trusted) {
-    const problems = [rootNotApproved(root, [`sources (${url})`])].flatMap((problem) => problem ?? []);
+    const problems = [unapprovedRootProblem(root, [`sources (${url})`])].flatMap((problem) => problem ?? []);
     const { createMemorySource } = await import('./kinds/memory-source.ts');
     return createMemorySource({ id, kind: 'well-known', location: url, load: async () => ({ skills: [], problems }) });
   }

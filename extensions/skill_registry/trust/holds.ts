@@ -6,7 +6,7 @@ import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Inspected } from './approvals.ts';
 import { type Inspections, openInspections, type PlaceEntry } from './inspections.ts';
-import { NOT_INSPECTED, notBelieved, notHeld, otherDigest, textOf } from './reasons.ts';
+import { blockReason, NOT_INSPECTED, notBelieved, notHeld, otherDigest } from './reasons.ts';
 import type { NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
 export interface HoldsOptions {
@@ -246,7 +246,7 @@ export class HeldSkills {
     if (kept !== undefined) return kept;
     if (entry.verdict !== 'block') return undefined;
     if (this.#approvals?.isAllowed(this.#trust, this.#inspectedOf(skill, entry))) return undefined;
-    return textOf(blocksIn(this.#inspections.of(entry.digest)));
+    return blockReason(blocksIn(this.#inspections.of(entry.digest)));
   }
 
   #inspectedOf(skill: Skill, { digest }: PlaceEntry): Inspected {

@@ -11,7 +11,7 @@ export const CHANGE_WAITS: string =
   'a change of it was interrupted, and nothing undoes it in a root that nobody has approved (skill-registry trust allow in the root)';
 
 /** The reason of a skill with these `block` findings. */
-export function textOf([first, ...others]: readonly Finding[]): string {
+export function blockReason([first, ...others]: readonly Finding[]): string {
   if (!first) return 'something in it would be called an attack';
   const at = first.line === undefined ? '' : `:${first.line}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';

@@ -9,7 +9,7 @@ export const MOST_RENDERED: number = 128 * 1024;
  * Markdown as a piece of a page. What an author wrote as HTML is shown as text, an image as its words and address, and no link leads
  * anywhere but to `http:`, `https:` and `mailto:`; where its words do not say where it leads, the address stands beside them.
  */
-export async function renderMarkdown(reader: MarkdownReader, markdown: string): Promise<Html> {
+export async function markdownToHtml(reader: MarkdownReader, markdown: string): Promise<Html> {
   const text = markdown.slice(0, MOST_RENDERED);
   const tokens = await reader.read(text);
   if (tokens === undefined)

@@ -1,6 +1,6 @@
 import type { CodedError } from 'skill-registry/kernel';
 import type { Finding, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
-import { digestOf, isRefused, orRefusal } from '../decide.ts';
+import { findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
 import { ranOnBoth, usageLine } from '../html/evidence.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
@@ -8,7 +8,7 @@ import { findings, form, hidden, level, note, proposalAddress, skillAddress, tag
 import type { Review, ReviewContext } from '../review.ts';
 
 /** The result of the last action, for the page. */
-export interface Answer {
+export interface ActionResult {
   /** A key of `DONE`, from the address. */
   readonly done?: string | undefined;
   readonly refused?: CodedError;
@@ -23,7 +23,7 @@ export async function proposalMain(
   context: ReviewContext,
   { registry }: Review,
   proposal: Proposal,
-  answer: Answer,
+  answer: ActionResult,
 ): Promise<Html> {
   const { id, kind, skillId, source, path, state, author, model, created, diff, purged } = proposal;
   const blocks = await registry.admin.blocksAfter({ proposalId: id });
@@ -69,7 +69,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['purged', 'Purged. Its texts are out of all stored data.'],
 ]);
 
-function said({ done, refused, unsaid }: Answer): Html | '' {
+function said({ done, refused, unsaid }: ActionResult): Html | '' {
   if (refused) return note(html`<p><b>Nothing was decided.</b> ${refused.message}</p>`, 'block');
   if (unsaid)
     return note(
@@ -135,12 +135,12 @@ function decideForms(
   context: ReviewContext,
   { id, kind, state, version }: Proposal,
   blocks: readonly Finding[],
-  { typed = {} }: Answer,
+  { typed = {} }: ActionResult,
 ): Html {
   const approve = form(
     context,
     `${proposalAddress(id)}/approve`,
-    html`${hidden('version', version)}${hidden('blocks', digestOf(blocks))}
+    html`${hidden('version', version)}${hidden('blocks', findingsDigest(blocks))}
 <label for="note">A note, if there is something to say</label>
 <input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
 <div class="actions"><button class="main">${blocks.length > 0 ? 'Approve, and allow what was found' : 'Approve'}</button>

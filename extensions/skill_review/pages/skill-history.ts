@@ -1,7 +1,7 @@
 import type { CodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
 import type { Finding, Revision } from '../../skill_registry/api.ts';
-import { actorOf, digestOf, isRefused, orRefusal } from '../decide.ts';
+import { actorOf, findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound, shownChanged } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
@@ -71,7 +71,7 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
     const rollBack = async (): Promise<void> => {
       const blocks = await admin.blocksAfter({ skillId: id, revision });
       const present = (await history.revisions(id)).at(-1);
-      if (String(present?.number) !== fields.text('present') || digestOf(blocks) !== fields.text('blocks'))
+      if (String(present?.number) !== fields.text('present') || findingsDigest(blocks) !== fields.text('blocks'))
         throw shownChanged(`The skill "${id}"`);
       const actor = actorOf(review, reason);
       await history.rollback(id, revision, actor);
@@ -162,7 +162,7 @@ function confirm(
 ${form(
   context,
   address,
-  html`${hidden('present', String(present?.number))}${hidden('blocks', digestOf(blocks))}
+  html`${hidden('present', String(present?.number))}${hidden('blocks', findingsDigest(blocks))}
 <label for="reason">Reason, for people who ask later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button class="main">${blocks.length > 0 ? 'Roll back, and allow what was found' : 'Roll back'}</button></div>`,
 )}`;

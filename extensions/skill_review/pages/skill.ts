@@ -4,7 +4,7 @@ import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { MOST_RENDERED, renderMarkdown } from '../html/markdown.ts';
+import { MOST_RENDERED, markdownToHtml } from '../html/markdown.ts';
 import { count, findings, form, hidden, note, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
@@ -152,7 +152,7 @@ async function instructions({ registry, markdown }: Review, id: string, skill: S
   return html`${head === undefined ? '' : html`<details><summary>Frontmatter</summary><pre class="wrapped">${head}</pre></details>`}
 <h2 class="unseen">Instructions</h2>
 ${rest}
-${await renderMarkdown(markdown, body)}
+${await markdownToHtml(markdown, body)}
 <p class="quiet"><a href="${raw}">SKILL.md as text</a></p>`;
 }
 

@@ -6,12 +6,12 @@ import {
   heldProblems,
   isSameClosed,
 } from '../../../extensions/skill_registry/catalog/closed-skills.ts';
+import { confusableIds } from '../../../extensions/skill_registry/catalog/confusable-ids.ts';
 import { equalCopies } from '../../../extensions/skill_registry/catalog/equal-copies.ts';
-import { lookAlikes } from '../../../extensions/skill_registry/catalog/look-alikes.ts';
 import { mergeSources } from '../../../extensions/skill_registry/catalog/merge.ts';
-import { problemsOnce } from '../../../extensions/skill_registry/catalog/problems-once.ts';
 import { requiresProblems } from '../../../extensions/skill_registry/catalog/requires.ts';
 import { changedIds, fingerprintOf, type Snapshot } from '../../../extensions/skill_registry/catalog/snapshot.ts';
+import { uniqueProblems } from '../../../extensions/skill_registry/catalog/unique-problems.ts';
 import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
 import { runSteps, type Steps } from '../../../lib/breaks/index.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
@@ -41,8 +41,8 @@ const WORK: Readonly<Record<string, () => Steps<unknown>>> = {
   'marks what is closed': () => closeSkills({ skills, problems: [] }, closed),
   'compares what is closed': () => isSameClosed(closed, new Map(closed)),
   'says what is held': () => heldProblems(after),
-  'names a problem once': () => problemsOnce([{ skills: [], problems: skills.map(({ file }) => problem(file)) }]),
-  'looks for ids that look alike': () => lookAlikes(skills),
+  'names a problem once': () => uniqueProblems([{ skills: [], problems: skills.map(({ file }) => problem(file)) }]),
+  'looks for ids that look alike': () => confusableIds(skills),
   'looks for what is required': () => requiresProblems(before),
   'compares two snapshots': () => fingerprintOf(before),
   'tells which ids have changed': () => changedIds(before, after),

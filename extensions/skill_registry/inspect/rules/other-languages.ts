@@ -1,8 +1,8 @@
 import type { Pattern } from '../rule.ts';
 import type { Ways } from './ways.ts';
-import { HIDES as HIDES_IN_ENGLISH } from './ways-to-hide.ts';
-import { OVERRIDES as OVERRIDES_IN_ENGLISH } from './ways-to-override.ts';
-import { SKIPS as SKIPS_IN_ENGLISH } from './ways-to-skip.ts';
+import { HIDES_IN_ENGLISH } from './ways-to-hide.ts';
+import { OVERRIDES_IN_ENGLISH } from './ways-to-override.ts';
+import { SKIPS_IN_ENGLISH } from './ways-to-skip.ts';
 import { ADDRESS, words } from './words.ts';
 
 /**

@@ -2,7 +2,7 @@ import { describeError, type Problem } from 'skill-registry/kernel';
 import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../source.ts';
-import { createOwnSkills } from '../source.ts';
+import { createScannedSkills } from '../source.ts';
 import { listingOf } from '../walk/list-files.ts';
 
 /** The members of a group at one moment. */
@@ -33,7 +33,7 @@ export interface GroupSourceOptions {
  */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
   const { id, adapt = (skill: Skill, member: SkillSource) => underSource(skill, member.id, id) } = options;
-  const own = createOwnSkills<Found>();
+  const own = createScannedSkills<Found>();
   const lastGood = new WeakMap<SkillSource, ScannedMember>();
   let current: readonly SkillSource[] = [];
   return {

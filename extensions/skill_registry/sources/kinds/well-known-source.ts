@@ -10,10 +10,10 @@ import {
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
-import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import { createScannedSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
 import type { FoundSkillFile } from '../walk/find-skill-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
-import type { ReadSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
+import type { ParsedSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
 import { type AskPageOptions, type CopyState, createAskedPage } from './ask-page.ts';
 import {
   type CopiedSkill,
@@ -46,7 +46,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
   const page = createAskedPage({ ...options, folder });
   const openCopy = createCopyOpener(folder);
   const readSkills = createCopyReader(options, folder);
-  const own = createOwnSkills<CopiedSkill>();
+  const own = createScannedSkills<CopiedSkill>();
   let opened: OpenedCopy = NO_COPY;
   let last: SourceScan | undefined;
   /** Nobody is handed bytes that the page did not have, whoever has changed the copy. */
@@ -146,9 +146,9 @@ function createCopyReader(
 ): (copy: OpenedCopy, maxBytes: number, takeBreak: () => Promise<void>) => Promise<ReadCopy> {
   const reader = createSkillFileReader({ profile, cache, cachePath: folder, own: true });
   /** As long as a file does not change, its skill is the same object. */
-  const made = new WeakMap<ReadSkillFile, Skill>();
+  const made = new WeakMap<ParsedSkillFile, Skill>();
   const skillOf = (
-    read: ReadSkillFile,
+    read: ParsedSkillFile,
     { name }: CopiedSkill,
     { dir, realFile }: FoundSkillFile,
   ): Skill | undefined => {

@@ -3,7 +3,7 @@ import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { NoteBlocked, RemoteFiles } from '../../trust/types.ts';
 import type { SkillSource } from '../source.ts';
-import { type ListedFile, type ListedSkill, SKILL_MD } from './entries.ts';
+import { type McpListedFile, type McpListedSkill, SKILL_MD } from './entries.ts';
 import { fileRefused, readFailed, serverFailed } from './errors.ts';
 import type { McpServer } from './server.ts';
 
@@ -12,7 +12,7 @@ export interface FetchOptions {
   readonly source: string;
   readonly server: () => McpServer;
   /** @throws RESOURCE_NOT_FOUND. */
-  readonly listed: (skill: Skill) => ListedSkill;
+  readonly listed: (skill: Skill) => McpListedSkill;
   readonly noteBlocked: NoteBlocked;
   /** Called when a file that was fetched holds its skill. */
   readonly onHeld: () => void;
@@ -81,7 +81,7 @@ export function createFetch({
   return { fetch, remote };
 
   async function read(
-    { entry }: ListedSkill,
+    { entry }: McpListedSkill,
     name: string,
     uri: string,
     refuse: (why: string, remedy: string) => Error,
@@ -110,7 +110,7 @@ export async function attacksIn(path: string, bytes: Uint8Array): Promise<readon
 // --- internal ---
 
 /** The path of a file in the entry, and what that says of it. @throws RESOURCE_NOT_FOUND, PATH_TRAVERSAL, INVALID_ARGUMENT. */
-function fileOf({ files }: ListedSkill, path: string = SKILL_MD): readonly [string, ListedFile] {
+function fileOf({ files }: McpListedSkill, path: string = SKILL_MD): readonly [string, McpListedFile] {
   const segments = relativeSegments(path);
   assertReadable(segments, path);
   const name = segments.join('/');

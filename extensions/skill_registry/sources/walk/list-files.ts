@@ -6,7 +6,7 @@ import type { SkillListing, SkillSource } from '../source.ts';
 import { TEMPORARY } from './names.ts';
 
 /** At most 512 files are listed. */
-export const MAX_FILES = 512;
+export const MAX_LISTED_FILES = 512;
 /** At most 512 folders of a skill are searched. */
 const MAX_FOLDERS = 512;
 /** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
@@ -22,7 +22,7 @@ export interface ListOptions {
   readonly sizes: boolean;
 }
 
-const SHOWN: ListOptions = { mostFiles: MAX_FILES, mostFolders: MAX_FOLDERS, dependencies: false, sizes: true };
+const SHOWN: ListOptions = { mostFiles: MAX_LISTED_FILES, mostFolders: MAX_FOLDERS, dependencies: false, sizes: true };
 
 /**
  * Lists regular files below a folder, by path, up to the limits of files and folders, and counts files and folders that are left

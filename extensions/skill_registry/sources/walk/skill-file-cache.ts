@@ -4,7 +4,7 @@ import type { Cache, CachePart } from '../../store/cache.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 
 /** The last result of reading a SKILL.md. */
-export interface ReadSkillFile extends ParsedSkill {
+export interface ParsedSkillFile extends ParsedSkill {
   readonly digest: string;
   readonly bytes: number;
 }
@@ -17,7 +17,7 @@ export interface SkillFileEntry {
   readonly settled: boolean;
   /** The verdict also depends on other files, so the file is read again each time. */
   readonly dependsOnOtherFiles?: true;
-  readonly file: ReadSkillFile;
+  readonly file: ParsedSkillFile;
   /** The header of the last complete version of the file, unless `file` has it. */
   readonly whole?: SkillHeader | undefined;
 }

@@ -7,7 +7,7 @@ type Findings = SkillToAdd['findings'];
 const MAX_SHOWN = 10;
 
 /** One line for each finding of these levels, most important first. */
-export function describeFindings(findings: Findings, levels: readonly Findings[number]['level'][]): readonly string[] {
+export function findingLines(findings: Findings, levels: readonly Findings[number]['level'][]): readonly string[] {
   const meant = findings.filter(({ level }) => levels.includes(level));
   const lines = meant.slice(0, MAX_SHOWN).map(({ level, rule, file, line, message, excerpt }) => {
     const where = `${file}${line === undefined ? '' : `:${line}`}`;

@@ -24,7 +24,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const SETTLED_MS = 2_000;
 
 /** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
-export function inspectedFiles({ readSkill, readFile, listed }: SkillReader): SkillFiles {
+export function filesForInspection({ readSkill, readFile, listed }: SkillReader): SkillFiles {
   function* others(skill: Skill): Steps<readonly ResourceInfo[]> {
     // The copy of a page is in a folder of the registry, which no search for skills enters.
     if (skill.dir === null || isReserved(skill.dir)) return listed(skill);

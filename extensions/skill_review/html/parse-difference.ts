@@ -14,7 +14,7 @@ export interface DiffRow {
 }
 
 /** The part of a difference that is shown. */
-export interface ReadDifference {
+export interface ShownDifference {
   readonly rows: readonly DiffRow[];
   /** The number of lines that are left out because the page would be too long. */
   readonly leftOut: number;
@@ -31,7 +31,7 @@ const MOST_CHARACTERS = 4_000;
  * Reads a unified diff of any number of files, as the registry writes it. The counts of a hunk say which lines are in it, so a removed
  * line that begins with `--` is not read as a header.
  */
-export function readDifference(diff: string): ReadDifference {
+export function parseDifference(diff: string): ShownDifference {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
   const rows: DiffRow[] = [];
