@@ -43,7 +43,7 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
     const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(skills, counts);
     terminal.out(`${formatTable(...withoutOneSource(table, terminal), widthOf(terminal))}\n`);
   }
-  const kept = `${options.all ? '' : keptText(skills)}${brokenText(skills, found)}`;
+  const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
     const table = withoutOneSource(tokenTable(skills, counts), terminal);
@@ -69,7 +69,7 @@ export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): Ski
 }
 
 /** The skills that no agent sees, and why, as lines for people. */
-export function keptText(skills: readonly Skill[]): string {
+export function unseenSkillsText(skills: readonly Skill[]): string {
   // Held skills first: a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
   const kept = ordered.flatMap((skill) => {

@@ -10,7 +10,7 @@ import {
   widthOf,
   withProgress,
 } from '../terminal.ts';
-import { keptText, skillRowOf, withoutOneSource } from './list.ts';
+import { skillRowOf, unseenSkillsText, withoutOneSource } from './list.ts';
 
 export interface SearchFlags {
   readonly limit?: number;
@@ -64,7 +64,7 @@ export async function search(
     const table = withoutOneSource([['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells], terminal);
     terminal.out(`${formatTable(...table, widthOf(terminal))}\n`);
   }
-  terminal.err(keptText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
+  terminal.err(unseenSkillsText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
   const turnOn = registry.config.embeddings.base_url === '' ? ` ${TURN_ON}` : '';
   if (message) terminal.err(`${message}${nearestIds}${turnOn}\n`);

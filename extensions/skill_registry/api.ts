@@ -9,7 +9,7 @@ import type { Origins } from './origin/types.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
 import type { PreparedMessage, Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
-import type { ContextCost, SeenSkill, TokenCounts } from './show/types.ts';
+import type { ContextCost, SkillVisibility, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
 import type { ChangeToApprove, Finding, SkillTrust, TrustDecision } from './trust/types.ts';
@@ -212,7 +212,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    *
    * @param agents - Their turns, each with `agentId` and `boundSkills`.
    */
-  whoSees(agents: readonly TurnContext[]): Promise<readonly SeenSkill[]>;
+  whoSees(agents: readonly TurnContext[]): Promise<readonly SkillVisibility[]>;
   /**
    * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`. Equal proposals are ordered
    * by kind (deletion, new skill, change) and then by age, oldest first. It inspects the held skills.

@@ -222,7 +222,11 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
 }
 
 const ADMIN: Methods<SkillRegistryAdmin> = {
-  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flagOrFunction) })), turn },
+  readBytes: {
+    skillId: text,
+    options: optional(fields({ path: words, countsAsLoad: optional(flagOrFunction) })),
+    turn,
+  },
   resources: { skillId: text, turn },
   leftOut: { skillId: text },
   searchReady: { query: words },

@@ -20,7 +20,7 @@ import type { InternalOptions } from './parts.ts';
 import { arrivalText } from './proposals-command.ts';
 import type { SkillLoadedEvent } from './read/types.ts';
 import { createSkillRegistry } from './registry.ts';
-import { boundSkill, isWithoutSkills, keptFrom } from './show/scope.ts';
+import { boundSkill, heldOrDisabled, isWithoutSkills } from './show/scope.ts';
 
 /** The registry as an extension. It only connects registry.ts with the kernel. */
 export class SkillRegistryMain
@@ -107,7 +107,7 @@ export class SkillRegistryMain
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
     if (isWithoutSkills(this.registry.snapshot(), this.registry.admin.workflows.at(turn))) return '';
     const skill = boundSkill(this.registry.snapshot(), skillId);
-    if (skill && keptFrom(turn, skill) === 'SKILL_DISABLED') return '';
+    if (skill && heldOrDisabled(turn, skill) === 'SKILL_DISABLED') return '';
     const id = skill?.qualifiedId ?? skillId;
     const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' }, turn);
     return withNote({ text: content, leftOut });

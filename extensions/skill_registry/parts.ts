@@ -20,10 +20,10 @@ import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { registryClosed } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
-import { hostSurroundings } from './sources/host-surroundings.ts';
+import { hostEnvironment } from './sources/host-environment.ts';
 import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
-import { instanceOf } from './sources/mcp/circle.ts';
+import { instanceOf } from './sources/mcp/cycle.ts';
 import type { SkillSource } from './sources/source.ts';
 import { createSourceReader, type SourceReader } from './sources/source-reader.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
@@ -38,7 +38,7 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import { reserveOwnData } from './store/own-data.ts';
-import { HeldSkills } from './trust/holds.ts';
+import { HeldSkills } from './trust/held-skills.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
 import type { NoteBlocked } from './trust/types.ts';
@@ -215,7 +215,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     ? undefined
     : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, base.dataDir);
   const holds = new HeldSkills({
-    keptBecause: waiting?.keptBecause,
+    heldBecause: waiting?.heldBecause,
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
     loadFiles: async () => (await import('./sources/walk/files-for-inspection.ts')).filesForInspection(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
@@ -236,7 +236,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
       installed.renew();
       await waiting?.renew();
     },
-    ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
+    ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
   /** Inspects the present files, and shows what that changes. */
   const isHeldNow: IsHeldNow = async (skill) => {

@@ -46,13 +46,13 @@ export async function readWorkspaceFile(
   if (!policy) return withSameError(location, target, registry, () => readContained(base, below, maxBytes));
   const slash = /\/\.?$/.test(below) ? '/' : '';
   const path = policy.path === 'SKILL.md' && slash === '' ? {} : { path: policy.path + slash };
-  const told = (bytes: Uint8Array): boolean => {
+  const countsAsLoad = (bytes: Uint8Array): boolean => {
     if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
     decodeText(bytes, shown);
     return true;
   };
   // Also when it is not visible, so that the attempt causes an event.
-  const bytes = await registry.admin.readBytes(policy.skillId, { ...path, told }, turn).catch((error) => {
+  const bytes = await registry.admin.readBytes(policy.skillId, { ...path, countsAsLoad }, turn).catch((error) => {
     throw policy.visible ? error : notVisible(shown);
   });
   if (!policy.visible) throw notVisible(shown);

@@ -130,7 +130,7 @@ export const changes = [
   {
     title: 'What was kept of an edited report is written over by the next',
     file: `${PROPOSE}/reports.ts`,
-    find: 'while (taken.has(keptName(row, n))) n++;',
+    find: 'while (taken.has(editedCopyName(row, n))) n++;',
     replace: 'if (taken.size === 0) n++;',
     test: `${DECIDE_TESTS}/edited-report.test.ts`,
     name: 'is kept whatever is done, each time under a name of its own',

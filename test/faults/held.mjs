@@ -39,7 +39,7 @@ export const held = [
   },
   {
     title: 'A skill is shown before it is inspected',
-    file: `${TRUST}/holds.ts`,
+    file: `${TRUST}/held-skills.ts`,
     find: 'return skill.remote ? undefined : NOT_INSPECTED;',
     replace: 'return skill.remote ? NOT_INSPECTED : undefined;',
     test: DOOR_TESTS,
@@ -47,7 +47,7 @@ export const held = [
   },
   {
     title: 'What a catalog shows first was not inspected',
-    file: `${TRUST}/holds.ts`,
+    file: `${TRUST}/held-skills.ts`,
     find: 'this.#options.inspects === false ? []',
     replace: 'this.#options.inspects !== undefined ? []',
     test: CLI_TESTS,
@@ -64,14 +64,14 @@ export const held = [
   {
     title: 'A verdict from a file that others can write releases skills',
     file: `${TRUST}/inspections.ts`,
-    find: 'const trouble = file && whyNotBelieved(file);',
-    replace: 'const trouble = file && file.length === 0 ? whyNotBelieved(file) : undefined;',
+    find: 'const trouble = file && whyNotTrusted(file);',
+    replace: 'const trouble = file && file.length === 0 ? whyNotTrusted(file) : undefined;',
     test: CLI_TESTS,
     name: 'takes no verdict from a file that others can write',
   },
   {
     title: 'A skill is allowed by another digest',
-    file: `${TRUST}/holds.ts`,
+    file: `${TRUST}/held-skills.ts`,
     find: 'if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);',
     replace: "if (digest === '') throw otherDigest(skill, digest, entry.digest);",
     test: CLI_TESTS,
@@ -112,7 +112,7 @@ export const held = [
   {
     title: 'A skill with an interrupted change is given to agents where nobody has approved the root',
     file: 'extensions/skill_registry/parts.ts',
-    find: 'keptBecause: waiting?.keptBecause,',
+    find: 'heldBecause: waiting?.heldBecause,',
     replace: '',
     build: true,
     test: 'test/slow/skill_registry/history/killed-in-unapproved-root.test.ts',

@@ -5,7 +5,7 @@ import { findSkill } from '../history/change-context.ts';
 import { skillKey } from '../history/skill-location.ts';
 import { proposalRows } from '../propose/proposal-store.ts';
 import type { Proposals } from '../propose/types.ts';
-import { invalidArgument, skillKept } from '../skill/errors.ts';
+import { invalidArgument, skillHeldOrDisabled } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf } from './evidence-store.ts';
 import { openOutputs, type StoredOutput } from './outputs.ts';
@@ -46,7 +46,7 @@ export function createEvaluation(
     async evaluate(skillId, { outputs } = {}) {
       const skill = findSkill(context, skillId);
       if (skill.remote) throw invalidArgument(`The files of "${skill.id}" lie on a server, so it is evaluated there.`);
-      if ((await source.holds.check(skill)) !== undefined) throw skillKept('SKILL_HELD', skill.id);
+      if ((await source.holds.check(skill)) !== undefined) throw skillHeldOrDisabled('SKILL_HELD', skill.id);
       const subject = await presentSubject(context, source, skill);
       const { suite } = subject;
       const stored = outputs === undefined ? undefined : storedOf(suite, skill, outputs);

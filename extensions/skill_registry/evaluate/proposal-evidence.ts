@@ -6,7 +6,7 @@ import { skillsAt } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
 import type { Proposal, Proposals } from '../propose/types.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { HeldSkills } from '../trust/holds.ts';
+import type { HeldSkills } from '../trust/held-skills.ts';
 import type { Finding } from '../trust/types.ts';
 import { runCases } from './run-cases.ts';
 import { type EvaluatedContent, evaluateContent } from './run-checks.ts';

@@ -41,7 +41,7 @@ export function openHistoryDatabase(
  * Whether all changes are finished and all reports of proposals are written, so that a start has nothing to do. False also for a
  * history that cannot be used.
  */
-export function isAtRest(file: string): boolean {
+export function isAllFinished(file: string): boolean {
   let database: SqliteDatabase | undefined;
   try {
     database = openHistoryDatabase(file);

@@ -19,7 +19,7 @@ import {
 } from './skill-location.ts';
 import { MOST_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
-import type { IfPossible, PlannedChange, Writer } from './writer.ts';
+import type { PlannedChange, ResultOrReason, Writer } from './writer.ts';
 
 /** Past contents of skills, roll-back and restore. */
 export function createHistory(context: ChangeContext, recorder: RevisionRecorder): History {
@@ -118,7 +118,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
 /** A sentence for REVISION_NOT_FOUND. */
 function whyNotRecorded(
   { remote, file }: Skill,
-  recorded: IfPossible<Revision | undefined> | undefined,
+  recorded: ResultOrReason<Revision | undefined> | undefined,
 ): string | undefined {
   if (recorded && 'reason' in recorded) return recorded.reason;
   if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';

@@ -2,8 +2,8 @@ import { createBreaks } from '../../../lib/breaks/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
+import { createPassageSearch, type PassageSearch, type SearchPassage } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
-import { createPlaces, type Places, type PlacesIn } from './places.ts';
 import type { ClassifiedFile, FileRule, Match, Passage, Pattern, Rule, Span, Stance } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
@@ -99,22 +99,22 @@ async function* matchesOfFile(
     ({ pattern }) => pattern.where === undefined || (pattern.where === 'prose') === file.prose,
   );
   const parts = new Map<Pattern, FileParts>();
-  tables ??= createPlaces(
+  tables ??= createPassageSearch(
     SEARCHES.flatMap(({ pattern }) => pattern.all),
     takeBreak,
   );
-  const placesIn = await tables;
+  const searchPassage = await tables;
   for (const passage of passagesOf(file.text, file.prose)) {
     await takeBreak();
     if (!passage) continue;
-    const places = placesIn(passage);
+    const search = searchPassage(passage);
     for (const { rule, pattern } of searches) {
-      if (!mayMatch(pattern, passage, places)) continue;
+      if (!mayMatch(pattern, passage, search)) continue;
       await takeBreak();
       if (pattern.scope === 'file') {
-        const match = completed(parts, pattern, file, passage, places);
+        const match = completed(parts, pattern, file, passage, search);
         if (match) yield [rule, match];
-      } else for (const match of matchesIn(file, passage, places, pattern)) yield [rule, match];
+      } else for (const match of matchesIn(file, passage, search, pattern)) yield [rule, match];
     }
   }
 }
@@ -124,19 +124,19 @@ const SEARCHES = RULES.flatMap((rule) =>
   'patterns' in rule ? rule.patterns.map((pattern) => ({ rule, pattern })) : [],
 );
 /** A fast test: false for most patterns in most passages. */
-function mayMatch({ all, needs, scope }: Pattern, { words }: Passage, { mayHave }: Places): boolean {
+function mayMatch({ all, needs, scope }: Pattern, { words }: Passage, { mayHave }: PassageSearch): boolean {
   if (scope === 'file' ? !all.some(mayHave) : !all.every(mayHave)) return false;
   return !needs?.some((one) => !one.some((word) => words.has(word)));
 }
 
-let tables: Promise<PlacesIn> | undefined;
+let tables: Promise<SearchPassage> | undefined;
 
-function* matchesIn(file: ClassifiedFile, passage: Passage, places: Places, pattern: Pattern): Generator<Match> {
+function* matchesIn(file: ClassifiedFile, passage: Passage, search: PassageSearch, pattern: Pattern): Generator<Match> {
   const stance = (span: Span): Stance => {
     if (pattern.unless?.test(sentenceAround(passage.text, span))) return 'negated';
     return file.script ? undefined : stanceOf(passage, span, pattern.unlessBefore);
   };
-  for (const { start, end, stance: is } of spansOf(passage.text, places, pattern, stance)) {
+  for (const { start, end, stance: is } of spansOf(passage.text, search, pattern, stance)) {
     yield { line: passage.lineAt(start), words: passage.shown.slice(start, end), stance: is };
   }
 }
@@ -150,14 +150,14 @@ function completed(
   pattern: Pattern,
   file: ClassifiedFile,
   passage: Passage,
-  places: Places,
+  search: PassageSearch,
 ): Match | undefined {
   const found = parts.get(pattern) ?? pattern.all.map(() => undefined);
   parts.set(pattern, found);
   if (found.every((part) => part)) return undefined;
   for (const [at, expression] of pattern.all.entries()) {
     if (found[at]) continue;
-    const matches = [...matchesIn(file, passage, places, { all: [expression] })];
+    const matches = [...matchesIn(file, passage, search, { all: [expression] })];
     found[at] = matches.find(({ stance }) => !stance) ?? matches[0];
   }
   return found.every((part) => part) ? found[0] : undefined;

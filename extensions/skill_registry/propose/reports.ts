@@ -17,8 +17,8 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 import {
   addEvent,
   dueRows,
+  editedCopyName,
   editProblem,
-  keptName,
   noteReport,
   type ProposalRow,
   proposalOf,
@@ -144,8 +144,8 @@ function writeReport(
 function keepEdited(database: SqliteDatabase, dataDir: string, row: ProposalRow, at: string): void {
   const taken = new Set(listContained(dataDir, 'proposals', { own: true }).map(({ name }) => name));
   let n = 1;
-  while (taken.has(keptName(row, n))) n++;
-  const name = keptName(row, n);
+  while (taken.has(editedCopyName(row, n))) n++;
+  const name = editedCopyName(row, n);
   // Stored first, so that after a crash the name is known.
   addEvent(database, row.id, 'file-edited', { by: 'unknown', at }, { file: name });
   renameContained(dataDir, reportPath(row), name, { own: true });

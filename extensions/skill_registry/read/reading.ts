@@ -4,8 +4,8 @@ import { countTokens, nearestIds, showName, withoutHidden } from '../../../lib/t
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import { findVisible, type Grants, keptFrom, visibleSkills } from '../show/scope.ts';
-import { skillKept, skillNotFound } from '../skill/errors.ts';
+import { findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
+import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -58,11 +58,16 @@ export class SkillReading implements Reading {
 
   async readBytes(
     skillId: string,
-    { path, told = true }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
+    { path, countsAsLoad = true }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
     turn?: TurnContext,
   ): Promise<Uint8Array> {
     const { limits } = this.#context;
-    const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told: told !== false };
+    const request: LoadRequest = {
+      skillId,
+      audience: turn ? 'model' : 'person',
+      turn,
+      countsAsLoad: countsAsLoad !== false,
+    };
     return this.#load(
       path === undefined ? request : { ...request, path },
       async (skill, source) =>
@@ -70,7 +75,7 @@ export class SkillReading implements Reading {
           ? skillFileBytes(skill, source, limits)
           : resourceBytes(skill, pathShownAs(path, skill, source), source, limits),
       (bytes) => {
-        if (typeof told === 'function' && !told(bytes)) return undefined;
+        if (typeof countsAsLoad === 'function' && !countsAsLoad(bytes)) return undefined;
         return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
       },
     );
@@ -124,7 +129,7 @@ export class SkillReading implements Reading {
     if (!skill || !source || refusal) {
       report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
       if (request.audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
-        throw skillKept(refusal, skill?.id ?? request.skillId);
+        throw skillHeldOrDisabled(refusal, skill?.id ?? request.skillId);
       throw this.#notFound(request);
     }
     try {
@@ -142,12 +147,12 @@ export class SkillReading implements Reading {
   }
 
   #report(
-    { skillId, path, audience, turn, told }: LoadRequest,
+    { skillId, path, audience, turn, countsAsLoad }: LoadRequest,
     skill: Skill | undefined,
     { outcome, durationSeconds, error }: Pick<SkillLoadedEvent, 'outcome' | 'durationSeconds' | 'error'>,
     { digest, tokens }: Partial<LoadDetails> = {},
   ): void {
-    if (told === false) return;
+    if (countsAsLoad === false) return;
     const event: SkillLoadedEvent = {
       event: 'skill_loaded',
       skillId,
@@ -182,7 +187,7 @@ export class SkillReading implements Reading {
     const { catalog, grants } = this.#context;
     if (audience === 'model') return findVisible(catalog.snapshot(), skillId, turn, grants.of(turn));
     const skill = skillNamed(catalog.snapshot(), skillId);
-    const refusal = skill && (audience === 'binding' || request.turn) ? keptFrom(turn, skill) : undefined;
+    const refusal = skill && (audience === 'binding' || request.turn) ? heldOrDisabled(turn, skill) : undefined;
     return skill ? { skill, ...(refusal ? { refusal } : {}) } : {};
   }
 
@@ -223,7 +228,7 @@ interface LoadRequest {
   readonly audience: NonNullable<ReadOptions['audience']>;
   readonly turn: TurnContext | undefined;
   /** False: no event is sent. */
-  readonly told?: boolean;
+  readonly countsAsLoad?: boolean;
   readonly later?: (count: () => void) => void;
 }
 

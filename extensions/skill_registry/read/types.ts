@@ -114,13 +114,13 @@ export interface Reading {
    * Reads the unchanged bytes of SKILL.md or of another file of a skill.
    *
    * @param options.path - Default: SKILL.md.
-   * @param options.told - Whether it counts as a load. A function gets the bytes and says whether they are handed over: if not, only what is
+   * @param options.countsAsLoad - Whether it counts as a load. A function gets the bytes and says whether they are handed over: if not, only what is
    *   refused or fails counts; what it throws is a failure. Default: true.
    * @throws as `read` and `readResource`.
    */
   readBytes(
     skillId: string,
-    options?: { readonly path?: string; readonly told?: boolean | ((bytes: Uint8Array) => boolean) },
+    options?: { readonly path?: string; readonly countsAsLoad?: boolean | ((bytes: Uint8Array) => boolean) },
     turn?: TurnContext,
   ): Promise<Uint8Array>;
   /**

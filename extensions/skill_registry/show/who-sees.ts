@@ -3,10 +3,10 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { NOT_INSPECTED } from '../trust/reasons.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
-import type { AgentView, SeenSkill } from './types.ts';
+import type { AgentView, SkillVisibility } from './types.ts';
 
 /** As `SkillRegistryAdmin.whoSees`. */
-export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SeenSkill[] {
+export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SkillVisibility[] {
   const winners = new Set(snapshot.skills);
   // A file that two sources have is one skill.
   const files = new Set(snapshot.skills.map(({ realFile }) => realFile));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { userCacheDirectory, whyNotBelieved } from '../../../lib/trust/index.ts';
+import { userCacheDirectory, whyNotTrusted } from '../../../lib/trust/index.ts';
 import { RULE_SET } from '../inspect/rule-set.ts';
 import type { Inspection } from '../inspect/types.ts';
 import { type CachePart, cacheProblems, createCache } from '../store/cache.ts';
@@ -54,7 +54,7 @@ export function inspectionsFile(): string {
 
 /** @param file - Not used when somebody else can write it. Undefined: in memory. */
 export function openInspections(file: string | undefined): Inspections {
-  const trouble = file && whyNotBelieved(file);
+  const trouble = file && whyNotTrusted(file);
   const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
   const places = new Map<string, PlaceEntry | null>();
   const inspections = new Map<string, Inspection>();

@@ -30,7 +30,7 @@ export function notHeld({ id }: Skill): ReturnType<typeof invalidArgument> {
   );
 }
 
-export function notBelieved(file: string, reason: string): Problem {
+export function trustUnusableProblem(file: string, reason: string): Problem {
   const message = `This file is ignored, so no held skill is allowed: ${reason}.`;
   return { code: 'TRUST_UNUSABLE', severity: 'warning', file, message };
 }

@@ -1,4 +1,4 @@
-import type { SeenSkill, SkillList, TokenCounts } from '../../skill_registry/api.ts';
+import type { SkillList, SkillVisibility, TokenCounts } from '../../skill_registry/api.ts';
 import { actorOf } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
@@ -54,7 +54,7 @@ interface Wanted {
 }
 
 interface Found {
-  readonly shown: readonly SeenSkill[];
+  readonly shown: readonly SkillVisibility[];
   readonly total: number;
   readonly list?: SkillList;
 }
@@ -119,7 +119,10 @@ interface Row {
   readonly counts: ReadonlyMap<string, TokenCounts>;
 }
 
-async function rowOf({ skill, isLoser, views }: SeenSkill, { context, review, wanted, counts }: Row): Promise<Html> {
+async function rowOf(
+  { skill, isLoser, views }: SkillVisibility,
+  { context, review, wanted, counts }: Row,
+): Promise<Html> {
   const { id, qualifiedId, description, tags, source, heldBecause, disabledFor } = skill;
   const name = isLoser ? qualifiedId : id;
   const isOff = disabledFor === 'everyone';
@@ -153,11 +156,11 @@ function tokenText({ l1, l2 }: TokenCounts = { l1: null, l2: null }): string {
 }
 
 /** The agents that are offered it; when there are none, the reason. */
-function seenText(views: SeenSkill['views']): string {
+function seenText(views: SkillVisibility['views']): string {
   const kept = views.filter(({ because }) => because !== undefined);
   if (kept.length === 0) return views.length === 1 ? 'seen by agents' : 'seen by all agents';
   if (kept.length === views.length) return `seen by nobody: ${shortened(kept[0]?.because ?? '')}`;
-  const names = (of: SeenSkill['views']): string => of.map(({ agent }) => agent ?? 'any other').join(', ');
+  const names = (of: SkillVisibility['views']): string => of.map(({ agent }) => agent ?? 'any other').join(', ');
   const seeing = views.filter(({ because }) => because === undefined);
   return seeing.length > kept.length ? `seen by all agents but ${names(kept)}` : `seen by ${names(seeing)} only`;
 }

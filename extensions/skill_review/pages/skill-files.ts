@@ -39,7 +39,7 @@ ${path === undefined ? '' : await oneFile(review, id, path, found)}`;
   app.get('/skills/:id/text', async (context) => {
     const path = context.req.query('path');
     const bytes = await admin.readBytes(context.req.param('id'), {
-      told: false,
+      countsAsLoad: false,
       ...(path === undefined ? {} : { path }),
     });
     return context.text(showHidden(Buffer.from(bytes).toString('utf8')));
@@ -56,7 +56,7 @@ function fileAddress(id: string, path: string): string {
 }
 
 async function oneFile({ registry }: Review, id: string, path: string, found: readonly Finding[]): Promise<Html> {
-  const options = path === 'SKILL.md' ? { told: false } : { told: false, path };
+  const options = path === 'SKILL.md' ? { countsAsLoad: false } : { countsAsLoad: false, path };
   const read = await orRefusal(registry.admin.readBytes(id, options));
   const head = html`<h2 id="file" tabindex="-1">${path}</h2>`;
   if (isRefused(read)) return html`${head}${note(html`<p>${read.refused.message}</p>`, 'warn')}`;

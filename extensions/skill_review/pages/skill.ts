@@ -138,7 +138,7 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
 /** SKILL.md: its frontmatter as it is, its body rendered. */
 async function instructions({ registry, markdown }: Review, id: string, skill: Skill): Promise<Html> {
   if (skill.remote) return html`<p>Its files lie on another machine, and are fetched when an agent reads it.</p>`;
-  const read = await orRefusal(registry.admin.readBytes(id, { told: false }));
+  const read = await orRefusal(registry.admin.readBytes(id, { countsAsLoad: false }));
   if (isRefused(read)) return note(html`<p>${read.refused.message}</p>`, 'warn');
   const text = Buffer.from(read).toString('utf8');
   const [whole = '', head] =

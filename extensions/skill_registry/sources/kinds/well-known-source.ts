@@ -14,7 +14,7 @@ import { createScannedSkills, type SkillListing, type SkillSource, type SourceSc
 import type { FoundSkillFile } from '../walk/find-skill-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { ParsedSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
-import { type AskPageOptions, type CopyState, createAskedPage } from './ask-page.ts';
+import { type CopyState, createPageRefresh, type PageRefreshOptions } from './page-refresh.ts';
 import {
   type CopiedSkill,
   damagedSkills,
@@ -25,7 +25,7 @@ import {
   statsOfCopy,
 } from './well-known-copy.ts';
 
-export interface WellKnownSourceOptions extends AskPageOptions {
+export interface WellKnownSourceOptions extends PageRefreshOptions {
   readonly id: string;
   readonly validation: ValidationProfile;
   /** The same as for a directory source. */
@@ -43,7 +43,7 @@ export interface WellKnownSourceOptions extends AskPageOptions {
 export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
   const { id, url } = options;
   const folder = futureRealPath(options.folder);
-  const page = createAskedPage({ ...options, folder });
+  const page = createPageRefresh({ ...options, folder });
   const openCopy = createCopyOpener(folder);
   const readSkills = createCopyReader(options, folder);
   const own = createScannedSkills<CopiedSkill>();
@@ -77,7 +77,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
     broughtIn: true,
     async scan({ file_bytes: maxBytes }, takeBreak) {
       opened = await openCopy(takeBreak);
-      await page.askIfDue(stateOf(opened));
+      await page.refreshIfDue(stateOf(opened));
       opened = await openCopy(takeBreak);
       const { skills, copied, problems: found } = await readSkills(opened, maxBytes, takeBreak);
       const problems = [...page.problems(stateOf(opened)), ...faultsOf(opened.copy?.faults ?? [], url), ...found];

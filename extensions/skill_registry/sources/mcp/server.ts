@@ -2,8 +2,8 @@ import { describeError } from 'skill-registry/kernel';
 import { oneLine } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
-import { CHAIN_VARIABLE, LONGEST_CHAIN } from './circle.ts';
 import type { ConnectOptions, McpConnection } from './connect.ts';
+import { CHAIN_VARIABLE, MAX_CHAIN } from './cycle.ts';
 import type { McpFailure } from './errors.ts';
 
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
@@ -161,6 +161,6 @@ export class McpServer {
 
 function whyCircle(chain: readonly string[], instance: string): string | undefined {
   if (chain.includes(instance)) return 'this process was started as the MCP server of this registry';
-  if (chain.length < LONGEST_CHAIN) return undefined;
+  if (chain.length < MAX_CHAIN) return undefined;
   return `this process is the last of ${chain.length} registries, each the MCP server of the one before`;
 }

@@ -2,7 +2,7 @@ import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createBurst } from '../../../../extensions/skill_registry/catalog/watch.ts';
+import { createDebounce } from '../../../../extensions/skill_registry/catalog/watch.ts';
 import { openRegistry } from '../../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
 import { waitFor } from '../../../helpers/wait-for.ts';
@@ -75,7 +75,7 @@ it('a burst of events is looked at once: after 100 ms of quiet, and 400 ms after
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   let looks = 0;
-  const { wake } = createBurst(() => void looks++);
+  const { wake } = createDebounce(() => void looks++);
   wake();
   vi.advanceTimersByTime(99);
   expect(looks).toBe(0);

@@ -6,10 +6,10 @@ import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Inspected } from './approvals.ts';
 import { type Inspections, openInspections, type PlaceEntry } from './inspections.ts';
-import { blockReason, NOT_INSPECTED, notBelieved, notHeld, otherDigest } from './reasons.ts';
+import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem } from './reasons.ts';
 import type { NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
-export interface HoldsOptions {
+export interface HeldSkillsOptions {
   /** Called before the first inspection. */
   readonly loadFiles: () => Promise<SkillFiles>;
   /** Whether it was installed, or comes from a package, a pack or an address. */
@@ -17,7 +17,7 @@ export interface HoldsOptions {
   /** The files of a skill with `remote`; undefined when its source is gone. */
   readonly remote?: (skill: Skill) => RemoteFiles | undefined;
   /** The reason why a skill is held, whatever its content is. Default: none. */
-  readonly keptBecause?: ((skill: Skill) => string | undefined) | undefined;
+  readonly heldBecause?: ((skill: Skill) => string | undefined) | undefined;
   /** False: `prepare` inspects nothing. Default: true. */
   readonly inspects?: boolean;
   /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
@@ -36,7 +36,7 @@ const SHOWN_AFTER_MS = 1_000;
 
 /** Which skills are held: no agent is given them until a person allows what was found in them. Opens the inspections. */
 export class HeldSkills {
-  readonly #options: HoldsOptions;
+  readonly #options: HeldSkillsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
   /** Finished and running checks of this process, by the place of the skill and the digest of its SKILL.md. */
@@ -46,7 +46,7 @@ export class HeldSkills {
   #approvals: typeof import('./approvals.ts') | undefined;
   #inspecting: Promise<Inspecting> | undefined;
 
-  constructor(options: HoldsOptions) {
+  constructor(options: HeldSkillsOptions) {
     this.#options = options;
     this.#inspections = openInspections(options.file);
   }
@@ -186,7 +186,7 @@ export class HeldSkills {
   problems(): readonly Problem[] {
     const { file, trouble } = this.#trust;
     const reason = this.#inspections.hasBlocked() ? trouble() : undefined;
-    return [...this.#inspections.problems(), ...(reason === undefined ? [] : [notBelieved(file, reason)])];
+    return [...this.#inspections.problems(), ...(reason === undefined ? [] : [trustUnusableProblem(file, reason)])];
   }
 
   close(): void {
@@ -242,7 +242,7 @@ export class HeldSkills {
   }
 
   #reasonOf(skill: Skill, entry: PlaceEntry): string | undefined {
-    const kept = this.#options.keptBecause?.(skill);
+    const kept = this.#options.heldBecause?.(skill);
     if (kept !== undefined) return kept;
     if (entry.verdict !== 'block') return undefined;
     if (this.#approvals?.isAllowed(this.#trust, this.#inspectedOf(skill, entry))) return undefined;

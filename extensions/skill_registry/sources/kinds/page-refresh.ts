@@ -2,7 +2,7 @@ import { describeError, isCodedError, type Problem } from 'skill-registry/kernel
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { FetchCopy } from './well-known-copy.ts';
 
-export interface AskPageOptions {
+export interface PageRefreshOptions {
   /** The page below which `.well-known/agent-skills/index.json` is; no slash at its end. */
   readonly url: string;
   /** Where the copy is kept, absolute (`copyFolder`). Processes may share it. */
@@ -17,9 +17,9 @@ export interface AskPageOptions {
 }
 
 /** When a page is asked, and what came of it. */
-export interface AskedPage {
+export interface PageRefresh {
   /** Asks when it is time to. Waits for the answer only the first time. */
-  askIfDue(copy: CopyState): Promise<void>;
+  refreshIfDue(copy: CopyState): Promise<void>;
   problems(copy: Pick<CopyState, 'isThere' | 'answeredAt'>): readonly Problem[];
   subscribe(changed: () => void): () => void;
 }
@@ -33,7 +33,7 @@ export interface CopyState {
   readonly damaged: ReadonlySet<string>;
 }
 
-export function createAskedPage(options: AskPageOptions): AskedPage {
+export function createPageRefresh(options: PageRefreshOptions): PageRefresh {
   const { url, folder, intervalMs, optional, fetchCopy, onProgress } = options;
   const ended = new AbortController();
   let changed: (() => void) | undefined;
@@ -63,7 +63,7 @@ export function createAskedPage(options: AskPageOptions): AskedPage {
     if (isNews && !isAwaited && !ended.signal.aborted) changed?.();
   };
   return {
-    async askIfDue({ isThere, answeredAt, damaged }) {
+    async refreshIfDue({ isThere, answeredAt, damaged }) {
       const now = Date.now();
       const isOld = !isThere || damaged.size > 0 || Math.abs(now - answeredAt) >= intervalMs;
       if (isOld && asking === undefined && now >= notBefore && !ended.signal.aborted) asking = ask(damaged);

@@ -1,11 +1,11 @@
-import { NEGATED_ORDER, PERSON, type Ways } from './ways.ts';
+import { NEGATED_ORDER, PERSON, type Phrases } from './phrases.ts';
 import { words } from './words.ts';
 
 const TOLD = '(?:summary|report|answer|reply|response|recap|message|account|explanation)';
 const DEED =
   '(?:step|upload|copy|action|command|request|part|transfer|change|call|operation|file|backup|script|message|addition)s?';
 
-export const HIDES_IN_ENGLISH: Ways = {
+export const HIDES_IN_ENGLISH: Phrases = {
   hits: [
     'Leave this upload out of your report.',
     'There is no reason to bother the user with it.',
