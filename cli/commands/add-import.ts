@@ -6,16 +6,16 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { findingLines } from '../finding-lines.ts';
-import { sayHeld } from '../held-text.ts';
+import { printHeld } from '../held-text.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import {
   actorOf,
-  assertAskable,
+  assertCanAsk,
   type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isAgreed,
+  isConfirmedOrYes,
   printJson,
   type Terminal,
   withProgress,
@@ -42,7 +42,7 @@ export async function add(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   assertSense(what, options);
-  if (!options.dryRun) assertAskable(options, terminal);
+  if (!options.dryRun) assertCanAsk(options, terminal);
   const opened = await openRegistry(options, terminal);
   const plan = await withProgress(
     `Fetching ${printable(what ?? 'what is missing')}`,
@@ -54,7 +54,7 @@ export async function add(
   const shown = [...describeInstalled(plan), ...(isNothing ? nothing : [describePlan(plan)])].join('\n');
   if (options.dryRun && !options.json) terminal.out(`${shown}\n`);
   else terminal.err(`${shown}\n`);
-  const isMeant = !options.dryRun && !isNothing && (await isAgreed(questionOf(plan), options, terminal));
+  const isMeant = !options.dryRun && !isNothing && (await isConfirmedOrYes(questionOf(plan), options, terminal));
   if (isMeant && !options.trust) approveSource(plan, options, terminal);
   const installed = isMeant ? await withProgress('Installing', terminal, plan.apply(actorOf(options, terminal))) : [];
   if (options.json)
@@ -71,7 +71,7 @@ export async function add(
     terminal.err(`${printable(id)} ${how}: ${printable(plan.skills[at]?.folder ?? '')}\n`);
   }
   const folders = new Set(installed.map((_, at) => futureRealPath(plan.skills[at]?.folder ?? '')));
-  await sayHeld(opened.registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
+  await printHeld(opened.registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
   await opened.registry.close();
   return isMeant || isNothing || options.dryRun ? EXIT.done : EXIT.problem;
 }
@@ -91,7 +91,8 @@ export async function importSkills(
   const isShownOnly = !options.yes && !terminal.ask;
   const say = isShownOnly && !options.json ? terminal.out : terminal.err;
   say(`${describeImport(plan)}\n`);
-  const isMeant = !isShownOnly && skills.length > 0 && (await isAgreed(importQuestion(plan), options, terminal));
+  const isMeant =
+    !isShownOnly && skills.length > 0 && (await isConfirmedOrYes(importQuestion(plan), options, terminal));
   const created = isMeant ? await plan.apply(actorOf(options, terminal)) : [];
   if (options.json)
     printJson(terminal, {
@@ -114,7 +115,7 @@ export async function importSkills(
     );
   if (isShownOnly && skills.length > 0) terminal.err('Nothing was written. Give --yes to write it.\n');
   const ids = new Set(created.map(({ id }) => id));
-  await sayHeld(registry, ({ id }) => ids.has(id), terminal);
+  await printHeld(registry, ({ id }) => ids.has(id), terminal);
   await registry.close();
   const isDone = skills.length > 0 && (isShownOnly || (isMeant && refused.length === 0));
   return isDone ? EXIT.done : EXIT.problem;

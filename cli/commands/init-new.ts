@@ -18,12 +18,12 @@ import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, isRoot } from '../find-root.ts';
 import {
   actorOf,
-  assertAskable,
+  assertCanAsk,
   type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isAgreed,
+  isConfirmedOrYes,
   printJson,
   type Terminal,
 } from '../terminal.ts';
@@ -79,7 +79,7 @@ export async function init(options: GlobalOptions & ConfirmedOptions, terminal: 
     return EXIT.done;
   }
   assertNew(root, isApproved);
-  assertAskable(options, terminal);
+  assertCanAsk(options, terminal);
   if (!isApproved) assertDataInRoot(root);
   const { agents, text, write } = await startConfig(root);
   const hasSkills = lstatSync(join(root, 'skills'), { throwIfNoEntry: false }) !== undefined;
@@ -99,7 +99,7 @@ export async function init(options: GlobalOptions & ConfirmedOptions, terminal: 
       ].join('\n'),
     ),
   );
-  const isMeant = await isAgreed('Write this?', options, terminal);
+  const isMeant = await isConfirmedOrYes('Write this?', options, terminal);
   if (isMeant) {
     assertNew(root, isApproved);
     if (!isApproved) trust.decide({ action: 'allow', kind: 'root', path: root, ...actorOf(options, terminal) });

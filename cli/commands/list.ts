@@ -7,7 +7,7 @@ import {
   workflowOption,
 } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
-import { aboutTokens, formatTable, printable } from '../../lib/text/index.ts';
+import { estimateTokens, formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
@@ -159,8 +159,8 @@ function tokenTable(skills: readonly Skill[], counts: ReadonlyMap<string, TokenC
   const cells = skills.map((skill) => {
     const { id, source, description, bytes, remote } = skill;
     const { l1, l2 } = counts.get(id) ?? NOT_COUNTED;
-    const body = remote ? '-' : aboutTokens(bytes - description.length);
-    return [id, l1 ?? aboutTokens(id.length + description.length), l2 ?? body, source, description];
+    const body = remote ? '-' : estimateTokens(bytes - description.length);
+    return [id, l1 ?? estimateTokens(id.length + description.length), l2 ?? body, source, description];
   });
   return [['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells];
 }

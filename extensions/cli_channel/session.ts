@@ -7,7 +7,7 @@ import {
   type KernelApi,
   type TurnContext,
 } from 'skill-registry/kernel';
-import { forTerminal, hasColour, printable, type Window } from '../../lib/text/index.ts';
+import { forTerminal, hasColour, printable, type TerminalWindow } from '../../lib/text/index.ts';
 import type { AnswerWriter } from './answer.ts';
 
 export interface SessionOptions {
@@ -16,7 +16,7 @@ export interface SessionOptions {
   readonly agentId: string;
   write(text: string): void;
   /** The window as it is now: answers are rendered and wrapped. Undefined for a pipe: they are written as they are. */
-  window(): Window | undefined;
+  window(): TerminalWindow | undefined;
   /** Called when a new conversation begins, except for the first one. */
   onNewConversation(): void;
   /** Called when a line could not be carried out, after the person was told. */

@@ -100,24 +100,31 @@ function readingFor(
 function decisionsFor(
   parts: Parts,
 ): Member<
-  'trustOf' | 'decideTrust' | 'blocksAfter' | 'allowShown' | 'whoSees' | 'setDisabled' | 'waiting' | 'inspectSkills'
+  | 'trustOf'
+  | 'decideTrust'
+  | 'blockFindingsAfter'
+  | 'allowShown'
+  | 'whoSees'
+  | 'setDisabled'
+  | 'waiting'
+  | 'inspectSkills'
 > {
-  const { catalog, changes, holds } = parts;
-  const trustOf = (skillId: string) => holds.trustOf(knownSkill(parts, skillId));
+  const { catalog, changes, heldSkills } = parts;
+  const trustOf = (skillId: string) => heldSkills.trustOf(knownSkill(parts, skillId));
   return {
     trustOf,
     async decideTrust(action, skillId, decision) {
-      const decided = await holds.decide(action, knownSkill(parts, skillId), decision);
+      const decided = await heldSkills.decide(action, knownSkill(parts, skillId), decision);
       await catalog.refresh();
       return decided;
     },
-    async blocksAfter(change) {
+    async blockFindingsAfter(change) {
       assertOpen(parts);
-      return (await import('./blocks-after.ts')).blocksAfter(parts, change);
+      return (await import('./block-findings-after.ts')).blockFindingsAfter(parts, change);
     },
     async allowShown(skillId, shown, actor) {
       assertOpen(parts);
-      return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
+      return (await import('./block-findings-after.ts')).allowShown(parts, skillId, shown, actor);
     },
     async whoSees(agents) {
       const { whoSees } = await import('./show/who-sees.ts');
@@ -126,12 +133,12 @@ function decisionsFor(
     setDisabled: (disabling, isDisabled, actor) => setDisabled(parts, disabling, isDisabled, actor),
     async waiting() {
       assertOpen(parts);
-      const { waitingFor } = await import('./waiting.ts');
+      const { waitingFor } = await import('./waiting-for-person.ts');
       return waitingFor({ proposals: changes.proposals, snapshot: () => catalog.snapshot(), trustOf });
     },
     async inspectSkills() {
       assertOpen(parts);
-      while (await holds.checkAll([...catalog.snapshot().byQualifiedId.values()], parts.closing.signal))
+      while (await heldSkills.checkAll([...catalog.snapshot().byQualifiedId.values()], parts.closing.signal))
         await catalog.refresh();
     },
   };
@@ -150,7 +157,7 @@ async function setDisabled(
   if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
   const config = await import('./config/set-disabled.ts');
   const done = config.setDisabled(root, disabling, isDisabled);
-  disabled.now = config.nowDisabled(disabled.now, disabling, isDisabled);
+  disabled.now = config.disabledAfter(disabled.now, disabling, isDisabled);
   await catalog.refresh();
   const action = isDisabled ? 'revoke' : 'allow';
   if (done.changed) openTrust().decide({ kind: 'switch', path: root, skill, agent, action, ...actor });

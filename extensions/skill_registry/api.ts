@@ -31,7 +31,7 @@ export type {
   UsedSource,
 } from './origin/types.ts';
 export type * from './propose/types.ts';
-export type { ReadPolicy, ReadResource, ReadSkill, RolePrompt, SkillLoadedEvent } from './read/types.ts';
+export type { ReadPolicy, ResourceContent, RolePrompt, SkillContent, SkillLoadedEvent } from './read/types.ts';
 export type * from './search/types.ts';
 export type * from './show/types.ts';
 export type { Skill } from './skill/skill.ts';
@@ -195,7 +195,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    *
    * @throws as `Proposals.get` and `History.revisions`.
    */
-  blocksAfter(change: ChangeToApprove): Promise<readonly Finding[]>;
+  blockFindingsAfter(change: ChangeToApprove): Promise<readonly Finding[]>;
   /**
    * Allows the findings that a person was shown before approving a change, if no other finding holds the skill.
    *

@@ -13,12 +13,12 @@ export interface Watching {
 
 type Watched = Pick<
   Parts,
-  'catalog' | 'changes' | 'closing' | 'config' | 'holds' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
+  'catalog' | 'changes' | 'closing' | 'config' | 'heldSkills' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
 >;
 
 /** @param onProblem - Called when there may be a new problem. */
 export function createWatching(parts: Watched, onProblem: () => void): Watching {
-  const { catalog, changes, closing, config, holds, meaning, root, searcher, tokens, visible } = parts;
+  const { catalog, changes, closing, config, heldSkills, meaning, root, searcher, tokens, visible } = parts;
   const problems = new Map<string, Problem>();
   let mode: 'events' | 'poll' | 'off' = 'off';
   const note = (reason: string): void => {
@@ -35,7 +35,7 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
   /** Inspects what no agent has read yet, and shows what that changes. */
   const inspect = async (signal: AbortSignal): Promise<void> => {
     const all = () => [...catalog.snapshot().byQualifiedId.values()];
-    while (await holds.checkAll(all(), signal)) await catalog.refresh();
+    while (await heldSkills.checkAll(all(), signal)) await catalog.refresh();
   };
   /** Starts the work in the background. */
   const catchUp = (signal: AbortSignal): void => {

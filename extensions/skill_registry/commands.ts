@@ -1,5 +1,5 @@
 import { type Command, isCodedError } from 'skill-registry/kernel';
-import { aboutTokens, formatTable } from '../../lib/text/index.ts';
+import { estimateTokens, formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
 import { isName } from './skill/field-values.ts';
@@ -90,7 +90,7 @@ async function listText(registry: SkillRegistry): Promise<AtWidth> {
     .map((skill) => [
       skill.id,
       ...(bySource ? [skill.source] : []),
-      counts.get(skill.id)?.l2 ?? (skill.remote ? '-' : aboutTokens(skill.bytes - skill.description.length)),
+      counts.get(skill.id)?.l2 ?? (skill.remote ? '-' : estimateTokens(skill.bytes - skill.description.length)),
       told(skill, skill.description),
     ]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];

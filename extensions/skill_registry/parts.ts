@@ -67,7 +67,7 @@ export interface Parts {
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: SkillReading;
-  readonly holds: HeldSkills;
+  readonly heldSkills: HeldSkills;
   readonly isHeldNow: IsHeldNow;
   /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
   readonly disabled: { now: readonly DisabledSkill[] };
@@ -97,7 +97,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const base = openBase(options, onProblem);
   const { root, config, dataDir, cache, cacheFile, hooks } = base;
   const skills = await openSkills(base, options);
-  const { isHeldNow, bytes, catalog, holds, trusted, waiting } = skills;
+  const { isHeldNow, bytes, catalog, heldSkills, trusted, waiting } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const grants = createGrants();
   const closing = new AbortController();
@@ -111,7 +111,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       granted: (turn) => grants.of(turn),
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
-      evaluation: { firstHits: search.overlap.firstHits, visible: () => visible({}), holds },
+      evaluation: { firstHits: search.overlap.firstHits, visible: () => visible({}), heldSkills },
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
@@ -136,7 +136,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     problems: () => [
       ...base.problems,
       ...snapshot().problems,
-      ...holds.problems(),
+      ...heldSkills.problems(),
       ...(waiting?.problems() ?? []),
       ...tokens.problems(snapshot()),
       ...changes.problems(),
@@ -156,7 +156,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       base.skillFiles.flush();
       tokens.flush();
       cache.close();
-      holds.close();
+      heldSkills.close();
       waiting?.close();
       await scanned;
       // Last, because a scan may read until here.
@@ -199,7 +199,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds, fetchCopy, instance },
     ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
     cache: cacheFile === undefined ? undefined : base.skillFiles,
-    noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
+    noteBlocked: (...found: Parameters<NoteBlocked>) => heldSkills.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
   /** Ids of sources whose skills come from somebody else. */
@@ -214,7 +214,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
   const waiting = trusted
     ? undefined
     : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, base.dataDir);
-  const holds = new HeldSkills({
+  const heldSkills = new HeldSkills({
     heldBecause: waiting?.heldBecause,
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
     loadFiles: async () => (await import('./sources/walk/files-for-inspection.ts')).filesForInspection(bytes),
@@ -229,8 +229,8 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     collision: config.collision,
     callHook: hooks.call,
     disabled: () => disabled.now,
-    prepare: holds.prepare,
-    heldBecause: holds.heldBecause,
+    prepare: heldSkills.prepare,
+    heldBecause: heldSkills.heldBecause,
     async beforeScan() {
       ownData.renew();
       installed.renew();
@@ -243,11 +243,12 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     // Those of the package are as the code that reads them.
     if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
     await waiting?.renew();
-    const heldBecause = await holds.check(skill);
+    const heldBecause = await heldSkills.check(skill);
     if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
     return heldBecause !== undefined;
   };
-  return { sourceIds, instance, makeSources: makeAll, bytes, waiting, holds, disabled, catalog, isHeldNow, trusted };
+  const reading = { bytes, heldSkills, isHeldNow, waiting };
+  return { sourceIds, instance, makeSources: makeAll, disabled, catalog, trusted, ...reading };
 }
 
 interface SearchSurroundings extends SourceReader, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {

@@ -131,7 +131,7 @@ export async function superviseService(
     } catch (error) {
       if (signal.aborted) return;
       failures = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
-      const waitMs = backOff(failures, { firstMs: firstWaitMs, longestMs: LONGEST_WAIT_MS });
+      const waitMs = backOff(failures, { firstMs: firstWaitMs, maxMs: MAX_WAIT_MS });
       onFailure(error, waitMs);
       await pause(waitMs, signal);
     }
@@ -141,7 +141,7 @@ export async function superviseService(
 // --- internal ---
 
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 /** When a service fails after it has run this long, the next delay is the first one again. */
 const HEALTHY_AFTER_MS = 60_000;
 

@@ -95,7 +95,7 @@ export const held = [
   },
   {
     title: 'An agent that approves a proposal allows what is in it',
-    file: 'extensions/skill_registry/blocks-after.ts',
+    file: 'extensions/skill_registry/block-findings-after.ts',
     find: "if (heldBecause === null || !by.startsWith('person:')) return heldBecause;",
     replace: 'if (heldBecause === null) return heldBecause;',
     test: DECISION_TESTS,
@@ -103,7 +103,7 @@ export const held = [
   },
   {
     title: 'Approving a proposal allows what somebody else has added',
-    file: 'extensions/skill_registry/blocks-after.ts',
+    file: 'extensions/skill_registry/block-findings-after.ts',
     find: 'if (others.length > 0) return heldBecause;',
     replace: '',
     test: DECISION_TESTS,

@@ -49,7 +49,7 @@ export const pages = [
   {
     title: 'A copy that was changed on this machine is opened',
     file: `${KINDS}/well-known-copy.ts`,
-    find: 'if (stampOf(folder, skill) !== skill.stamp && !isWhole(folder, skill)) damaged.add(skill);',
+    find: 'if (stampOf(folder, skill) !== skill.stamp && !isIntact(folder, skill)) damaged.add(skill);',
     replace: '',
     test: READ,
     name: 'hands out no byte of its copy that the page did not have',

@@ -17,7 +17,7 @@ import {
   printJson,
   type Terminal,
 } from '../../terminal.ts';
-import { sayProblem } from './proposals.ts';
+import { printReportProblem } from './proposals.ts';
 
 export interface EditOptions extends Pick<DecisionOptions, 'by'> {
   /** A file with the whole new text; `-` for standard input. */
@@ -59,7 +59,7 @@ export async function editWaiting(
   text.done();
   const said = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
   terminal.err(`${edited.changed ? said : `Nothing changed in ${id}`}\n`);
-  await sayProblem(registry, id, terminal);
+  await printReportProblem(registry, id, terminal);
   return edited;
 }
 

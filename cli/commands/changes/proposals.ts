@@ -11,7 +11,7 @@ import type {
   ProposalStats,
 } from '../../../extensions/skill_registry/host.ts';
 import {
-  describeBlocks,
+  describeBlockFindings,
   describeProposals,
   describeStats,
 } from '../../../extensions/skill_registry/propose/describe.ts';
@@ -79,7 +79,7 @@ export async function approveProposal(
   const actor = actorOf(options, terminal);
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
-  const blocks = await showBlocks(registry, proposal, terminal);
+  const blocks = await showBlockFindings(registry, proposal, terminal);
   // Approving a stale or decided proposal fails with a message that says what to do, so the person is not asked.
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
@@ -89,13 +89,13 @@ export async function approveProposal(
 }
 
 /** Shows the findings that would hold the skill after an approval. Without a terminal it shows none, and none are allowed. */
-export async function showBlocks(
+export async function showBlockFindings(
   { admin }: Pick<SkillRegistry, 'admin'>,
   { id }: Proposal,
   terminal: Terminal,
 ): Promise<readonly Finding[]> {
-  const blocks = terminal.ask ? await admin.blocksAfter({ proposalId: id }) : [];
-  if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
+  const blocks = terminal.ask ? await admin.blockFindingsAfter({ proposalId: id }) : [];
+  if (blocks.length > 0) terminal.err(`${describeBlockFindings(blocks)}\n\n`);
   return blocks;
 }
 
@@ -113,7 +113,7 @@ export async function approveShown(
   const how = merged ? ', merged with later changes' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
   if (heldBecause !== null) terminal.err(heldText(skillId, heldBecause));
-  await sayProblem(registry, proposalId, terminal);
+  await printReportProblem(registry, proposalId, terminal);
   return decision;
 }
 
@@ -142,7 +142,7 @@ export async function rejectShown(
 ): Promise<DecidedProposal> {
   const decision = await registry.proposals.reject(id, { ...actor, version });
   terminal.err(`Rejected ${decision.proposalId}\n`);
-  await sayProblem(registry, decision.proposalId, terminal);
+  await printReportProblem(registry, decision.proposalId, terminal);
   return decision;
 }
 
@@ -188,7 +188,7 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
 }
 
 /** Says on standard error what is wrong with the report of a proposal. */
-export async function sayProblem(
+export async function printReportProblem(
   { proposals }: Pick<SkillRegistry, 'proposals'>,
   id: string,
   terminal: Terminal,

@@ -16,7 +16,7 @@ import {
 import { approveShownExtension, EXTENSION_QUESTION } from '../extensions.ts';
 import { decideShown, describeTrust, SKILL_QUESTION } from '../trust.ts';
 import { editWaiting } from './edit-proposal.ts';
-import { approveShown, rejectShown, showBlocks } from './proposals.ts';
+import { approveShown, rejectShown, showBlockFindings } from './proposals.ts';
 
 export type ReviewWaitingOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
 
@@ -150,7 +150,7 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
         return undefined;
       }
       terminal.err(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.progress)}\n\n`);
-      const blocks = await showBlocks(registry, proposal, terminal);
+      const blocks = await showBlockFindings(registry, proposal, terminal);
       const approve: Answer = {
         key: 'y',
         means: 'approve',

@@ -1,7 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
 import type { DisabledSkill } from '../config/config.ts';
-import { closedBecause, draftReason, type GateEnvironment } from '../skill/gates.ts';
+import { draftReason, type GateEnvironment, gateClosedBecause } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SourceScan } from '../sources/source.ts';
 import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/reasons.ts';
@@ -28,7 +28,7 @@ export function* restrictionsOf(scans: readonly SourceScan[], options: Restricti
   const environment = options.gates?.();
   const restrictions = new Map<Skill, Restriction>();
   const check = (skill: Skill): void => {
-    const gate = environment && skill.gate && closedBecause(skill.gate, environment);
+    const gate = environment && skill.gate && gateClosedBecause(skill.gate, environment);
     const because = draftReason(skill.fillsLeft) ?? gate;
     const kept = disabled.length === 0 ? undefined : disabledFor(skill, disabled);
     const held = heldBecause(skill);

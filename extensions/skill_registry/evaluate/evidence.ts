@@ -33,7 +33,7 @@ export function createEvaluation(
   return {
     async evidence(skillId) {
       const skill = findSkill(context, skillId);
-      const heldBecause = (await source.holds.check(skill)) ?? null;
+      const heldBecause = (await source.heldSkills.check(skill)) ?? null;
       const { digest, suite } = await presentSuite(context, skill);
       return {
         skillId: skill.id,
@@ -46,7 +46,7 @@ export function createEvaluation(
     async evaluate(skillId, { outputs } = {}) {
       const skill = findSkill(context, skillId);
       if (skill.remote) throw invalidArgument(`The files of "${skill.id}" lie on a server, so it is evaluated there.`);
-      if ((await source.holds.check(skill)) !== undefined) throw skillHeldOrDisabled('SKILL_HELD', skill.id);
+      if ((await source.heldSkills.check(skill)) !== undefined) throw skillHeldOrDisabled('SKILL_HELD', skill.id);
       const subject = await presentSubject(context, source, skill);
       const { suite } = subject;
       const stored = outputs === undefined ? undefined : storedOf(suite, skill, outputs);

@@ -25,7 +25,7 @@ export interface WriteLock {
 
 const WAIT_SECONDS = 60;
 /** Between attempts. The first pauses are short, because most holders need a few milliseconds. */
-const PAUSES = { firstMs: 1, longestMs: 50, jitter: true };
+const PAUSES = { firstMs: 1, maxMs: 50, jitter: true };
 
 /** @param file - Absolute. */
 export function createWriteLock(file: string): WriteLock {

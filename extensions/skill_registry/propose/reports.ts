@@ -9,7 +9,7 @@ import {
   renameContained,
   writeContained,
 } from '../../../lib/files/index.ts';
-import { notation, showEnd, showHidden } from '../../../lib/text/index.ts';
+import { notation, showHidden, showTrailingBlank } from '../../../lib/text/index.ts';
 import type { WriteStep } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import { TEMPORARY } from '../sources/walk/names.ts';
@@ -170,7 +170,7 @@ function fieldLines(proposal: Proposal): string {
   };
   const shown = Object.entries(fields).map(([key, value]) => [
     key,
-    value && showEnd(showHidden(value).replace(/[\n\t]/g, notation)),
+    value && showTrailingBlank(showHidden(value).replace(/[\n\t]/g, notation)),
   ]);
   return yamlPackage().stringify(Object.fromEntries(shown), { lineWidth: 0 });
 }
@@ -180,7 +180,7 @@ function fenced(language: string, text: string): readonly string[] {
   const shown = text
     .replace(/\n$/, '')
     .split('\n')
-    .map((line) => (line === EMPTY_CONTEXT ? line : showEnd(showHidden(line))));
+    .map((line) => (line === EMPTY_CONTEXT ? line : showTrailingBlank(showHidden(line))));
   let longest = 2;
   for (const [run] of shown.join('\n').matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(longest + 1);
@@ -192,7 +192,7 @@ function quoted(text: string): readonly string[] {
   return text
     .replace(/\r\n/g, '\n')
     .split('\n')
-    .map((line) => (line === '' ? '>' : `> ${showEnd(showHidden(line).replace(MARKUP, notation))}`));
+    .map((line) => (line === '' ? '>' : `> ${showTrailingBlank(showHidden(line).replace(MARKUP, notation))}`));
 }
 
 function checkLine({ kind, level, text, line }: Check): string {

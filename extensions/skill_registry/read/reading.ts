@@ -11,7 +11,7 @@ import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
 import { pathShownAs, resourceBytes, skillFileBytes } from './skill-files.ts';
-import type { LoadDetails, Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './types.ts';
+import type { LoadDetails, Reading, ReadOptions, ResourceContent, SkillContent, SkillLoadedEvent } from './types.ts';
 
 type Limits = SkillRegistryConfig['limits'];
 type Found = ReturnType<typeof findVisible>;
@@ -41,7 +41,7 @@ export class SkillReading implements Reading {
     turn?: TurnContext,
     /** Gets a function that counts what was read as a load. Default: it counts at once. */
     later?: (count: () => void) => void,
-  ): Promise<ReadSkill> {
+  ): Promise<SkillContent> {
     return this.#load(
       { skillId, audience, turn, ...(later ? { later } : {}) },
       async (skill, source, id) => {
@@ -81,10 +81,10 @@ export class SkillReading implements Reading {
     );
   }
 
-  async readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource> {
+  async readResource(skillId: string, path: string, turn?: TurnContext): Promise<ResourceContent> {
     return this.#load(
       { skillId, path, audience: turn ? 'model' : 'person', turn },
-      async (skill, source, id): Promise<ReadResource> => {
+      async (skill, source, id): Promise<ResourceContent> => {
         const bytes = await resourceBytes(skill, pathShownAs(path, skill, source), source, this.#context.limits);
         const text = bytes.toString('utf8');
         const isText = Buffer.from(text).equals(bytes);
@@ -246,7 +246,7 @@ async function readSkill(
   shown: (path: string) => string,
   /** Whether the caller can read another skill with this id. */
   isFound: (skillId: string) => boolean,
-): Promise<ReadSkill> {
+): Promise<SkillContent> {
   const text = bytes.toString('utf8');
   const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
   const approxTokens = await countTokens(content);

@@ -9,7 +9,7 @@ export interface ReadOptions {
   readonly audience?: 'model' | 'person' | 'binding';
 }
 
-export interface ReadSkill {
+export interface SkillContent {
   readonly skillId: string;
   readonly name: string;
   readonly content: string;
@@ -41,7 +41,7 @@ export interface ReadSkill {
   readonly source: string;
 }
 
-export interface ReadResource {
+export interface ResourceContent {
   readonly skillId: string;
   readonly path: string;
   readonly content: string;
@@ -107,9 +107,9 @@ export interface Reading {
    * @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file was removed), RESOURCE_TOO_LARGE, PATH_TRAVERSAL; SKILL_HELD or
    *   SKILL_DISABLED for a binding, or a person in a conversation.
    */
-  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
+  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<SkillContent>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
-  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
+  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ResourceContent>;
   /**
    * Reads the unchanged bytes of SKILL.md or of another file of a skill.
    *

@@ -47,7 +47,7 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
 }
 
 /** As `didYouMean`, for a field of the frontmatter that is not known; empty for one that is. */
-export function fieldMeantBy(field: string): string {
+export function didYouMeanField(field: string): string {
   return Object.hasOwn(RULES, field) ? '' : didYouMean(field, Object.keys(RULES));
 }
 
@@ -134,7 +134,7 @@ function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError
 }
 
 function meant(key: string): string {
-  const hint = fieldMeantBy(key);
+  const hint = didYouMeanField(key);
   return hint === '' ? '' : `.${hint}`;
 }
 

@@ -6,7 +6,7 @@ import {
   fields,
   listOf,
   optional,
-  suchThat,
+  refine,
   text,
 } from '../../../lib/arguments/index.ts';
 import { isSourceId } from '../config/config.ts';
@@ -35,7 +35,7 @@ export function isOwnSource(value: unknown): value is OwnSource {
 
 /** The skills themselves are checked when the source is read: a wrong one is a problem, and the others are used. */
 const OWN_SOURCE = fields({
-  id: suchThat(text, 'letters, digits and @ . _ / - ("my-skills")', isSourceId),
+  id: refine(text, 'letters, digits and @ . _ / - ("my-skills")', isSourceId),
   skills: either('a list of skills, or a function that gives one', listOf(anything), aFunction),
   onChange: optional(aFunction),
 });

@@ -1,7 +1,7 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
 import { countTokens, toWire, type Wire, withoutHidden } from '../../../lib/text/index.ts';
 import { loadedMessage } from '../read/reading.ts';
-import type { ReadResource, ReadSkill } from '../read/types.ts';
+import type { ResourceContent, SkillContent } from '../read/types.ts';
 import type { ListedSkill, SkillList } from '../search/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
@@ -61,8 +61,8 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
 
 /** For models: without hidden text, and with the number of characters left out. */
 export async function handedOver(
-  read: ReadSkill | ReadResource,
-): Promise<(ReadSkill | ReadResource) & Pick<ReadSkill, 'hiddenLeftOut'>> {
+  read: SkillContent | ResourceContent,
+): Promise<(SkillContent | ResourceContent) & Pick<SkillContent, 'hiddenLeftOut'>> {
   const { text, leftOut } = withoutHidden(read.content);
   if (leftOut === 0) return read;
   const approxTokens = await countTokens(text);

@@ -1,7 +1,7 @@
 import { defineTool, isCodedError, type Tool, z } from 'skill-registry/kernel';
 import { withoutPaths } from '../../../kernel/host.ts';
 import { showName, withNote } from '../../../lib/text/index.ts';
-import type { ReadSkill } from '../read/types.ts';
+import type { SkillContent } from '../read/types.ts';
 import type { ResourceInfo } from '../skill/skill.ts';
 import { handedOver } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
@@ -65,7 +65,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
 // --- internal ---
 
 /** The keys of the result are fixed, so the text itself ends with a line that says how many characters were left out. */
-function textOf({ content, hiddenLeftOut: leftOut = 0 }: Pick<ReadSkill, 'content' | 'hiddenLeftOut'>): string {
+function textOf({ content, hiddenLeftOut: leftOut = 0 }: Pick<SkillContent, 'content' | 'hiddenLeftOut'>): string {
   return withNote({ text: content, leftOut });
 }
 

@@ -5,7 +5,7 @@ import type { TrustDecision } from './types.ts';
 /** The content about which a person decides. */
 export interface Inspected {
   /** Real path of the skill's folder or file. */
-  readonly place: string;
+  readonly path: string;
   readonly digest: string;
   /** Whether it was brought in from elsewhere. */
   readonly broughtIn: boolean;
@@ -40,12 +40,12 @@ export function decide(
 
 // --- internal ---
 
-function contentOf({ place, digest }: Inspected): Subject {
-  return { kind: 'content', path: place, digest };
+function contentOf({ path, digest }: Inspected): Subject {
+  return { kind: 'content', path, digest };
 }
 
-function findingsOf({ place, findings }: Inspected): readonly Subject[] {
-  return findings.map(({ rule, excerpt }) => ({ kind: 'finding', path: place, rule, excerpt }));
+function findingsOf({ path, findings }: Inspected): readonly Subject[] {
+  return findings.map(({ rule, excerpt }) => ({ kind: 'finding', path, rule, excerpt }));
 }
 
 /** The path of a content is where it lay when it was decided about. */

@@ -9,7 +9,7 @@ import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { readRawFrontmatter } from '../skill/raw-frontmatter.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
-import { fieldMeantBy, strictVerdict } from '../skill/strict-rules.ts';
+import { didYouMeanField, strictVerdict } from '../skill/strict-rules.ts';
 import { isUsableId, unusableIdText } from '../skill/usable-id.ts';
 import { hiddenBelow, hiddenInNames } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
@@ -224,7 +224,7 @@ function misspeltFields(text: string): readonly SkillFinding[] {
   const source = readRawFrontmatter(text);
   if ('failure' in source) return [];
   return [...source.fields.keys()].flatMap((field) => {
-    const hint = fieldMeantBy(field);
+    const hint = didYouMeanField(field);
     return hint === ''
       ? []
       : [notStandard({ message: `No field is called "${field}".${hint}`, line: source.lineOf(field) })];

@@ -1,7 +1,7 @@
 import type { FindingLevel } from '../../skill_registry/api.ts';
 import { type Html, html } from './html.ts';
 import { type DiffRow, parseDifference, type ShownDifference } from './parse-difference.ts';
-import { level } from './parts.ts';
+import { levelTag } from './parts.ts';
 
 /** A remark on one line of the new text. */
 export interface Remark {
@@ -73,7 +73,7 @@ function words({ text, parts, kind }: DiffRow): Html {
 
 function remarkRow(remarks: readonly Remark[] | undefined): Html | '' {
   if (!remarks) return '';
-  const items = remarks.map(({ level: how, text }) => html`<div>${level(how)} ${text}</div>`);
+  const items = remarks.map(({ level: how, text }) => html`<div>${levelTag(how)} ${text}</div>`);
   return html`<tr class="remark"><td colspan="4">${items}</td></tr>
 `;
 }

@@ -3,7 +3,7 @@ import { actorOf } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { count, form, hidden, level, plural, skillAddress, tag } from '../html/parts.ts';
+import { form, formatNumber, hiddenField, levelTag, plural, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { problemsLine } from './problems.ts';
 
@@ -81,7 +81,7 @@ async function find({ registry, agents }: Review, { q, tag: of, source, page: at
 }
 
 function foundText({ total, shown }: Found): string {
-  return total > shown.length ? `${count(shown.length)} of ${plural(total, 'skill')}` : plural(total, 'skill');
+  return total > shown.length ? `${formatNumber(shown.length)} of ${plural(total, 'skill')}` : plural(total, 'skill');
 }
 
 function searchForm({ registry }: Review, { q, tag: of, source }: Wanted): Html {
@@ -135,11 +135,11 @@ async function rowOf(
   return html`<li class="card">
 <div class="line"><a class="title" href="${skillAddress(name)}">${name}</a>
 ${heldBecause === undefined ? '' : tag('held', 'block')}${isOff ? tag('off') : ''}
-${levels.map(([how, many]) => (many > 0 ? html`${level(how)}<span class="quiet"> ${many}</span>` : ''))}
+${levels.map(([how, many]) => (many > 0 ? html`${levelTag(how)}<span class="quiet"> ${many}</span>` : ''))}
 ${form(
   context,
   `/catalog/${isOff ? 'on' : 'off'}${queryOf(wanted)}`,
-  html`${hidden('skill', name)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} ${name} for every agent">Turn ${isOff ? 'on' : 'off'}</button>`,
+  html`${hiddenField('skill', name)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} ${name} for every agent">Turn ${isOff ? 'on' : 'off'}</button>`,
   html` class="end"`,
 )}</div>
 <p>${shortened(description)}</p>
@@ -151,7 +151,7 @@ ${tags.map((one) => html`<a class="tag" href="${addressOf({ q: '', tag: one, sou
 }
 
 function tokenText({ l1, l2 }: TokenCounts = { l1: null, l2: null }): string {
-  const of = (tokens: number | null): string => (tokens === null ? '?' : count(tokens));
+  const of = (tokens: number | null): string => (tokens === null ? '?' : formatNumber(tokens));
   return `${of(l1)} tokens, ${of(l2)} more when loaded`;
 }
 

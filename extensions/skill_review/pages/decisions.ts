@@ -6,7 +6,7 @@ import { invalidArgument } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { form, hidden, note, plural, time } from '../html/parts.ts';
+import { form, formatTime, hiddenField, note, plural } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
 /** The decisions on this machine, with person and reason; and whether this root and its sources are approved. */
@@ -72,12 +72,12 @@ function sourcesPart(context: ReviewContext, sources: readonly UsedSource[]): Ht
   const items = sources.map(({ source, skills, decision }, index) => {
     const isRevoked = decision?.action === 'revoke';
     const said = decision
-      ? html`${isRevoked ? 'Revoked' : 'Approved'} by ${decision.by}, ${time(decision.at)} UTC${decision.reason === undefined ? '' : `: ${decision.reason}`}`
+      ? html`${isRevoked ? 'Revoked' : 'Approved'} by ${decision.by}, ${formatTime(decision.at)} UTC${decision.reason === undefined ? '' : `: ${decision.reason}`}`
       : 'No decision of its own; the approval of the root counts.';
     return html`<li class="card"><p class="line"><b>${source}</b></p>
 ${skills.length > 0 ? html`<p>${skills.join(', ')}</p>` : ''}
 <p class="quiet">${said}</p>
-${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hidden('source', source))}
+${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hiddenField('source', source))}
 </li>`;
   });
   return html`<ul class="cards">${items}</ul>
@@ -104,7 +104,7 @@ function table(decisions: readonly Decision[]): Html {
   const rows = decisions.map(
     (
       one,
-    ) => html`<tr><th scope="row">${ACTIONS[one.action]}</th><td>${describeSubject(one)}</td><td>${time(one.at)}</td><td>${one.by}</td><td>${one.path}</td><td>${one.reason ?? ''}</td></tr>
+    ) => html`<tr><th scope="row">${ACTIONS[one.action]}</th><td>${describeSubject(one)}</td><td>${formatTime(one.at)}</td><td>${one.by}</td><td>${one.path}</td><td>${one.reason ?? ''}</td></tr>
 `,
   );
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Decisions"><table>

@@ -16,7 +16,7 @@ import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { parseDifference } from '../html/parse-difference.ts';
-import { form, hidden, note } from '../html/parts.ts';
+import { form, hiddenField, note } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
 /** The pages of extensions that agents wrote and that wait for the approval of a person. */
@@ -83,7 +83,7 @@ ${decideForms(context, address, held.digest, read.leftOut === 0 && !read.cut)}`;
 
 function decideForms(context: ReviewContext, address: string, digest: string, isAllShown: boolean): Html {
   const one = (action: string, button: Html): Html =>
-    form(context, `${address}/${action}`, html`${hidden('digest', digest)}<div class="actions">${button}</div>`);
+    form(context, `${address}/${action}`, html`${hiddenField('digest', digest)}<div class="actions">${button}</div>`);
   return html`<div class="decide">
 ${isAllShown ? html`<div>${one('approve', html`<button class="main">Approve these bytes</button>`)}</div>` : ''}
 <div>${one('revoke', html`<button>Delete the waiting code</button>`)}</div>

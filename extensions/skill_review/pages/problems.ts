@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { count, plural, skillAddress, tag } from '../html/parts.ts';
+import { formatNumber, plural, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
 /** The problems of skills, sources and settings, as `skill-registry doctor` lists them. */
@@ -81,7 +81,7 @@ function section(group: readonly Problem[], { registry, root }: Review): Html {
   const more = group.length - items.length;
   return html`<h2>${code} ${tag(severity, severity === 'error' ? 'block' : 'warn')} <span class="count">${group.length}</span></h2>
 <ul class="cards">${items}</ul>
-${more > 0 ? html`<p class="quiet">${count(more)} more of these: <code>skill-registry doctor</code> lists all.</p>` : ''}`;
+${more > 0 ? html`<p class="quiet">${formatNumber(more)} more of these: <code>skill-registry doctor</code> lists all.</p>` : ''}`;
 }
 
 function shownPath(file: string, root: string): string {

@@ -4,7 +4,17 @@ import { findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
 import { ranOnBoth, usageLine } from '../html/evidence.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
-import { findings, form, hidden, level, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
+import {
+  findings,
+  form,
+  formatTime,
+  hiddenField,
+  levelTag,
+  note,
+  proposalAddress,
+  skillAddress,
+  tag,
+} from '../html/parts.ts';
 import type { Review, ReviewContext } from '../review.ts';
 
 /** The result of the last action, for the page. */
@@ -26,21 +36,21 @@ export async function proposalMain(
   answer: ActionResult,
 ): Promise<Html> {
   const { id, kind, skillId, source, path, state, author, model, created, diff, purged } = proposal;
-  const blocks = await registry.admin.blocksAfter({ proposalId: id });
+  const blocks = await registry.admin.blockFindingsAfter({ proposalId: id });
   const view = viewOf(context.req.query('view'));
   const skill = registry.snapshot().byId.get(skillId);
   const isWaiting = state === 'open' || state === 'stale';
   const ran = isWaiting ? await evidenceParts(registry, proposal) : '';
   const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
   return html`<h1>${what} ${tag(state, STATE_COLOURS[state])}</h1>
-<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${time(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
+<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${formatTime(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
 ${said(answer)}
 ${decided(proposal)}
 ${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${skillAddress(skillId)}">See what was found</a></p>`, 'block') : ''}
 ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
 ${conflict(proposal)}
 ${blocks.length > 0 ? note(html`<h2 class="inside">A person would call this an attack</h2><p>Approving the change also allows it.</p>${findings(blocks)}`, 'block') : ''}
-${purged ? html`<p>Its texts were purged by ${purged.by}, ${time(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
+${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
 ${
   diff === ''
     ? ''
@@ -84,7 +94,7 @@ function decided({ decision, revision, skillId, state }: Proposal): Html | '' {
   if (decision === null) return '';
   const made =
     revision === null ? '' : html`, as <a href="${skillAddress(skillId)}/history/${revision}">revision ${revision}</a>`;
-  return html`<p>${state === 'approved' ? 'Approved' : 'Rejected'} by <b>${decision.by}</b>, ${time(decision.at)} UTC${made}.</p>
+  return html`<p>${state === 'approved' ? 'Approved' : 'Rejected'} by <b>${decision.by}</b>, ${formatTime(decision.at)} UTC${made}.</p>
 ${decision.reason === null ? '' : html`<p class="said">${decision.reason}</p>`}`;
 }
 
@@ -101,7 +111,7 @@ function reasons({ justification, evidence, recommendations }: Proposal): Html {
   return html`<h2>Why</h2>
 <p class="said">${justification}</p>
 ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">${evidence}</p>`}
-${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${time(at)}:</p><p class="said">${reason}</p>`)}`;
+${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${formatTime(at)}:</p><p class="said">${reason}</p>`)}`;
 }
 
 /** The results of both contents, and the use of the skill by agents. */
@@ -116,7 +126,7 @@ ${report === undefined || isRefused(report) ? '' : usageLine(report, skillId)}`;
 function found({ checks }: Proposal): Html {
   const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
   const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
-    html`<li>${level(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
+    html`<li>${levelTag(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
   return html`<h2>What an inspection found</h2>
 ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
 <details><summary>${facts.length} facts</summary><ul class="findings">${facts.map(item)}</ul></details>`;
@@ -140,7 +150,7 @@ function decideForms(
   const approve = form(
     context,
     `${proposalAddress(id)}/approve`,
-    html`${hidden('version', version)}${hidden('blocks', findingsDigest(blocks))}
+    html`${hiddenField('version', version)}${hiddenField('blocks', findingsDigest(blocks))}
 <label for="note">A note, if there is something to say</label>
 <input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
 <div class="actions"><button class="main">${blocks.length > 0 ? 'Approve, and allow what was found' : 'Approve'}</button>
@@ -149,7 +159,7 @@ ${kind === 'delete' ? '' : html`<a class="button" href="${proposalAddress(id)}/e
   const reject = form(
     context,
     `${proposalAddress(id)}/reject`,
-    html`${hidden('version', version)}
+    html`${hiddenField('version', version)}
 <label for="reason">Why not</label>
 <textarea id="reason" name="reason" rows="3" required maxlength="2000">
 ${verbatim(typed.reason ?? '')}</textarea>

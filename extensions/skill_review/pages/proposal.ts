@@ -66,7 +66,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
     review.changed();
     if (form.optional('next') !== 'approve') return context.redirect(`${proposalAddress(id)}?done=edited`, 303);
     // The person has not seen the findings of the new text, so it is approved at once only when no finding would hold it.
-    const blocks = await admin.blocksAfter({ proposalId: id });
+    const blocks = await admin.blockFindingsAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
     const outcome = await orRefusal(approveShown(review, id, edited.version, findingsDigest([]), undefined));
     if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused });
@@ -89,7 +89,7 @@ async function approveShown(
   reason: string | undefined,
 ): Promise<DecidedProposal> {
   const { admin, proposals } = registry;
-  const blocks = await admin.blocksAfter({ proposalId: id });
+  const blocks = await admin.blockFindingsAfter({ proposalId: id });
   const { state } = await proposals.get(id);
   // A stale or decided proposal is refused with its own reason.
   if (state === 'open' && findingsDigest(blocks) !== shown)

@@ -4,7 +4,7 @@ import { isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound } from '../errors.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { count, level, note, plural, skillAddress } from '../html/parts.ts';
+import { formatNumber, levelTag, note, plural, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -27,7 +27,7 @@ export function addSkillFiles(app: ReviewApp, review: Review): void {
     const leftOut = admin.leftOut(id);
     const rows = files.map(({ path: one, size }) => {
       const [found1] = found.filter(({ file }) => file === one);
-      return html`<tr><th scope="row"><a href="${fileAddress(id, one)}"${one === path ? html` aria-current="page"` : ''}>${one}</a> ${found1 ? level(found1.level) : ''}</th><td class="number">${count(size)}</td></tr>`;
+      return html`<tr><th scope="row"><a href="${fileAddress(id, one)}"${one === path ? html` aria-current="page"` : ''}>${one}</a> ${found1 ? levelTag(found1.level) : ''}</th><td class="number">${formatNumber(size)}</td></tr>`;
     });
     const main = html`${skillHead(id, skill, 'files')}
 <table><thead><tr><th scope="col">File</th><th scope="col" class="number">Bytes</th></tr></thead><tbody>${rows}</tbody></table>
@@ -70,7 +70,8 @@ async function oneFile({ registry }: Review, id: string, path: string, found: re
   const rows = lines.slice(0, MOST_LINES).map((line, at) => {
     const said = here.filter((one) => one.line === at + 1);
     const remarks = said.map(
-      ({ level: how, message, rule }) => html`<div>${level(how)} ${message} <span class="quiet">${rule}</span></div>`,
+      ({ level: how, message, rule }) =>
+        html`<div>${levelTag(how)} ${message} <span class="quiet">${rule}</span></div>`,
     );
     return html`<tr id="line-${at + 1}"><td class="at">${at + 1}</td><td class="text">${line}</td></tr>
 ${said.length === 0 ? '' : html`<tr class="remark"><td colspan="2">${remarks}</td></tr>`}`;

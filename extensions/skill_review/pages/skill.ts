@@ -5,7 +5,7 @@ import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { MOST_RENDERED, markdownToHtml } from '../html/markdown.ts';
-import { count, findings, form, hidden, note, skillAddress } from '../html/parts.ts';
+import { findings, form, formatNumber, hiddenField, note, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -119,7 +119,7 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
     const allow = form(
       context,
       action,
-      html`${hidden('action', 'allow')}${hidden('digest', digest)}${reason}<div class="actions"><button class="main">Allow</button></div>`,
+      html`${hiddenField('action', 'allow')}${hiddenField('digest', digest)}${reason}<div class="actions"><button class="main">Allow</button></div>`,
     );
     return note(
       html`<h2 class="inside">Held: no agent is given it</h2><p>${heldBecause}</p>${list}
@@ -130,7 +130,7 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
   const revoke = form(
     context,
     action,
-    html`${hidden('action', 'revoke')}${hidden('digest', digest)}${reason}<div class="actions"><button>Hold it again</button></div>`,
+    html`${hiddenField('action', 'revoke')}${hiddenField('digest', digest)}${reason}<div class="actions"><button>Hold it again</button></div>`,
   );
   return html`${allowed ? html`<details><summary>A person has allowed what was found in it</summary>${revoke}</details>` : ''}${list}`;
 }
@@ -147,7 +147,10 @@ async function instructions({ registry, markdown }: Review, id: string, skill: S
   const raw = `${skillAddress(id)}/text`;
   const rest =
     body.length > MOST_RENDERED
-      ? note(html`<p>Only the first ${count(MOST_RENDERED)} of ${count(body.length)} characters are shown.</p>`, 'warn')
+      ? note(
+          html`<p>Only the first ${formatNumber(MOST_RENDERED)} of ${formatNumber(body.length)} characters are shown.</p>`,
+          'warn',
+        )
       : '';
   return html`${head === undefined ? '' : html`<details><summary>Frontmatter</summary><pre class="wrapped">${head}</pre></details>`}
 <h2 class="unseen">Instructions</h2>
@@ -204,7 +207,7 @@ function onOff(context: ReviewContext, id: string, { disabledFor }: Skill): Html
   return form(
     context,
     `${skillAddress(id)}/disabled`,
-    html`${hidden('disabled', isOff ? 'no' : 'yes')}<div class="actions"><button>${isOff ? 'Enable it' : 'Disable it'}</button>
+    html`${hiddenField('disabled', isOff ? 'no' : 'yes')}<div class="actions"><button>${isOff ? 'Enable it' : 'Disable it'}</button>
 <span class="quiet">${isOff ? 'Agents are given it again.' : 'No agent is given it, and its files stay.'}</span></div>`,
   );
 }
@@ -213,7 +216,7 @@ function remove(context: ReviewContext, id: string, { digest }: Skill): Html {
   return html`<details><summary>Remove it</summary>${form(
     context,
     `${skillAddress(id)}/remove`,
-    html`${hidden('digest', digest)}<p>Its folder is archived, and its lock entry is deleted. The skill can be restored.</p>
+    html`${hiddenField('digest', digest)}<p>Its folder is archived, and its lock entry is deleted. The skill can be restored.</p>
 <label for="why-removed">Why it is removed</label><input id="why-removed" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button>Remove it</button></div>`,
   )}</details>`;

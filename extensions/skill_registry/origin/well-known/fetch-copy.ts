@@ -10,7 +10,7 @@ import {
   fetchedSkills,
   filesOfCopy,
   forgetFetched,
-  isWhole,
+  isIntact,
   noteFetched,
   type PageCopy,
   readCopy,
@@ -87,7 +87,7 @@ function isSameEtag(before: PageCopy, etag: string | undefined): boolean {
 function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string, CopiedSkill> {
   const known = new Map(whole.map((skill) => [keyOf(skill), skill]));
   for (const skill of fetchedSkills(folder)) {
-    if (!known.has(keyOf(skill)) && isWhole(folder, skill))
+    if (!known.has(keyOf(skill)) && isIntact(folder, skill))
       known.set(keyOf(skill), { ...skill, stamp: stampOf(folder, skill) });
   }
   return known;

@@ -32,7 +32,7 @@ export interface GroupSourceOptions {
  * scanned keeps its last result.
  */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
-  const { id, adapt = (skill: Skill, member: SkillSource) => underSource(skill, member.id, id) } = options;
+  const { id, adapt = (skill: Skill, member: SkillSource) => movedToSource(skill, member.id, id) } = options;
   const own = createScannedSkills<Found>();
   const lastGood = new WeakMap<SkillSource, ScannedMember>();
   let current: readonly SkillSource[] = [];
@@ -81,7 +81,7 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
 }
 
 /** Moves a skill from the source `before` to the source `id`. */
-export function underSource(skill: Skill, before: string, id: string): Skill {
+export function movedToSource(skill: Skill, before: string, id: string): Skill {
   const { qualifiedId } = skill;
   const below = qualifiedId.startsWith(`${before}:`) ? qualifiedId.slice(before.length + 1) : qualifiedId;
   return { ...skill, source: id, qualifiedId: `${id}:${below}` };

@@ -13,7 +13,7 @@ import type { McpTimes } from '../mcp/connect.ts';
 import { chainOfProcess } from '../mcp/cycle.ts';
 import { type McpListedSkill, SKILL_MD, skillsOf } from '../mcp/entries.ts';
 import { failureProblem, noAnswerYet } from '../mcp/errors.ts';
-import { attacksIn, createFetch } from '../mcp/fetch-file.ts';
+import { blockFindingsIn, createFetch } from '../mcp/fetch-file.ts';
 import { McpServer } from '../mcp/server.ts';
 import { createScannedSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
 
@@ -248,7 +248,7 @@ async function readList(
   const losers: Skill[] = [];
   keep(new Map(all.map((one) => [one.skill.qualifiedId, one])));
   for (const { digest, header, skill } of all) {
-    const found = before.get(header) ?? (await attacksIn(SKILL_MD, Buffer.from(header)));
+    const found = before.get(header) ?? (await blockFindingsIn(SKILL_MD, Buffer.from(header)));
     attacks.set(header, found);
     if (found.length > 0) await noteBlocked(skill, digest, found);
     if (first.has(skill.id)) losers.push(skill);

@@ -188,7 +188,7 @@ async function loadPackage(
     throw new Error(WRONG_RESULT);
   } catch (error) {
     const message = oneLine(error);
-    const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, longestMs: MAX_RETRY_MS });
+    const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, maxMs: MAX_RETRY_MS });
     const failed = { times: failures + 1, retryAt: Date.now() + wait };
     if (message === NO_FORM)
       return { ...without(message, 'Add one of the three to the package, or remove the source.'), failed };

@@ -55,9 +55,9 @@ export function createPageRefresh(options: PageRefreshOptions): PageRefresh {
       failed = failureOf(error);
     }
     failures = isComplete ? 0 : failures + 1;
-    const longestMs = Math.max(intervalMs, LONGEST_MS);
+    const maxMs = Math.max(intervalMs, MAX_MS);
     notBefore =
-      Date.now() + (isComplete ? intervalMs : backOff(failures, { firstMs: intervalMs, longestMs, jitter: true }));
+      Date.now() + (isComplete ? intervalMs : backOff(failures, { firstMs: intervalMs, maxMs, jitter: true }));
     asking = undefined;
     const isNews = failed === undefined || failed.message !== before;
     if (isNews && !isAwaited && !ended.signal.aborted) changed?.();
@@ -95,7 +95,7 @@ export function createPageRefresh(options: PageRefreshOptions): PageRefresh {
 const WAIT_MS = 1_000;
 const FIRST_COPY_MS = 10_000;
 /** The longest time between two attempts, in milliseconds; longer intervals stay as they are. */
-const LONGEST_MS = 900_000;
+const MAX_MS = 900_000;
 
 interface Failure {
   readonly code: string;

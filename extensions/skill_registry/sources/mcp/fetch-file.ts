@@ -47,7 +47,7 @@ export function createFetch({
     if (name !== SKILL_MD && refused.has(entry))
       throw refuse(`the ${SKILL_MD} of that skill was refused`, `Read ${SKILL_MD} again, or do without the skill.`);
     const bytes = await read(found, name, file.uri, refuse);
-    const attacks = await attacksIn(name, bytes);
+    const attacks = await blockFindingsIn(name, bytes);
     const isAllowed = attacks.length === 0 || (await noteBlocked(skill, found.digest, attacks));
     if (!isAllowed) {
       onHeld();
@@ -101,7 +101,7 @@ export function createFetch({
 }
 
 /** The `block` findings. */
-export async function attacksIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
+export async function blockFindingsIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
   const { inspectSkill } = await import('../../inspect/inspect-skill.ts');
   const { findings } = await inspectSkill([{ path, bytes }]);
   return findings.filter(({ level }) => level === 'block');

@@ -17,7 +17,7 @@ export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
 }
 
 /** Before the first repetition, and the longest, in milliseconds. */
-const RETRY = { firstMs: 1_000, longestMs: 60_000 };
+const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
 /** A server of the config: connects when it is first needed, again after a failure, and never more than once at a time. */
 export class McpServer {
@@ -124,7 +124,7 @@ export class McpServer {
     const before = this.#failure?.code === code ? this.#failure : undefined;
     const times = (before?.times ?? 0) + 1;
     const now = Date.now();
-    const wait = code === 'MCP_CIRCLE' ? RETRY.longestMs : backOff(times, RETRY);
+    const wait = code === 'MCP_CIRCLE' ? RETRY.maxMs : backOff(times, RETRY);
     const shown = oneLine(this.#withoutSecrets(reason), 300).replace(/\.$/, '');
     this.#failure = { code, reason: shown, since: before?.since ?? now, times, retryAt: now + wait };
     return new Error(shown);
