@@ -18,9 +18,9 @@ export interface AnswerWriter {
 }
 
 /** Characters in which marks are looked for at once. What is longer is shown with its marks. */
-const MOST_MARKED = 1_000;
+const MAX_MARKED = 1_000;
 /** Characters of a table. A longer one is shown as it is. */
-const MOST_TABLE = 20_000;
+const MAX_TABLE = 20_000;
 
 /**
  * Shows each word as soon as the marks around it are closed, headings and lines of code as soon as they are complete, and a table at
@@ -42,15 +42,15 @@ export function createAnswerWriter(options: AnswerWriterOptions): AnswerWriter {
     table = '';
   };
   const showCode = (isEnd: boolean): void => {
-    if (!isEnd && line.length <= MOST_MARKED) return;
+    if (!isEnd && line.length <= MAX_MARKED) return;
     screen.code(line);
     line = '';
   };
   const showWords = (of: Kind, isEnd: boolean): void => {
     for (;;) {
-      const settled = isEnd && line.length <= MOST_MARKED ? line.length : settledAt(line);
+      const settled = isEnd && line.length <= MAX_MARKED ? line.length : settledAt(line);
       // Looking for the marks of a long part takes as long as its square.
-      const isLong = settled === 0 && line.length > MOST_MARKED;
+      const isLong = settled === 0 && line.length > MAX_MARKED;
       const at = isLong ? endOfWord(line) : settled;
       if (at === 0) return;
       const part = line.slice(0, at);
@@ -66,7 +66,7 @@ export function createAnswerWriter(options: AnswerWriterOptions): AnswerWriter {
       else showCode(isEnd);
     } else if (isStart && FENCE.test(line)) {
       if (isEnd) [line, fence] = ['', FENCE.exec(line)?.[1]];
-    } else if (isStart && /^ *\|/.test(line) && table.length <= MOST_TABLE) {
+    } else if (isStart && /^ *\|/.test(line) && table.length <= MAX_TABLE) {
       if (isEnd) [table, line] = [`${table}${line.trim()}\n`, ''];
     } else {
       if (line !== '') showTable();
@@ -166,7 +166,7 @@ function createScreen({ write, columns, isColoured }: AnswerWriterOptions) {
 function isTable(text: string): boolean {
   const rows = text.trimEnd().split('\n');
   const cells = rows.map((row) => row.replace(/^\||(?<!\\)\|$/g, '').split(/(?<!\\)\|/).length);
-  const isShort = text.length <= MOST_TABLE && rows.every((row) => row.length <= MOST_MARKED);
+  const isShort = text.length <= MAX_TABLE && rows.every((row) => row.length <= MAX_MARKED);
   return (
     isShort &&
     DELIMITERS.test(rows[1] ?? '') &&
@@ -222,7 +222,7 @@ const MARKS = /\\.|`+|[*~]+|_+|\]\(|[[\])]|\s|[^\s]/gu;
 function settledAt(line: string): number {
   let [settled, code, address] = [0, 0, false];
   const open: Record<string, number> = { '*': 0, _: 0, '~': 0, '[': 0 };
-  const text = line.slice(0, MOST_MARKED);
+  const text = line.slice(0, MAX_MARKED);
   for (const { 0: mark, index } of text.matchAll(MARKS)) {
     const [kind = '', end] = [mark.charAt(0), index + mark.length];
     const [before, after] = [text.charAt(index - 1), text.charAt(end)];
@@ -242,6 +242,6 @@ function settledAt(line: string): number {
 
 /** The end of the last word among the first 1,000 characters, or of those characters. */
 function endOfWord(line: string): number {
-  const text = line.slice(0, MOST_MARKED);
-  return text.search(/\s\S*$/) + 1 || MOST_MARKED - (/[\ud800-\udbff]$/.test(text) ? 1 : 0);
+  const text = line.slice(0, MAX_MARKED);
+  return text.search(/\s\S*$/) + 1 || MAX_MARKED - (/[\ud800-\udbff]$/.test(text) ? 1 : 0);
 }

@@ -74,7 +74,7 @@ export function reviewTools({ proposals, evidenceOf, agentId, decide }: Reviewer
 // --- internal ---
 
 /** Of queries. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** What was run, short enough for a model. */
 function ranOf({ before, after, notRun, changes }: ProposalEvidence): object {
@@ -82,7 +82,7 @@ function ranOf({ before, after, notRun, changes }: ProposalEvidence): object {
     before: before && summaryOf(before),
     after: after && summaryOf(after),
     not_run: notRun,
-    changed_queries: changes.slice(0, MOST_SHOWN).map(toWire),
+    changed_queries: changes.slice(0, MAX_SHOWN).map(toWire),
     changed_queries_total: changes.length,
   };
 }

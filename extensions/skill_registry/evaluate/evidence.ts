@@ -20,7 +20,7 @@ import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, SkillEvidenc
 const RULES = 2;
 /** Time limit for trigger queries, in milliseconds. */
 const MAX_MS = 60_000;
-const MOST_CLAIMS = 20;
+const MAX_CLAIMS = 20;
 
 /** Makes the functions of `registry.admin` that are about evidence. */
 export function createEvaluation(
@@ -149,7 +149,7 @@ function keptOf(
     });
   const claims = [...claimsOf(database, key), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
   const last = result ? null : (lastResult(database, key) ?? null);
-  return { result, last, claims: claims.slice(0, MOST_CLAIMS), notRead };
+  return { result, last, claims: claims.slice(0, MAX_CLAIMS), notRead };
 }
 
 /** @returns why it could not be kept; null when it is. */

@@ -171,13 +171,13 @@ function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
       left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= rule.lines;
     // Each file has few of both, and they are only compared when there are.
     const match = first
-      ?.slice(0, MOST_COMPARED)
-      .find((one) => second?.slice(0, MOST_COMPARED).some((other) => isNear(one, other)));
+      ?.slice(0, MAX_COMPARED)
+      .find((one) => second?.slice(0, MAX_COMPARED).some((other) => isNear(one, other)));
     if (match) yield { ...match, rule: rule.id, level: rule.level, message: rule.message };
   }
 }
 
-const MOST_COMPARED = 100;
+const MAX_COMPARED = 100;
 
 function findingOf(rule: Rule, file: string, { line, words, message, stance }: Match): Finding {
   return {

@@ -32,7 +32,7 @@ interface PartPrefix extends MatchPrefix {
 }
 
 const UNKNOWN = { prefixes: undefined, mayBeEmpty: true } as const;
-const MOST_IN_CLASS = 12;
+const MAX_IN_CLASS = 12;
 
 function alternatives(source: string, from: number): Part {
   const parts = [sequence(source, from)];
@@ -154,7 +154,7 @@ function classAt(source: string, at: number): Part {
   const inner = source.slice(at + 1, end - 1);
   const isPlain = !inner.startsWith('^') && !/\\[a-z0-9]|.-./i.test(inner);
   const chars = isPlain ? [...inner.replace(/\\(.)/g, '$1')] : [];
-  if (chars.length === 0 || chars.length > MOST_IN_CLASS) return { prefixes: undefined, mayBeEmpty: false, end };
+  if (chars.length === 0 || chars.length > MAX_IN_CLASS) return { prefixes: undefined, mayBeEmpty: false, end };
   return {
     prefixes: chars.map((text) => ({ text, atWord: false, endsWord: false, isWhole: true })),
     mayBeEmpty: false,

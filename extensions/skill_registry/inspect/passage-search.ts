@@ -45,7 +45,7 @@ export async function createPassageSearch(
       if (length <= word.length)
         for (const expression of beginnings.get(word.slice(0, length)) ?? NONE) begun.add(expression);
     const list = begun.size === 0 ? NONE : [...begun];
-    if (vocabulary.size >= MOST_WORDS) vocabulary.clear();
+    if (vocabulary.size >= MAX_WORDS) vocabulary.clear();
     // A longer word is a slice of the passage and would keep the whole passage in memory.
     if (word.length <= LONGEST_WORD) vocabulary.set(word, list);
     return list;
@@ -90,7 +90,7 @@ interface Head {
   readonly isWhole: boolean;
 }
 
-const MOST_WORDS = 20_000;
+const MAX_WORDS = 20_000;
 const LONGEST_WORD = 12;
 const NONE: readonly RegExp[] = [];
 const NOWHERE: readonly number[] = [];

@@ -67,7 +67,7 @@ export function usageLine({ totals, since, until }: UsageReport, skillId: string
 // --- internal ---
 
 /** The most failures that are listed. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 
 function totalsOf({ passed, failed, notRun }: EvaluationResult['totals']): string {
   return `${passed} passed, ${failed} failed, ${notRun} not run`;
@@ -95,7 +95,7 @@ function failures({ validity, triggers, cases, problems, skillId }: EvaluationRe
     ...problems.map(({ message }) => message),
   ];
   if (failed.length === 0) return '';
-  const more = failed.length - MOST_LISTED;
-  return html`<ul class="findings">${failed.slice(0, MOST_LISTED).map((text) => html`<li>${tag('failed', 'warn')} ${text.slice(0, 500)}</li>`)}
+  const more = failed.length - MAX_LISTED;
+  return html`<ul class="findings">${failed.slice(0, MAX_LISTED).map((text) => html`<li>${tag('failed', 'warn')} ${text.slice(0, 500)}</li>`)}
 ${more > 0 ? html`<li class="quiet">and ${more} more</li>` : ''}</ul>`;
 }

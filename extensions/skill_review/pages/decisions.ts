@@ -37,7 +37,7 @@ export function addDecisions(app: ReviewApp, review: Review): void {
 // --- internal ---
 
 /** Newest first. */
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 async function show(context: ReviewContext, review: Review): Promise<Response> {
   const trust = openTrust();
@@ -51,8 +51,8 @@ ${rootPart(context, review, trust.allows('root', review.root))}
 <h2>Where its skills come from</h2>
 ${isRefused(sources) ? note(html`<p>${sources.refused.message}</p>`, 'warn') : sourcesPart(context, sources)}
 <h2>What was decided on this machine</h2>
-${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : table(decisions.slice(0, MOST_SHOWN))}
-${decisions.length > MOST_SHOWN ? html`<p class="quiet">The newest ${MOST_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry trust list has all.</p>` : ''}`;
+${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : table(decisions.slice(0, MAX_SHOWN))}
+${decisions.length > MAX_SHOWN ? html`<p class="quiet">The newest ${MAX_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry trust list has all.</p>` : ''}`;
   return context.html(page(context, review, { title: 'Decisions', at: 'inbox', main }));
 }
 

@@ -41,19 +41,19 @@ ${form(context, '/updates/check', html`<button>Look for updates</button>`)}
   });
 
   app.get('/proposals', async (context) => {
-    const proposals = await registry.proposals.list('all', { limit: MOST_LISTED });
+    const proposals = await registry.proposals.list('all', { limit: MAX_LISTED });
     const main = html`<h1>Proposals</h1>
 <div id="proposals" data-live>
 ${proposals.length === 0 ? html`<p class="empty">There are none.</p>` : section('Newest first', proposals.map(proposalItem))}
 </div>
-${proposals.length === MOST_LISTED ? note(html`<p>Only the newest ${MOST_LISTED} are listed.</p>`, 'warn') : ''}`;
+${proposals.length === MAX_LISTED ? note(html`<p>Only the newest ${MAX_LISTED} are listed.</p>`, 'warn') : ''}`;
     return context.html(page(context, review, { title: 'Proposals', at: 'inbox', main, live: 'refresh' }));
   });
 }
 
 // --- internal ---
 
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 /** None when their folder is a link out of a root that nobody has approved. */
 function waitingExtensions({ root, isHeldReadable }: Review): ReturnType<typeof allHeld> {

@@ -37,7 +37,7 @@ export function problemsLine({ registry }: Review): Html | '' {
 // --- internal ---
 
 /** Problems of one code that are listed; the rest is counted. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** `1 error and 2 warnings` */
 function summary(found: readonly Problem[]): string {
@@ -69,7 +69,7 @@ function groups(found: readonly Problem[]): readonly (readonly Problem[])[] {
 function section(group: readonly Problem[], { registry, root }: Review): Html {
   const [{ code, severity } = { code: '', severity: 'warning' }] = group;
   const skills = [...registry.snapshot().byQualifiedId.values()];
-  const items = group.slice(0, MOST_SHOWN).map(({ file, line, message }) => {
+  const items = group.slice(0, MAX_SHOWN).map(({ file, line, message }) => {
     const owner = skills.find(
       (skill) => skill.file === file || (skill.dir !== null && file.startsWith(`${skill.dir}/`)),
     );

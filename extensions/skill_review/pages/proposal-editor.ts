@@ -47,11 +47,11 @@ ${back}
 // --- internal ---
 
 /** A form needs up to three bytes for one, and a browser becomes slow with more. */
-const MOST_CHARACTERS = 1_048_576;
+const MAX_CHARACTERS = 1_048_576;
 
 /** Why a form would change the text; undefined when it would not. */
 function whyNotHere(text: string): string | undefined {
-  if (text.length > MOST_CHARACTERS) return 'This text is too long for a form. Edit it with the command:';
+  if (text.length > MAX_CHARACTERS) return 'This text is too long for a form. Edit it with the command:';
   if (/\r(?!\n)|\0/.test(text)) return 'A form would change characters of this text. Edit it with the command:';
   return undefined;
 }

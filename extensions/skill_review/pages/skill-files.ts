@@ -48,8 +48,8 @@ ${path === undefined ? '' : await oneFile(review, id, path, found)}`;
 
 // --- internal ---
 
-const MOST_LINES = 5_000;
-const MOST_CHARACTERS = 512 * 1024;
+const MAX_LINES = 5_000;
+const MAX_CHARACTERS = 512 * 1024;
 
 function fileAddress(id: string, path: string): string {
   return `${skillAddress(id)}/files?path=${encodeURIComponent(path)}#file`;
@@ -64,10 +64,10 @@ async function oneFile({ registry }: Review, id: string, path: string, found: re
   const text = bytes.toString('utf8');
   if (!Buffer.from(text).equals(bytes) || text.includes('\0'))
     return html`${head}<p>${plural(bytes.length, 'byte')} that are no text, not shown.</p>`;
-  const lines = text.slice(0, MOST_CHARACTERS).split(/\r\n|\n|\r/);
+  const lines = text.slice(0, MAX_CHARACTERS).split(/\r\n|\n|\r/);
   const here = found.filter(({ file }) => file === path);
-  const isCut = text.length > MOST_CHARACTERS || lines.length > MOST_LINES;
-  const rows = lines.slice(0, MOST_LINES).map((line, at) => {
+  const isCut = text.length > MAX_CHARACTERS || lines.length > MAX_LINES;
+  const rows = lines.slice(0, MAX_LINES).map((line, at) => {
     const said = here.filter((one) => one.line === at + 1);
     const remarks = said.map(
       ({ level: how, message, rule }) =>

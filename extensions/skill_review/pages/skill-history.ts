@@ -86,13 +86,13 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
 
 // --- internal ---
 
-const MOST_REVISIONS = 500;
+const MAX_REVISIONS = 500;
 
 async function list(context: ReviewContext, review: Review, id: string, refused?: CodedError): Promise<Response> {
   const skill = skillOf(review.registry.snapshot(), id);
   const revisions = await review.registry.history.revisions(id);
   const rows = revisions
-    .slice(-MOST_REVISIONS)
+    .slice(-MAX_REVISIONS)
     .reverse()
     .map((one) => row(id, one));
   const restore = form(
@@ -107,7 +107,7 @@ ${skill ? '' : html`<h2>It was removed</h2><p>Its files are in the archive, and 
 <h2>${plural(revisions.length, 'revision')}</h2>
 <div class="scroll" tabindex="0" role="group" aria-label="Revisions"><table><thead><tr><th scope="col" class="number">Revision</th><th scope="col">When (UTC)</th><th scope="col">What</th><th scope="col">By</th><th scope="col">Why</th></tr></thead><tbody>
 ${rows}</tbody></table></div>
-${revisions.length > MOST_REVISIONS ? html`<p class="quiet">Older ones: <code>skill-registry history ${id}</code></p>` : ''}`;
+${revisions.length > MAX_REVISIONS ? html`<p class="quiet">Older ones: <code>skill-registry history ${id}</code></p>` : ''}`;
   return context.html(page(context, review, { title: `History of ${id}`, at: 'catalog', main }), refused ? 409 : 200);
 }
 

@@ -4,7 +4,7 @@ import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { MOST_RENDERED, markdownToHtml } from '../html/markdown.ts';
+import { MAX_RENDERED, markdownToHtml } from '../html/markdown.ts';
 import { findings, form, formatNumber, hiddenField, note, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
@@ -76,7 +76,7 @@ async function show(
   if (!skill) return context.redirect(`${skillAddress(id)}/history`);
   const trust = await ifKnown(registry.admin.trustOf(id));
   const locked = (await ifKnown(registry.origin.verify()))?.find((one) => one.id === skill.id);
-  const tokens = (await registry.admin.tokenCounts({ atMost: MOST_COUNTED })).get(skill.id);
+  const tokens = (await registry.admin.tokenCounts({ atMost: MAX_COUNTED })).get(skill.id);
   const main = html`${skillHead(id, skill, 'instructions')}
 ${said === undefined ? '' : note(html`<p>${isRefusal ? html`<b>Nothing was decided.</b> ` : ''}${said}</p>`, isRefusal ? 'block' : 'done')}
 ${trust ? trustPart(context, id, trust) : ''}
@@ -90,7 +90,7 @@ ${remove(context, id, skill)}`;
 }
 
 /** When the tokens of more skills than this are not known, they are not counted for this page. */
-const MOST_COUNTED = 50;
+const MAX_COUNTED = 50;
 
 async function ifKnown<T>(work: Promise<T>): Promise<T | undefined> {
   try {
@@ -146,9 +146,9 @@ async function instructions({ registry, markdown }: Review, id: string, skill: S
   const body = text.replace(/\r\n?/g, '\n').slice(whole.length);
   const raw = `${skillAddress(id)}/text`;
   const rest =
-    body.length > MOST_RENDERED
+    body.length > MAX_RENDERED
       ? note(
-          html`<p>Only the first ${formatNumber(MOST_RENDERED)} of ${formatNumber(body.length)} characters are shown.</p>`,
+          html`<p>Only the first ${formatNumber(MAX_RENDERED)} of ${formatNumber(body.length)} characters are shown.</p>`,
           'warn',
         )
       : '';

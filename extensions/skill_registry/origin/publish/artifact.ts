@@ -9,7 +9,7 @@ import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../../sources/source.ts';
 import { listingOf, MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
 import { type IncomingFile, MAX_UNPACKED } from '../offer.ts';
-import { type IndexEntry, isSkillName, MOST_DESCRIPTION } from '../well-known/page-index.ts';
+import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page-index.ts';
 
 /** One skill as it is published. */
 export interface Artifact {
@@ -59,7 +59,7 @@ export function artifactOf(skill: Skill, { files, leftOut }: PublishableFiles): 
   const entry = {
     name: id,
     type,
-    description: shorten(description, MOST_DESCRIPTION - 1),
+    description: shorten(description, MAX_DESCRIPTION - 1),
     url,
     digest: `sha256:${hash}`,
   } as const;

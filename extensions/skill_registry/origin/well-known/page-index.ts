@@ -10,7 +10,7 @@ export const INDEX_PATH = '.well-known/agent-skills/index.json';
 export const MAX_INDEX: number = 8 * 1024 * 1024;
 
 /** Characters of a description. */
-export const MOST_DESCRIPTION = 1024;
+export const MAX_DESCRIPTION = 1024;
 
 /** One skill as the index of a page names it. */
 export interface IndexEntry {
@@ -63,7 +63,7 @@ const indexDocument = z.object({ $schema: z.unknown().optional(), skills: z.arra
 const indexEntry = z.object({
   name: z.string().regex(SKILL_NAME),
   type: z.enum(['skill-md', 'archive']),
-  description: z.string().min(1).max(MOST_DESCRIPTION),
+  description: z.string().min(1).max(MAX_DESCRIPTION),
   url: z.string().min(1).max(2000),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
 });

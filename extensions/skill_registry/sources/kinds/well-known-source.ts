@@ -194,12 +194,12 @@ function damagedCopy({ name }: CopiedSkill, file: string): Problem {
 }
 
 /** The most that are named. */
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 function faultsOf(faults: readonly string[], file: string): readonly Problem[] {
   const more =
-    faults.length > MOST_FAULTS ? [`${faults.length - MOST_FAULTS} more skills of this page cannot be used.`] : [];
-  return [...faults.slice(0, MOST_FAULTS), ...more].map((message) => ({
+    faults.length > MAX_FAULTS ? [`${faults.length - MAX_FAULTS} more skills of this page cannot be used.`] : [];
+  return [...faults.slice(0, MAX_FAULTS), ...more].map((message) => ({
     code: 'ORIGIN_REFUSED',
     severity: 'error',
     file,
