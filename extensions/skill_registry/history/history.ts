@@ -17,7 +17,7 @@ import {
   type SkillLocation,
   skillKey,
 } from './skill-location.ts';
-import { MAX_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
+import { MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, ResultOrReason, Writer } from './writer.ts';
 
@@ -162,8 +162,8 @@ function changesTo(
   const { skillId } = location;
   const presentFiles = new Map(present?.files.map((file) => [file.path, file]));
   const targetFiles = new Map(target.files.map((file) => [file.path, file]));
-  // A revision with MAX_FILES files may have had more, so no file that it does not list is removed.
-  const isComplete = target.files.length < MAX_FILES;
+  // A revision with MAX_RECORDED_FILES files may have had more, so no file that it does not list is removed.
+  const isComplete = target.files.length < MAX_RECORDED_FILES;
   const paths = new Set([...targetFiles.keys(), ...(isComplete ? presentFiles.keys() : [])]);
   const differing = [...paths].filter((path) => presentFiles.get(path)?.digest !== targetFiles.get(path)?.digest);
   const notKept = (files: ReadonlyMap<string, RevisionFile>) =>

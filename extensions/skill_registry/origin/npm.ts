@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
 import { shownOrigin } from './address.ts';
-import { MAX_ARCHIVE, type Offer } from './offer.ts';
+import { MAX_ARCHIVE, type OpenedOrigin } from './opened-origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 import type { NpmOrigin } from './types.ts';
 
@@ -15,7 +15,7 @@ import type { NpmOrigin } from './types.ts';
  *
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
-export async function openNpm(origin: NpmOrigin): Promise<Offer> {
+export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
   const folder = makeTemporaryFolder();
   try {
     const version = await pack(origin, folder);

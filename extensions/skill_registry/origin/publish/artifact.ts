@@ -8,7 +8,7 @@ import { isLeftover } from '../../history/skill-tree.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../../sources/source.ts';
 import { listingOf, MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
-import { type IncomingFile, MAX_UNPACKED } from '../offer.ts';
+import { type IncomingFile, MAX_UNPACKED } from '../opened-origin.ts';
 import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page-index.ts';
 
 /** One skill as it is published. */

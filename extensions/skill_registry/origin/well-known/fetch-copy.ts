@@ -17,7 +17,7 @@ import {
   stampOf,
   writeCopy,
 } from '../../sources/kinds/well-known-copy.ts';
-import { type IncomingFile, skillsOf, takeSkill } from '../offer.ts';
+import { type IncomingFile, originSkills, readOriginSkill } from '../opened-origin.ts';
 import { fetchArtifact, openArtifact } from './open-page.ts';
 import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
 import { writeCopiedSkill } from './write-copied-skill.ts';
@@ -121,10 +121,10 @@ async function fetchSkill(
 
 /** @throws ORIGIN_REFUSED. */
 async function filesOf(entry: IndexEntry, bytes: Buffer): Promise<readonly IncomingFile[]> {
-  const offer = await openArtifact(bytes, entry);
-  const [skill] = skillsOf(offer);
+  const artifact = await openArtifact(bytes, entry);
+  const [skill] = originSkills(artifact);
   if (skill?.folder !== '') throw originRefused(`"${entry.name}"`, 'its artifact has no SKILL.md at its top.');
-  const { files } = await takeSkill(offer, skill);
+  const { files } = await readOriginSkill(artifact, skill);
   return files;
 }
 

@@ -5,13 +5,13 @@ import { originRefused } from '../../../../lib/fetch/index.ts';
 import { type CopiedSkill, isIntact, skillFolder, stampOf } from '../../sources/kinds/well-known-copy.ts';
 import { TEMPORARY } from '../../sources/walk/names.ts';
 import { lockedFiles } from '../lock.ts';
-import type { IncomingFile } from '../offer.ts';
+import type { IncomingFile } from '../opened-origin.ts';
 
 /**
  * Writes the files of a skill into its folder of a copy, in one step. Another process may be writing the same. It is not synced to
  * disk: files that a crash of the machine has cut off do not have their digests, and are fetched again.
  *
- * @param files - With checked paths (`takeSkill`).
+ * @param files - With checked paths (`readOriginSkill`).
  */
 export function writeCopiedSkill(
   folder: string,
