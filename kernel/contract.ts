@@ -120,7 +120,7 @@ export interface TurnContext {
   /** The text is shown to a person and goes to no model (`describeTurn`, the check of an agent at start): nothing is recorded. */
   readonly preview?: true;
   /** The text goes to a client that may be on another machine: it names no folder of this one. */
-  readonly elsewhere?: true;
+  readonly remoteClient?: true;
   /** State of a prompt pack's workflow, which may narrow what is visible. Without `state`: its first one. */
   readonly workflowState?: { readonly pack: string; readonly state?: string };
 }

@@ -73,7 +73,7 @@ export function unseenSkillsText(skills: readonly Skill[]): string {
   // Held skills first: a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
   const kept = ordered.flatMap((skill) => {
-    const because = keptBecause(skill);
+    const because = unseenBecause(skill);
     return because === undefined ? [] : [`${skill.id}: ${because}`];
   });
   const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
@@ -196,7 +196,7 @@ function heldBecauseOf({ byQualifiedId }: Snapshot, qualifiedId: string): string
 const MAX_NAMED = 5;
 
 /** Why no agent sees a skill, whatever the agent is bound to. */
-function keptBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
+function unseenBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
   // Skills that are only not inspected yet are not named here: `totalsOf` counts them.
   if (heldBecause !== undefined) return heldBecause === NOT_INSPECTED ? undefined : `held, ${heldBecause}`;
   return disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;

@@ -37,7 +37,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
     return EXIT.done;
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
-  const listed = entryOf(registry.snapshot(), id);
+  const listed = skillOf(registry.snapshot(), id);
   // The source inspects the files of a server whenever it fetches them.
   const heldBecause = listed?.remote
     ? listed.heldBecause
@@ -81,7 +81,7 @@ function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 're
 }
 
 /** The skill that `read` finds for this id. */
-function entryOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
+function skillOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
   return byId.get(id) ?? byQualifiedId.get(id);
 }
 

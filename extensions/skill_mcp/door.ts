@@ -120,7 +120,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
           ...turn,
           tools: names,
           preview: true,
-          ...(local ? {} : { elsewhere: true as const }),
+          ...(local ? {} : { remoteClient: true as const }),
         } as const;
         instructions = { version, local, text: registry.context('', reader) };
       }

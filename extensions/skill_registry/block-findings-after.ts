@@ -26,9 +26,9 @@ export async function allowShown(
   if (!skill) return null;
   const { heldBecause, digest } = await heldSkills.trustOf(skill);
   if (heldBecause === null || !by.startsWith('person:')) return heldBecause;
-  const keys = new Set(shown.map(keyOf));
+  const keys = new Set(shown.map(findingKey));
   const others = (await heldSkills.blocksIn(skill, await heldSkills.filesOf(skill))).filter(
-    (one) => !keys.has(keyOf(one)),
+    (one) => !keys.has(findingKey(one)),
   );
   if (others.length > 0) return heldBecause;
   const decided = await heldSkills.decide('allow', skill, { by, reason, digest });
@@ -78,6 +78,6 @@ function nameOf(path: string): string {
   return path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
 }
 
-function keyOf({ rule, excerpt }: Finding): string {
+function findingKey({ rule, excerpt }: Finding): string {
   return JSON.stringify([rule, excerpt]);
 }

@@ -95,7 +95,7 @@ const turn = optional((value, name) => {
     agentId: optional(refine(text, 'a name without control characters', (id: string) => !CONTROL.test(id))),
     ...{ channelId: words, userId: words, threadId: words, model: words },
     ...{ boundSkills: optional(textList), givenSkills: optional(textList), tools: optional(textList) },
-    ...{ preview: optional(oneOf(true)), elsewhere: optional(oneOf(true)) },
+    ...{ preview: optional(oneOf(true)), remoteClient: optional(oneOf(true)) },
     workflowState: optional(fields({ pack: text, state: words })),
   })(value, name);
   return value;

@@ -42,7 +42,7 @@ export function reviewTools({ proposals, evidenceOf, agentId, decide }: Reviewer
             ...{ proposal_id, state, kind, skill_id, path, author, created },
           }),
         );
-        return { success: true, proposals: visible(waiting) };
+        return { success: true, proposals: withVisibleText(waiting) };
       },
     }),
     defineTool({
@@ -55,7 +55,7 @@ export function reviewTools({ proposals, evidenceOf, agentId, decide }: Reviewer
         // The path of the report on this machine is for people only.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
         const ran = await evidenceOf(proposal_id);
-        return { success: true, skill_id, ...visible({ ...shown, ran: ranOf(ran) }) };
+        return { success: true, skill_id, ...withVisibleText({ ...shown, ran: ranOf(ran) }) };
       },
     }),
     defineTool({
@@ -97,7 +97,7 @@ function summaryOf({ totals, validity, tokens, triggers, problems }: EvaluationR
 }
 
 /** With hidden characters shown in every text: they could be instructions. */
-function visible<T>(value: T): T {
+function withVisibleText<T>(value: T): T {
   return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'string' ? showHidden(part) : part)));
 }
 

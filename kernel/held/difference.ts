@@ -46,7 +46,7 @@ export function printableCode(text: string): string {
 const MAX_EDITS = 2_000;
 
 function differenceOf({ path, before, after }: HeldFile, makePatch: typeof createTwoFilesPatch): string {
-  const [old, next] = [textOf(before ?? Buffer.alloc(0)), textOf(after)];
+  const [old, next] = [utf8TextOf(before ?? Buffer.alloc(0)), utf8TextOf(after)];
   const from = old === undefined ? `: ${before?.length} bytes that are not UTF-8 text, not shown` : '';
   const to = next === undefined ? `: ${after.length} bytes that are not UTF-8 text, in hexadecimal` : '';
   const names = [
@@ -68,7 +68,7 @@ function linesOf(mark: string, text: string): readonly string[] {
   return text === '' ? [] : text.split('\n').map((line) => mark + line);
 }
 
-function textOf(bytes: Buffer): string | undefined {
+function utf8TextOf(bytes: Buffer): string | undefined {
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }

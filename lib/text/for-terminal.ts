@@ -39,7 +39,7 @@ const COLOUR_OF: Readonly<Record<Part, readonly (readonly [RegExp, Colour])[]>> 
     [/^(?:---|\+\+\+) /, 'file'],
     [/^\+/, 'added'],
     [/^-/, 'removed'],
-    [/^@@/, 'place'],
+    [/^@@/, 'position'],
   ],
   checks: [
     [/^ {2}!! /, 'error'],

@@ -242,8 +242,8 @@ export const changes = [
   {
     title: 'A history shows one text and applies another',
     file: `${HISTORY}/history-database.ts`,
-    find: 'find((row) => !ours.has(textOf(row)))',
-    replace: "find((row) => row.type === 'trigger' && !ours.has(textOf(row)))",
+    find: 'find((row) => !ours.has(schemaRowText(row)))',
+    replace: "find((row) => row.type === 'trigger' && !ours.has(schemaRowText(row)))",
     test: `${DECIDE_TESTS}/shown-is-applied.test.ts`,
     name: 'uses no history with a view in the place of a table, and says what to do',
     build: true,

@@ -71,11 +71,11 @@ export function* heldProblems({
   yield* eachInSteps(byQualifiedId.values(), (skill) => {
     const { heldBecause } = skill;
     if (heldBecause === NOT_INSPECTED) waiting.push(skill);
-    const place = skill.realFile ?? skill.qualifiedId;
+    const file = skill.realFile ?? skill.qualifiedId;
     // What the others say is told by other problems.
     if (heldBecause === undefined || heldBecause === NOT_INSPECTED || heldBecause === CHANGE_WAITS) return;
-    if (files.has(place)) return;
-    files.add(place);
+    if (files.has(file)) return;
+    files.add(file);
     problems.push(heldProblem(skill, byId.get(skill.id) === skill ? skill.id : skill.qualifiedId));
   });
   const [first] = waiting;

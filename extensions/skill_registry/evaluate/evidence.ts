@@ -29,7 +29,7 @@ export function createEvaluation(
   proposals: Pick<Proposals, 'get'>,
 ): Evaluation {
   const { writer } = context;
-  const placeOf = (skill: Skill): string => skillKey(skill, context.root);
+  const historyKeyOf = (skill: Skill): string => skillKey(skill, context.root);
   return {
     async evidence(skillId) {
       const skill = findSkill(context, skillId);
@@ -50,7 +50,7 @@ export function createEvaluation(
       const subject = await presentSubject(context, source, skill);
       const { suite } = subject;
       const stored = outputs === undefined ? undefined : storedOf(suite, skill, outputs);
-      const before = readKept(context, placeOf(skill), { digest: subject.digest, suite: suite.digest });
+      const before = readKept(context, historyKeyOf(skill), { digest: subject.digest, suite: suite.digest });
       const surroundings = surroundingsOf(suite, source);
       const isSame = before.kept?.surroundings === surroundings;
       if (before.kept && isSame && (stored === undefined || stored.digest === before.kept.outputs)) {
@@ -76,7 +76,7 @@ export function createEvaluation(
       const notKept =
         suite.digest === null
           ? null
-          : await keep(context, placeOf(skill), { result, surroundings, outputs: outputsDigest }, claims);
+          : await keep(context, historyKeyOf(skill), { result, surroundings, outputs: outputsDigest }, claims);
       return { ...result, notKept };
     },
     evidenceOf: createProposalEvidence(context, source, proposals),

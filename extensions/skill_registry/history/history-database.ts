@@ -113,7 +113,7 @@ function migrate(database: SqliteDatabase, file: string, found: number, migratio
 function assertOurs(database: SqliteDatabase, migrations: readonly string[]): void {
   const ours = knownSchemas.get(migrations) ?? schemaMadeBy(migrations);
   knownSchemas.set(migrations, ours);
-  const foreign = schemaOf(database).find((row) => !ours.has(textOf(row)));
+  const foreign = schemaOf(database).find((row) => !ours.has(schemaRowText(row)));
   if (foreign) throw rowRefused(`the ${foreign.type} ${quoted(foreign.name, 80)}, which no release makes`);
 }
 
@@ -123,7 +123,7 @@ function schemaMadeBy(migrations: readonly string[]): ReadonlySet<string> {
   const database = openSqlite(':memory:');
   try {
     for (const sql of migrations) database.exec(sql);
-    return new Set(schemaOf(database).map(textOf));
+    return new Set(schemaOf(database).map(schemaRowText));
   } finally {
     database.close();
   }
@@ -141,7 +141,7 @@ function schemaOf(database: SqliteDatabase): readonly SchemaRow[] {
 }
 
 /** Without comments, and with white space folded. */
-function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
+function schemaRowText({ type, name, tbl_name, sql }: SchemaRow): string {
   return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }
 

@@ -29,7 +29,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
     for await (const [rule, match] of matchesOfFile(file, skill, takeBreak)) {
       if (match.stance === 'negated' && rule.level !== 'block') continue;
       const finding = findingOf(rule, file.path, match);
-      const key = keyOf(finding);
+      const key = findingKey(finding);
       const old = found.get(key);
       // The first of those with equal keys is kept, unless it matters less.
       if (old && LEVELS.indexOf(old.level) <= LEVELS.indexOf(finding.level) && !mentioned.has(old)) continue;
@@ -49,8 +49,8 @@ export function inspectionRules(): readonly InspectionRule[] {
 
 /** The findings of `after` that `before` did not have: by rule, file and excerpt. */
 export function newFindings(before: Inspection, after: Inspection): readonly Finding[] {
-  const old = new Set(before.findings.map(keyOf));
-  return after.findings.filter((finding) => !old.has(keyOf(finding)));
+  const old = new Set(before.findings.map(findingKey));
+  return after.findings.filter((finding) => !old.has(findingKey(finding)));
 }
 
 /** By its folder, its ending or its first line. */
@@ -191,7 +191,7 @@ function findingOf(rule: Rule, file: string, { line, words, message, stance }: M
   };
 }
 
-function keyOf({ rule, file, excerpt }: Finding): string {
+function findingKey({ rule, file, excerpt }: Finding): string {
   return JSON.stringify([rule, file, excerpt]);
 }
 

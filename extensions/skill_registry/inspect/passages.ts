@@ -87,7 +87,7 @@ function tailOf(lines: readonly Line[]): Line[] {
 
 function passageOf(lines: readonly Line[]): Passage {
   const starts: number[] = [];
-  const placed: Line[] = [];
+  const linesAt: Line[] = [];
   const parts: string[] = [];
   let length = 0;
   // Line ends at the end of what is there.
@@ -109,7 +109,7 @@ function passageOf(lines: readonly Line[]): Passage {
     }
     if (length > 0) add(flows ? ' ' : '\n');
     starts.push(length);
-    placed.push(line);
+    linesAt.push(line);
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
     const said = isContinued ? words.replace(/[\\`]$/, '') : words;
     // A line that was only the sign of continuation becomes an empty line.
@@ -126,7 +126,7 @@ function passageOf(lines: readonly Line[]): Passage {
       if ((starts[middle] ?? 0) <= offset) low = middle + 1;
       else high = middle;
     }
-    return placed[low - 1];
+    return linesAt[low - 1];
   };
   return {
     text,

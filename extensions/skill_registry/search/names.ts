@@ -83,12 +83,12 @@ function joined(texts: readonly string[]): readonly [string, Uint32Array] {
 
 function skillsWith(text: string, starts: Uint32Array, part: string): ReadonlySet<number> {
   const found = new Set<number>();
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.add(ownerOf(starts, at));
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.add(positionAt(starts, at));
   return found;
 }
 
 /** The last position that starts at or before `at`. */
-function ownerOf(starts: Uint32Array, at: number): number {
+function positionAt(starts: Uint32Array, at: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

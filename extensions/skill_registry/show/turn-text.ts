@@ -46,7 +46,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
     const others = given.size === 0 ? skills : skills.filter(({ qualifiedId }) => !given.has(qualifiedId));
     const { text, bodies, listed } = await systemText(others, {
       tools: namedTools(turn.tools ?? config.tools),
-      elsewhere: turn.elsewhere,
+      remoteClient: turn.remoteClient,
       inMessages: sentBodies.inMessages(turn),
       inject: config.inject,
       catalog: config.catalog,

@@ -1,5 +1,6 @@
 import type { Document, YAMLError } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
+import { codePointText } from '../../../lib/text/index.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
 
@@ -90,7 +91,7 @@ function parse(yaml: string, firstLine: number): RawFrontmatter | { readonly fai
     });
     const control = CONTROL.exec(yaml);
     if (control)
-      return fail('invalid', withLine(`control character ${codeOf(control[0])} is not allowed`, control.index));
+      return fail('invalid', withLine(`control character ${codePointText(control[0])} is not allowed`, control.index));
     const [error] = document.errors;
     // A line of `...` has ended the frontmatter, and the fence after it belongs to the body.
     if (error?.code === 'MULTIPLE_DOCS') return fail('unclosed');
@@ -118,10 +119,6 @@ function parse(yaml: string, firstLine: number): RawFrontmatter | { readonly fai
 
 /** Characters that are not printable in YAML 1.1. */
 const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-
-function codeOf(char: string): string {
-  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-}
 
 const IN_QUOTES = "put the value in single quotes, and write each ' in it twice";
 
@@ -183,12 +180,12 @@ function convert(node: unknown, withLine: WithLine): RawValue {
 function withMetadataText(fields: RawFields): RawFields {
   const metadata = fields.get('metadata');
   if (!(metadata instanceof Map)) return fields;
-  const texts = new Map([...(metadata as RawFields)].map(([key, value]) => [key, textOf(value)] as const));
+  const texts = new Map([...(metadata as RawFields)].map(([key, value]) => [key, rawValueText(value)] as const));
   return new Map(fields).set('metadata', texts);
 }
 
 /** A list or a mapping as JSON, such as `{"bins":["git"]}`. */
-function textOf(value: RawValue): string {
+function rawValueText(value: RawValue): string {
   if (typeof value === 'string') return value;
   return JSON.stringify(value, (_, inner) => (inner instanceof Map ? Object.fromEntries(inner) : inner));
 }

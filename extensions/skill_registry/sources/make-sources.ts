@@ -166,7 +166,7 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults, shippe
     validation,
     writable,
     onlyWithin,
-    elsewhere: elsewhereOf(root, onlyWithin),
+    linkTargetsOf: linkTargetsFor(root, onlyWithin),
     cache,
   });
 }
@@ -229,10 +229,10 @@ async function makePageSource(
 }
 
 /** Which links of a source may lead outside its folder. */
-function elsewhereOf(
+function linkTargetsFor(
   root: string,
   onlyWithin: OnlyWithin | undefined,
-): NonNullable<DirectorySourceOptions['elsewhere']> {
+): NonNullable<DirectorySourceOptions['linkTargetsOf']> {
   return (realRoot, sources) =>
     linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), root, onlyWithin });
 }
@@ -245,8 +245,16 @@ function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly Sk
     const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
     const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
-    const elsewhere = elsewhereOf(root, onlyWithin);
-    const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, elsewhere, cache };
+    const linkTargetsOf = linkTargetsFor(root, onlyWithin);
+    const options = {
+      ...directoryOptions(config),
+      validation,
+      writable,
+      optional: true,
+      onlyWithin,
+      linkTargetsOf,
+      cache,
+    };
     return createDirectorySource({ id: takeFreeId(prefixed, taken), root: path, ...options });
   });
 }

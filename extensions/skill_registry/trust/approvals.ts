@@ -18,8 +18,8 @@ export interface Inspected {
  * across edits.
  */
 export function isAllowed(trust: Pick<Trust, 'decisions'>, inspected: Inspected): boolean {
-  const allowed = new Set(trust.decisions().flatMap((one) => (one.action === 'allow' ? [keyOf(one)] : [])));
-  const isDecided = (subject: Subject): boolean => allowed.has(keyOf(subject));
+  const allowed = new Set(trust.decisions().flatMap((one) => (one.action === 'allow' ? [subjectKey(one)] : [])));
+  const isDecided = (subject: Subject): boolean => allowed.has(subjectKey(subject));
   const findings = findingsOf(inspected);
   // Without findings nothing is known of them, and nobody can have allowed them.
   return isDecided(contentOf(inspected)) || (!inspected.broughtIn && findings.length > 0 && findings.every(isDecided));
@@ -49,7 +49,7 @@ function findingsOf({ path, findings }: Inspected): readonly Subject[] {
 }
 
 /** The path of a content is where it lay when it was decided about. */
-function keyOf(subject: Subject): string {
+function subjectKey(subject: Subject): string {
   const { kind } = subject;
   if (kind === 'content') return JSON.stringify([kind, subject.digest]);
   return JSON.stringify([kind, subject.path, ...(kind === 'finding' ? [subject.rule, subject.excerpt] : [])]);

@@ -86,8 +86,8 @@ export class HeldSkills {
   readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
     await this.#loadApprovals();
     const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.inspectionOf(digest)) : [];
-    const known = new Set(before.map(keyOf));
-    const all = [...before, ...findings.filter((finding) => !known.has(keyOf(finding)))];
+    const known = new Set(before.map(findingKey));
+    const all = [...before, ...findings.filter((finding) => !known.has(findingKey(finding)))];
     const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
     this.#inspections.keep(pathOf(skill), entry, { verdict: 'block', findings: all });
     return this.#reasonOf(skill, entry) === undefined;
@@ -295,4 +295,4 @@ function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {
 const blocksIn = (inspection: Inspection | undefined): readonly Finding[] =>
   inspection?.findings.filter(({ level }) => level === 'block') ?? [];
 
-const keyOf = ({ rule, file, line, excerpt }: Finding): string => JSON.stringify([rule, file, line, excerpt]);
+const findingKey = ({ rule, file, line, excerpt }: Finding): string => JSON.stringify([rule, file, line, excerpt]);

@@ -89,7 +89,7 @@ function markWords(rows: readonly DiffRow[]): readonly DiffRow[] {
     const added = runOf(rows, at + removed, 'add');
     for (let pair = 0; pair < Math.min(removed, added) && compared < MAX_COMPARED; pair++, compared++) {
       const [del, add] = [rows[at + pair], rows[at + removed + pair]];
-      const both = del && add && wordsOf(del.text, add.text);
+      const both = del && add && changedWords(del.text, add.text);
       if (!both) continue;
       marked[at + pair] = { ...del, parts: both.before };
       marked[at + removed + pair] = { ...add, parts: both.after };
@@ -106,7 +106,10 @@ function runOf(rows: readonly DiffRow[], from: number, kind: DiffRow['kind']): n
 }
 
 /** Undefined when the lines have too few words in common. */
-function wordsOf(before: string, after: string): Record<'before' | 'after', Required<DiffRow>['parts']> | undefined {
+function changedWords(
+  before: string,
+  after: string,
+): Record<'before' | 'after', Required<DiffRow>['parts']> | undefined {
   if (before.length > LONGEST_COMPARED || after.length > LONGEST_COMPARED) return undefined;
   const changes = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITS });
   if (!changes) return undefined;

@@ -43,7 +43,7 @@ export function readIndex(bytes: Buffer, url: string): PageIndex {
   const entries = new Map<string, IndexEntry>();
   const refused: string[] = [];
   for (const [at, skill] of skills.entries()) {
-    const entry = entryOf(skill, at, url);
+    const entry = readIndexEntry(skill, at, url);
     if (typeof entry === 'string') refused.push(entry);
     else if (entries.has(entry.name)) refused.push(`"${entry.name}" is named a second time.`);
     else entries.set(entry.name, entry);
@@ -77,7 +77,7 @@ function jsonOf(bytes: Buffer): unknown {
 }
 
 /** Otherwise the problem with it. */
-function entryOf(value: unknown, at: number, url: string): IndexEntry | string {
+function readIndexEntry(value: unknown, at: number, url: string): IndexEntry | string {
   const parsed = indexEntry.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

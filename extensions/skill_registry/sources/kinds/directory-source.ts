@@ -39,7 +39,9 @@ export interface DirectorySourceOptions {
   /** Folder in which `root` and the targets of links must be, unless `allowOutside`. Default: `root`. */
   readonly within?: string | undefined;
   /** Returns which links may lead outside that folder; called at every scan (`linkTargets`). Default: none. */
-  readonly elsewhere?: ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean) | undefined;
+  readonly linkTargetsOf?:
+    | ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean)
+    | undefined;
   /** `.md` files directly in `root` are skills, too. Default: false. */
   readonly bareFiles?: boolean;
   /** Ignore what `.gitignore` and `.ignore` files name. Default: false. */
@@ -98,7 +100,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         linkedOut(root, realRoot, onlyWithin) ?? refusalOf(root, realRoot, allowOutside ? undefined : boundary);
       if (refusal) return nothing([refusal]);
       const maxDepth = limits.scan_depth;
-      const mayLeadTo = options.elsewhere?.(realRoot, sources);
+      const mayLeadTo = options.linkTargetsOf?.(realRoot, sources);
       const found = await findSkillFiles({
         ...{ root, maxDepth, allowOutside, boundary, takeBreak },
         ...{

@@ -73,7 +73,7 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     id,
     kind: 'mcp',
     location,
-    key: keyOf(options.server),
+    key: serverKey(options.server),
     async scan(limits) {
       if (trusted) return list.scan(limits);
       const problem = unapprovedRootProblem(root, [`the MCP server "${id}"`]);
@@ -264,7 +264,7 @@ function locationOf({ command = [], url }: McpServerConfig): string {
   return origin + pathname;
 }
 
-function keyOf({ command = [], args = [], url }: McpServerConfig): string {
+function serverKey({ command = [], args = [], url }: McpServerConfig): string {
   return url === undefined ? programKey([command, args].flat()) : addressKey(url);
 }
 

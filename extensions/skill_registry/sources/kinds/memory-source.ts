@@ -104,7 +104,7 @@ function toSkill(
   { file_bytes: maxBytes }: SkillRegistryConfig['limits'],
 ): { readonly skill?: Skill; readonly bytes: Buffer; readonly problems: readonly Problem[] } {
   const { id, file, label } = given;
-  const text = textOf(given);
+  const text = skillMdOf(given);
   const bytes = Buffer.from(text);
   if (bytes.length > maxBytes) {
     const message = `${label}it has ${bytes.length} bytes, more than ${maxBytes}, and was not loaded. Move detail into files beside it, or raise limits.file_bytes.`;
@@ -123,7 +123,7 @@ function toSkill(
 }
 
 /** The text of its SKILL.md. */
-function textOf({ id, description, body, frontmatter = {} }: MemorySkill): string {
+function skillMdOf({ id, description, body, frontmatter = {} }: MemorySkill): string {
   const fields = yamlPackage().stringify({ ...frontmatter, name: id, description }, { lineWidth: 0 });
   return `---\n${fields}---\n\n${body.trim()}\n`;
 }

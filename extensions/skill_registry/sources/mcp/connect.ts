@@ -95,7 +95,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
   };
   const describe = (error: unknown): string => {
     const cause = causeOf(error, failure);
-    const words = isProgram ? wordsOf(transport.stderrEnd) : '';
+    const words = isProgram ? errorLineOf(transport.stderrEnd) : '';
     return words === '' || cause.includes(words) ? cause : `${cause}; it wrote: ${words}`;
   };
   try {
@@ -201,7 +201,7 @@ function codeOf(error: unknown): { readonly code?: string } {
 }
 
 /** The last line that tells of an error, else the last one. */
-function wordsOf(text: string): string {
+function errorLineOf(text: string): string {
   const lines = text.trim().split(/[\r\n]+/);
   return (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? '').trim();
 }

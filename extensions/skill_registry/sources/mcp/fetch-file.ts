@@ -52,7 +52,7 @@ export function createFetch({
     if (!isAllowed) {
       onHeld();
       throw refuse(
-        `a check found what a person would call an attack (${shown(attacks[0] as Finding)})`,
+        `a check found what a person would call an attack (${findingText(attacks[0] as Finding)})`,
         `Tell the user, who can see it with skill-registry trust show ${skill.qualifiedId}.`,
       );
     }
@@ -119,7 +119,7 @@ function fileOf({ files }: McpListedSkill, path: string = SKILL_MD): readonly [s
   return [name, file];
 }
 
-function shown({ rule, file, line }: Finding): string {
+function findingText({ rule, file, line }: Finding): string {
   return line === undefined ? `${rule} in ${file}` : `${rule} in ${file}:${line}`;
 }
 
