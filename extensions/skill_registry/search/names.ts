@@ -57,16 +57,18 @@ export function scoresByName(table: NameTable, query: string): ReadonlyMap<numbe
   if (query === '') return scores;
   for (const position of table.triggers.get(query) ?? []) scores.set(position, NAME_SCORES.trigger);
   const { names, nameStarts, qualified, qualifiedStarts } = table;
-  for (const position of skillsWith(names, nameStarts, `\n${query}`)) scores.set(position, NAME_SCORES.prefix);
-  for (const position of skillsWith(names, nameStarts, `\n${query}\n`)) scores.set(position, NAME_SCORES.equal);
-  for (const position of skillsWith(qualified, qualifiedStarts, `\n${query}\n`))
-    scores.set(position, NAME_SCORES.equal);
+  for (const at of offsetsOf(names, `\n${query}`)) {
+    const position = positionAt(nameStarts, at);
+    const isEqual = names[at + query.length + 1] === '\n' || scores.get(position) === NAME_SCORES.equal;
+    scores.set(position, isEqual ? NAME_SCORES.equal : NAME_SCORES.prefix);
+  }
+  for (const at of offsetsOf(qualified, `\n${query}\n`)) scores.set(positionAt(qualifiedStarts, at), NAME_SCORES.equal);
   return scores;
 }
 
 /** Positions of the skills whose id or name contains a text. @param part - By `normalizedName`. */
 export function skillsWithNamePart({ names, nameStarts }: NameTable, part: string): ReadonlySet<number> {
-  return part === '' ? new Set() : skillsWith(names, nameStarts, part);
+  return new Set([...(part === '' ? [] : offsetsOf(names, part))].map((at) => positionAt(nameStarts, at)));
 }
 
 // --- internal ---
@@ -81,10 +83,8 @@ function joined(texts: readonly string[]): readonly [string, Uint32Array] {
   return [texts.join(''), starts];
 }
 
-function skillsWith(text: string, starts: Uint32Array, part: string): ReadonlySet<number> {
-  const found = new Set<number>();
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.add(positionAt(starts, at));
-  return found;
+function* offsetsOf(text: string, part: string): Generator<number> {
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) yield at;
 }
 
 /** The last position that starts at or before `at`. */

@@ -62,7 +62,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const count = await loadTokenCounter();
   const counter = createLineCounter(count);
   const format = withShortLines(whole, count);
-  const listed = skills.filter(format.has);
+  const listed = format.listed(skills);
   const layout: Layout = { format, tools, counter, total: skills.length };
   const even = few ? evenly(listed, budgetTokens, layout) : undefined;
   if (even !== undefined) {

@@ -6,6 +6,7 @@ import type { CatalogChoice } from './thread-choices.ts';
 export interface LineCounter {
   /** Tokens of a line and its line end. */
   line(line: string): number;
+  /** Tokens of a text, counted line by line: one or two more than it has, because the line ends between its parts are counted apart. */
   text(text: string): number;
   /** Whether lines have at most `room` tokens together; stops counting when they have more. */
   fits(lines: readonly string[], room: number): boolean;
@@ -56,7 +57,7 @@ export function createLineCounter(count: (text: string) => number): LineCounter 
   };
   return {
     line,
-    text: count,
+    text: (text) => text.split('\n').reduce((sum, one) => sum + line(one), 0),
     fits(lines, room) {
       let used = 0;
       for (const one of lines) {

@@ -2,7 +2,7 @@ import { countTokens, delimited, loadTokenCounter } from '../../../lib/text/inde
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type CatalogTextOptions, catalogText } from './catalog-text.ts';
-import { BULLETS, type NamedTools, XML, XML_ADDRESSES } from './formats.ts';
+import { BULLETS, type NamedTools, onceFor, XML, XML_ADDRESSES } from './formats.ts';
 import type { ThreadChoice } from './thread-choices.ts';
 
 export interface SystemTextOptions {
@@ -103,6 +103,9 @@ const SEAM_TOKENS = 4;
 /** Every block has at least this many tokens. */
 const MIN_BLOCK_TOKENS = 12;
 
+const setOf = onceFor((skills): ReadonlySet<Skill> => new Set(skills));
+const preloadedOf = onceFor((skills) => skills.filter(({ preload }) => preload));
+
 /** Options, and what is noted while the text is written. */
 interface Writing extends SystemTextOptions, Pick<CatalogTextOptions, 'onListed'> {
   readonly bodyTokens: Map<Skill, number>;
@@ -136,7 +139,7 @@ async function enforcedCatalog(
 
 function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetTokens: number): Promise<string | null> {
   const { catalog, rank, fitting, thread, tools, onListed } = options;
-  const isListed = new Set(skills);
+  const isListed = setOf(skills);
   const pinned = catalog.pinned.length === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
   const only = async (ranked: Promise<readonly Skill[]>): Promise<readonly Skill[]> =>
     (await ranked).filter((skill) => isListed.has(skill));
@@ -247,7 +250,7 @@ interface Active {
 /** The bodies of preloaded skills that are not too long and fit together. */
 async function activeBodies(skills: readonly Skill[], options: Writing): Promise<Active> {
   const active = new Map<Skill, string>();
-  const preloaded = skills.filter(({ preload, qualifiedId }) => preload && !options.inMessages.has(qualifiedId));
+  const preloaded = preloadedOf(skills).filter(({ qualifiedId }) => !options.inMessages.has(qualifiedId));
   let expected = preloaded.length;
   let left = options.maxBodyTokens * PRELOADED_BODIES;
   let misses = 0;
