@@ -142,7 +142,7 @@ export interface Tool<Input = never> {
   readonly description: string;
   readonly input: ZodType<Input>;
   /** Whether the agent of a turn is given the tool. Called when its turn begins. Absent: every agent that may use the extension is. */
-  isFor?(turn: TurnContext): boolean;
+  isAvailableIn?(turn: TurnContext): boolean;
   execute(args: Input, call: ToolCall): Promise<ToolResult>;
 }
 

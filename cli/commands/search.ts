@@ -30,7 +30,7 @@ export async function search(
     if (registry.config.embeddings.base_url === '') throw notConfigured();
     await withProgress('Embedding skills', terminal, registry.admin.embedSkills());
   }
-  await withProgress('Indexing skills, once', terminal, registry.admin.searchReady(query));
+  await withProgress('Indexing skills, once', terminal, registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   const { skills, total, nearest, message } = registry.list({
     query,

@@ -73,7 +73,7 @@ const WATCHING = {
 } as const;
 
 function sourceLines(registry: SkillRegistry): string {
-  const how = WATCHING[registry.admin.watching()](registry.config.watch.interval_seconds);
+  const how = WATCHING[registry.admin.watchMode()](registry.config.watch.interval_seconds);
   const lines = registry
     .snapshot()
     .sources.map(({ id, location, skills }) => `  ${id}: ${skills} skill(s) in ${onOneLine(location)}`);

@@ -75,7 +75,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
-    source: createSdkSource(publication, pageSize, (ids) => registry.admin.offered(ids, turn)),
+    source: createSdkSource(publication, pageSize, (ids) => registry.admin.recordOffers(ids, turn)),
     // Clients are not notified when a file beside SKILL.md changes, so they must not cache entries.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
@@ -129,7 +129,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         capabilities: {
           ...{ tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
           // Tells a registry that has this server as a source whether both are the same registry (sources/mcp/cycle.ts).
-          experimental: { 'skill-registry': { instance: registry.admin.instance() } },
+          experimental: { 'skill-registry': { instance: registry.admin.instanceId() } },
         },
         ...(text === null ? {} : { instructions: text }),
       });

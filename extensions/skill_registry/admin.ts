@@ -20,11 +20,11 @@ export function createAdmin(
   parts: Parts,
   workflows: Workflows,
   { context, read }: Pick<SkillRegistry, 'context' | 'read'>,
-  { watching }: Pick<Watching, 'watching'>,
+  { watchMode }: Pick<Watching, 'watchMode'>,
 ): SkillRegistryAdmin {
   const { changes, config, instance, usage } = parts;
   return {
-    ...{ instance, workflows, watching },
+    ...{ instanceId: instance, workflows, watchMode },
     ...readingFor(parts, read),
     ...decisionsFor(parts),
     ...searchFor(parts),
@@ -34,7 +34,7 @@ export function createAdmin(
       const { prepareMessage } = await import('./read/prepare-message.ts');
       return prepareMessage(parts, ...given);
     },
-    offered: (skillIds, turn = {}) => usage.recorder.offered(skillIds, turn),
+    recordOffers: (skillIds, turn = {}) => usage.recorder.offered(skillIds, turn),
     async contextCost() {
       const text = await context('', { preview: true });
       const { enforcementOf } = await import('./show/system-text.ts');
@@ -65,15 +65,23 @@ function knownSkill(parts: Parts, skillId: string): Skill {
 function readingFor(
   parts: Parts,
   read: SkillRegistry['read'],
-): Member<'readBytes' | 'resources' | 'leftOut' | 'hiddenText' | 'resolveRolePrompt' | 'readPolicies' | 'writePolicy'> {
+): Member<
+  | 'readBytes'
+  | 'resources'
+  | 'leftOutCount'
+  | 'hiddenTextProblems'
+  | 'resolveRolePrompt'
+  | 'readPolicies'
+  | 'writePolicy'
+> {
   const { catalog, config, grants, reading, root } = parts;
   const snapshot = () => catalog.snapshot();
   let roles: RoleResolver | undefined;
   return {
     readBytes: (...given) => reading.readBytes(...given),
     resources: (...given) => reading.resources(...given),
-    leftOut: (skillId) => reading.leftOut(skillId),
-    async hiddenText() {
+    leftOutCount: (skillId) => reading.leftOutCount(skillId),
+    async hiddenTextProblems() {
       assertOpen(parts);
       const { hiddenTextOf } = await import('./read/hidden-text.ts');
       return hiddenTextOf(snapshot(), reading);
@@ -164,11 +172,11 @@ async function setDisabled(
   return done;
 }
 
-function searchFor(parts: Parts): Member<'overlap' | 'searchReady' | 'embedSkills'> {
+function searchFor(parts: Parts): Member<'overlap' | 'prepareSearch' | 'embedSkills'> {
   const { catalog, closing, meaning, overlap, searcher, visible } = parts;
   return {
     overlap: overlap.overlap,
-    async searchReady(query = '') {
+    async prepareSearch(query = '') {
       assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },

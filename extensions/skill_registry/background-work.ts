@@ -6,7 +6,7 @@ import type { Parts } from './parts.ts';
 /** Keeps the catalog, and what is computed from it, up to date. */
 export interface Watching {
   watch(signal: AbortSignal): Promise<void>;
-  watching(): 'events' | 'poll' | 'off';
+  watchMode(): 'events' | 'poll' | 'off';
   /** WATCH_FAILED. */
   problems(): readonly Problem[];
 }
@@ -60,7 +60,7 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
       unsubscribe();
       mode = 'off';
     },
-    watching: () => mode,
+    watchMode: () => mode,
     problems: () => [...problems.values()],
   };
 }

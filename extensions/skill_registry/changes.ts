@@ -25,7 +25,7 @@ const METHODS: {
   history: { revisions: true, revision: true, read: true, diff: true, rollback: true, restore: true },
   management: { create: true, add: true, write: true, repair: true, remove: true },
   origin: { add: true, import: true, restore: true, update: true, sources: true, verify: true, remove: true },
-  evaluation: { evidence: true, evaluate: true, evidenceOf: true },
+  evaluation: { evidence: true, evaluate: true, proposalEvidence: true },
 };
 
 export function createChanges(source: ChangeSource, options: ChangeOptions): Changes {

@@ -64,7 +64,7 @@ type Methods<T> = {
 
 /** Methods that do not give a promise. */
 const AT_ONCE =
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents';
+  'list tools visible snapshot problems onChange onArrival writePolicy watchMode instanceId resources leftOutCount recordOffers at position enter leave follow hasEvents';
 const SYNCHRONOUS = new Set(AT_ONCE.split(' '));
 
 const words = optional(text);
@@ -228,13 +228,13 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
     turn,
   },
   resources: { skillId: text, turn },
-  leftOut: { skillId: text },
-  searchReady: { query: words },
+  leftOutCount: { skillId: text },
+  prepareSearch: { query: words },
   embedSkills: {},
   overlap: {},
   contextCost: {},
   tokenCounts: { options: optional(fields({ bodies: switched, atMost: optional(limit) })) },
-  hiddenText: {},
+  hiddenTextProblems: {},
   resolveRolePrompt: {
     role: text,
     options: optional(fields({ templates: words, variables: optional(recordOf(anything)) })),
@@ -254,14 +254,14 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: bool, actor },
   waiting: {},
   prepareMessage: { skillId: text, args: text, turn },
-  offered: { skillIds: textList, turn },
+  recordOffers: { skillIds: textList, turn },
   evidence: { skillId: text },
   evaluate: { skillId: text, options: optional(fields({ outputs: words })) },
-  evidenceOf: { proposalId: text },
+  proposalEvidence: { proposalId: text },
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: neededTurn },
-  instance: {},
-  watching: {},
+  instanceId: {},
+  watchMode: {},
 };
 
 // Not `turn`: they are about the conversation itself.

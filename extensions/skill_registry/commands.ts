@@ -70,7 +70,7 @@ function told(skill: Skill | undefined, description: string): string {
 }
 
 async function foundText(registry: SkillRegistry, query: string): Promise<AtWidth> {
-  await registry.admin.searchReady(query);
+  await registry.admin.prepareSearch(query);
   const { skills, nearest = [], message = '' } = registry.list({ query, audience: 'person' });
   if (skills.length > 0) {
     const { byId } = registry.snapshot();

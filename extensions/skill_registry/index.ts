@@ -4,11 +4,11 @@ import type { SkillCheck, ValidateSkillOptions } from './validate/validate-skill
 
 export type {
   AddPlan,
+  CustomSkill,
+  CustomSource,
   Finding,
   ImportPlan,
   ListQuery,
-  OwnSkill,
-  OwnSource,
   Proposal,
   ProposalInput,
   ResourceContent,

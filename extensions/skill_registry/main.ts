@@ -90,7 +90,7 @@ export class SkillRegistryMain
   }
 
   getTools(): readonly Tool[] {
-    // It is given to agents in a workflow with events, and to no others (`isFor`).
+    // It is given to agents in a workflow with events, and to no others (`isAvailableIn`).
     this.#tools ??= this.registry.tools([...this.registry.config.tools, 'workflow_event']);
     return this.#tools;
   }

@@ -2,7 +2,7 @@ import { CodedError, defineTool, type Tool, type TurnContext, z } from 'skill-re
 import { showHidden, toWire } from '../../lib/text/index.ts';
 import type { Evaluation, EvaluationResult, ProposalEvidence, Proposals } from '../skill_registry/api.ts';
 
-export interface ReviewerOptions extends Pick<Evaluation, 'evidenceOf'> {
+export interface ReviewerOptions extends Pick<Evaluation, 'proposalEvidence'> {
   readonly proposals: Proposals;
   /** The only agent that may use these tools: an author must not review its own proposal. */
   readonly agentId: string;
@@ -15,7 +15,7 @@ const verdict = z.enum(['approve', 'reject']);
 const reason = z.string().describe('Two or three sentences for its author and for whoever decides.');
 
 /** `list_waiting_proposals`, `read_proposal`, `recommend_proposal` and, where it may decide, `decide_proposal`. */
-export function reviewTools({ proposals, evidenceOf, agentId, decide }: ReviewerOptions): readonly Tool[] {
+export function reviewTools({ proposals, proposalEvidence, agentId, decide }: ReviewerOptions): readonly Tool[] {
   const reviewer = (turn: TurnContext): string => {
     if (turn.agentId === agentId) return `agent:${agentId}`;
     throw new CodedError('REVIEW_FORBIDDEN', `Only ${agentId} reviews proposals; ask it, or the user.`);
@@ -54,7 +54,7 @@ export function reviewTools({ proposals, evidenceOf, agentId, decide }: Reviewer
         reviewer(turn);
         // The path of the report on this machine is for people only.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
-        const ran = await evidenceOf(proposal_id);
+        const ran = await proposalEvidence(proposal_id);
         return { success: true, skill_id, ...withVisibleText({ ...shown, ran: ranOf(ran) }) };
       },
     }),

@@ -152,7 +152,7 @@ function listSkillFolder(
     entries.set(name, rest.length > 0 ? { name, kind: 'directory', size: 0 } : { name, kind: 'file', size });
   }
   if (entries.size === 0 && path !== '') throw resourceNotFound(shown, 'the skill has no files in such a folder');
-  const leftOut = path === '' ? registry.admin.leftOut(skillId) : 0;
+  const leftOut = path === '' ? registry.admin.leftOutCount(skillId) : 0;
   const sorted = [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { entries: sorted, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
 }

@@ -64,7 +64,7 @@ export async function showProposal(
   }
   const proposal = await registry.proposals.get(id);
   if (options.json) {
-    const ran = isWaiting(proposal) ? await registry.admin.evidenceOf(proposal.id) : null;
+    const ran = isWaiting(proposal) ? await registry.admin.proposalEvidence(proposal.id) : null;
     printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
   } else terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
   return EXIT.done;

@@ -5,11 +5,11 @@ import type { CaseResult, Claim, Evaluation, EvaluationResult, ProposalEvidence,
 
 /** One proposal for a person: as `describeProposal`; of an open one also the results of both contents. */
 export async function shownProposal(
-  { evidenceOf }: Pick<Evaluation, 'evidenceOf'>,
+  { proposalEvidence }: Pick<Evaluation, 'proposalEvidence'>,
   proposal: Proposal,
 ): Promise<string> {
   const isWaiting = proposal.state === 'open' || proposal.state === 'stale';
-  return describeProposal(proposal, isWaiting ? [describeRan(await evidenceOf(proposal.id))] : []);
+  return describeProposal(proposal, isWaiting ? [describeRan(await proposalEvidence(proposal.id))] : []);
 }
 
 /** One result with everything that failed; control characters are made visible. */

@@ -79,7 +79,7 @@ export function createEvaluation(
           : await keep(context, historyKeyOf(skill), { result, surroundings, outputs: outputsDigest }, claims);
       return { ...result, notKept };
     },
-    evidenceOf: createProposalEvidence(context, source, proposals),
+    proposalEvidence: createProposalEvidence(context, source, proposals),
   };
 }
 

@@ -22,13 +22,13 @@ export interface EvaluationSource extends PresentSource {
 const MAX_MS = 5_000;
 
 /**
- * Makes `evidenceOf`. Its results are not stored: a rejected content may be purged, and nothing of it may stay.
+ * Makes `proposalEvidence`. Its results are not stored: a rejected content may be purged, and nothing of it may stay.
  */
 export function createProposalEvidence(
   context: ChangeContext,
   source: EvaluationSource,
   proposals: Pick<Proposals, 'get'>,
-): Evaluation['evidenceOf'] {
+): Evaluation['proposalEvidence'] {
   return async (proposalId) => {
     const proposal = await proposals.get(proposalId);
     const ran = await runBoth(context, source, proposal);

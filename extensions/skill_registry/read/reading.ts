@@ -101,7 +101,7 @@ export class SkillReading implements Reading {
     return this.#sourceOf(skill)?.resources(skill) ?? [];
   }
 
-  leftOut(skillId: string): number {
+  leftOutCount(skillId: string): number {
     const skill = this.#readableSkill({ skillId, audience: 'person', turn: undefined });
     const source = this.#sourceOf(skill);
     return source ? listingOf(skill, source).leftOut : 0;

@@ -35,7 +35,7 @@ export interface SkillContent {
   readonly directory?: string;
   /** The other files, at most 512, by path. For a model, hidden characters are written as `⟦U+202E⟧`; such a path can be read. */
   readonly resources: readonly ResourceInfo[];
-  /** The number of files and folders that are never handed out, see `leftOut`; absent when there are none. */
+  /** The number of files and folders that are never handed out, see `leftOutCount`; absent when there are none. */
   readonly resourcesLeftOut?: number;
   readonly digest: string;
   readonly source: string;
@@ -134,5 +134,5 @@ export interface Reading {
    * The number of files and folders of a skill that are never read, listed, stored or changed: `.env` and `.env.*` (not `.env.example`,
    * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
    */
-  leftOut(skillId: string): number;
+  leftOutCount(skillId: string): number;
 }

@@ -7,7 +7,7 @@ import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { RemoteFiles } from '../trust/types.ts';
 import type { PackScopes } from './types.ts';
 
-/** A source of skills, of any kind. Programs write an `OwnSource` instead. */
+/** A source of skills, of any kind. Programs write an `CustomSource` instead. */
 export interface SkillSource {
   /** Unique among the sources; the first half of a qualified id. */
   readonly id: string;
@@ -36,7 +36,7 @@ export interface SkillSource {
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /** The other files of a skill, by path, at most 512. */
   resources(skill: Skill): readonly ResourceInfo[];
-  /** `resources`, and the number of files that are never handed out (`leftOut` of the registry). Absent: the number is 0. */
+  /** `resources`, and the number of files that are never handed out (`leftOutCount` of the registry). Absent: the number is 0. */
   listing?(skill: Skill): SkillListing;
   /** @throws as `readContained`. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;

@@ -5,7 +5,7 @@ import type { ResourceContent, SkillContent } from '../read/types.ts';
 import type { ListedSkill, SkillList } from '../search/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchReady'>): Tool {
+export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareSearch'>): Tool {
   return defineTool({
     name: 'list_skills',
     description:
@@ -20,7 +20,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchRe
     }),
     execute: async ({ query, tag, source, limit }, { turn }) => {
       const given = Object.entries({ query, tag, source, limit }).filter(([, value]) => value !== undefined);
-      if (query?.trim()) await registry.searchReady(query);
+      if (query?.trim()) await registry.prepareSearch(query);
       return { success: true, ...listForModels(registry.list(Object.fromEntries(given), turn)) };
     },
   });

@@ -73,7 +73,7 @@ async function find({ registry, agents }: Review, { q, tag: of, source, page: at
     );
     return { shown: all.slice((at - 1) * SHOWN, at * SHOWN), total: all.length };
   }
-  await registry.admin.searchReady(q);
+  await registry.admin.prepareSearch(q);
   const filter = { ...(of === '' ? {} : { tag: of }), ...(source === '' ? {} : { source }) };
   const list = registry.list({ query: q, ...filter, limit: SHOWN, why: true, audience: 'person' });
   const byId = new Map(seen.filter(({ isLoser }) => !isLoser).map((one) => [one.skill.id, one]));

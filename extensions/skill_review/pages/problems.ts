@@ -52,7 +52,7 @@ function summary(found: readonly Problem[]): string {
 /** Problems that are only found by reading every file. */
 async function inFiles({ registry }: Review): Promise<readonly Problem[]> {
   await registry.admin.tokenCounts();
-  return registry.admin.hiddenText();
+  return registry.admin.hiddenTextProblems();
 }
 
 /** By code: errors first, then those with most members, because one correction may solve the problem of many files. */

@@ -116,7 +116,7 @@ ${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends 
 
 /** The results of both contents, and the use of the skill by agents. */
 async function evidenceParts({ admin, usage }: SkillRegistry, { id, kind, skillId }: Proposal): Promise<Html> {
-  const ran = await orRefusal(admin.evidenceOf(id));
+  const ran = await orRefusal(admin.proposalEvidence(id));
   const report = kind === 'create' ? undefined : await orRefusal(usage.report({ skillId }));
   return html`<h2>Before and after</h2>
 ${isRefused(ran) ? html`<p class="quiet">Not run: ${ran.refused.message}</p>` : ranOnBoth(ran)}

@@ -24,7 +24,7 @@ export function addSkillFiles(app: ReviewApp, review: Review): void {
     const found = await foundIn(id);
     const path = context.req.query('path');
     const files = [{ path: 'SKILL.md', size: skill.bytes }, ...admin.resources(id)];
-    const leftOut = admin.leftOut(id);
+    const leftOut = admin.leftOutCount(id);
     const rows = files.map(({ path: one, size }) => {
       const [found1] = found.filter(({ file }) => file === one);
       return html`<tr><th scope="row"><a href="${fileAddress(id, one)}"${one === path ? html` aria-current="page"` : ''}>${one}</a> ${found1 ? levelTag(found1.level) : ''}</th><td class="number">${formatNumber(size)}</td></tr>`;
