@@ -53,8 +53,8 @@ interface GitFailure {
 }
 
 function notAnswered(folder: string, failure: GitFailure): CodedError {
-  const said = failure.code === 'ENOENT' ? 'there is no git' : (failure.stderr?.trim().split('\n')[0] ?? '');
-  const message = `--changed asks git what has changed in ${folder}, which failed: ${said}. Go into a git repository, or leave --changed out.`;
+  const reason = failure.code === 'ENOENT' ? 'there is no git' : (failure.stderr?.trim().split('\n')[0] ?? '');
+  const message = `--changed asks git what has changed in ${folder}, which failed: ${reason}. Go into a git repository, or leave --changed out.`;
   return new CodedError('INVALID_ARGUMENT', message, { folder }, failure);
 }
 

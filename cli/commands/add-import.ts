@@ -89,8 +89,8 @@ export async function importSkills(
   const plan = await registry.origin.import(path, { name: options.name, cwd: terminal.cwd });
   const { skills, refused, prompt } = plan;
   const isShownOnly = !options.yes && !terminal.ask;
-  const say = isShownOnly && !options.json ? terminal.out : terminal.err;
-  say(`${describeImport(plan)}\n`);
+  const print = isShownOnly && !options.json ? terminal.out : terminal.err;
+  print(`${describeImport(plan)}\n`);
   const isMeant =
     !isShownOnly && skills.length > 0 && (await isConfirmedOrYes(importQuestion(plan), options, terminal));
   const created = isMeant ? await plan.apply(actorOf(options, terminal)) : [];

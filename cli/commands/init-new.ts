@@ -142,10 +142,10 @@ function assertNew(root: string, isApproved: boolean): void {
   const { values, problems } = readOwnerConfig(root, 'skill_registry');
   const [broken] = problems;
   const keys = Object.keys(values);
-  const says = broken ? 'cannot be read' : keys.length > 0 ? `sets ${keys.join(', ')}` : 'sets nothing';
+  const content = broken ? 'cannot be read' : keys.length > 0 ? `sets ${keys.join(', ')}` : 'sets nothing';
   const advice = broken?.message ?? 'Edit it, or move it away first.';
   const held = isApproved ? undefined : unapprovedRootProblem(root, heldOfRoot(root));
-  const message = `${file} is there already, and ${says}; nothing was changed. ${advice}`;
+  const message = `${file} is there already, and ${content}; nothing was changed. ${advice}`;
   throw new CodedError('INVALID_ARGUMENT', [message, ...(held ? [held.message] : [])].join(' '));
 }
 

@@ -69,7 +69,7 @@ export function createSession({
   };
 
   /** @returns whether the agent received the message. */
-  const say = async (message: string): Promise<boolean> => {
+  const send = async (message: string): Promise<boolean> => {
     const abort = new AbortController();
     running = abort;
     let hasAnswered = false;
@@ -111,7 +111,7 @@ export function createSession({
         return true;
       }
       case 'send':
-        result.settled?.(await say(result.message));
+        result.settled?.(await send(result.message));
         return true;
       case 'new':
         startOver();
@@ -132,7 +132,7 @@ export function createSession({
       const text = line.trim();
       if (text === '') return true;
       if (!text.startsWith('/')) {
-        await say(text);
+        await send(text);
         return true;
       }
       try {

@@ -65,7 +65,7 @@ const LINE = 80;
 type AtWidth = (columns: number) => string;
 
 /** People see what is held, and that it is. */
-function told(skill: Skill | undefined, description: string): string {
+function withHeldReason(skill: Skill | undefined, description: string): string {
   return skill?.heldBecause === undefined ? description : `(held: ${skill.heldBecause}) ${description}`;
 }
 
@@ -74,7 +74,7 @@ async function foundText(registry: SkillRegistry, query: string): Promise<AtWidt
   const { skills, nearest = [], message = '' } = registry.list({ query, audience: 'person' });
   if (skills.length > 0) {
     const { byId } = registry.snapshot();
-    const rows = skills.map(({ skillId, description }) => [skillId, told(byId.get(skillId), description)]);
+    const rows = skills.map(({ skillId, description }) => [skillId, withHeldReason(byId.get(skillId), description)]);
     return (columns) => formatTable(['SKILL', 'DESCRIPTION'], rows, columns);
   }
   return () => `${message}${nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ''}`;
@@ -91,7 +91,7 @@ async function listText(registry: SkillRegistry): Promise<AtWidth> {
       skill.id,
       ...(bySource ? [skill.source] : []),
       counts.get(skill.id)?.l2 ?? (skill.remote ? '-' : estimateTokens(skill.bytes - skill.description.length)),
-      told(skill, skill.description),
+      withHeldReason(skill, skill.description),
     ]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
   const problems = registry.problems().length;

@@ -51,14 +51,14 @@ export function approveExtension(rootDir: string, name: string, digest: string):
     const advice = `To keep that change, write into the file what you want of both, then: skill-registry extensions revoke ${name}. To drop it, make the file what it was, or remove it if it was not there, then look again: skill-registry extensions show ${name}.`;
     throw extensionChanged(name, `${file} was changed after the agent wrote its text`, advice);
   }
-  const live = makeFolder(join(rootDir, 'extensions'));
+  const activeFolder = makeFolder(join(rootDir, 'extensions'));
   const waiting = makeHeldFolder(rootDir);
   try {
     writeContained(waiting, markerPath(name), JSON.stringify(held.files.map(replacementOf)), { own: true });
     for (const { path, after } of held.files) {
       // An earlier approval may have left this file because it could not remove it.
-      deleteKept(live, name, path);
-      writeContained(live, `${name}/${path}`, after, { keep: posix.basename(keptPath(path)) });
+      deleteKept(activeFolder, name, path);
+      writeContained(activeFolder, `${name}/${path}`, after, { keep: posix.basename(keptPath(path)) });
     }
     // From here on the approval is in effect.
     removeContained(waiting, markerPath(name), { own: true });

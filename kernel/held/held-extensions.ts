@@ -110,10 +110,10 @@ export function holdExtensionFile(
 ): { readonly created: boolean } {
   const [name = '', ...below] = fileSegments(path);
   if (below.length === 0) throw extensionProtected(path, 'a file must be in the folder of an extension');
-  const live = makeFolder(join(rootDir, 'extensions'));
+  const activeFolder = makeFolder(join(rootDir, 'extensions'));
   assertAgentMayWrite(rootDir, name, below);
   const file = below.join('/');
-  const before = readIfThere(live, `${name}/${file}`, false);
+  const before = readIfThere(activeFolder, `${name}/${file}`, false);
   const base = makeHeldFolder(rootDir);
   const isFirst = readIfThere(base, `${name}/files/${file}`, true) === null;
   const author = isFirst ? by : readHeldRecord(base, name, file)?.by;

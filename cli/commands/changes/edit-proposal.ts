@@ -57,8 +57,8 @@ export async function editWaiting(
     throw withAdvice(error, `Your text is in ${printable(file)}.${nextStep(error, id, file, options)}`);
   }
   text.done();
-  const said = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
-  terminal.err(`${edited.changed ? said : `Nothing changed in ${id}`}\n`);
+  const resultText = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
+  terminal.err(`${edited.changed ? resultText : `Nothing changed in ${id}`}\n`);
   await printReportProblem(registry, id, terminal);
   return edited;
 }

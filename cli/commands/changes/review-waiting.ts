@@ -96,19 +96,19 @@ type Outcome = Decided | 'skipped' | 'quit' | 'ended' | 'gone';
 
 /** Shows a proposal and asks until there is an answer. After a failure it prints the reason and shows the proposal again. */
 async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Outcome> {
-  let trouble = '';
+  let lastFailure = '';
   for (;;) {
     const shown = await shownBy(one, err);
     if (typeof shown === 'string') return shown;
     const answers = [...shown.answers, { key: 's', means: 'skip' }, { key: 'q', means: 'quit' }];
     const keys = answers.map(({ key }) => key).join('/');
-    const question = `${trouble}${shown.question} ${answers.map(({ key, means }) => `${key} ${means}`).join(', ')} [${keys}] `;
-    trouble = '';
+    const question = `${lastFailure}${shown.question} ${answers.map(({ key, means }) => `${key} ${means}`).join(', ')} [${keys}] `;
+    lastFailure = '';
     let answer: Partial<Answer> | undefined;
     do {
-      const said = await ask(question);
-      if (said === undefined) return 'ended';
-      answer = answers.find(({ key, means }) => [key, means].includes(said.trim().toLowerCase()));
+      const typed = await ask(question);
+      if (typed === undefined) return 'ended';
+      answer = answers.find(({ key, means }) => [key, means].includes(typed.trim().toLowerCase()));
     } while (!answer);
     if (answer.key === 's') return 'skipped';
     if (answer.key === 'q') return 'quit';
@@ -117,7 +117,7 @@ async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Out
       if (decided) return decided;
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      trouble = `${printable(describeError(error))}\n`;
+      lastFailure = `${printable(describeError(error))}\n`;
       err('\n');
     }
   }

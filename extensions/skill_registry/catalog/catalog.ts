@@ -251,7 +251,7 @@ function* assemble(
   const { problems, ...found } = yield* mergeSources(listed, collision, copies.files);
   const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
   const { packs, problems: clashes } = packsOf(sources, listed);
-  const said = [...(yield* uniqueProblems(gated)), ...(yield* heldProblems(merged)), ...problems, ...clashes];
+  const allProblems = [...(yield* uniqueProblems(gated)), ...(yield* heldProblems(merged)), ...problems, ...clashes];
   const alike = yield* confusableIds(merged.skills);
   const required = yield* requiresProblems(merged);
   return {
@@ -264,7 +264,7 @@ function* assemble(
       skills: scans[index]?.skills.length ?? 0,
     })),
     packs,
-    problems: [...said, ...alike, ...required],
+    problems: [...allProblems, ...alike, ...required],
   };
 }
 

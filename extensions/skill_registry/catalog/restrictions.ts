@@ -30,12 +30,12 @@ export function* restrictionsOf(scans: readonly SourceScan[], options: Restricti
   const check = (skill: Skill): void => {
     const gate = environment && skill.gate && gateClosedBecause(skill.gate, environment);
     const because = draftReason(skill.fillsLeft) ?? gate;
-    const kept = disabled.length === 0 ? undefined : disabledFor(skill, disabled);
+    const disabledAgents = disabled.length === 0 ? undefined : disabledFor(skill, disabled);
     const held = heldBecause(skill);
-    if (because === undefined && kept === undefined && held === undefined) return;
+    if (because === undefined && disabledAgents === undefined && held === undefined) return;
     restrictions.set(skill, {
       ...(because === undefined ? {} : { hiddenBecause: because }),
-      ...(kept === undefined ? {} : { disabledFor: kept }),
+      ...(disabledAgents === undefined ? {} : { disabledFor: disabledAgents }),
       ...(held === undefined ? {} : { heldBecause: held }),
     });
   };

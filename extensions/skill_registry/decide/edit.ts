@@ -6,7 +6,7 @@ import { checkedPath } from '../history/journal-entries.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
 import { bytesAt, checkSize, checkValid, type SkillLocation } from '../history/skill-location.ts';
 import { isPerson } from '../history/writer.ts';
-import { conflictLeft, editDenied, proposalChanged, proposalDuplicate } from '../propose/errors.ts';
+import { conflictMarkLeft, editDenied, proposalChanged, proposalDuplicate } from '../propose/errors.ts';
 import {
   addEvent,
   assertNoNul,
@@ -160,5 +160,5 @@ function assertResolved(content: string, sides: readonly string[]): void {
   const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
   const own = new Set(sides.flatMap(linesOf));
   for (const [at, line] of linesOf(content).entries())
-    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) throw conflictLeft(at + 1, line);
+    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) throw conflictMarkLeft(at + 1, line);
 }

@@ -37,8 +37,8 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
       if (match.stance) mentioned.add(finding);
     }
   }
-  const meant = [...found.values()].filter((finding) => !mentioned.has(finding));
-  const findings = [...found.values(), ...combinedFindings(meant)].sort(byImportance);
+  const listed = [...found.values()].filter((finding) => !mentioned.has(finding));
+  const findings = [...found.values(), ...combinedFindings(listed)].sort(byImportance);
   return { verdict: findings[0]?.level ?? 'info', findings };
 }
 

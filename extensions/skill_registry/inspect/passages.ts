@@ -111,10 +111,10 @@ function passageOf(lines: readonly Line[]): Passage {
     starts.push(length);
     linesAt.push(line);
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
-    const said = isContinued ? words.replace(/[\\`]$/, '') : words;
+    const lineText = isContinued ? words.replace(/[\\`]$/, '') : words;
     // A line that was only the sign of continuation becomes an empty line.
-    ends = said !== '' || flows ? 0 : Math.min(2, length > 0 ? ends + 1 : 0);
-    add(said);
+    ends = lineText !== '' || flows ? 0 : Math.min(2, length > 0 ? ends + 1 : 0);
+    add(lineText);
     wasCode = isCode;
   }
   const shown = parts.join('');
@@ -190,15 +190,15 @@ const MAX_VARIABLES = 100;
 
 /** A line of a shell with the values of variables that were set to plain text before. */
 function withValues(line: string, variables: Map<string, string>): string {
-  const said =
+  const expanded =
     variables.size > 0 && line.includes('$')
       ? line.replace(/\$\{?([A-Za-z_]\w{0,30})\}?/g, (name, key: string) => variables.get(key) ?? name)
       : line;
   if (line.includes('=') && variables.size < MAX_VARIABLES) {
-    for (const [, name = '', ...values] of said.matchAll(ASSIGNS))
+    for (const [, name = '', ...values] of expanded.matchAll(ASSIGNS))
       variables.set(name, values.find((value) => value !== undefined) ?? '');
   }
-  return said.slice(0, MAX_LINE);
+  return expanded.slice(0, MAX_LINE);
 }
 
 /** Letters of other scripts that look like Latin ones, and in the same order the Latin ones. */

@@ -33,15 +33,15 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
     const { chosen: all, alongWith, unreadable } = await chooseSkills(opened, below, options, shown);
     const { byId } = context.snapshot();
-    const meant = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
+    const toAdd = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
     const locked = readLock(context.root).skills;
     const from = sourceFields(origin, context.root);
     const isThere = (skill: ReadableSkill): boolean => {
       const entry = locked.get(lockName(skill));
       return entry !== undefined && isInstalledFrom(context, lockName(skill), entry, from);
     };
-    const installed = meant.filter(isThere).map(lockName);
-    const chosen = meant.filter((skill) => !isThere(skill));
+    const installed = toAdd.filter(isThere).map(lockName);
+    const chosen = toAdd.filter((skill) => !isThere(skill));
     const located = chosen.map((skill) => ({ skill, location: locationFor(context, skill.id, options.to) }));
     const taken = await readOriginSkills(opened, chosen);
     const skills: SkillToAdd[] = [];

@@ -208,8 +208,8 @@ function decisionLines(
   state: Proposal['state'],
   { by, at, reason }: NonNullable<Proposal['decision']>,
 ): readonly string[] {
-  const said = `${state === 'approved' ? 'Approved' : 'Rejected'} by ${inline(by)}, ${inline(at)}`;
-  return reason === null ? [`${said}.`] : [`${said}:`, '', ...quoted(reason)];
+  const decided = `${state === 'approved' ? 'Approved' : 'Rejected'} by ${inline(by)}, ${inline(at)}`;
+  return reason === null ? [`${decided}.`] : [`${decided}:`, '', ...quoted(reason)];
 }
 
 /** An author's text inside a line of the report. */

@@ -179,8 +179,8 @@ function agentsWithDisabled({ byQualifiedId }: Snapshot): ReadonlySet<string> {
 }
 
 function refusalOf(skill: Skill, { bound, granted, turn }: Scope, purpose: 'offer' | 'load'): Refusal | undefined {
-  const kept = heldOrDisabled(turn, skill);
-  if (kept) return kept;
+  const restriction = heldOrDisabled(turn, skill);
+  if (restriction) return restriction;
   const given = granted.has(skill.qualifiedId);
   // A skill that a person has loaded may be read; it is listed only if its author allows models to see it.
   if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;

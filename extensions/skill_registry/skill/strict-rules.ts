@@ -127,13 +127,13 @@ function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError
     if (typeof key !== 'string')
       return [{ field: String(key), message: `frontmatter key ${String(key)} must be a string` }];
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
-    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}${meant(key)}`;
+    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}${fieldHint(key)}`;
     return error === undefined ? [] : [invalid(key, error)];
   });
   return [...missing, ...wrong];
 }
 
-function meant(key: string): string {
+function fieldHint(key: string): string {
   const hint = didYouMeanField(key);
   return hint === '' ? '' : `.${hint}`;
 }

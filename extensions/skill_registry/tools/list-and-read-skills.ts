@@ -54,13 +54,13 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
     }),
     execute: async ({ skill_id, path }, { turn }) => ({
       success: true,
-      ...toWire(await handedOver(await registry.readResource(skill_id, path, turn))),
+      ...toWire(await withoutHiddenText(await registry.readResource(skill_id, path, turn))),
     }),
   });
 }
 
 /** For models: without hidden text, and with the number of characters left out. */
-export async function handedOver(
+export async function withoutHiddenText(
   read: SkillContent | ResourceContent,
 ): Promise<(SkillContent | ResourceContent) & Pick<SkillContent, 'hiddenLeftOut'>> {
   const { text, leftOut } = withoutHidden(read.content);

@@ -3,7 +3,7 @@ import { withoutPaths } from '../../../kernel/host.ts';
 import { showName, withNote } from '../../../lib/text/index.ts';
 import type { SkillContent } from '../read/types.ts';
 import type { ResourceInfo } from '../skill/skill.ts';
-import { handedOver } from './list-and-read-skills.ts';
+import { withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**
@@ -25,7 +25,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
       const file = async (bucket: string, path: string | null = null): Promise<string | null> => {
         if (path === null) return null;
         try {
-          return contentWithNote(await handedOver(await registry.readResource(name, `${bucket}/${path}`, turn)));
+          return contentWithNote(await withoutHiddenText(await registry.readResource(name, `${bucket}/${path}`, turn)));
         } catch (error) {
           if (isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
           errors.push(describe(error));

@@ -71,12 +71,12 @@ function sourcesPart(context: ReviewContext, sources: readonly UsedSource[]): Ht
   if (sources.length === 0) return html`<p class="empty">No skill was brought in from elsewhere.</p>`;
   const items = sources.map(({ source, skills, decision }, index) => {
     const isRevoked = decision?.action === 'revoke';
-    const said = decision
+    const decisionText = decision
       ? html`${isRevoked ? 'Revoked' : 'Approved'} by ${decision.by}, ${formatTime(decision.at)} UTC${decision.reason === undefined ? '' : `: ${decision.reason}`}`
       : 'No decision of its own; the approval of the root counts.';
     return html`<li class="card"><p class="line"><b>${source}</b></p>
 ${skills.length > 0 ? html`<p>${skills.join(', ')}</p>` : ''}
-<p class="quiet">${said}</p>
+<p class="quiet">${decisionText}</p>
 ${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hiddenField('source', source))}
 </li>`;
   });

@@ -23,7 +23,7 @@ export interface ActionResult {
   readonly done?: string | undefined;
   readonly refused?: CodedError;
   /** A rejection without a reason. */
-  readonly unsaid?: true;
+  readonly reasonMissing?: true;
   /** The texts that the person has typed: they are shown again. */
   readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
 }
@@ -44,7 +44,7 @@ export async function proposalMain(
   const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
   return html`<h1>${what} ${tag(state, STATE_COLOURS[state])}</h1>
 <p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${formatTime(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
-${said(answer)}
+${actionNote(answer)}
 ${decided(proposal)}
 ${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${skillAddress(skillId)}">See what was found</a></p>`, 'block') : ''}
 ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
@@ -79,9 +79,9 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['purged', 'Purged. Its texts are out of all stored data.'],
 ]);
 
-function said({ done, refused, unsaid }: ActionResult): Html | '' {
+function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {
   if (refused) return note(html`<p><b>Nothing was decided.</b> ${refused.message}</p>`, 'block');
-  if (unsaid)
+  if (reasonMissing)
     return note(
       html`<p><b>Nothing was decided.</b> Say why it is rejected: whoever proposed it learns from it.</p>`,
       'block',
@@ -137,8 +137,10 @@ function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): read
   const found = blocks.flatMap(({ level: how, message, line, file }) =>
     line === undefined || file.toLowerCase() !== path.toLowerCase() ? [] : [{ level: how, text: message, line }],
   );
-  const said = checks.flatMap(({ level: how, text, line }) => (line === undefined ? [] : [{ level: how, text, line }]));
-  return [...found, ...said].filter(({ level: how }) => how !== 'info');
+  const lineRemarks = checks.flatMap(({ level: how, text, line }) =>
+    line === undefined ? [] : [{ level: how, text, line }],
+  );
+  return [...found, ...lineRemarks].filter(({ level: how }) => how !== 'info');
 }
 
 function decideForms(

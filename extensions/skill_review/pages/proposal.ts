@@ -38,7 +38,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
     const id = context.req.param('id');
     const form = await fieldsOf(context);
     const reason = form.optional('reason');
-    if (reason === undefined) return show(context, review, id, { unsaid: true });
+    if (reason === undefined) return show(context, review, id, { reasonMissing: true });
     const actor = { ...actorOf(review, reason), version: form.text('version') };
     const outcome = await orRefusal(proposals.reject(id, actor));
     if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused, typed: { reason } });
@@ -104,7 +104,7 @@ async function approveShown(
 async function show(context: ReviewContext, review: Review, id: string, answer: ActionResult): Promise<Response> {
   const proposal = await review.registry.proposals.get(id);
   const main = await proposalMain(context, review, proposal, answer);
-  const status = answer.refused ? 409 : answer.unsaid ? 400 : 200;
+  const status = answer.refused ? 409 : answer.reasonMissing ? 400 : 200;
   const title = `${proposal.skillId}, ${proposal.state}`;
   return context.html(page(context, review, { title, at: 'inbox', main }), status);
 }

@@ -68,13 +68,13 @@ async function oneFile({ registry }: Review, id: string, path: string, found: re
   const here = found.filter(({ file }) => file === path);
   const isCut = text.length > MAX_CHARACTERS || lines.length > MAX_LINES;
   const rows = lines.slice(0, MAX_LINES).map((line, at) => {
-    const said = here.filter((one) => one.line === at + 1);
-    const remarks = said.map(
+    const onLine = here.filter((one) => one.line === at + 1);
+    const remarks = onLine.map(
       ({ level: how, message, rule }) =>
         html`<div>${levelTag(how)} ${message} <span class="quiet">${rule}</span></div>`,
     );
     return html`<tr id="line-${at + 1}"><td class="at">${at + 1}</td><td class="text">${line}</td></tr>
-${said.length === 0 ? '' : html`<tr class="remark"><td colspan="2">${remarks}</td></tr>`}`;
+${onLine.length === 0 ? '' : html`<tr class="remark"><td colspan="2">${remarks}</td></tr>`}`;
   });
   const whole = `${skillAddress(id)}/text${path === 'SKILL.md' ? '' : `?path=${encodeURIComponent(path)}`}`;
   return html`${head}
