@@ -154,7 +154,7 @@ async function pairs(count, floor, work, closes = true) {
 
 /** Times in a process that has run for a while: the index is complete, and the function was called before. */
 async function settled(registry, work) {
-  await registry.admin.searchReady();
+  await registry.admin.prepareSearch();
   await times(20, work);
   return times(200, work);
 }

@@ -2,12 +2,12 @@ import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
-  assertAskable,
+  assertCanAsk,
   type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isAgreed,
+  isConfirmedOrYes,
   printJson,
   type Terminal,
   widthOf,
@@ -19,10 +19,10 @@ export async function remove(
   options: GlobalOptions & ConfirmedOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  assertAskable(options, terminal);
+  assertCanAsk(options, terminal);
   const { registry } = await openRegistry(options, terminal);
   const question = `Remove ${printable(id)}? It goes to the archive: \`skill-registry restore\` brings it back.`;
-  const isMeant = await isAgreed(question, options, terminal);
+  const isMeant = await isConfirmedOrYes(question, options, terminal);
   if (isMeant) {
     const removed = await registry.origin.remove(id, actorOf(options, terminal));
     if (options.json) printJson(terminal, toWire(removed));

@@ -10,7 +10,7 @@ import {
   widthOf,
   withProgress,
 } from '../terminal.ts';
-import { keptText, rowOf, withoutOneSource } from './list.ts';
+import { skillRowOf, unseenSkillsText, withoutOneSource } from './list.ts';
 
 export interface SearchFlags {
   readonly limit?: number;
@@ -30,7 +30,7 @@ export async function search(
     if (registry.config.embeddings.base_url === '') throw notConfigured();
     await withProgress('Embedding skills', terminal, registry.admin.embedSkills());
   }
-  await withProgress('Indexing skills, once', terminal, registry.admin.searchReady(query));
+  await withProgress('Indexing skills, once', terminal, registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   const { skills, total, nearest, message } = registry.list({
     query,
@@ -45,7 +45,7 @@ export async function search(
     const counts = await registry.admin.tokenCounts({ bodies: false });
     const rows = skills.flatMap(({ skillId, score, why }) => {
       const skill = byId.get(skillId);
-      return skill ? [{ ...rowOf(skill, counts.get(skillId)), score, why }] : [];
+      return skill ? [{ ...skillRowOf(skill, counts.get(skillId)), score, why }] : [];
     });
     printJson(terminal, {
       skills: rows,
@@ -64,7 +64,7 @@ export async function search(
     const table = withoutOneSource([['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells], terminal);
     terminal.out(`${formatTable(...table, widthOf(terminal))}\n`);
   }
-  terminal.err(keptText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
+  terminal.err(unseenSkillsText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
   const turnOn = registry.config.embeddings.base_url === '' ? ` ${TURN_ON}` : '';
   if (message) terminal.err(`${message}${nearestIds}${turnOn}\n`);

@@ -37,7 +37,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
     return EXIT.done;
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
-  const listed = entryOf(registry.snapshot(), id);
+  const listed = skillOf(registry.snapshot(), id);
   // The source inspects the files of a server whenever it fetches them.
   const heldBecause = listed?.remote
     ? listed.heldBecause
@@ -66,7 +66,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
 // --- internal ---
 
 /** Characters, as on the review page. */
-const MOST_RENDERED = 128 * 1024;
+const MAX_RENDERED = 128 * 1024;
 
 /** The path of the requested file. @throws INVALID_ARGUMENT when more than one is given. */
 function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 'resource'> {
@@ -81,7 +81,7 @@ function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 're
 }
 
 /** The skill that `read` finds for this id. */
-function entryOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
+function skillOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
   return byId.get(id) ?? byQualifiedId.get(id);
 }
 
@@ -109,7 +109,7 @@ function fieldsOf(
 async function printMarkdown(text: string, terminal: Terminal): Promise<void> {
   const { renderMarkdown } = await import('../../lib/terminal/index.ts');
   const width = Math.min(terminal.columns ?? 80, 100);
-  const rendered = text.length <= MOST_RENDERED ? await renderMarkdown(text, width) : undefined;
+  const rendered = text.length <= MAX_RENDERED ? await renderMarkdown(text, width) : undefined;
   if (rendered === undefined) {
     printText(text, terminal);
     return;

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ProposalState } from '../../extensions/skill_registry/host.ts';
 import type { EditOptions } from '../commands/changes/edit-proposal.ts';
 import type { PurgeOptions } from '../commands/changes/proposals.ts';
-import type { ReviewOptions } from '../commands/changes/review-waiting.ts';
+import type { ReviewWaitingOptions } from '../commands/changes/review-waiting.ts';
 import type {
   ConfirmedOptions,
   DecisionOptions,
@@ -39,7 +39,7 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     proposals,
   )
     .option('--by <name>', 'who decides (default: whoever is logged in)')
-    .action(async (options: ReviewOptions) =>
+    .action(async (options: ReviewWaitingOptions) =>
       done(await (await import('../commands/changes/review-waiting.ts')).reviewWaiting(options, terminal)),
     );
   make(

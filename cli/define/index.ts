@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { NewOptions } from '../commands/init-new.ts';
 import type { McpOptions } from '../commands/mcp.ts';
-import type { ReviewOptions } from '../commands/review.ts';
+import type { ReviewPageOptions } from '../commands/review.ts';
 import {
   type ConfirmedOptions,
   collect,
@@ -45,7 +45,7 @@ export function addCommands(
   make('review', 'decide about what waits on a page in the browser; its address is printed', 'skill-registry review')
     .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', readPort, 0)
     .option('--as <name>', 'who decides (default: whoever is logged in)')
-    .action(async (options: ReviewOptions) =>
+    .action(async (options: ReviewPageOptions) =>
       done(await (await import('../commands/review.ts')).review(options, terminal)),
     );
   make(

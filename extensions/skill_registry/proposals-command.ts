@@ -2,7 +2,7 @@ import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { shownProposal } from './evaluate/describe.ts';
-import { describeBlocks, describeProposals, describeStats } from './propose/describe.ts';
+import { describeBlockFindings, describeProposals, describeStats } from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
 import type { Finding } from './trust/types.ts';
 
@@ -26,7 +26,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
       if (id === '') return print(`${USAGE}\n/proposals without arguments lists the proposals that wait.`);
       if (action === 'show') {
         const proposal = await proposals.get(id);
-        const blocks = await admin.blocksAfter({ proposalId: proposal.id });
+        const blocks = await admin.blockFindingsAfter({ proposalId: proposal.id });
         seen.set(`${by} ${proposal.id}`, { version: proposal.version, blocks });
         return print(await shownText(admin, proposal, blocks));
       }
@@ -38,7 +38,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const shown = seen.get(key);
         // Only what was shown to this person is decided.
         if (shown?.version !== version) {
-          const blocks = await admin.blocksAfter({ proposalId: whole });
+          const blocks = await admin.blockFindingsAfter({ proposalId: whole });
           seen.set(key, { version, blocks });
           return print(
             `${await shownText(admin, proposal, blocks)}\n\nNothing is decided yet. Type the same again to ${action} it.`,
@@ -82,7 +82,9 @@ async function shownText(
   proposal: Proposal,
   blocks: readonly Finding[],
 ): Promise<string> {
-  return [await shownProposal(admin, proposal), ...(blocks.length > 0 ? [describeBlocks(blocks)] : [])].join('\n\n');
+  return [await shownProposal(admin, proposal), ...(blocks.length > 0 ? [describeBlockFindings(blocks)] : [])].join(
+    '\n\n',
+  );
 }
 
 /**

@@ -16,14 +16,14 @@ export const held = [
   {
     title: 'What no inspection has seen is read as it is',
     file: 'extensions/skill_registry/read/reading.ts',
-    find: 'const isHeld = await this.#context.admit(skill);',
-    replace: "const isHeld = typeof this.#context.admit !== 'function';",
+    find: 'const isHeld = await this.#context.isHeldNow(skill);',
+    replace: "const isHeld = typeof this.#context.isHeldNow !== 'function';",
     test: DOOR_TESTS,
     name: 'is kept from agents as long as nothing has inspected it',
   },
   {
     title: 'A file that was written beside a clean SKILL.md is taken for inspected',
-    file: 'extensions/skill_registry/sources/walk/inspected-files.ts',
+    file: 'extensions/skill_registry/sources/walk/files-for-inspection.ts',
     find: '[realFile, ...paths]',
     replace: '[realFile]',
     test: CLI_TESTS,
@@ -31,7 +31,7 @@ export const held = [
   },
   {
     title: 'A skill is shown before it is inspected',
-    file: `${TRUST}/holds.ts`,
+    file: `${TRUST}/held-skills.ts`,
     find: 'return skill.remote ? undefined : NOT_INSPECTED;',
     replace: 'return skill.remote ? NOT_INSPECTED : undefined;',
     test: DOOR_TESTS,
@@ -39,7 +39,7 @@ export const held = [
   },
   {
     title: 'What a catalog shows first was not inspected',
-    file: `${TRUST}/holds.ts`,
+    file: `${TRUST}/held-skills.ts`,
     find: 'this.#options.inspects === false ? []',
     replace: 'this.#options.inspects !== undefined ? []',
     test: CLI_TESTS,
@@ -56,14 +56,14 @@ export const held = [
   {
     title: 'A verdict from a file that others can write releases skills',
     file: `${TRUST}/inspections.ts`,
-    find: 'const trouble = file && whyNotBelieved(file);',
-    replace: 'const trouble = file && file.length === 0 ? whyNotBelieved(file) : undefined;',
+    find: 'const trouble = file && whyNotTrusted(file);',
+    replace: 'const trouble = file && file.length === 0 ? whyNotTrusted(file) : undefined;',
     test: CLI_TESTS,
     name: 'takes no verdict from a file that others can write',
   },
   {
     title: 'A skill is allowed by another digest',
-    file: `${TRUST}/holds.ts`,
+    file: `${TRUST}/held-skills.ts`,
     find: 'if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);',
     replace: "if (digest === '') throw otherDigest(skill, digest, entry.digest);",
     test: CLI_TESTS,
@@ -87,7 +87,7 @@ export const held = [
   },
   {
     title: 'An agent that approves a proposal allows what is in it',
-    file: 'extensions/skill_registry/blocks-after.ts',
+    file: 'extensions/skill_registry/block-findings-after.ts',
     find: "if (heldBecause === null || !by.startsWith('person:')) return heldBecause;",
     replace: 'if (heldBecause === null) return heldBecause;',
     test: DECISION_TESTS,
@@ -95,7 +95,7 @@ export const held = [
   },
   {
     title: 'Approving a proposal allows what somebody else has added',
-    file: 'extensions/skill_registry/blocks-after.ts',
+    file: 'extensions/skill_registry/block-findings-after.ts',
     find: 'if (others.length > 0) return heldBecause;',
     replace: '',
     test: DECISION_TESTS,
@@ -104,7 +104,7 @@ export const held = [
   {
     title: 'A skill with an interrupted change is given to agents where nobody has approved the root',
     file: 'extensions/skill_registry/parts.ts',
-    find: 'keptBecause: waiting?.keptBecause,',
+    find: 'heldBecause: waiting?.heldBecause,',
     replace: '',
     build: true,
     test: 'test/slow/skill_registry/history/killed-in-unapproved-root.test.ts',

@@ -30,7 +30,7 @@ export const proposals = [
   },
   {
     title: 'The walk shows the least risky proposal first',
-    file: 'extensions/skill_registry/waiting.ts',
+    file: 'extensions/skill_registry/waiting-for-person.ts',
     find: '(other[at] ?? 0) - (one[at] ?? 0)',
     replace: '(one[at] ?? 0) - (other[at] ?? 0)',
     test: 'test/slow/cli/review-waiting.test.ts',

@@ -1,4 +1,4 @@
-import { describeBlocks, describeRevisions } from '../../../extensions/skill_registry/propose/describe.ts';
+import { describeBlockFindings, describeRevisions } from '../../../extensions/skill_registry/propose/describe.ts';
 import { printable, toWire } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
@@ -47,7 +47,7 @@ export async function rollback(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const blocks = await registry.admin.blocksAfter({ skillId: id, revision: wanted });
+  const blocks = await registry.admin.blockFindingsAfter({ skillId: id, revision: wanted });
   const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
   let difference = '';
   // Once more after a yes: somebody may have changed the files meanwhile.
@@ -55,7 +55,7 @@ export async function rollback(
     difference = now;
     if (now === '') break;
     terminal.err(`${printable(difference)}\n`);
-    if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
+    if (blocks.length > 0) terminal.err(`${describeBlockFindings(blocks)}\n\n`);
     const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
     if (terminal.ask && !options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
       terminal.err('Nothing was changed\n');

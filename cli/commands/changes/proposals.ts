@@ -3,7 +3,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
 import type {
   Actor,
-  Decision,
+  DecidedProposal,
   Finding,
   ProposalEvidence,
   ProposalFigures,
@@ -11,7 +11,7 @@ import type {
   ProposalStats,
 } from '../../../extensions/skill_registry/host.ts';
 import {
-  describeBlocks,
+  describeBlockFindings,
   describeProposals,
   describeStats,
 } from '../../../extensions/skill_registry/propose/describe.ts';
@@ -64,7 +64,7 @@ export async function showProposal(
   }
   const proposal = await registry.proposals.get(id);
   if (options.json) {
-    const ran = isWaiting(proposal) ? await registry.admin.evidenceOf(proposal.id) : null;
+    const ran = isWaiting(proposal) ? await registry.admin.proposalEvidence(proposal.id) : null;
     printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
   } else terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
   return EXIT.done;
@@ -79,7 +79,7 @@ export async function approveProposal(
   const actor = actorOf(options, terminal);
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
-  const blocks = await showBlocks(registry, proposal, terminal);
+  const blocks = await showBlockFindings(registry, proposal, terminal);
   // Approving a stale or decided proposal fails with a message that says what to do, so the person is not asked.
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
@@ -89,13 +89,13 @@ export async function approveProposal(
 }
 
 /** Shows the findings that would hold the skill after an approval. Without a terminal it shows none, and none are allowed. */
-export async function showBlocks(
+export async function showBlockFindings(
   { admin }: Pick<SkillRegistry, 'admin'>,
   { id }: Proposal,
   terminal: Terminal,
 ): Promise<readonly Finding[]> {
-  const blocks = terminal.ask ? await admin.blocksAfter({ proposalId: id }) : [];
-  if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
+  const blocks = terminal.ask ? await admin.blockFindingsAfter({ proposalId: id }) : [];
+  if (blocks.length > 0) terminal.err(`${describeBlockFindings(blocks)}\n\n`);
   return blocks;
 }
 
@@ -106,14 +106,14 @@ export async function approveShown(
   blocks: readonly Finding[],
   actor: Actor,
   terminal: Terminal,
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const decision = await registry.proposals.approve(id, { ...actor, version });
   const heldBecause = await registry.admin.allowShown(decision.skillId, blocks, actor);
   const { proposalId, skillId, revision, merged } = decision;
   const how = merged ? ', merged with later changes' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
   if (heldBecause !== null) terminal.err(heldText(skillId, heldBecause));
-  await sayProblem(registry, proposalId, terminal);
+  await printReportProblem(registry, proposalId, terminal);
   return decision;
 }
 
@@ -139,10 +139,10 @@ export async function rejectShown(
   { id, version }: Proposal,
   actor: Actor & { readonly reason: string },
   terminal: Terminal,
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const decision = await registry.proposals.reject(id, { ...actor, version });
   terminal.err(`Rejected ${decision.proposalId}\n`);
-  await sayProblem(registry, decision.proposalId, terminal);
+  await printReportProblem(registry, decision.proposalId, terminal);
   return decision;
 }
 
@@ -188,7 +188,7 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
 }
 
 /** Says on standard error what is wrong with the report of a proposal. */
-export async function sayProblem(
+export async function printReportProblem(
   { proposals }: Pick<SkillRegistry, 'proposals'>,
   id: string,
   terminal: Terminal,
@@ -242,7 +242,7 @@ function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknow
   return toWireDeep({ before, after, notRun, changes });
 }
 
-function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision, { diff }: Proposal): object {
+function decisionOnWire({ proposalId, state, skillId, ...rest }: DecidedProposal, { diff }: Proposal): object {
   return { proposal_id: proposalId, state, skill_id: skillId, ...rest, diff };
 }
 

@@ -16,15 +16,15 @@ import {
 import { approveShownExtension, EXTENSION_QUESTION } from '../extensions.ts';
 import { decideShown, describeTrust, SKILL_QUESTION } from '../trust.ts';
 import { editWaiting } from './edit-proposal.ts';
-import { approveShown, rejectShown, showBlocks } from './proposals.ts';
+import { approveShown, rejectShown, showBlockFindings } from './proposals.ts';
 
-export type ReviewOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
+export type ReviewWaitingOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
 
 /**
  * `skill-registry proposals review`: shows what waits, one after the other, and asks. With `--json`: `{ decided: [{ kind: proposal, skill or
  * extension, id, skill_id?, decision: approved or rejected }], waiting }`.
  */
-export async function reviewWaiting(options: ReviewOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function reviewWaiting(options: ReviewWaitingOptions, terminal: Terminal): Promise<ExitStatus> {
   const { ask } = terminal;
   if (!ask) throw new CodedError('INVALID_ARGUMENT', WITHOUT_TERMINAL);
   const opened = await openRegistry(options, terminal);
@@ -64,7 +64,7 @@ interface Room {
   readonly root: string;
   readonly trusted: boolean;
   readonly registry: SkillRegistry;
-  readonly options: ReviewOptions;
+  readonly options: ReviewWaitingOptions;
   readonly terminal: AskingTerminal;
 }
 
@@ -96,19 +96,19 @@ type Outcome = Decided | 'skipped' | 'quit' | 'ended' | 'gone';
 
 /** Shows a proposal and asks until there is an answer. After a failure it prints the reason and shows the proposal again. */
 async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Outcome> {
-  let trouble = '';
+  let lastFailure = '';
   for (;;) {
     const shown = await shownBy(one, err);
     if (typeof shown === 'string') return shown;
     const answers = [...shown.answers, { key: 's', means: 'skip' }, { key: 'q', means: 'quit' }];
     const keys = answers.map(({ key }) => key).join('/');
-    const question = `${trouble}${shown.question} ${answers.map(({ key, means }) => `${key} ${means}`).join(', ')} [${keys}] `;
-    trouble = '';
+    const question = `${lastFailure}${shown.question} ${answers.map(({ key, means }) => `${key} ${means}`).join(', ')} [${keys}] `;
+    lastFailure = '';
     let answer: Partial<Answer> | undefined;
     do {
-      const said = await ask(question);
-      if (said === undefined) return 'ended';
-      answer = answers.find(({ key, means }) => [key, means].includes(said.trim().toLowerCase()));
+      const typed = await ask(question);
+      if (typed === undefined) return 'ended';
+      answer = answers.find(({ key, means }) => [key, means].includes(typed.trim().toLowerCase()));
     } while (!answer);
     if (answer.key === 's') return 'skipped';
     if (answer.key === 'q') return 'quit';
@@ -117,7 +117,7 @@ async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Out
       if (decided) return decided;
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      trouble = `${printable(describeError(error))}\n`;
+      lastFailure = `${printable(describeError(error))}\n`;
       err('\n');
     }
   }
@@ -150,7 +150,7 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
         return undefined;
       }
       terminal.err(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.progress)}\n\n`);
-      const blocks = await showBlocks(registry, proposal, terminal);
+      const blocks = await showBlockFindings(registry, proposal, terminal);
       const approve: Answer = {
         key: 'y',
         means: 'approve',

@@ -19,7 +19,7 @@ import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
 import type { Skill } from '../skill/skill.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isAsLocked, readLock } from './lock.ts';
-import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
+import { type IncomingFile, MAX_UNPACKED } from './opened-origin.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';
 
 /** One skill as it is to be on disk, with what the lock is to say of it. */

@@ -57,7 +57,7 @@ export function describeFindings(findings: readonly Finding[]): string {
 }
 
 /** The text for a person before approving a change that would be held. */
-export function describeBlocks(blocks: readonly Finding[]): string {
+export function describeBlockFindings(blocks: readonly Finding[]): string {
   return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
 }
 

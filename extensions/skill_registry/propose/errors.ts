@@ -79,7 +79,7 @@ export function proposalChanged(id: string): ProposalError {
   return new CodedError('PROPOSAL_CHANGED', message, { id });
 }
 
-export function conflictLeft(line: number, text: string): ProposalError {
+export function conflictMarkLeft(line: number, text: string): ProposalError {
   const message = `Line ${line} is still a conflict mark (${quoted(text, 40)}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
   return new CodedError('PROPOSAL_CONFLICT', message, { line });
 }

@@ -259,7 +259,7 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
 }
 
 /** File name of the copy of an edited report. @param n - From 1. */
-export function keptName({ id }: Pick<ProposalRow, 'id'>, n: number): string {
+export function editedCopyName({ id }: Pick<ProposalRow, 'id'>, n: number): string {
   return `${id}.edited${n === 1 ? '' : `-${n}`}.md`;
 }
 

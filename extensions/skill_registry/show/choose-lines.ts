@@ -12,7 +12,7 @@ export interface LineCounter {
   fits(lines: readonly string[], room: number): boolean;
 }
 
-export interface Choosing {
+export interface ChooseLinesOptions {
   readonly skills: readonly Skill[];
   /** Best first. Skills that are not in it follow in order of the catalog. */
   readonly ranked: readonly Skill[];
@@ -70,7 +70,7 @@ export function createLineCounter(count: (text: string) => number): LineCounter 
 }
 
 /** A line for every skill. The most relevant skills have a description, as many as fit. */
-export function describeSome({ skills, ranked, format, counter, room, before }: Choosing): ChosenLines {
+export function describeSome({ skills, ranked, format, counter, room, before }: ChooseLinesOptions): ChosenLines {
   const cost = (lines: ReadonlyMap<string, string>): number =>
     skills.reduce((sum, skill) => sum + counter.line(lines.get(skill.id) ?? format.name(skill)), 0);
   let lines = remembered(before, 'described', skills, format);
@@ -98,7 +98,9 @@ export function describeSome({ skills, ranked, format, counter, room, before }: 
  * @param choosing.pinned - The number of skills at the start of `ranked` that are left out only when their names do not fit.
  * @param choosing.inThread - Later turns will add lines.
  */
-export function chooseLines(choosing: Choosing & { readonly pinned: number; readonly inThread: boolean }): ChosenLines {
+export function chooseLines(
+  choosing: ChooseLinesOptions & { readonly pinned: number; readonly inThread: boolean },
+): ChosenLines {
   const { skills, fitting, format, counter, room, inThread } = choosing;
   const before = remembered(choosing.before, 'chosen', skills, format);
   const lines =
@@ -139,7 +141,7 @@ function remembered(
 }
 
 function firstChoice(
-  { skills, ranked, format, counter, pinned, room }: Choosing & { readonly pinned: number },
+  { skills, ranked, format, counter, pinned, room }: ChooseLinesOptions & { readonly pinned: number },
   share: number,
 ): Map<string, string> {
   const kept = ranked.slice(0, pinned);

@@ -53,7 +53,7 @@ export const XML: CatalogFormat = {
 export const XML_ADDRESSES: CatalogFormat = { ...XML, ...elementsOf(({ id }) => `skill://${id}/SKILL.md`) };
 
 /** The line that says what is missing. */
-export function lossOf(shown: number, of: number, { finds }: NamedTools): string {
+export function omissionLine(shown: number, of: number, { finds }: NamedTools): string {
   if (shown < of) return `${shown} of ${of} skills shown${finds ? '; list_skills(query) finds the rest' : ''}.`;
   return `Descriptions are shortened or left out${finds ? '; list_skills(query) shows them' : ''}.`;
 }

@@ -11,7 +11,7 @@ export interface SystemTextOptions {
   /** The tools of the agent. */
   readonly tools: NamedTools;
   /** The reader may be on another machine. Default: false. */
-  readonly elsewhere?: boolean | undefined;
+  readonly remoteClient?: boolean | undefined;
   /** Qualified ids of skills whose bodies are in messages of the conversation: they are listed without their bodies. */
   readonly inMessages: ReadonlySet<string>;
   /**
@@ -147,7 +147,7 @@ function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetToke
     ...{ budgetTokens, thread, pinned, tools, onListed },
     rank: () => only(rank()),
     fitting: () => only(fitting()),
-    format: catalog.format === 'bullets' ? BULLETS : options.elsewhere ? XML_ADDRESSES : XML,
+    format: catalog.format === 'bullets' ? BULLETS : options.remoteClient ? XML_ADDRESSES : XML,
   });
 }
 
@@ -186,11 +186,19 @@ async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTe
   return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...skills])];
 }
 
-type CatalogOptions = Pick<Writing, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools' | 'elsewhere' | 'onListed'>;
+type CatalogOptions = Pick<Writing, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools' | 'remoteClient' | 'onListed'>;
 
 /** Options for the catalog below the bodies, with the same ranking. */
-function listedAs({ catalog, tools, elsewhere, onListed }: Writing, ranked: readonly Skill[]): CatalogOptions {
-  return { catalog, tools, elsewhere, onListed, rank: async () => ranked, fitting: async () => [], thread: undefined };
+function listedAs({ catalog, tools, remoteClient, onListed }: Writing, ranked: readonly Skill[]): CatalogOptions {
+  return {
+    catalog,
+    tools,
+    remoteClient,
+    onListed,
+    rank: async () => ranked,
+    fitting: async () => [],
+    thread: undefined,
+  };
 }
 
 const HEADER = 'Available Skills:';

@@ -1,19 +1,29 @@
 import type { CodedError } from 'skill-registry/kernel';
 import type { Finding, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
-import { digestOf, isRefused, orRefusal } from '../decide.ts';
+import { findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
 import { ranOnBoth, usageLine } from '../html/evidence.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
-import { findings, form, hidden, level, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
+import {
+  findings,
+  form,
+  formatTime,
+  hiddenField,
+  levelTag,
+  note,
+  proposalAddress,
+  skillAddress,
+  tag,
+} from '../html/parts.ts';
 import type { Review, ReviewContext } from '../review.ts';
 
 /** The result of the last action, for the page. */
-export interface Answer {
+export interface ActionResult {
   /** A key of `DONE`, from the address. */
   readonly done?: string | undefined;
   readonly refused?: CodedError;
   /** A rejection without a reason. */
-  readonly unsaid?: true;
+  readonly reasonMissing?: true;
   /** The texts that the person has typed: they are shown again. */
   readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
 }
@@ -23,24 +33,24 @@ export async function proposalMain(
   context: ReviewContext,
   { registry }: Review,
   proposal: Proposal,
-  answer: Answer,
+  answer: ActionResult,
 ): Promise<Html> {
   const { id, kind, skillId, source, path, state, author, model, created, diff, purged } = proposal;
-  const blocks = await registry.admin.blocksAfter({ proposalId: id });
+  const blocks = await registry.admin.blockFindingsAfter({ proposalId: id });
   const view = viewOf(context.req.query('view'));
   const skill = registry.snapshot().byId.get(skillId);
   const isWaiting = state === 'open' || state === 'stale';
   const ran = isWaiting ? await evidenceParts(registry, proposal) : '';
   const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
   return html`<h1>${what} ${tag(state, STATE_COLOURS[state])}</h1>
-<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${time(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
-${said(answer)}
+<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${formatTime(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
+${actionNote(answer)}
 ${decided(proposal)}
 ${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${skillAddress(skillId)}">See what was found</a></p>`, 'block') : ''}
 ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
 ${conflict(proposal)}
 ${blocks.length > 0 ? note(html`<h2 class="inside">A person would call this an attack</h2><p>Approving the change also allows it.</p>${findings(blocks)}`, 'block') : ''}
-${purged ? html`<p>Its texts were purged by ${purged.by}, ${time(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
+${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
 ${
   diff === ''
     ? ''
@@ -69,9 +79,9 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['purged', 'Purged. Its texts are out of all stored data.'],
 ]);
 
-function said({ done, refused, unsaid }: Answer): Html | '' {
+function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {
   if (refused) return note(html`<p><b>Nothing was decided.</b> ${refused.message}</p>`, 'block');
-  if (unsaid)
+  if (reasonMissing)
     return note(
       html`<p><b>Nothing was decided.</b> Say why it is rejected: whoever proposed it learns from it.</p>`,
       'block',
@@ -84,7 +94,7 @@ function decided({ decision, revision, skillId, state }: Proposal): Html | '' {
   if (decision === null) return '';
   const made =
     revision === null ? '' : html`, as <a href="${skillAddress(skillId)}/history/${revision}">revision ${revision}</a>`;
-  return html`<p>${state === 'approved' ? 'Approved' : 'Rejected'} by <b>${decision.by}</b>, ${time(decision.at)} UTC${made}.</p>
+  return html`<p>${state === 'approved' ? 'Approved' : 'Rejected'} by <b>${decision.by}</b>, ${formatTime(decision.at)} UTC${made}.</p>
 ${decision.reason === null ? '' : html`<p class="said">${decision.reason}</p>`}`;
 }
 
@@ -101,12 +111,12 @@ function reasons({ justification, evidence, recommendations }: Proposal): Html {
   return html`<h2>Why</h2>
 <p class="said">${justification}</p>
 ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">${evidence}</p>`}
-${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${time(at)}:</p><p class="said">${reason}</p>`)}`;
+${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${formatTime(at)}:</p><p class="said">${reason}</p>`)}`;
 }
 
 /** The results of both contents, and the use of the skill by agents. */
 async function evidenceParts({ admin, usage }: SkillRegistry, { id, kind, skillId }: Proposal): Promise<Html> {
-  const ran = await orRefusal(admin.evidenceOf(id));
+  const ran = await orRefusal(admin.proposalEvidence(id));
   const report = kind === 'create' ? undefined : await orRefusal(usage.report({ skillId }));
   return html`<h2>Before and after</h2>
 ${isRefused(ran) ? html`<p class="quiet">Not run: ${ran.refused.message}</p>` : ranOnBoth(ran)}
@@ -116,7 +126,7 @@ ${report === undefined || isRefused(report) ? '' : usageLine(report, skillId)}`;
 function found({ checks }: Proposal): Html {
   const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
   const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
-    html`<li>${level(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
+    html`<li>${levelTag(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
   return html`<h2>What an inspection found</h2>
 ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
 <details><summary>${facts.length} facts</summary><ul class="findings">${facts.map(item)}</ul></details>`;
@@ -127,20 +137,22 @@ function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): read
   const found = blocks.flatMap(({ level: how, message, line, file }) =>
     line === undefined || file.toLowerCase() !== path.toLowerCase() ? [] : [{ level: how, text: message, line }],
   );
-  const said = checks.flatMap(({ level: how, text, line }) => (line === undefined ? [] : [{ level: how, text, line }]));
-  return [...found, ...said].filter(({ level: how }) => how !== 'info');
+  const lineRemarks = checks.flatMap(({ level: how, text, line }) =>
+    line === undefined ? [] : [{ level: how, text, line }],
+  );
+  return [...found, ...lineRemarks].filter(({ level: how }) => how !== 'info');
 }
 
 function decideForms(
   context: ReviewContext,
   { id, kind, state, version }: Proposal,
   blocks: readonly Finding[],
-  { typed = {} }: Answer,
+  { typed = {} }: ActionResult,
 ): Html {
   const approve = form(
     context,
     `${proposalAddress(id)}/approve`,
-    html`${hidden('version', version)}${hidden('blocks', digestOf(blocks))}
+    html`${hiddenField('version', version)}${hiddenField('blocks', findingsDigest(blocks))}
 <label for="note">A note, if there is something to say</label>
 <input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
 <div class="actions"><button class="main">${blocks.length > 0 ? 'Approve, and allow what was found' : 'Approve'}</button>
@@ -149,7 +161,7 @@ ${kind === 'delete' ? '' : html`<a class="button" href="${proposalAddress(id)}/e
   const reject = form(
     context,
     `${proposalAddress(id)}/reject`,
-    html`${hidden('version', version)}
+    html`${hiddenField('version', version)}
 <label for="reason">Why not</label>
 <textarea id="reason" name="reason" rows="3" required maxlength="2000">
 ${verbatim(typed.reason ?? '')}</textarea>

@@ -179,7 +179,7 @@ it('is in no role prompt and no search, and a role of its name is as one without
   await registry.admin.inspectSkills();
   expect((await registry.admin.resolveRolePrompt('tea')).text).not.toContain('mixer');
   expect(await registry.admin.resolveRolePrompt('mixer')).toMatchObject({ source: 'fallback' });
-  await registry.admin.searchReady();
+  await registry.admin.prepareSearch();
   expect(registry.list({ query: 'MARKED mixer' }, {}).skills).toEqual([]);
   expect(registry.list({ query: 'MARKED mixer', audience: 'person' }).skills).toMatchObject([{ skillId: 'mixer' }]);
   expect(await registry.context('MARKED mixer')).not.toContain('mixer');

@@ -14,7 +14,7 @@ export interface DiffRow {
 }
 
 /** The part of a difference that is shown. */
-export interface ReadDifference {
+export interface ShownDifference {
   readonly rows: readonly DiffRow[];
   /** The number of lines that are left out because the page would be too long. */
   readonly leftOut: number;
@@ -23,23 +23,23 @@ export interface ReadDifference {
 }
 
 /** Lines that a page shows. */
-const MOST_ROWS = 4_000;
+const MAX_ROWS = 4_000;
 /** Characters of a line that a page shows. */
-const MOST_CHARACTERS = 4_000;
+const MAX_CHARACTERS = 4_000;
 
 /**
  * Reads a unified diff of any number of files, as the registry writes it. The counts of a hunk say which lines are in it, so a removed
  * line that begins with `--` is not read as a header.
  */
-export function readDifference(diff: string): ReadDifference {
+export function parseDifference(diff: string): ShownDifference {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
   const rows: DiffRow[] = [];
   let cut = false;
   // The position of the next line of a hunk, and the numbers of lines that are left.
   let [old, next, oldLeft, nextLeft] = [0, 0, 0, 0];
-  for (const line of lines.slice(0, MOST_ROWS)) {
-    if (line.length > MOST_CHARACTERS) cut = true;
+  for (const line of lines.slice(0, MAX_ROWS)) {
+    if (line.length > MAX_CHARACTERS) cut = true;
     const text = shownLine(line);
     const sign = line[0];
     if (sign === '\\') rows.push({ kind: 'note', text: text.slice(1).trim() });
@@ -62,21 +62,21 @@ export function readDifference(diff: string): ReadDifference {
       } else rows.push({ kind: /^(?:---|\+\+\+) /.test(line) ? 'file' : 'note', text });
     }
   }
-  return { rows: markWords(rows), leftOut: Math.max(0, lines.length - MOST_ROWS), cut };
+  return { rows: markWords(rows), leftOut: Math.max(0, lines.length - MAX_ROWS), cut };
 }
 
 // --- internal ---
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 /** Lines whose words are compared, and the longest of them. */
-const MOST_COMPARED = 200;
+const MAX_COMPARED = 200;
 const LONGEST_COMPARED = 1_500;
 /** Lines with more edits than this are treated as different lines. */
-const MOST_EDITS = 200;
+const MAX_EDITS = 200;
 
 function shownLine(line: string): string {
-  if (line.length <= MOST_CHARACTERS) return showHidden(line);
-  return `${showHidden(line.slice(0, MOST_CHARACTERS))} … (${line.length - MOST_CHARACTERS} more characters)`;
+  if (line.length <= MAX_CHARACTERS) return showHidden(line);
+  return `${showHidden(line.slice(0, MAX_CHARACTERS))} … (${line.length - MAX_CHARACTERS} more characters)`;
 }
 
 /** Marks the changed words of removed lines that are followed by as many added ones. */
@@ -87,9 +87,9 @@ function markWords(rows: readonly DiffRow[]): readonly DiffRow[] {
     const removed = runOf(rows, at, 'del');
     if (removed === 0) continue;
     const added = runOf(rows, at + removed, 'add');
-    for (let pair = 0; pair < Math.min(removed, added) && compared < MOST_COMPARED; pair++, compared++) {
+    for (let pair = 0; pair < Math.min(removed, added) && compared < MAX_COMPARED; pair++, compared++) {
       const [del, add] = [rows[at + pair], rows[at + removed + pair]];
-      const both = del && add && wordsOf(del.text, add.text);
+      const both = del && add && changedWords(del.text, add.text);
       if (!both) continue;
       marked[at + pair] = { ...del, parts: both.before };
       marked[at + removed + pair] = { ...add, parts: both.after };
@@ -106,9 +106,12 @@ function runOf(rows: readonly DiffRow[], from: number, kind: DiffRow['kind']): n
 }
 
 /** Undefined when the lines have too few words in common. */
-function wordsOf(before: string, after: string): Record<'before' | 'after', Required<DiffRow>['parts']> | undefined {
+function changedWords(
+  before: string,
+  after: string,
+): Record<'before' | 'after', Required<DiffRow>['parts']> | undefined {
   if (before.length > LONGEST_COMPARED || after.length > LONGEST_COMPARED) return undefined;
-  const changes = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });
+  const changes = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITS });
   if (!changes) return undefined;
   const same = changes.filter(({ added, removed }) => !added && !removed);
   const kept = same.reduce((sum, { value }) => sum + value.trim().length, 0);

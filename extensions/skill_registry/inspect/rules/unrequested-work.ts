@@ -5,7 +5,7 @@ const MAIL =
   '(?<![\\w.@/])[\\w.+-]{2,40}@(?!example\\.|company\\.|acme\\.|domain\\.|email\\.|your|users\\.noreply|mail\\.com|test\\.)[\\w-]{2,40}(?:\\.[a-z][\\w-]{1,20}){1,3}\\b';
 
 /** Work that the user did not ask for: against the user, for somebody else, or so that nobody sees it. */
-export const SIDE_WORK: readonly Rule[] = [
+export const UNREQUESTED_WORK: readonly Rule[] = [
   {
     id: 'falsifies-work',
     level: 'warn',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
  * Makes a folder for what is fetched, in the system's folder for temporary files. Whoever made it removes it; those of this user
  * whose processes were killed are removed here.
  */
-export function scratchFolder(): string {
+export function makeTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), `skill-registry-from-${process.pid}-`));
   try {
     removeAbandoned();

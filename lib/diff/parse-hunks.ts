@@ -48,7 +48,7 @@ export interface ParsedRows {
  * @param by - `counts`: the counts in the `@@` lines say where a hunk ends. `signs`: the signs of the rows do.
  * @returns Undefined when a count is missing or wrong, with `counts`.
  */
-export function readHunks(rows: readonly string[], by: 'counts' | 'signs'): ParsedRows | undefined {
+export function parseHunks(rows: readonly string[], by: 'counts' | 'signs'): ParsedRows | undefined {
   const exact = by === 'counts';
   const parsed: ParsedRows = { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
   const fence: Fence = {};

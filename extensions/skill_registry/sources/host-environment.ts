@@ -1,16 +1,16 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { GateSurroundings } from '../skill/gates.ts';
+import type { GateEnvironment } from '../skill/gates.ts';
 
 /**
  * What the gates of skills can check on this machine. Each program is searched once.
  *
  * @param given - Default: the environment of the process.
  */
-export function hostSurroundings(
+export function hostEnvironment(
   given: Readonly<Record<string, string | undefined>> | undefined,
   settings: Readonly<Record<string, unknown>>,
-): GateSurroundings {
+): GateEnvironment {
   // biome-ignore lint/style/noProcessEnv: gates ask about this very environment
   const environment = given ?? process.env;
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');

@@ -2,12 +2,12 @@ import { isCodedError } from 'skill-registry/kernel';
 import { skillNamed } from './catalog/snapshot.ts';
 import type { InspectedFile } from './inspect/types.ts';
 import type { Parts } from './parts.ts';
-import type { Finding, PlannedChange } from './trust/types.ts';
+import type { ChangeToApprove, Finding } from './trust/types.ts';
 
-type Given = Pick<Parts, 'catalog' | 'changes' | 'holds'>;
+type Given = Pick<Parts, 'catalog' | 'changes' | 'heldSkills'>;
 
 /** The `block` findings of a skill as it would be after a change, without those that are allowed already. */
-export async function blocksAfter(parts: Given, change: PlannedChange): Promise<readonly Finding[]> {
+export async function blockFindingsAfter(parts: Given, change: ChangeToApprove): Promise<readonly Finding[]> {
   return 'proposalId' in change ? afterProposal(parts, change.proposalId) : afterRollback(parts, change);
 }
 
@@ -17,34 +17,36 @@ export async function blocksAfter(parts: Given, change: PlannedChange): Promise<
  * @returns why it is held; null when it is not.
  */
 export async function allowShown(
-  { catalog, holds }: Given,
+  { catalog, heldSkills }: Given,
   skillId: string,
   shown: readonly Finding[],
   { by, reason }: { readonly by: string; readonly reason?: string | undefined },
 ): Promise<string | null> {
   const skill = skillNamed(catalog.snapshot(), skillId);
   if (!skill) return null;
-  const { heldBecause, digest } = await holds.trustOf(skill);
+  const { heldBecause, digest } = await heldSkills.trustOf(skill);
   if (heldBecause === null || !by.startsWith('person:')) return heldBecause;
-  const keys = new Set(shown.map(keyOf));
-  const others = (await holds.blocksIn(skill, await holds.filesOf(skill))).filter((one) => !keys.has(keyOf(one)));
+  const keys = new Set(shown.map(findingKey));
+  const others = (await heldSkills.blocksIn(skill, await heldSkills.filesOf(skill))).filter(
+    (one) => !keys.has(findingKey(one)),
+  );
   if (others.length > 0) return heldBecause;
-  const decided = await holds.decide('allow', skill, { by, reason, digest });
+  const decided = await heldSkills.decide('allow', skill, { by, reason, digest });
   await catalog.refresh();
   return decided.heldBecause;
 }
 
 // --- internal ---
 
-async function afterProposal({ catalog, changes, holds }: Given, id: string): Promise<readonly Finding[]> {
+async function afterProposal({ catalog, changes, heldSkills }: Given, id: string): Promise<readonly Finding[]> {
   const { kind, skillId, path, state } = await changes.proposals.get(id);
   if (kind === 'delete' || state !== 'open') return [];
   const skill = kind === 'create' ? undefined : skillNamed(catalog.snapshot(), skillId);
   const name = nameOf(path);
-  const others = skill ? (await holds.filesOf(skill)).filter((file) => file.path !== name) : [];
+  const others = skill ? (await heldSkills.filesOf(skill)).filter((file) => file.path !== name) : [];
   const content = await proposedText(changes, id);
   const changed = content === undefined ? [] : [{ path: name, bytes: Buffer.from(content) }];
-  return holds.blocksIn(skill, [...changed, ...others]);
+  return heldSkills.blocksIn(skill, [...changed, ...others]);
 }
 
 /** Undefined for the removal of a file, which has no text. */
@@ -58,8 +60,8 @@ async function proposedText({ proposals }: Given['changes'], id: string): Promis
 }
 
 async function afterRollback(
-  { catalog, changes, holds }: Given,
-  { skillId, revision }: Exclude<PlannedChange, { readonly proposalId: string }>,
+  { catalog, changes, heldSkills }: Given,
+  { skillId, revision }: Exclude<ChangeToApprove, { readonly proposalId: string }>,
 ): Promise<readonly Finding[]> {
   const { files } = await changes.history.revision(skillId, revision);
   const read: InspectedFile[] = [];
@@ -68,7 +70,7 @@ async function afterRollback(
     const bytes = await changes.history.read(skillId, revision, path);
     read.push({ path: nameOf(path), bytes, executable: (mode & 0o111) !== 0 });
   }
-  return holds.blocksIn(skillNamed(catalog.snapshot(), skillId), read);
+  return heldSkills.blocksIn(skillNamed(catalog.snapshot(), skillId), read);
 }
 
 /** As an inspection names it. */
@@ -76,6 +78,6 @@ function nameOf(path: string): string {
   return path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
 }
 
-function keyOf({ rule, excerpt }: Finding): string {
+function findingKey({ rule, excerpt }: Finding): string {
   return JSON.stringify([rule, excerpt]);
 }

@@ -3,10 +3,10 @@ import { withDeadline } from '../../../../kernel/host.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
 import { isUsableId, quotedName } from '../../skill/usable-id.ts';
 import type { SkillSource } from '../source.ts';
-import type { OwnSkill, OwnSource } from '../types.ts';
+import type { CustomSkill, CustomSource } from '../types.ts';
 import { createMemorySource, type MemorySkill, type MemorySkills } from './memory-source.ts';
 
-export interface OwnSourceOptions {
+export interface CustomSourceOptions {
   /** Used instead of the id of the source, which may be in use. */
   readonly id: string;
   /** Shown to people. */
@@ -20,7 +20,10 @@ export interface OwnSourceOptions {
  * (FIELD_INVALID), and so is a skill without a usable id (SKILL_ID_INVALID). When the function throws or takes too long, the
  * catalog keeps the last skills.
  */
-export function createOwnSource(source: OwnSource, { id, location, skillsMs = 10_000 }: OwnSourceOptions): SkillSource {
+export function createCustomSource(
+  source: CustomSource,
+  { id, location, skillsMs = 10_000 }: CustomSourceOptions,
+): SkillSource {
   const load = async (): Promise<MemorySkills> => {
     const { skills } = source;
     const given: unknown = await withDeadline(typeof skills === 'function' ? skills.call(source) : skills, skillsMs);
@@ -58,7 +61,7 @@ const MAX_ID = 255;
 
 function readSkill(given: unknown, source: string, problems: Problem[]): readonly MemorySkill[] {
   try {
-    const { id, ...rest } = given as Readonly<Record<keyof OwnSkill, unknown>>;
+    const { id, ...rest } = given as Readonly<Record<keyof CustomSkill, unknown>>;
     if (isOwnId(id)) return [readFields(id, rest, `${source}:${id}`, problems)];
     problems.push(unusableId(id, source));
   } catch (error) {
@@ -75,7 +78,7 @@ function isOwnId(id: unknown): id is string {
 
 function readFields(
   id: string,
-  given: Readonly<Record<Exclude<keyof OwnSkill, 'id'>, unknown>>,
+  given: Readonly<Record<Exclude<keyof CustomSkill, 'id'>, unknown>>,
   file: string,
   problems: Problem[],
 ): MemorySkill {

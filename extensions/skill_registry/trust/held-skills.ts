@@ -5,11 +5,11 @@ import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Inspected } from './approvals.ts';
-import { type Inspections, openInspections, type PlaceEntry } from './inspections.ts';
-import { NOT_INSPECTED, notBelieved, notHeld, otherDigest, textOf } from './reasons.ts';
+import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
+import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem } from './reasons.ts';
 import type { NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
-export interface HoldsOptions {
+export interface HeldSkillsOptions {
   /** Called before the first inspection. */
   readonly loadFiles: () => Promise<SkillFiles>;
   /** Whether it was installed, or comes from a package, a pack or an address. */
@@ -17,7 +17,7 @@ export interface HoldsOptions {
   /** The files of a skill with `remote`; undefined when its source is gone. */
   readonly remote?: (skill: Skill) => RemoteFiles | undefined;
   /** The reason why a skill is held, whatever its content is. Default: none. */
-  readonly keptBecause?: ((skill: Skill) => string | undefined) | undefined;
+  readonly heldBecause?: ((skill: Skill) => string | undefined) | undefined;
   /** False: `prepare` inspects nothing. Default: true. */
   readonly inspects?: boolean;
   /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
@@ -29,24 +29,24 @@ const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
 /** At least this many skills are inspected, also when that takes longer. */
 const ALWAYS_INSPECTED = 16;
-/** Places that one step looks up: about a millisecond. */
+/** Skills that one step looks up: about a millisecond. */
 const LOOKED_UP = 200;
 /** After this time, the changes that were found so far are shown. */
 const SHOWN_AFTER_MS = 1_000;
 
 /** Which skills are held: no agent is given them until a person allows what was found in them. Opens the inspections. */
 export class HeldSkills {
-  readonly #options: HoldsOptions;
+  readonly #options: HeldSkillsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
-  /** Finished and running checks of this process, by the place of the skill and the digest of its SKILL.md. */
+  /** Finished and running checks of this process, by the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
   #isFirst = true;
   // Loaded only when needed: most commands need no approvals, and modules take time to load.
   #approvals: typeof import('./approvals.ts') | undefined;
   #inspecting: Promise<Inspecting> | undefined;
 
-  constructor(options: HoldsOptions) {
+  constructor(options: HeldSkillsOptions) {
     this.#options = options;
     this.#inspections = openInspections(options.file);
   }
@@ -64,7 +64,7 @@ export class HeldSkills {
     for (let at = 0; at < all.length; at += LOOKED_UP) {
       await takeBreak();
       const some = all.slice(at, at + LOOKED_UP);
-      this.#inspections.look(some.map(placeOf));
+      this.#inspections.load(some.map(pathOf));
       for (const skill of some) if (!skill.remote && !this.#known(skill)) unknown.push(skill);
     }
     for (const [index, skill] of this.#options.inspects === false ? [] : unknown.entries()) {
@@ -85,11 +85,11 @@ export class HeldSkills {
   /** Stores findings in an entry or a file that a server sent: the skill is held from the next scan on. */
   readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
     await this.#loadApprovals();
-    const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.of(digest)) : [];
-    const known = new Set(before.map(keyOf));
-    const all = [...before, ...findings.filter((finding) => !known.has(keyOf(finding)))];
+    const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.inspectionOf(digest)) : [];
+    const known = new Set(before.map(findingKey));
+    const all = [...before, ...findings.filter((finding) => !known.has(findingKey(finding)))];
     const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
-    this.#inspections.keep(placeOf(skill), entry, { verdict: 'block', findings: all });
+    this.#inspections.keep(pathOf(skill), entry, { verdict: 'block', findings: all });
     return this.#reasonOf(skill, entry) === undefined;
   };
 
@@ -122,7 +122,7 @@ export class HeldSkills {
     for (const skill of skills) {
       await takeBreak();
       if (signal.aborted) return false;
-      const content = `${placeOf(skill)}\0${skill.digest}`;
+      const content = `${pathOf(skill)}\0${skill.digest}`;
       if (this.#checked.has(content)) {
         await this.#checked.get(content);
         continue;
@@ -138,7 +138,10 @@ export class HeldSkills {
   /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
   async trustOf(skill: Skill): Promise<SkillTrust> {
     const entry = await this.#inspect(skill);
-    const { findings, verdict } = this.#inspections.of(entry.digest) ?? { findings: [], verdict: entry.verdict };
+    const { findings, verdict } = this.#inspections.inspectionOf(entry.digest) ?? {
+      findings: [],
+      verdict: entry.verdict,
+    };
     const heldBecause = this.#reasonOf(skill, entry);
     return {
       skillId: skill.id,
@@ -167,11 +170,11 @@ export class HeldSkills {
   /** The `block` findings of files, without those that are allowed for this skill. */
   async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
     const [{ inspectFiles }, { isAllowed }] = await Promise.all([this.#load(), this.#loadApprovals()]);
-    const { digest, inspection } = await inspectFiles(() => given, this.#inspections.of);
+    const { digest, inspection } = await inspectFiles(() => given, this.#inspections.inspectionOf);
     const findings = blocksIn(inspection);
     if (!skill) return findings;
-    const [place, broughtIn] = [placeOf(skill), this.#isBroughtIn(skill)];
-    return findings.filter((finding) => !isAllowed(this.#trust, { place, digest, broughtIn, findings: [finding] }));
+    const [path, broughtIn] = [pathOf(skill), this.#isBroughtIn(skill)];
+    return findings.filter((finding) => !isAllowed(this.#trust, { path, digest, broughtIn, findings: [finding] }));
   }
 
   /** @throws INVALID_ARGUMENT when the digest is another one, or nothing holds the skill; TRUST_UNUSABLE. */
@@ -186,7 +189,7 @@ export class HeldSkills {
   problems(): readonly Problem[] {
     const { file, trouble } = this.#trust;
     const reason = this.#inspections.hasBlocked() ? trouble() : undefined;
-    return [...this.#inspections.problems(), ...(reason === undefined ? [] : [notBelieved(file, reason)])];
+    return [...this.#inspections.problems(), ...(reason === undefined ? [] : [trustUnusableProblem(file, reason)])];
   }
 
   close(): void {
@@ -197,21 +200,24 @@ export class HeldSkills {
     return skill.remote === true || this.#options.isBroughtIn(skill);
   }
 
-  async #inspect(skill: Skill): Promise<PlaceEntry> {
+  async #inspect(skill: Skill): Promise<InspectionEntry> {
     if (skill.remote) return this.#inspectRemote(skill);
     const { files, inspectFiles } = await this.#load();
     // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
     const stamp = await takeSteps(files.stamp(skill), createBreaks());
-    const before = this.#inspections.at(placeOf(skill));
+    const before = this.#inspections.entryAt(pathOf(skill));
     if (before && stamp !== '' && before.stamp === stamp) return before;
-    const { digest, skillDigest, inspection } = await inspectFiles(() => files.read(skill), this.#inspections.of);
+    const { digest, skillDigest, inspection } = await inspectFiles(
+      () => files.read(skill),
+      this.#inspections.inspectionOf,
+    );
     const entry = { skillDigest, stamp, digest, verdict: inspection.verdict };
-    this.#inspections.keep(placeOf(skill), entry, inspection);
+    this.#inspections.keep(pathOf(skill), entry, inspection);
     return entry;
   }
 
   /** Inspects all files together: a finding may need two of them. While its server does not answer, the last inspection counts. */
-  async #inspectRemote(skill: Skill): Promise<PlaceEntry> {
+  async #inspectRemote(skill: Skill): Promise<InspectionEntry> {
     const remote = this.#options.remote?.(skill);
     const digest = remote?.digestOf(skill);
     if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
@@ -224,7 +230,7 @@ export class HeldSkills {
         () => undefined,
       );
       const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
-      this.#inspections.keep(placeOf(skill), entry, inspection);
+      this.#inspections.keep(pathOf(skill), entry, inspection);
       return entry;
     } catch (error) {
       if (!known || !isCodedError(error)) throw error;
@@ -234,27 +240,27 @@ export class HeldSkills {
   }
 
   /** What is known of this SKILL.md. The other files may have changed since; every read looks at them. */
-  #known(skill: Skill): PlaceEntry | undefined {
-    const entry = this.#inspections.at(placeOf(skill));
+  #known(skill: Skill): InspectionEntry | undefined {
+    const entry = this.#inspections.entryAt(pathOf(skill));
     if (skill.remote)
       return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
     return entry?.skillDigest === skill.digest ? entry : undefined;
   }
 
-  #reasonOf(skill: Skill, entry: PlaceEntry): string | undefined {
-    const kept = this.#options.keptBecause?.(skill);
+  #reasonOf(skill: Skill, entry: InspectionEntry): string | undefined {
+    const kept = this.#options.heldBecause?.(skill);
     if (kept !== undefined) return kept;
     if (entry.verdict !== 'block') return undefined;
     if (this.#approvals?.isAllowed(this.#trust, this.#inspectedOf(skill, entry))) return undefined;
-    return textOf(blocksIn(this.#inspections.of(entry.digest)));
+    return blockReason(blocksIn(this.#inspections.inspectionOf(entry.digest)));
   }
 
-  #inspectedOf(skill: Skill, { digest }: PlaceEntry): Inspected {
+  #inspectedOf(skill: Skill, { digest }: InspectionEntry): Inspected {
     return {
-      place: placeOf(skill),
+      path: pathOf(skill),
       digest,
       broughtIn: this.#isBroughtIn(skill),
-      findings: blocksIn(this.#inspections.of(digest)),
+      findings: blocksIn(this.#inspections.inspectionOf(digest)),
     };
   }
 
@@ -282,11 +288,11 @@ interface Inspecting {
 }
 
 /** The real path of a skill; without one, its file and qualified id. */
-function placeOf({ dir, realFile, file, qualifiedId }: Skill): string {
+function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {
   return dir ?? realFile ?? `${file}\0${qualifiedId}`;
 }
 
 const blocksIn = (inspection: Inspection | undefined): readonly Finding[] =>
   inspection?.findings.filter(({ level }) => level === 'block') ?? [];
 
-const keyOf = ({ rule, file, line, excerpt }: Finding): string => JSON.stringify([rule, file, line, excerpt]);
+const findingKey = ({ rule, file, line, excerpt }: Finding): string => JSON.stringify([rule, file, line, excerpt]);

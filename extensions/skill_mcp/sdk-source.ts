@@ -17,7 +17,7 @@ import { type McpSkill, SKILL_MD, skillIdOf } from './publication.ts';
  *
  * @param onListed - Called with the skills of each answer to a list.
  */
-export function createSkillSource(
+export function createSdkSource(
   publication: Publication,
   pageSize: number,
   onListed: (skillIds: readonly string[]) => void,

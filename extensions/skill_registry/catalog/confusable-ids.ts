@@ -10,7 +10,7 @@ import type { Skill } from '../skill/skill.ts';
  *
  * @param skills - One per id, in order of precedence.
  */
-export function* lookAlikes(skills: readonly Pick<Skill, 'id' | 'file'>[]): Steps<readonly Problem[]> {
+export function* confusableIds(skills: readonly Pick<Skill, 'id' | 'file'>[]): Steps<readonly Problem[]> {
   const seen = new Map<string, Pick<Skill, 'id' | 'file'>>();
   const problems: Problem[] = [];
   yield* eachInSteps(skills, (skill) => {

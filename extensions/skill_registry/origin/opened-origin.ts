@@ -4,7 +4,7 @@ import { isLeftover } from '../history/skill-tree.ts';
 import type { Origin } from './types.ts';
 
 /** Of one skill. */
-export const MAX_FILES = 1_000;
+export const MAX_SKILL_FILES = 1_000;
 /** Bytes, unpacked. */
 export const MAX_UNPACKED: number = 50 * 1024 * 1024;
 /** Bytes of an archive or a package as it is sent. */
@@ -14,7 +14,7 @@ export const MAX_ARCHIVE: number = 50 * 1024 * 1024;
 export const MAX_SKILL_FILE: number = 1024 * 1024;
 
 /** Something that lies at an origin. */
-export interface OfferedEntry {
+export interface OriginEntry {
   /** `/` between segments; not checked yet. */
   readonly path: string;
   /** Bytes. */
@@ -25,7 +25,7 @@ export interface OfferedEntry {
 }
 
 /** The skills of an origin, before any of their files is on this disk. */
-export interface Offer {
+export interface OpenedOrigin {
   readonly origin: Origin;
   /** The exact version, such as a commit, so that the same content can be asked for again. */
   readonly at: {
@@ -38,7 +38,7 @@ export interface Offer {
     /** The same of each artifact of a page, by the name of the skill. */
     readonly digests?: ReadonlyMap<string, string>;
   };
-  readonly entries: readonly OfferedEntry[];
+  readonly entries: readonly OriginEntry[];
   /** What the skill in the top folder is called where its folder has no name: the repository, the archive. */
   readonly name: string;
   /** @returns in the order of the paths, which are of `entries`. */
@@ -54,16 +54,16 @@ export interface IncomingFile {
   readonly executable: boolean;
 }
 
-/** Where a skill lies in an offer. */
-export interface OfferedSkill {
+/** Where a skill lies in an opened origin. */
+export interface OriginSkill {
   /** '' is the top folder. */
   readonly folder: string;
   /** Path of its SKILL.md as it is written there. */
   readonly skillFile: string;
 }
 
-/** The skills of an offer, by path. A SKILL.md inside a skill is a file of that skill. */
-export function skillsOf({ entries }: Pick<Offer, 'entries'>, below = ''): readonly OfferedSkill[] {
+/** The skills of an opened origin, by path. A SKILL.md inside a skill is a file of that skill. */
+export function originSkills({ entries }: Pick<OpenedOrigin, 'entries'>, below = ''): readonly OriginSkill[] {
   const found = new Map<string, string>();
   for (const { path, kind } of entries) {
     const slash = path.lastIndexOf('/');
@@ -87,17 +87,17 @@ export function skillsOf({ entries }: Pick<Offer, 'entries'>, below = ''): reado
 }
 
 /** The files of one skill, as they are to be written. */
-export interface TakenSkill {
+export interface OriginSkillFiles {
   readonly files: readonly IncomingFile[];
   /** How many were left out: secrets by their names, which no agent is handed, and leftovers of editors and systems. */
   readonly leftOut: number;
 }
 
-type Readable = Pick<Offer, 'entries' | 'read'>;
+type Readable = Pick<OpenedOrigin, 'entries' | 'read'>;
 
-/** As `takeSkills`, of one. */
-export async function takeSkill(offer: Readable, skill: OfferedSkill): Promise<TakenSkill> {
-  return (await takeSkills(offer, [skill]))[0] as TakenSkill;
+/** As `readOriginSkills`, of one. */
+export async function readOriginSkill(opened: Readable, skill: OriginSkill): Promise<OriginSkillFiles> {
+  return (await readOriginSkills(opened, [skill]))[0] as OriginSkillFiles;
 }
 
 /**
@@ -107,9 +107,12 @@ export async function takeSkill(offer: Readable, skill: OfferedSkill): Promise<T
  * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system may take for
  *   one, more than 1,000 files or 50 MiB in a skill.
  */
-export async function takeSkills(offer: Readable, skills: readonly OfferedSkill[]): Promise<readonly TakenSkill[]> {
-  const wanted = skills.map((skill) => wantedFiles(offer, skill));
-  const contents = await offer.read(wanted.flatMap(({ entries }) => entries.map(({ path }) => path)));
+export async function readOriginSkills(
+  opened: Readable,
+  skills: readonly OriginSkill[],
+): Promise<readonly OriginSkillFiles[]> {
+  const wanted = skills.map((skill) => wantedFiles(opened, skill));
+  const contents = await opened.read(wanted.flatMap(({ entries }) => entries.map(({ path }) => path)));
   let next = 0;
   return wanted.map(({ entries, paths, leftOut }) => ({
     files: entries.map(({ executable }, at) => ({
@@ -126,13 +129,13 @@ export async function takeSkills(offer: Readable, skills: readonly OfferedSkill[
 const NO_SKILLS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__']);
 
 interface WantedFiles {
-  readonly entries: readonly OfferedEntry[];
+  readonly entries: readonly OriginEntry[];
   /** Of the entries, relative to the skill. */
   readonly paths: readonly string[];
   readonly leftOut: number;
 }
 
-function wantedFiles({ entries }: Pick<Offer, 'entries'>, { folder, skillFile }: OfferedSkill): WantedFiles {
+function wantedFiles({ entries }: Pick<OpenedOrigin, 'entries'>, { folder, skillFile }: OriginSkill): WantedFiles {
   const below = folder === '' ? 0 : folder.length + 1;
   const isOfTool = (path: string): boolean => path.split('/').some((name) => NO_SKILLS.has(name));
   const inside = entries.filter(
@@ -141,7 +144,8 @@ function wantedFiles({ entries }: Pick<Offer, 'entries'>, { folder, skillFile }:
   const wanted = inside.filter(({ path }) => !isLeftover(path) && !isPrivatePath(path.slice(below)));
   const named = `The skill in ${JSON.stringify(folder === '' ? '.' : folder)}`;
   if (folder !== '' && !isPlainPath(folder)) throw originRefused(named, 'its folder is no relative path.');
-  if (wanted.length > MAX_FILES) throw originRefused(named, `it has ${wanted.length} files, more than ${MAX_FILES}.`);
+  if (wanted.length > MAX_SKILL_FILES)
+    throw originRefused(named, `it has ${wanted.length} files, more than ${MAX_SKILL_FILES}.`);
   const size = wanted.reduce((sum, entry) => sum + entry.size, 0);
   if (size > MAX_UNPACKED) throw originRefused(named, `it has ${size} bytes, more than ${MAX_UNPACKED}.`);
   const paths = wanted.map((entry) => checkedPath(entry, below, skillFile, named));
@@ -156,7 +160,7 @@ function wantedFiles({ entries }: Pick<Offer, 'entries'>, { folder, skillFile }:
   return { entries: wanted, paths, leftOut: inside.length - wanted.length };
 }
 
-function checkedPath({ path, kind }: OfferedEntry, below: number, skillFile: string, named: string): string {
+function checkedPath({ path, kind }: OriginEntry, below: number, skillFile: string, named: string): string {
   const inner = path.slice(below);
   const shown = JSON.stringify(inner.slice(0, 200));
   if (kind === 'link') throw originRefused(named, `${shown} is a link, which may lead to any file.`);

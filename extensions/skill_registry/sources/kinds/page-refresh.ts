@@ -2,7 +2,7 @@ import { describeError, isCodedError, type Problem } from 'skill-registry/kernel
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { FetchCopy } from './well-known-copy.ts';
 
-export interface AskPageOptions {
+export interface PageRefreshOptions {
   /** The page below which `.well-known/agent-skills/index.json` is; no slash at its end. */
   readonly url: string;
   /** Where the copy is kept, absolute (`copyFolder`). Processes may share it. */
@@ -17,9 +17,9 @@ export interface AskPageOptions {
 }
 
 /** When a page is asked, and what came of it. */
-export interface AskedPage {
+export interface PageRefresh {
   /** Asks when it is time to. Waits for the answer only the first time. */
-  askIfDue(copy: CopyState): Promise<void>;
+  refreshIfDue(copy: CopyState): Promise<void>;
   problems(copy: Pick<CopyState, 'isThere' | 'answeredAt'>): readonly Problem[];
   subscribe(changed: () => void): () => void;
 }
@@ -33,7 +33,7 @@ export interface CopyState {
   readonly damaged: ReadonlySet<string>;
 }
 
-export function createAskedPage(options: AskPageOptions): AskedPage {
+export function createPageRefresh(options: PageRefreshOptions): PageRefresh {
   const { url, folder, intervalMs, optional, fetchCopy, onProgress } = options;
   const ended = new AbortController();
   let changed: (() => void) | undefined;
@@ -55,15 +55,15 @@ export function createAskedPage(options: AskPageOptions): AskedPage {
       failed = failureOf(error);
     }
     failures = isComplete ? 0 : failures + 1;
-    const longestMs = Math.max(intervalMs, LONGEST_MS);
+    const maxMs = Math.max(intervalMs, MAX_MS);
     notBefore =
-      Date.now() + (isComplete ? intervalMs : backOff(failures, { firstMs: intervalMs, longestMs, jitter: true }));
+      Date.now() + (isComplete ? intervalMs : backOff(failures, { firstMs: intervalMs, maxMs, jitter: true }));
     asking = undefined;
     const isNews = failed === undefined || failed.message !== before;
     if (isNews && !isAwaited && !ended.signal.aborted) changed?.();
   };
   return {
-    async askIfDue({ isThere, answeredAt, damaged }) {
+    async refreshIfDue({ isThere, answeredAt, damaged }) {
       const now = Date.now();
       const isOld = !isThere || damaged.size > 0 || Math.abs(now - answeredAt) >= intervalMs;
       if (isOld && asking === undefined && now >= notBefore && !ended.signal.aborted) asking = ask(damaged);
@@ -95,7 +95,7 @@ export function createAskedPage(options: AskPageOptions): AskedPage {
 const WAIT_MS = 1_000;
 const FIRST_COPY_MS = 10_000;
 /** The longest time between two attempts, in milliseconds; longer intervals stay as they are. */
-const LONGEST_MS = 900_000;
+const MAX_MS = 900_000;
 
 interface Failure {
   readonly code: string;

@@ -17,14 +17,14 @@ export interface SkillReader {
 }
 
 /** More than is listed: what is not listed can still be read by its path. */
-const EVERYTHING: ListOptions = { mostFiles: 2_000, mostFolders: 2_000, dependencies: true, sizes: false };
+const EVERYTHING: ListOptions = { maxFiles: 2_000, maxFolders: 2_000, dependencies: true, sizes: false };
 /** A larger file is never handed out. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** A file that was changed less than this long ago could change again without another time. */
 const SETTLED_MS = 2_000;
 
 /** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
-export function inspectedFiles({ readSkill, readFile, listed }: SkillReader): SkillFiles {
+export function filesForInspection({ readSkill, readFile, listed }: SkillReader): SkillFiles {
   function* others(skill: Skill): Steps<readonly ResourceInfo[]> {
     // The copy of a page is in a folder of the registry, which no search for skills enters.
     if (skill.dir === null || isReserved(skill.dir)) return listed(skill);
@@ -39,11 +39,11 @@ export function inspectedFiles({ readSkill, readFile, listed }: SkillReader): Sk
     *read(skill) {
       yield { path: 'SKILL.md', bytes: readSkill(skill) };
       const files = yield* others(skill);
-      for (const file of files.slice(0, EVERYTHING.mostFiles)) yield* readIfThere(skill, file, readFile);
-      if (files.length > EVERYTHING.mostFiles)
+      for (const file of files.slice(0, EVERYTHING.maxFiles)) yield* readIfThere(skill, file, readFile);
+      if (files.length > EVERYTHING.maxFiles)
         yield notSearched(
           'SKILL.md',
-          `The skill has more than ${EVERYTHING.mostFiles} files; the others were not searched.`,
+          `The skill has more than ${EVERYTHING.maxFiles} files; the others were not searched.`,
         );
     },
   };

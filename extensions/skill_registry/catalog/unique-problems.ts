@@ -5,7 +5,7 @@ import { realPathOf } from '../../../lib/files/index.ts';
 import type { SourceScan } from '../sources/source.ts';
 
 /** The problems of all sources in order. A problem of a file that several sources contain, for example by links, is reported once. */
-export function* problemsOnce(scans: readonly SourceScan[]): Steps<readonly Problem[]> {
+export function* uniqueProblems(scans: readonly SourceScan[]): Steps<readonly Problem[]> {
   const reported = new Map<string, string>();
   const once: Problem[] = [];
   const realFiles = realFilesOf(scans);

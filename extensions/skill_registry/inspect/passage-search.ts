@@ -1,34 +1,37 @@
 import { matchesOf } from '../../../lib/text/index.ts';
+import { type MatchPrefix, matchPrefixesOf } from './match-prefixes.ts';
 import type { Passage, Span } from './rule.ts';
-import { type Start, startsOf } from './starts.ts';
 
 /** Where expressions match in one passage. Finds the same as trying each expression at every offset, but in a fraction of the time. */
-export interface Places {
+export interface PassageSearch {
   /** Whether the expression may match: a fast test. */
   mayHave(expression: RegExp): boolean;
   /** All matches, in order. */
   spans(expression: RegExp): readonly Span[];
 }
 
-export type PlacesIn = (passage: Pick<Passage, 'text' | 'words'>) => Places;
+export type SearchPassage = (passage: Pick<Passage, 'text' | 'words'>) => PassageSearch;
 
 /**
  * @param expressions - All expressions that are searched for: with no flag or `g`, for text in lower case.
  * @returns A function that searches one passage.
  */
-export async function createPlaces(expressions: Iterable<RegExp>, takeBreak: () => Promise<void>): Promise<PlacesIn> {
+export async function createPassageSearch(
+  expressions: Iterable<RegExp>,
+  takeBreak: () => Promise<void>,
+): Promise<SearchPassage> {
   const known = new Map<RegExp, Known>();
   const wholes = new Map<string, RegExp[]>();
   const beginnings = new Map<string, RegExp[]>();
   for (const expression of expressions) {
     await takeBreak();
-    const starts = known.has(expression) ? undefined : startsOf(expression.source);
-    if (!starts) continue;
+    const prefixes = known.has(expression) ? undefined : matchPrefixesOf(expression.source);
+    if (!prefixes) continue;
     const literals: string[] = [];
-    for (const start of starts) {
-      const head = headOf(start);
+    for (const prefix of prefixes) {
+      const head = headOf(prefix);
       if (head) addTo(head.isWhole ? wholes : beginnings, head.text, expression);
-      else literals.push(start.text);
+      else literals.push(prefix.text);
     }
     known.set(expression, { sticky: new RegExp(expression.source, 'y'), literals: withoutLonger(literals) });
   }
@@ -42,7 +45,7 @@ export async function createPlaces(expressions: Iterable<RegExp>, takeBreak: () 
       if (length <= word.length)
         for (const expression of beginnings.get(word.slice(0, length)) ?? NONE) begun.add(expression);
     const list = begun.size === 0 ? NONE : [...begun];
-    if (vocabulary.size >= MOST_WORDS) vocabulary.clear();
+    if (vocabulary.size >= MAX_WORDS) vocabulary.clear();
     // A longer word is a slice of the passage and would keep the whole passage in memory.
     if (word.length <= LONGEST_WORD) vocabulary.set(word, list);
     return list;
@@ -87,13 +90,13 @@ interface Head {
   readonly isWhole: boolean;
 }
 
-const MOST_WORDS = 20_000;
+const MAX_WORDS = 20_000;
 const LONGEST_WORD = 12;
 const NONE: readonly RegExp[] = [];
 const NOWHERE: readonly number[] = [];
 
 /** The letters and digits with which a word begins; undefined for what may stand inside a word. */
-function headOf({ text, atWord, endsWord }: Start): Head | undefined {
+function headOf({ text, atWord, endsWord }: MatchPrefix): Head | undefined {
   const head = atWord ? (/^[a-z0-9]+/.exec(text)?.[0] ?? '') : '';
   return head === '' ? undefined : { text: head, isWhole: head.length < text.length || endsWord };
 }

@@ -7,12 +7,12 @@ type Findings = SkillToAdd['findings'];
 const MAX_SHOWN = 10;
 
 /** One line for each finding of these levels, most important first. */
-export function describeFindings(findings: Findings, levels: readonly Findings[number]['level'][]): readonly string[] {
-  const meant = findings.filter(({ level }) => levels.includes(level));
-  const lines = meant.slice(0, MAX_SHOWN).map(({ level, rule, file, line, message, excerpt }) => {
+export function findingLines(findings: Findings, levels: readonly Findings[number]['level'][]): readonly string[] {
+  const ofLevels = findings.filter(({ level }) => levels.includes(level));
+  const lines = ofLevels.slice(0, MAX_SHOWN).map(({ level, rule, file, line, message, excerpt }) => {
     const where = `${file}${line === undefined ? '' : `:${line}`}`;
     return `  ${printable(`${level.toUpperCase()} ${where}: ${message}${excerpt === '' ? '' : ` ${excerpt}`} (${rule})`)}`;
   });
-  const more = meant.length - lines.length;
+  const more = ofLevels.length - lines.length;
   return more > 0 ? [...lines, `  and ${more} more finding(s); --json has all`] : lines;
 }

@@ -1,8 +1,8 @@
 import { type LineEnd, quoteLine } from './lines.ts';
-import { type Hunk, type ParsedRows, readHunks } from './read-hunks.ts';
+import { type Hunk, type ParsedRows, parseHunks } from './parse-hunks.ts';
 
 /** A diff for one file. */
-export interface ReadDiff {
+export interface ParsedDiff {
   /** The hunks that change something. Messages number them from 1. */
   readonly hunks: readonly Hunk[];
   /** Line end of the lines it adds, when the diff names one. */
@@ -23,13 +23,13 @@ export interface ReadDiff {
  *
  * @returns A reason for a model when the diff cannot be parsed or is not for this file.
  */
-export function readDiff(diff: string, path: string, skillId?: string): ReadDiff | { readonly reason: string } {
+export function parseDiff(diff: string, path: string, skillId?: string): ParsedDiff | { readonly reason: string } {
   // Lines end with LF or CRLF, or with CR when there is no LF.
   const text = diff.replace(/^\ufeff/, '');
   const rows = text.includes('\n') ? text.split(/\r?\n|\r$/) : text.split('\r');
   if (rows.at(-1) === '') rows.pop();
   if (rows.every((row) => row.trim() === '')) return { reason: `The diff is empty. ${EXPECTED}` };
-  const parsed = readHunks(rows, 'counts') ?? (readHunks(rows, 'signs') as ParsedRows);
+  const parsed = parseHunks(rows, 'counts') ?? (parseHunks(rows, 'signs') as ParsedRows);
   const hunks = parsed.hunks.filter(({ lines }) => lines.some(({ kind }) => kind !== ' '));
   const saysNothing = parsed.bom === undefined && hunks.length === 0;
   const reason = whyRefused(parsed, path, skillId) ?? (saysNothing ? whyNoDiff(rows, parsed) : undefined);

@@ -26,7 +26,7 @@ export const INSTANCE_CAPABILITY = 'skill-registry';
 export const CHAIN_VARIABLE = 'SKILL_REGISTRY_MCP_CHAIN';
 
 /** The longest chain of registries, each started by the one before. */
-export const LONGEST_CHAIN = 8;
+export const MAX_CHAIN = 8;
 
 /** The registries that have started this process, outermost first. */
 export function chainOfProcess(): readonly string[] {

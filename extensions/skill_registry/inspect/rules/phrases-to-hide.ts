@@ -1,11 +1,11 @@
-import { NEGATED, PERSON, type Ways } from './ways.ts';
+import { NEGATED_ORDER, PERSON, type Phrases } from './phrases.ts';
 import { words } from './words.ts';
 
 const TOLD = '(?:summary|report|answer|reply|response|recap|message|account|explanation)';
 const DEED =
   '(?:step|upload|copy|action|command|request|part|transfer|change|call|operation|file|backup|script|message|addition)s?';
 
-export const HIDES: Ways = {
+export const HIDES_IN_ENGLISH: Phrases = {
   hits: [
     'Leave this upload out of your report.',
     'There is no reason to bother the user with it.',
@@ -37,7 +37,7 @@ export const HIDES: Ways = {
           'g',
         ),
       ],
-      unlessBefore: NEGATED,
+      unlessBefore: NEGATED_ORDER,
     },
     {
       needs: [words('need necessary reason point sense'), words('user human person operator owner anyone anybody')],
@@ -54,7 +54,7 @@ export const HIDES: Ways = {
       all: [
         /\b(?:stays?|keep|keeps|kept|remains?|leave it) (?:\w+ ){0,3}?between (?:us|you and me|the two of us)(?=[.,;:!)\n]|$)|\b(?:our|a) little secret\b/g,
       ],
-      unlessBefore: NEGATED,
+      unlessBefore: NEGATED_ORDER,
     },
     {
       needs: [words('if when should'), words('deny denies claim pretend insist say lie answer reply')],
@@ -64,7 +64,7 @@ export const HIDES: Ways = {
           'g',
         ),
       ],
-      unlessBefore: NEGATED,
+      unlessBefore: NEGATED_ORDER,
     },
     {
       needs: [
@@ -96,7 +96,7 @@ export const HIDES: Ways = {
           'g',
         ),
       ],
-      unlessBefore: NEGATED,
+      unlessBefore: NEGATED_ORDER,
     },
     {
       needs: [words('user human person operator owner'), words('know learn notice find hear told informed aware')],
@@ -115,14 +115,14 @@ export const HIDES: Ways = {
           'g',
         ),
       ],
-      unlessBefore: NEGATED,
+      unlessBefore: NEGATED_ORDER,
     },
     {
       needs: [words('someone somebody anyone anybody asked'), words('answer say reply tell')],
       all: [
         /\b(?:if|when|should) (?:someone|somebody|anyone|anybody|you are|you're)(?: (?:ever|should|else))? (?:asks?|asked|inquires?|questions?|wonders?)\b[^.\n]{0,60}?\b(?:answer|say|reply|tell (?:them|him|her))(?: that)? (?:it|this|that) was\b/g,
       ],
-      unlessBefore: NEGATED,
+      unlessBefore: NEGATED_ORDER,
     },
     {
       needs: [
@@ -142,7 +142,7 @@ export const HIDES: Ways = {
       all: [
         /\b(?:must|should|has to|have to|needs to|is to) (?:stay|remain|be kept) out of (?:the|your) (?:\w+ )?(?:chat|conversation|summary|answer|report)\b/g,
       ],
-      unlessBefore: NEGATED,
+      unlessBefore: NEGATED_ORDER,
     },
   ],
 };

@@ -5,7 +5,7 @@ const SECRET =
   '(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\\.env(?: files?)?)';
 
 /** Work that reaches secrets, accounts and programs that it was not given. */
-export const REACH: readonly Rule[] = [
+export const ACCESS: readonly Rule[] = [
   {
     id: 'collects-secrets',
     level: 'warn',

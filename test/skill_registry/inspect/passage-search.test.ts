@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { matchPrefixesOf } from '../../../extensions/skill_registry/inspect/match-prefixes.ts';
+import { createPassageSearch } from '../../../extensions/skill_registry/inspect/passage-search.ts';
 import { passagesOf } from '../../../extensions/skill_registry/inspect/passages.ts';
-import { createPlaces } from '../../../extensions/skill_registry/inspect/places.ts';
 import { RULES } from '../../../extensions/skill_registry/inspect/rules/index.ts';
-import { startsOf } from '../../../extensions/skill_registry/inspect/starts.ts';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { matchesOf } from '../../../lib/text/index.ts';
 import { fc } from '../../helpers/properties.ts';
@@ -12,17 +12,17 @@ const SAMPLES = RULES.flatMap(({ hits, misses }) => [...hits, ...misses]).flatMa
   typeof sample === 'string' ? [sample] : Object.values(sample),
 );
 
-/** Compares, in each passage, the places with what a search from the first character to the last one finds. */
+/** Compares, in each passage, the positions with what a search from the first character to the last one finds. */
 async function expectTheSame(text: string, expressions: readonly RegExp[] = EXPRESSIONS): Promise<void> {
-  const placesIn = await (expressions === EXPRESSIONS ? TABLES : createPlaces(expressions, createBreaks()));
+  const searchPassage = await (expressions === EXPRESSIONS ? TABLES : createPassageSearch(expressions, createBreaks()));
   const [found, wanted]: [string[], string[]] = [[], []];
   for (const passage of passagesOf(text, false)) {
     if (!passage) continue;
-    const { mayHave, spans } = placesIn(passage);
+    const { mayHave, spans } = searchPassage(passage);
     for (const expression of expressions) {
-      const places = spans(expression).map(({ start, end }) => `${start} ${end}`);
+      const positions = spans(expression).map(({ start, end }) => `${start} ${end}`);
       const all = matchesOf(passage.text, expression).map(({ 0: { length }, index }) => `${index} ${index + length}`);
-      found.push(`${expression.source}: ${places}`);
+      found.push(`${expression.source}: ${positions}`);
       wanted.push(`${expression.source}: ${all}`);
       if (all.length > 0 && !mayHave(expression)) found.push('a fast test that is wrong');
     }
@@ -30,9 +30,9 @@ async function expectTheSame(text: string, expressions: readonly RegExp[] = EXPR
   expect(found).toEqual(wanted);
 }
 
-const TABLES = createPlaces(EXPRESSIONS, createBreaks());
+const TABLES = createPassageSearch(EXPRESSIONS, createBreaks());
 
-describe('the places of an expression', () => {
+describe('the positions where an expression matches', () => {
   it('are those of a search everywhere, for every sample of every rule', async () => {
     await expectTheSame(SAMPLES.join('\n\n'));
   });
@@ -66,7 +66,7 @@ describe('the places of an expression', () => {
   });
 
   it('are known from the beginning of nearly every expression of the rules', () => {
-    const unknown = EXPRESSIONS.filter(({ source }) => !startsOf(source));
+    const unknown = EXPRESSIONS.filter(({ source }) => !matchPrefixesOf(source));
     expect(EXPRESSIONS.length).toBeGreaterThan(100);
     expect(unknown.length).toBeLessThan(12);
   });
@@ -78,11 +78,11 @@ describe('the places of an expression', () => {
     ['a+b', ['a']],
     ['[<>]x', ['<', '>']],
   ])('begin with what is written: %s', (source, texts) => {
-    const shown = startsOf(source)?.map(({ text }) => text);
+    const shown = matchPrefixesOf(source)?.map(({ text }) => text);
     expect(shown).toEqual(texts.map((text) => text.replaceAll('|', '')));
   });
 
   it.each(['\\w+', '[^a]b', '.x', 'a?', '(?:a|)', '\\s?x', '(?:a|\\d)b'])('are looked for everywhere: %s', (source) => {
-    expect(startsOf(source)).toBeUndefined();
+    expect(matchPrefixesOf(source)).toBeUndefined();
   });
 });

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { createSkillRegistry, defineSource, type OwnSkill, type OwnSource } from 'skill-registry';
+import { type CustomSkill, type CustomSource, createSkillRegistry, defineSource } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createOwnSource } from '../../../extensions/skill_registry/sources/kinds/own-source.ts';
+import { createCustomSource } from '../../../extensions/skill_registry/sources/kinds/custom-source.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import { LIMITS } from './conformance.ts';
 
 const GOOD = { 'skills/good/SKILL.md': skillMd({ name: 'good', description: 'Good.' }) };
-const TEA: OwnSkill = {
+const TEA: CustomSkill = {
   id: 'tea',
   name: 'Tea time',
   description: 'Brews a pot of green tea.',
@@ -24,7 +24,7 @@ const fails = (): never => {
 /** A registry with the skill `good`, and with the source. */
 async function open(source: unknown) {
   const opened = await openRegistry(GOOD);
-  const remove = await opened.registry.addSource(source as OwnSource);
+  const remove = await opened.registry.addSource(source as CustomSource);
   const problems = () => opened.registry.problems().map(({ code, message }) => ({ code, message }));
   const ids = () => opened.registry.list({ audience: 'person' }).skills.map(({ skillId }) => skillId);
   return { ...opened, remove, problems, ids };
@@ -186,7 +186,7 @@ describe('of what is wrong with a source of a program’s own', () => {
   });
 
   it('a function that never answers has failed after a while', async () => {
-    const source = createOwnSource(
+    const source = createCustomSource(
       { id: 'x', skills: () => new Promise(() => {}) },
       { id: 'x', location: 'here', skillsMs: 20 },
     );

@@ -1,16 +1,16 @@
 import type { Problem } from 'skill-registry/kernel';
 import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
 import type { DisabledSkill } from '../config/config.ts';
-import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
+import { draftReason, type GateEnvironment, gateClosedBecause } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SourceScan } from '../sources/source.ts';
 import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/reasons.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What may keep a skill from models. */
-export interface ClosedOptions {
+export interface RestrictionOptions {
   /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
-  readonly gates?: () => GateSurroundings;
+  readonly gates?: () => GateEnvironment;
   /** Whom the owner keeps from agents; called at every refresh. Default: nobody. */
   readonly disabled?: () => readonly DisabledSkill[];
   /** Why a skill is held; undefined when it is not. Default: none is. */
@@ -18,24 +18,24 @@ export interface ClosedOptions {
 }
 
 /** What keeps skills from models here. */
-export type ClosedSkills = ReadonlyMap<Skill, Closed>;
-type Closed = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
+export type Restrictions = ReadonlyMap<Skill, Restriction>;
+type Restriction = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
 
 /** Checked at every refresh, because a program may have been installed, or a person may have allowed something. */
-export function* closedSkills(scans: readonly SourceScan[], options: ClosedOptions): Steps<ClosedSkills> {
+export function* restrictionsOf(scans: readonly SourceScan[], options: RestrictionOptions): Steps<Restrictions> {
   const { heldBecause = () => undefined } = options;
   const disabled = options.disabled?.() ?? [];
-  const surroundings = options.gates?.();
-  const closed = new Map<Skill, Closed>();
+  const environment = options.gates?.();
+  const restrictions = new Map<Skill, Restriction>();
   const check = (skill: Skill): void => {
-    const gate = surroundings && skill.gate && closedBecause(skill.gate, surroundings);
+    const gate = environment && skill.gate && gateClosedBecause(skill.gate, environment);
     const because = draftReason(skill.fillsLeft) ?? gate;
-    const kept = disabled.length === 0 ? undefined : disabledFor(skill, disabled);
+    const disabledAgents = disabled.length === 0 ? undefined : disabledFor(skill, disabled);
     const held = heldBecause(skill);
-    if (because === undefined && kept === undefined && held === undefined) return;
-    closed.set(skill, {
+    if (because === undefined && disabledAgents === undefined && held === undefined) return;
+    restrictions.set(skill, {
       ...(because === undefined ? {} : { hiddenBecause: because }),
-      ...(kept === undefined ? {} : { disabledFor: kept }),
+      ...(disabledAgents === undefined ? {} : { disabledFor: disabledAgents }),
       ...(held === undefined ? {} : { heldBecause: held }),
     });
   };
@@ -43,15 +43,15 @@ export function* closedSkills(scans: readonly SourceScan[], options: ClosedOptio
     yield* eachInSteps(skills, check);
     yield* eachInSteps(losers, check);
   }
-  return closed;
+  return restrictions;
 }
 
 /** Marks the skills that something keeps from models. Problem: SKILL_HIDDEN. */
-export function* closeSkills(scan: SourceScan, closed: ClosedSkills): Steps<SourceScan> {
+export function* applyRestrictions(scan: SourceScan, restrictions: Restrictions): Steps<SourceScan> {
   const problems: Problem[] = [];
   const [skills, losers]: [Skill[], Skill[]] = [[], []];
   const markTo = (marked: Skill[]) => (skill: Skill) => {
-    const marks = closed.get(skill);
+    const marks = restrictions.get(skill);
     if (marks?.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, marks.hiddenBecause));
     marked.push(marks === undefined ? skill : { ...skill, ...marks });
   };
@@ -71,11 +71,11 @@ export function* heldProblems({
   yield* eachInSteps(byQualifiedId.values(), (skill) => {
     const { heldBecause } = skill;
     if (heldBecause === NOT_INSPECTED) waiting.push(skill);
-    const place = skill.realFile ?? skill.qualifiedId;
+    const file = skill.realFile ?? skill.qualifiedId;
     // What the others say is told by other problems.
     if (heldBecause === undefined || heldBecause === NOT_INSPECTED || heldBecause === CHANGE_WAITS) return;
-    if (files.has(place)) return;
-    files.add(place);
+    if (files.has(file)) return;
+    files.add(file);
     problems.push(heldProblem(skill, byId.get(skill.id) === skill ? skill.id : skill.qualifiedId));
   });
   const [first] = waiting;
@@ -87,7 +87,7 @@ export function* heldProblems({
   ];
 }
 
-export function* isSameClosed(before: ClosedSkills, after: ClosedSkills): Steps<boolean> {
+export function* isSameRestrictions(before: Restrictions, after: Restrictions): Steps<boolean> {
   const others = after.entries();
   let isSame = before.size === after.size;
   yield* eachInSteps(isSame ? before : [], ([skill, marks]) => {

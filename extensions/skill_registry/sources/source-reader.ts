@@ -4,13 +4,13 @@ import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from './source.ts';
 
 /** Files of any skill, read through its source. SKILL_NOT_FOUND when its source has been removed. */
-export interface Bytes {
+export interface SourceReader {
   readonly readSkill: (skill: Skill) => Buffer;
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
   readonly listed: (skill: Skill) => readonly ResourceInfo[];
 }
 
-export function bytesOf(sources: () => readonly SkillSource[], config: SkillRegistryConfig): Bytes {
+export function createSourceReader(sources: () => readonly SkillSource[], config: SkillRegistryConfig): SourceReader {
   const sourceOf = (skill: Skill): SkillSource => {
     const source = sources().find(({ id }) => id === skill.source);
     if (source) return source;

@@ -1,14 +1,15 @@
 import type { Document, YAMLError } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
+import { codePointText } from '../../../lib/text/index.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
 
 /** A value of a frontmatter, with every scalar as it was written. */
-export type SourceValue = string | readonly SourceValue[] | SourceFields;
-export type SourceFields = ReadonlyMap<string, SourceValue>;
+export type RawValue = string | readonly RawValue[] | RawFields;
+export type RawFields = ReadonlyMap<string, RawValue>;
 
 /** Why no fields could be read. */
-export interface SourceFailure {
+export interface RawFailure {
   /** `missing`: no opening fence at the start; `unclosed`: no closing one; `invalid`: no YAML; `not-mapping`: no fields. */
   readonly kind: 'missing' | 'unclosed' | 'invalid' | 'not-mapping';
   /** `invalid`: the reason and its line in the file. `not-mapping`: the Python name of its type. Else empty. */
@@ -18,9 +19,9 @@ export interface SourceFailure {
 }
 
 /** The frontmatter as its author wrote it. */
-export interface SourceView {
+export interface RawFrontmatter {
   /** All keys, in order. Every scalar is text: `1.0`, `true` and `~` stay as they are. */
-  readonly fields: SourceFields;
+  readonly fields: RawFields;
   /** The lines between the fences, with line feeds only. */
   readonly yaml: string;
   /** 1-based line in the file of a top-level key; 1 when there is no such key. */
@@ -38,7 +39,7 @@ const MAX_FRONTMATTER = 64 * 1024;
  * Anchors, aliases, tags, duplicate keys, tabs as indentation and control characters are refused. Lists and mappings in
  * brackets are read: the reference implementation refuses them, but all clients accept them. Never throws.
  */
-export function readSource(text: string): SourceView | { readonly failure: SourceFailure } {
+export function readRawFrontmatter(text: string): RawFrontmatter | { readonly failure: RawFailure } {
   const { yaml, yamlLine, oddity } = splitFrontmatter(text);
   // Blank lines before the opening fence count as a missing fence, also when the closing fence is missing.
   if (yaml === undefined || yamlLine > 2) return fail('missing');
@@ -65,12 +66,12 @@ export function byCodePoint(a: string, b: string): number {
 
 // --- internal ---
 
-function fail(kind: SourceFailure['kind'], detail = ''): { readonly failure: SourceFailure } {
+function fail(kind: RawFailure['kind'], detail = ''): { readonly failure: RawFailure } {
   // `withLine` puts the line at the end.
   return { failure: { kind, detail, line: Number(/\(line (\d+)\)$/.exec(detail)?.[1] ?? 1) } };
 }
 
-function parse(yaml: string, firstLine: number): SourceView | { readonly failure: SourceFailure } {
+function parse(yaml: string, firstLine: number): RawFrontmatter | { readonly failure: RawFailure } {
   if (yaml.length > MAX_FRONTMATTER) {
     return fail('invalid', `it has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; move text below it`);
   }
@@ -90,7 +91,7 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
     });
     const control = CONTROL.exec(yaml);
     if (control)
-      return fail('invalid', withLine(`control character ${codeOf(control[0])} is not allowed`, control.index));
+      return fail('invalid', withLine(`control character ${codePointText(control[0])} is not allowed`, control.index));
     const [error] = document.errors;
     // A line of `...` has ended the frontmatter, and the fence after it belongs to the body.
     if (error?.code === 'MULTIPLE_DOCS') return fail('unclosed');
@@ -118,10 +119,6 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
 
 /** Characters that are not printable in YAML 1.1. */
 const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-
-function codeOf(char: string): string {
-  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-}
 
 const IN_QUOTES = "put the value in single quotes, and write each ' in it twice";
 
@@ -159,7 +156,7 @@ function offsetOfBracket(document: Document.Parsed): number | undefined {
 type WithLine = (reason: string, offset: number) => string;
 
 /** @throws an Error that says what is refused, and in which line. */
-function convert(node: unknown, withLine: WithLine): SourceValue {
+function convert(node: unknown, withLine: WithLine): RawValue {
   const { isAlias, isMap, isNode, isScalar, isSeq } = yamlPackage();
   if (!isNode(node)) return '';
   const offset = node.range?.[0] ?? 0;
@@ -169,7 +166,7 @@ function convert(node: unknown, withLine: WithLine): SourceValue {
   if (isScalar(node)) return typeof node.value === 'string' ? node.value : '';
   if (isSeq(node)) return node.items.map((item) => convert(item, withLine));
   if (!isMap(node)) return '';
-  const fields = new Map<string, SourceValue>();
+  const fields = new Map<string, RawValue>();
   for (const { key, value } of node.items) {
     const name = convert(key, withLine);
     const keyOffset = isNode(key) ? (key.range?.[0] ?? offset) : offset;
@@ -180,15 +177,15 @@ function convert(node: unknown, withLine: WithLine): SourceValue {
   return fields;
 }
 
-function withMetadataText(fields: SourceFields): SourceFields {
+function withMetadataText(fields: RawFields): RawFields {
   const metadata = fields.get('metadata');
   if (!(metadata instanceof Map)) return fields;
-  const texts = new Map([...(metadata as SourceFields)].map(([key, value]) => [key, textOf(value)] as const));
+  const texts = new Map([...(metadata as RawFields)].map(([key, value]) => [key, rawValueText(value)] as const));
   return new Map(fields).set('metadata', texts);
 }
 
 /** A list or a mapping as JSON, such as `{"bins":["git"]}`. */
-function textOf(value: SourceValue): string {
+function rawValueText(value: RawValue): string {
   if (typeof value === 'string') return value;
   return JSON.stringify(value, (_, inner) => (inner instanceof Map ? Object.fromEntries(inner) : inner));
 }
