@@ -21,7 +21,8 @@ type ProposalErrorCode =
 type ProposalError = CodedError<ProposalErrorCode>;
 
 export function proposalNotFound(wanted: string, known: readonly string[]): ProposalError {
-  const message = `No proposal ${quoted(wanted, 100)}.${known.length > 0 ? ` There are: ${fewOf(known)}` : ' There are none.'}`;
+  const all = known.length > FEW ? '; all of them: skill-registry proposals list --state all' : '';
+  const message = `No proposal ${quoted(wanted, 100)}.${known.length > 0 ? ` There are: ${fewOf(known)}${all}` : ' There are none.'}`;
   return new CodedError('PROPOSAL_NOT_FOUND', message, { known });
 }
 
@@ -72,6 +73,11 @@ export function proposalStale(id: string, reason: string, conflict: string, canE
     : 'Reject it, and make a new proposal if it is still wanted.';
   const message = `The proposal ${id} is stale: ${reason} ${remedy}\n${showHidden(conflict)}`;
   return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
+}
+
+/** Why a proposal is stale whose skill is gone. */
+export function skillGone(skillId: string): string {
+  return `the skill "${skillId}" does not exist any more.`;
 }
 
 export function proposalChanged(id: string): ProposalError {
@@ -139,6 +145,8 @@ const UNDO: Readonly<Record<Proposal['kind'], (skillId: string) => string>> = {
   create: () => 'To undo it, remove the folder of the skill; its history keeps the content.',
 };
 
+const FEW = 5;
+
 function fewOf(ids: readonly string[]): string {
-  return ids.slice(0, 5).join(', ') + (ids.length > 5 ? ' ...' : '');
+  return ids.slice(0, FEW).join(', ') + (ids.length > FEW ? ' ...' : '');
 }
