@@ -95,12 +95,12 @@ function addGlobalOptions(command: Command): Command {
   return command
     .option(
       '--root <dir>',
-      'the root: the folder with extensions/, skills/ and data/ (default: this folder or the nearest one above it that has them)',
+      'folder with extensions/, skills/ and data/ (default: the nearest one upwards, else this folder)',
     )
     .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
     .option(
       '--trust',
-      'let code and settings of the root take effect for this command, although nobody has approved the root',
+      'for this command: let code and settings of the root take effect, although nobody has approved it',
     )
     .option('--json', 'print JSON instead of text');
 }

@@ -110,12 +110,12 @@ export function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus
     'the revisions of a skill (what it was, who changed it, when and why), newest first',
     'skill-registry history code-review',
   )
-    .argument('<id>', 'id or qualified id (<source>:<path>); of a removed skill, too')
+    .argument('<id>', 'id or qualified id (<source>:<path>); of a removed skill its id')
     .action(async (skill: string, options: GlobalOptions) =>
       done(await (await import('../commands/changes/history.ts')).history(skill, options, terminal)),
     );
   make('diff', 'what changed between two revisions', 'skill-registry diff code-review 1 2')
-    .argument('<id>', 'id or qualified id (<source>:<path>); of a removed skill, too')
+    .argument('<id>', 'id or qualified id (<source>:<path>); of a removed skill its id')
     .argument('<a>', 'a revision: its number, the beginning of its digest, or "present" for the files as they are now')
     .argument('<b>', 'another revision, in the same way')
     .action(async (skill: string, a: string, b: string, options: GlobalOptions) =>
