@@ -92,7 +92,7 @@ export function conflictLeft(line: number, text: string): ProposalError {
 
 /** @param file - The copy of the edited report. @param hasText - Whether it proposes a text. */
 export function fileEditedMessage(id: string, state: string, file: string, hasText: boolean): string {
-  const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}; remove that file when you do not need it, and this message ends.`;
+  const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}. Remove that file when you do not need it, and this message ends.`;
   if (state !== 'open' && state !== 'stale') return `${what} The proposal is ${state}, so the edit has no effect.`;
   if (!hasText) return `${what} The proposal is a removal, which has no text to change: approve or reject it.`;
   return `${what} To change the proposal, take its text (\`skill-registry proposals show ${id} --proposed > FILE\`), edit that, and give it back: \`skill-registry proposals edit ${id} --from FILE\`.`;
