@@ -108,7 +108,7 @@ function conflict({ id, conflict: text, editable }: Proposal): Html | '' {
   if (text === null) return '';
   const next = editable
     ? html`<a href="${proposalAddress(id)}/edit">Edit it</a>: the page for editing has both texts, and you keep what is wanted of both.`
-    : html`It has no text that could be edited. Reject it; if the change is still wanted, it is proposed anew.`;
+    : html`It cannot be edited to apply again, either. Reject it; if the change is still wanted, it is proposed anew.`;
   return note(
     html`<h2 class="inside">It does not apply any more</h2><pre class="wrapped">${text}</pre>
 <p>${next}</p>`,

@@ -139,7 +139,7 @@ describe('a proposal', () => {
     expect(textOf(open.text)).toContain('to the archive, from which it can be restored');
     await page.registry.admin.management.write('tea', 'SKILL.md', TEA.replace('two minutes', 'four minutes'), ADA);
     const shown = await page.get(pathOf(id));
-    expect(textOf(shown.text)).toContain('It has no text that could be edited. Reject it');
+    expect(textOf(shown.text)).toContain('It cannot be edited to apply again, either. Reject it');
     for (const { text } of [open, shown]) expect(text).not.toContain(`${pathOf(id)}/edit`);
     expect(formsOf(shown.text).map(({ action }) => action)).toEqual([`${pathOf(id)}/reject`]);
   });
