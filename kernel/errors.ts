@@ -93,7 +93,7 @@ export function codeProtected(path: string, instead: string | undefined): CodedE
 export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError<KernelErrorCode> {
   const known = waiting.map((one) => one.name);
   const others = known.length > 0 ? `; waiting: ${known.join(', ')}` : '';
-  const message = `"${name}" has no waiting files${others}. To see all: skill-registry extensions list.`;
+  const message = `Nothing that an agent wrote waits for the extension "${name}"${others}. To see all extensions: skill-registry extensions list.`;
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 

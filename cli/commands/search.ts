@@ -1,5 +1,6 @@
+import type { Snapshot } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import { formatTable, printable } from '../../lib/text/index.ts';
+import { didYouMean, formatTable, printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   EXIT,
@@ -32,6 +33,7 @@ export async function search(
   }
   await withProgress('Indexing skills, once', terminal, registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
+  if (source !== undefined) assertSource(source, registry.snapshot());
   const { skills, total, nearest, message } = registry.list({
     query,
     limit,
@@ -84,4 +86,14 @@ const TURN_ON = 'Search by meaning needs embeddings.base_url and embeddings.mode
 function notConfigured(): CodedError<'INVALID_ARGUMENT'> {
   const remedy = 'Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
   return new CodedError('INVALID_ARGUMENT', `--embed needs an embeddings endpoint. ${remedy}`);
+}
+
+/** @throws INVALID_ARGUMENT: an unknown source would look as if no skill fits. */
+function assertSource(wanted: string, { sources, byQualifiedId }: Snapshot): void {
+  const known = [
+    ...new Set([...sources.map(({ id }) => id), ...[...byQualifiedId.values()].map(({ source }) => source)]),
+  ];
+  if (known.includes(wanted)) return;
+  const message = `There is no source ${JSON.stringify(wanted)}.${didYouMean(wanted, known)} Sources: ${known.join(', ') || 'none'}.`;
+  throw new CodedError('INVALID_ARGUMENT', message);
 }

@@ -59,6 +59,8 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
     terminal.err(
       `Held, no agent is given it: ${printable(heldBecause)}; see skill-registry trust show ${printable(id)}\n`,
     );
+  if (listed?.disabledFor === 'everyone')
+    terminal.err(`Disabled, no agent is given it; to enable it: skill-registry enable ${printable(id)}\n`);
   if (listed?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(listed.hiddenBecause)}\n`);
   return EXIT.done;
 }

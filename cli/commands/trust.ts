@@ -269,7 +269,7 @@ function canBeRoot(action: Decision['action'], name: string, options: TrustOptio
 async function digestOfYes(found: SkillTrust, terminal: Terminal): Promise<string | undefined> {
   if (found.verdict !== 'block') return found.digest;
   if (!terminal.ask) {
-    const message = `Nobody can be asked here. Run skill-registry trust show ${found.skillId}, then allow it with --digest and the digest that it prints.`;
+    const message = `There is no terminal to ask at. See what was found with skill-registry trust show ${found.skillId}, then give the digest that it prints: skill-registry trust allow ${found.skillId} --digest <digest>`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   terminal.err(`${describeTrust(found)}\n`);

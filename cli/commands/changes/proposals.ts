@@ -14,6 +14,8 @@ import {
   describeBlockFindings,
   describeProposals,
   describeStats,
+  subjectOf,
+  undoText,
 } from '../../../extensions/skill_registry/propose/describe.ts';
 import { forTerminal, printable, toWireDeep } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
@@ -41,7 +43,10 @@ export async function listProposals(
   if (options.json) printJson(terminal, { proposals: proposals.map(onWire) });
   else if (proposals.length > 0) terminal.out(`${describeProposals(proposals, widthOf(terminal))}\n`);
   const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
-  const next = options.state === undefined && proposals.length > 0 ? '. To decide: skill-registry review' : '';
+  const next =
+    options.state === undefined && proposals.length > 0
+      ? '. To decide: skill-registry proposals review, or in a browser: skill-registry review'
+      : '';
   terminal.err(`${proposals.length} ${which}proposal(s)${next}\n`);
   for (const { problem } of proposals)
     if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
@@ -66,7 +71,10 @@ export async function showProposal(
   if (options.json) {
     const ran = isWaiting(proposal) ? await registry.admin.proposalEvidence(proposal.id) : null;
     printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
-  } else terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
+  } else {
+    terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
+    if (isWaiting(proposal)) terminal.err(`\n${printable(nextSteps(proposal))}\n`);
+  }
   return EXIT.done;
 }
 
@@ -82,7 +90,7 @@ export async function approveProposal(
   const blocks = await showBlockFindings(registry, proposal, terminal);
   // Approving a stale or decided proposal fails with a message that says what to do, so the person is not asked.
   const isAsked = proposal.state === 'open' && !options.yes;
-  if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
+  if (isAsked && !(await isAgreed('Approve', proposal, terminal, blocks))) return EXIT.problem;
   const decision = await approveShown(registry, proposal, blocks, actor, terminal);
   if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
   return EXIT.done;
@@ -102,7 +110,7 @@ export async function showBlockFindings(
 /** Approves exactly what was shown, allows the findings that were shown with it, and prints both results. */
 export async function approveShown(
   registry: SkillRegistry,
-  { id, version }: Proposal,
+  { id, version, ...proposal }: Proposal,
   blocks: readonly Finding[],
   actor: Actor,
   terminal: Terminal,
@@ -113,6 +121,7 @@ export async function approveShown(
   const how = merged ? ', merged with later changes' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
   if (heldBecause !== null) terminal.err(heldText(skillId, heldBecause));
+  terminal.err(printable(`${undoText(proposal, revision)}\n`));
   await printReportProblem(registry, proposalId, terminal);
   return decision;
 }
@@ -141,7 +150,7 @@ export async function rejectShown(
   terminal: Terminal,
 ): Promise<DecidedProposal> {
   const decision = await registry.proposals.reject(id, { ...actor, version });
-  terminal.err(`Rejected ${decision.proposalId}\n`);
+  terminal.err(`Rejected ${decision.proposalId}; its author is shown the reason\n`);
   await printReportProblem(registry, decision.proposalId, terminal);
   return decision;
 }
@@ -187,6 +196,13 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
   return EXIT.done;
 }
 
+/** `, with 2 warning(s)`, and that an approval allows what would hold the skill; empty without either. */
+export function withWarnings({ checks }: Proposal, blocks: readonly Finding[]): string {
+  const warnings = checks.filter(({ level }) => level !== 'info').length;
+  const allowed = blocks.length > 0 ? ', and allow what would be called an attack' : '';
+  return `${warnings > 0 ? `, with ${warnings} warning(s)` : ''}${allowed}`;
+}
+
 /** Says on standard error what is wrong with the report of a proposal. */
 export async function printReportProblem(
   { proposals }: Pick<SkillRegistry, 'proposals'>,
@@ -224,10 +240,26 @@ async function proposalToDecide(
   return proposal;
 }
 
+/** What a person can do with a proposal that waits. */
+function nextSteps({ id, state, editable }: Proposal): string {
+  const steps = [
+    ...(state === 'open' ? [`skill-registry proposals approve ${id}`] : []),
+    `skill-registry proposals reject ${id} --reason <text>`,
+    ...(editable ? [`skill-registry proposals edit ${id}`] : []),
+  ];
+  const why = state === 'stale' ? 'It does not apply any more, so it cannot be approved as it is. ' : '';
+  return `${why}To decide:\n${steps.map((step) => `  ${step}`).join('\n')}`;
+}
+
 /** True when the person agrees; also without a terminal, where nobody is asked. */
-async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, terminal: Terminal): Promise<boolean> {
-  const warnings = checks.filter(({ level }) => level !== 'info').length;
-  const question = `${action} ${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}?`;
+async function isAgreed(
+  action: 'Approve' | 'Reject',
+  proposal: Proposal,
+  terminal: Terminal,
+  blocks: readonly Finding[] = [],
+): Promise<boolean> {
+  const { id } = proposal;
+  const question = printable(`${action} ${subjectOf(proposal)} (${id})${withWarnings(proposal, blocks)}?`);
   if (!terminal.ask || (await isConfirmed({ ask: terminal.ask }, question))) return true;
   terminal.err(`Nothing was decided: ${id} waits\n`);
   return false;

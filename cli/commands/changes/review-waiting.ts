@@ -1,6 +1,7 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
+import { subjectOf } from '../../../extensions/skill_registry/propose/describe.ts';
 import { describeHeld, heldExtension, heldExtensions, ownExtensionIds } from '../../../kernel/host.ts';
 import { forTerminal, printable } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
@@ -16,7 +17,7 @@ import {
 import { approveShownExtension, EXTENSION_QUESTION } from '../extensions.ts';
 import { decideShown, describeTrust, SKILL_QUESTION } from '../trust.ts';
 import { editWaiting } from './edit-proposal.ts';
-import { approveShown, rejectShown, showBlockFindings } from './proposals.ts';
+import { approveShown, rejectShown, showBlockFindings, withWarnings } from './proposals.ts';
 
 export type ReviewWaitingOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
 
@@ -75,11 +76,11 @@ interface Decided {
   readonly decision: 'approved' | 'rejected';
 }
 
-/** What a person may answer: a letter, what it means, and what it does. `undefined`: it is shown again. */
+/** What a person may answer: a letter, what it means, and what it does. `undefined`, or a text to say with it: it is shown again. */
 interface Answer {
   readonly key: string;
   readonly means: string;
-  act(): Promise<Decided | undefined> | Decided | undefined;
+  act(): Promise<Decided | string | undefined> | Decided | undefined;
 }
 
 interface Shown {
@@ -114,7 +115,8 @@ async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Out
     if (answer.key === 'q') return 'quit';
     try {
       const decided = await answer.act?.();
-      if (decided) return decided;
+      if (typeof decided === 'object') return decided;
+      lastFailure = decided === undefined ? '' : `${decided}\n`;
     } catch (error) {
       if (!isCodedError(error)) throw error;
       lastFailure = `${printable(describeError(error))}\n`;
@@ -163,8 +165,8 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
         key: 'n',
         means: 'reject',
         async act() {
-          const reason = (await terminal.ask('Why? Whoever proposed it learns from it: '))?.trim();
-          if (!reason) return undefined;
+          const reason = (await terminal.ask('Why is it rejected? Its author is shown this: '))?.trim();
+          if (!reason) return 'Nothing was decided: a rejection needs a reason.';
           await rejectShown(registry, proposal, { ...actorOf(options, terminal), reason }, terminal);
           return decided(proposal, 'rejected');
         },
@@ -177,12 +179,12 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
           return undefined;
         },
       };
-      const warnings = proposal.checks.filter(({ level }) => level !== 'info').length;
-      const what = `${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}`;
+      const what = printable(`${id}: ${subjectOf(proposal)}${withWarnings(proposal, blocks)}`);
+      const others = proposal.editable ? [reject, edit] : [reject];
       // A proposal that no longer applies cannot be approved.
       return state === 'open'
-        ? { question: `${what}:`, answers: [approve, reject, edit] }
-        : { question: `${what}, does not apply any more:`, answers: [reject, edit] };
+        ? { question: `${what}:`, answers: [approve, ...others] }
+        : { question: `${what}, does not apply any more:`, answers: others };
     },
   };
 }

@@ -28,7 +28,11 @@ export function collectProblems(
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
     const what = `Config "${key}" is ${shownAs ?? shown(value)}: ${expected}; ${refused ?? at.effect}.`;
-    add(key, `${what}${hint()} Correct it; the configuration page lists the keys.`, findKey(at.path, value));
+    add(
+      key,
+      `${what}${hint()} Correct it; docs/configuration.md of the package lists the keys.`,
+      findKey(at.path, value),
+    );
   };
   const problems = (): readonly Problem[] => {
     for (const [section, count] of counts) {

@@ -73,7 +73,7 @@ function readDocument(file: string): Document {
   const { isMap, parseDocument } = yamlPackage();
   const document: Document = parseDocument(text);
   const [error] = document.errors;
-  if (error) throw invalid(file, error.message.split('\n')[0] ?? '');
+  if (error) throw invalid(file, (error.message.split('\n')[0] ?? '').replace(/[:.]$/, ''));
   if (document.contents !== null && !isMap(document.contents)) throw invalid(file, 'expected a mapping of keys');
   return document;
 }

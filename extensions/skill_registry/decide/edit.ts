@@ -147,7 +147,9 @@ function lookedAt({ writer }: ChangeContext, id: string): string | null | undefi
 
 function locationToEdit(context: ChangeContext, row: ProposalRow): SkillLocation {
   if (row.kind === 'delete' || row.proposed === null)
-    throw invalidArgument(`The proposal ${row.id} is a removal, so it has no text to edit. Approve or reject it.`);
+    throw invalidArgument(
+      `The proposal ${row.id} is a removal, so it has no text to edit. ${row.state === 'stale' ? 'Reject' : 'Approve or reject'} it.`,
+    );
   if (row.kind === 'create' && row.state === 'stale')
     throw invalidArgument(
       `The proposal ${row.id} creates the skill "${row.skill_id}", which exists now, so there is nothing to edit. Reject it. To change the skill, edit its files.`,

@@ -66,7 +66,7 @@ function readArchive(location: string): Buffer {
     return readNamedFile(location, MAX_ARCHIVE);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw originUnavailable(location, code === 'ENOENT' ? 'there is no such file' : message, error);
+    throw originUnavailable(location, code === 'ENOENT' ? 'there is no such file. Correct the path' : message, error);
   }
 }
 
@@ -82,7 +82,7 @@ function openFolder(origin: FolderOrigin): OpenedOrigin {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such folder',
+  ENOENT: 'there is no such folder. Correct the path',
   ENOTDIR: 'it is neither a folder nor an archive (.tar.gz, .tgz, .zip)',
 };
 

@@ -22,7 +22,7 @@ export async function planRestore(context: ChangeContext, to: string | undefined
     else if (!isAsLocked(filesAt(location), entry))
       throw originRefused(
         `"${name}"`,
-        'it has changed here. skill-registry verify says what; remove it, or take its origin with update, and try again.',
+        `it has changed here (skill-registry verify says what), and --frozen writes over no change. To drop the change: skill-registry rollback ${name} REVISION, with the number of its last "installed" or "updated" in skill-registry history ${name}; then try again.`,
       );
   }
   const fetched: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];

@@ -57,6 +57,8 @@ export interface Proposal {
   /** `sha256:...`, another one after every edit. Pass it to `approve` to approve exactly what was shown. */
   readonly version: string;
   readonly diff: string;
+  /** Whether a person can edit its text: it waits, it removes nothing, and what it changes is still there. */
+  readonly editable: boolean;
   readonly justification: string;
   readonly evidence: string | null;
   readonly checks: readonly Check[];

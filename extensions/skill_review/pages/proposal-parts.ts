@@ -11,6 +11,7 @@ import {
   hiddenField,
   levelTag,
   note,
+  plural,
   proposalAddress,
   skillAddress,
   tag,
@@ -73,21 +74,26 @@ const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
 const DONE: ReadonlyMap<string, string> = new Map([
   ['approved', 'Approved, and in effect.'],
   ['merged', 'Approved, merged with later changes, and in effect.'],
-  ['rejected', 'Rejected. Whoever proposed it learns the reason.'],
+  ['rejected', 'Rejected. Its author is shown the reason.'],
   ['edited', 'Saved. This is the difference with your text; approve it or go on editing.'],
   ['look', 'Saved, and not approved yet: an inspection found something in your text. Look at it first.'],
-  ['purged', 'Purged. Its texts are out of all stored data.'],
+  ['purged', 'Purged. Its texts are deleted from all stored data.'],
 ]);
+
+/** After these there is nothing left to do on the page. */
+const IS_OVER: ReadonlySet<string> = new Set(['approved', 'merged', 'rejected', 'purged']);
 
 function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {
   if (refused) return note(html`<p><b>Nothing was decided.</b> ${refused.message}</p>`, 'block');
   if (reasonMissing)
     return note(
-      html`<p><b>Nothing was decided.</b> Say why it is rejected: whoever proposed it learns from it.</p>`,
+      html`<p><b>Nothing was decided.</b> Say why it is rejected: its author is shown the reason.</p>`,
       'block',
     );
   const text = DONE.get(done ?? '');
-  return text === undefined ? '' : note(html`<p>${text}</p>`, done === 'look' ? 'warn' : 'done');
+  if (text === undefined) return '';
+  const next = IS_OVER.has(done ?? '') ? html` <a href="/">Back to the inbox</a>` : '';
+  return note(html`<p>${text}${next}</p>`, done === 'look' ? 'warn' : 'done');
 }
 
 function decided({ decision, revision, skillId, state }: Proposal): Html | '' {
@@ -98,11 +104,14 @@ function decided({ decision, revision, skillId, state }: Proposal): Html | '' {
 ${decision.reason === null ? '' : html`<p class="said">${decision.reason}</p>`}`;
 }
 
-function conflict({ id, conflict: text }: Proposal): Html | '' {
+function conflict({ id, conflict: text, editable }: Proposal): Html | '' {
   if (text === null) return '';
+  const next = editable
+    ? html`<a href="${proposalAddress(id)}/edit">Edit it</a>: the page for editing has both texts, and you keep what is wanted of both.`
+    : html`It cannot be edited to apply again, either. Reject it; if the change is still wanted, it is proposed anew.`;
   return note(
     html`<h2 class="inside">It does not apply any more</h2><pre class="wrapped">${text}</pre>
-<p><a href="${proposalAddress(id)}/edit">Edit it</a>: both texts are there, and what is wanted of both is kept.</p>`,
+<p>${next}</p>`,
     'warn',
   );
 }
@@ -129,7 +138,7 @@ function found({ checks }: Proposal): Html {
     html`<li>${levelTag(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
   return html`<h2>What an inspection found</h2>
 ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
-<details><summary>${facts.length} facts</summary><ul class="findings">${facts.map(item)}</ul></details>`;
+${facts.length === 0 ? '' : html`<details><summary>${plural(facts.length, 'fact')}</summary><ul class="findings">${facts.map(item)}</ul></details>`}`;
 }
 
 /** Remarks on single lines, which are shown below those lines: findings that would hold the skill, and checks that are not facts. */
@@ -145,38 +154,40 @@ function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): read
 
 function decideForms(
   context: ReviewContext,
-  { id, kind, state, version }: Proposal,
+  { id, kind, state, version, editable, skillId }: Proposal,
   blocks: readonly Finding[],
   { typed = {} }: ActionResult,
 ): Html {
+  const edit = html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>`;
   const approve = form(
     context,
     `${proposalAddress(id)}/approve`,
     html`${hiddenField('version', version)}${hiddenField('blocks', findingsDigest(blocks))}
-<label for="note">A note, if there is something to say</label>
+${kind === 'delete' ? html`<p>Approving moves <a href="${skillAddress(skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
+<label for="note">A note (optional)</label>
 <input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
 <div class="actions"><button class="main">${blocks.length > 0 ? 'Approve, and allow what was found' : 'Approve'}</button>
-${kind === 'delete' ? '' : html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>`}</div>`,
+${editable ? edit : ''}</div>`,
   );
   const reject = form(
     context,
     `${proposalAddress(id)}/reject`,
     html`${hiddenField('version', version)}
-<label for="reason">Why not</label>
+<label for="reason">Why it is rejected</label>
 <textarea id="reason" name="reason" rows="3" required maxlength="2000">
 ${verbatim(typed.reason ?? '')}</textarea>
 <div class="actions"><button>Reject</button></div>`,
   );
   return html`<h2 id="decide">Decide</h2>
 <div class="decide">
-<div>${state === 'open' ? approve : html`<p>It cannot be approved as it is.</p><div class="actions"><a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a></div>`}</div>
+<div>${state === 'open' ? approve : html`<p>It cannot be approved${editable ? ' as it is' : ''}.</p>${editable ? html`<div class="actions">${edit}</div>` : ''}`}</div>
 <div>${reject}</div>
 </div>`;
 }
 
 function purgeForm(context: ReviewContext, id: string): Html {
   return html`<details><summary>Purge its texts</summary>
-<p>Takes its difference, its reasons and its report out of all stored data, bytes and all. That it was rejected is kept. It cannot be undone.</p>
+<p>Deletes its difference, its reasons and its report from all stored data. Who rejected it, and when, is kept. This cannot be undone.</p>
 ${form(context, `${proposalAddress(id)}/purge`, html`<button>Purge</button>`)}
 </details>`;
 }
