@@ -31,6 +31,8 @@ test.each([
     `return { id: 'other', name: 'O', description: '', integrationMode: 'tool', usesTools: [] };`,
     '"other"',
   ],
+  ['is a promise', 'return Promise.resolve({ id: "odd" });', 'its getAgentDescriptor is async'],
+  ['is nothing', 'return undefined;', '"undefined"'],
 ])('an agent whose descriptor %s is in ERROR, and the others can be listed', async (_what, body, reason) => {
   const kernel = await bootTree({ ...extension('odd', '', agentCode(body)), ...agentExtension('fine') });
   expect(states(kernel)).toEqual(['fine RUNNING', 'odd ERROR']);
