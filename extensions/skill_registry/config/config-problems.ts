@@ -27,8 +27,8 @@ export function startAt(
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
-    const what = `Config "${key}" is ${shownAs ?? shown(value)}: ${expected}; ${refused ?? at.effect}.`;
-    add(key, `${what}${hint()} Correct it; the configuration page lists the keys.`, findKey(at.path, value));
+    const what = `${key === '' ? 'The config' : `Config "${key}"`} is ${shownAs ?? shown(value)}: ${expected}; ${refused ?? at.effect}.`;
+    add(key, `${what}${hint()} Correct it; docs/configuration.md lists the keys.`, findKey(at.path, value));
   };
   const problems = (): readonly Problem[] => {
     for (const [section, count] of counts) {
@@ -40,6 +40,17 @@ export function startAt(
     return found;
   };
   return { at: { path, effect, report }, problems };
+}
+
+/** What to write for an entry of `sources` that is a text, or a source of a program. */
+export function sourceAdvice(value: unknown): string {
+  if (typeof value === 'string')
+    return /^https?:/i.test(value)
+      ? ' Write { wellKnown: <address> }, or { mcp: { url: <address> } } for an MCP server.'
+      : ` Write { path: ${shown(value)} } for a folder.`;
+  return isRecord(value) && 'skills' in value
+    ? ' A source that is made with defineSource is given to addSource of the registry, not to its config.'
+    : '';
 }
 
 // --- internal ---
