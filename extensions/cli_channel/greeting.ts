@@ -110,13 +110,7 @@ const OF_START: ReadonlySet<string> = new Set([
 function manyProblems(problems: readonly Problem[]): readonly string[] {
   const ofStart = problems.filter(({ code }) => OF_START.has(code));
   const others = problems.filter(({ code }) => !OF_START.has(code));
-  const shown = ofStart.slice(0, MANY_PROBLEMS).map(problemLine);
-  const more = ofStart.length - shown.length;
-  return [
-    ...(others.length > 0 ? problemCounts(others) : []),
-    ...shown,
-    ...(more > 0 ? [`  ... ${more} more of extensions: /extensions says why one is not running`] : []),
-  ];
+  return [...(others.length > 0 ? problemCounts(others) : []), ...ofStart.map(problemLine)];
 }
 
 function problemLine({ severity, code, file, line, message }: Problem): string {

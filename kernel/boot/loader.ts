@@ -27,7 +27,7 @@ const ENDINGS = ['.ts', '.mts', '.js', '.mjs'];
 export async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
   const { file, fileName, className } = entrypointFile({ manifest, dir });
   const module = await importModule(file, origin).catch((error: unknown) => {
-    throw new EntrypointError(`${fileName} could not be imported: ${onOneLine(describeError(error))}`, {
+    throw new EntrypointError(`${fileName} could not be imported: ${importFailure(describeError(error))}`, {
       cause: error,
     });
   });
@@ -89,9 +89,16 @@ function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtens
   throw new EntrypointError(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js${there}`);
 }
 
-/** A compiler says where it stopped on lines of their own. */
-function onOneLine(text: string): string {
-  return text.trim().replace(/\s*\n\s*/g, ' ');
+/** On one line, as a compiler says where it stopped on lines of their own; without the stack of a module that is not there. */
+function importFailure(text: string): string {
+  const line = text
+    .replace(/\s*Require stack:.*$/s, '')
+    .trim()
+    .replace(/\s*\n\s*/g, ' ');
+  const [, missing] = /^Cannot find (?:module|package) '([^'./][^']*)'/.exec(line) ?? [];
+  return missing === undefined || missing.startsWith('node:')
+    ? line
+    : `${line}. Install it in the root: npm install ${missing}`;
 }
 
 async function importModule(file: string, origin: FoundExtension['origin']): Promise<Record<string, unknown>> {

@@ -103,6 +103,18 @@ describe('an entrypoint', () => {
       `import './gone.js'; export class Main {}`,
       'main could not be imported: ',
     ],
+    [
+      'that imports a package which is not installed',
+      'main.ts',
+      `import pad from '@acme/pad'; export class Main { pad = pad; }`,
+      `Cannot find module '@acme/pad'. Install it in the root: npm install @acme/pad`,
+    ],
+    [
+      'with a syntax error, on one line',
+      'main.ts',
+      'export class Main {\n  async start( {}\n',
+      'imported: ParseError: Unexpected token, expected "," /',
+    ],
   ])('%s puts the extension in ERROR, and the rest runs', async (_, fileName, text, reason) => {
     const kernel = await bootTree({ ...written(fileName, text), ...extension('zest') });
     expect(states(kernel)).toEqual(['sample ERROR', 'zest RUNNING']);
