@@ -108,7 +108,7 @@ it('says what was expected, and what arrived', async () => {
       'must be a text in whole characters, got one with half of a surrogate pair.',
     ],
     [() => createSkillRegistry({ root: 7 as never }), 'createSkillRegistry: options.root must be a text, got 7.'],
-    [() => createSkillRegistry({ cache: 'ram' as never }), 'options.cache must be "disk", "memory", got "ram".'],
+    [() => createSkillRegistry({ cache: 'ram' as never }), 'options.cache must be one of "disk", "memory", got "ram".'],
   ];
   for (const [call, message] of cases)
     expect(await failureOf(call)).toMatchObject({
