@@ -11,7 +11,11 @@ export { defineTool, inputSchemaOf, runTool, toolError } from './offers/tools.ts
 
 /**
  * As `boot` of boot/kernel.ts. The kernel is loaded when this is called, because users of the library do not need it.
+ *
+ * @throws ROOT_NOT_FOUND, INVALID_ARGUMENT.
  */
 export async function boot(options: BootOptions): Promise<Kernel> {
+  const { checkBootOptions } = await import('./boot/check-boot-options.ts');
+  checkBootOptions(options);
   return (await import('./boot/kernel.ts')).boot(options);
 }

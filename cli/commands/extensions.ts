@@ -46,7 +46,8 @@ export async function listExtensions(options: GlobalOptions, terminal: Terminal)
     ]);
     terminal.out(`${formatTable(['EXTENSION', 'VERSION', 'FROM', 'STATE'], rows, widthOf(terminal))}\n`);
   }
-  for (const { severity, message } of problems) terminal.err(`${severity}: ${printable(message)}\n`);
+  for (const { severity, file, line, message } of problems)
+    terminal.err(`${severity}: ${printable(file)}${line ? `:${line}` : ''}: ${printable(message)}\n`);
   return problems.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 

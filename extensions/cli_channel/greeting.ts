@@ -87,8 +87,30 @@ function onOneLine(path: string): string {
 
 function problemLines(problems: readonly Problem[]): string {
   if (problems.length === 0) return 'Problems: none';
-  const lines = problems.length > MANY_PROBLEMS ? problemCounts(problems) : problems.map(problemLine);
+  const lines = problems.length > MANY_PROBLEMS ? manyProblems(problems) : problems.map(problemLine);
   return [`Problems (${problems.length}):`, ...lines].join('\n');
+}
+
+/** What only a start finds is shown here: doctor starts nothing, so it has no other page. */
+const OF_START: ReadonlySet<string> = new Set([
+  'AGENT_NOT_READY',
+  'COMMAND_PROVIDER_FAILED',
+  'COMMAND_SHADOWED',
+  'EVENT_HANDLER_FAILED',
+  'EXTENSION_IMPORT_FAILED',
+  'EXTENSION_INITIALIZE_FAILED',
+  'EXTENSION_SKIPPED',
+  'EXTENSION_START_FAILED',
+  'HOOK_FAILED',
+  'SERVICE_DIED',
+  'TOOL_NAME_TAKEN',
+  'TOOL_PROVIDER_FAILED',
+]);
+
+function manyProblems(problems: readonly Problem[]): readonly string[] {
+  const ofStart = problems.filter(({ code }) => OF_START.has(code));
+  const others = problems.filter(({ code }) => !OF_START.has(code));
+  return [...(others.length > 0 ? problemCounts(others) : []), ...ofStart.map(problemLine)];
 }
 
 function problemLine({ severity, code, file, line, message }: Problem): string {

@@ -11,6 +11,7 @@ import {
   integer,
   listOf,
   oneOf,
+  onlyFields,
   optional,
   recordOf,
   refine,
@@ -47,11 +48,6 @@ export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
       workflows: checked('workflows', admin.workflows, WORKFLOWS),
     },
   };
-}
-
-/** @throws INVALID_ARGUMENT. */
-export function checkOptions(options: unknown): void {
-  checkCall('createSkillRegistry', { options: OPTIONS }, [options]);
 }
 
 // --- internal ---
@@ -104,21 +100,23 @@ const neededTurn: ArgumentCheck = (value, name) => turn(value ?? {}, name);
 const audience = optional(oneOf('model', 'person'));
 const revision = either('a number or the beginning of a digest', integer, text);
 
-const OPTIONS = optional(
-  fields({
-    ...{ root: words, config: anything, trust: switched, cache: optional(oneOf('disk', 'memory')) },
-    inspect: switched,
-    ...{ getSecret: optional(aFunction), onProgress: optional(aFunction) },
-    ...{ onSkillLoaded: optional(aFunction), onProblem: optional(aFunction) },
-  }),
+/** Whose turn it is, which people give among the options of a call. */
+const IN_TURN = Object.fromEntries(
+  ['agentId', 'threadId', 'boundSkills'].map((key) => [
+    key,
+    'It belongs to the turn, which is the argument after this one.',
+  ]),
 );
 
 const REGISTRY: Methods<SkillRegistry> = {
   list: {
     query: optional(
-      fields({
-        ...{ query: words, tag: words, source: words, limit: optional(integer), why: switched, audience },
-      }),
+      onlyFields(
+        {
+          ...{ query: words, tag: words, source: words, limit: optional(integer), why: switched, audience },
+        },
+        IN_TURN,
+      ),
     ),
     turn,
   },
@@ -128,7 +126,7 @@ const REGISTRY: Methods<SkillRegistry> = {
     skillId: text,
     args: either('a text or an object of texts', text, recordOf(text)),
     turn,
-    options: optional(fields({ dir: words })),
+    options: optional(onlyFields({ dir: words })),
   },
   visible: { turn, audience },
   refresh: {},
@@ -136,12 +134,15 @@ const REGISTRY: Methods<SkillRegistry> = {
   problems: {},
   onChange: { listener: aFunction },
   watch: { signal: aSignal },
-  addSource: { source: anything, options: optional(fields({ signal: optional(aSignal) })) },
+  addSource: { source: anything, options: optional(onlyFields({ signal: optional(aSignal) })) },
   close: {},
   read: {
     skillId: text,
     options: optional(
-      fields({ view: optional(oneOf('body', 'raw')), audience: optional(oneOf('model', 'person', 'binding')) }),
+      onlyFields(
+        { view: optional(oneOf('body', 'raw')), audience: optional(oneOf('model', 'person', 'binding')) },
+        IN_TURN,
+      ),
     ),
     turn,
   },
@@ -150,7 +151,7 @@ const REGISTRY: Methods<SkillRegistry> = {
 
 const PROPOSALS: Methods<SkillRegistry['proposals']> = {
   propose: {
-    input: fields({
+    input: onlyFields({
       ...{ skillId: text, kind: optional(oneOf('update', 'create', 'delete')), path: words },
       ...{ diff: storedWords, content: optional(either('a text or a function', wellFormedText, change)) },
       ...{ oldString: storedWords, newString: storedWords },
@@ -162,7 +163,7 @@ const PROPOSALS: Methods<SkillRegistry['proposals']> = {
   list: {
     state: optional(oneOf('open', 'stale', 'approved', 'rejected', 'all')),
     filter: optional(
-      fields({
+      onlyFields({
         author: words,
         skillId: words,
         limit: optional(refine(integer, 'at least 0', (n: number) => n >= 0)),
@@ -191,10 +192,10 @@ const HISTORY: Methods<SkillRegistry['history']> = {
 
 const inRange = { skillId: words, agent: words, since: words };
 const USAGE: Methods<SkillRegistry['usage']> = {
-  report: { query: optional(fields(inRange)) },
+  report: { query: optional(onlyFields(inRange)) },
   events: {
     query: optional(
-      fields({
+      onlyFields({
         ...inRange,
         thread: words,
         kind: optional(oneOf('load', 'resource', 'refusal', 'failure', 'proposal')),
@@ -207,14 +208,14 @@ const USAGE: Methods<SkillRegistry['usage']> = {
 const ORIGIN: Methods<SkillRegistry['origin']> = {
   add: {
     what: text,
-    options: optional(fields({ skills: optional(textList), all: switched, link: switched, cwd: words, to: words })),
+    options: optional(onlyFields({ skills: optional(textList), all: switched, link: switched, cwd: words, to: words })),
   },
-  import: { path: text, options: optional(fields({ name: words, cwd: words })) },
-  restore: { options: optional(fields({ to: words })) },
+  import: { path: text, options: optional(onlyFields({ name: words, cwd: words })) },
+  restore: { options: optional(onlyFields({ to: words })) },
   update: { ids: optional(textList) },
   ...{ sources: {}, verify: {} },
   remove: { id: text, actor },
-  publish: { options: fields({ to: text, ids: optional(textList) }) },
+  publish: { options: onlyFields({ to: text, ids: optional(textList) }) },
 };
 
 function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
@@ -233,7 +234,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   embedSkills: {},
   overlap: {},
   contextCost: {},
-  tokenCounts: { options: optional(fields({ bodies: switched, atMost: optional(limit) })) },
+  tokenCounts: { options: optional(onlyFields({ bodies: switched, atMost: optional(limit) })) },
   hiddenTextProblems: {},
   resolveRolePrompt: {
     role: text,
@@ -256,7 +257,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   prepareMessage: { skillId: text, args: text, turn },
   recordOffers: { skillIds: textList, turn },
   evidence: { skillId: text },
-  evaluate: { skillId: text, options: optional(fields({ outputs: words })) },
+  evaluate: { skillId: text, options: optional(onlyFields({ outputs: words })) },
   proposalEvidence: { proposalId: text },
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: neededTurn },

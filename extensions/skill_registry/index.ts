@@ -2,6 +2,8 @@
 import type { Inspection, InspectionRule } from './inspect/types.ts';
 import type { SkillCheck, ValidateSkillOptions } from './validate/validate-skill.ts';
 
+/** What a call throws on purpose: branch on `code`, show `message`. */
+export { type CodedError, isCodedError } from '../../lib/errors/index.ts';
 export type {
   AddPlan,
   CustomSkill,

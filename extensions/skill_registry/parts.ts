@@ -184,7 +184,9 @@ function openBase(options: InternalOptions, onProblem: () => void) {
   const ownData = reserveOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems } = readConfig(options.config ?? {}, configFile, options.manifest);
+  // Of the library the config is a value of the program, wherever there is no such file.
+  const given = options.manifest === undefined && !existsSync(configFile) ? 'this program' : configFile;
+  const { config, problems } = readConfig(options.config ?? {}, given, options.manifest);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   return { root, trusted, dataDir, configFile, ownData, cacheFile, cache, config, problems, hooks, skillFiles };

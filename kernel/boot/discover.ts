@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
@@ -185,7 +186,9 @@ function readManifest(file: string): string | undefined {
 }
 
 function noManifest(dir: string): Problem {
-  const message = `${basename(dir)} has no readable manifest.yaml, so it is no extension. Add one, or move the folder away.`;
+  const other = ['manifest.yml', 'manifest.json'].find((name) => existsSync(join(dir, name)));
+  const todo = other === undefined ? 'Add one' : `It has ${other}: write it as manifest.yaml`;
+  const message = `${basename(dir)} has no readable manifest.yaml, so it is no extension. ${todo}, or move the folder away.`;
   return { code: 'MANIFEST_MISSING', severity: 'warning', file: dir, message };
 }
 

@@ -62,10 +62,7 @@ export function createExtensionContexts(shared: SharedContext): ExtensionContext
         notifyUser: messages.notifyUser,
         getExtension<T>(other: string): T {
           if (!manifest.depends_on.includes(other)) throw extensionNotDeclared(id, other);
-          const record = records.get(other);
-          const isRunning = record?.state === 'RUNNING';
-          if (!isRunning || record.instance === undefined) throw extensionNotRunning(other, isRunning);
-          return record.instance as T;
+          return runningInstance<T>(records, other);
         },
         getSecret: shared.getSecret,
         signal: controller.signal,
@@ -78,6 +75,14 @@ export function createExtensionContexts(shared: SharedContext): ExtensionContext
       controllers.get(id)?.abort();
     },
   };
+}
+
+/** The object of a running extension. @throws EXTENSION_NOT_RUNNING. */
+export function runningInstance<T>(records: ReadonlyMap<string, ExtensionRecord>, id: string): T {
+  const record = records.get(id);
+  const isRunning = record?.state === 'RUNNING';
+  if (!isRunning || record.instance === undefined) throw extensionNotRunning(id, isRunning);
+  return record.instance as T;
 }
 
 // --- internal ---

@@ -8,7 +8,7 @@ import { baseCommands, type CommandTable, commandTable, runCommandLine } from '.
 import { createOffers, type Offers } from '../offers/offers.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
 import { type Discovery, findExtensions } from './discover.ts';
-import { createExtensionContexts, type ExtensionContexts } from './extension-context.ts';
+import { createExtensionContexts, type ExtensionContexts, runningInstance } from './extension-context.ts';
 import { brokenStatus, type ExtensionRecord, problemOf, statusOf } from './extension-record.ts';
 import { startExtensions, stopExtensions } from './lifecycle.ts';
 import { createMessages, type LogEntry, type Messages, problemLine } from './messages.ts';
@@ -37,9 +37,8 @@ export interface BootOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Options that only tests set. */
+/** Options that only tests set; budgets in milliseconds. */
 export interface InternalBootOptions extends BootOptions {
-  /** Milliseconds. */
   readonly budgets?: Partial<Budgets>;
 }
 
@@ -57,6 +56,8 @@ export interface Budgets {
 export interface Kernel extends KernelApi {
   /** Stops every extension, reads all manifests again and starts. Running turns are cancelled. */
   reload(): Promise<void>;
+  /** The object of a running extension, for hosts and tests. @throws EXTENSION_NOT_RUNNING. */
+  getExtension<T>(id: string): T;
   /** Stops every extension in reverse order. Always completes. */
   shutdown(): Promise<void>;
   /** Resolves when the kernel has stopped, after `shutdown` or a request of an extension. */
@@ -153,6 +154,7 @@ class RunningKernel {
   handle(): Kernel {
     return {
       ...this.#api,
+      getExtension: <T>(id: string) => runningInstance<T>(this.#records, id),
       reload: () => this.#reload(),
       shutdown: this.#shutdown,
       stopped: this.#stopped,

@@ -195,8 +195,10 @@ async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promi
 /** The descriptor is read once, at the start, and checked. */
 function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): AgentDescriptor {
   const descriptor = agent.getAgentDescriptor();
-  if (descriptor.id === manifest.id) return descriptor;
-  throw new Error(`its descriptor has the id "${descriptor.id}", expected the extension's "${manifest.id}"`);
+  if (descriptor?.id === manifest.id) return descriptor;
+  if ((descriptor as unknown) instanceof Promise)
+    throw new Error('its getAgentDescriptor is async; it has to answer at once');
+  throw new Error(`its descriptor has the id "${descriptor?.id}", expected the extension's "${manifest.id}"`);
 }
 
 async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Extension } from '../contract.ts';
@@ -11,6 +11,8 @@ export class EntrypointError extends Error {
   override readonly name = 'EntrypointError';
 }
 
+/** Of the files that an entrypoint could mean, at most this many are named. */
+const MAX_NAMES = 5;
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs'];
 
 /**
@@ -25,13 +27,18 @@ const ENDINGS = ['.ts', '.mts', '.js', '.mjs'];
 export async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
   const { file, fileName, className } = entrypointFile({ manifest, dir });
   const module = await importModule(file, origin).catch((error: unknown) => {
-    throw new EntrypointError(`${fileName} could not be imported: ${describeError(error)}`, { cause: error });
+    throw new EntrypointError(`${fileName} could not be imported: ${importFailure(describeError(error))}`, {
+      cause: error,
+    });
   });
   const exported = module[className];
   if (typeof exported !== 'function') {
     const names = Object.keys(module).join(', ') || 'nothing';
-    throw new EntrypointError(`${fileName} exports no class "${className}" (it exports ${names})`);
+    throw new EntrypointError(
+      `${fileName} exports no class "${className}" (it exports ${names}). Write "export class ${className}", or name another class in entrypoint`,
+    );
   }
+  if (!('prototype' in exported)) throw new EntrypointError(`${className} is a function, and a class is expected`);
   let object: unknown;
   try {
     object = new (exported as new () => unknown)();
@@ -60,7 +67,7 @@ export async function whyNotLoadable(found: FoundExtension): Promise<string | un
       return `${fileName} could not be imported: line ${line}: ${message.trim()}`;
     }
     if (source.includes(className) || /export\s*\*/.test(source)) return undefined;
-    return `${fileName} exports no class "${className}"`;
+    return `${fileName} exports no class "${className}". Write "export class ${className}", or name another class in entrypoint`;
   } catch (error) {
     return describeError(error);
   }
@@ -77,7 +84,21 @@ function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtens
   const [fileName, className] = entrypoint.split(':') as [string, string];
   const file = ENDINGS.map((ending) => join(dir, fileName + ending)).find(existsSync);
   if (file) return { file, fileName, className };
-  throw new EntrypointError(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js`);
+  const others = readdirSync(dir).filter((name) => ENDINGS.some((ending) => name.endsWith(ending)));
+  const there = others.length === 0 ? '' : `; there is ${others.slice(0, MAX_NAMES).join(', ')}`;
+  throw new EntrypointError(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js${there}`);
+}
+
+/** On one line, as a compiler says where it stopped on lines of their own; without the stack of a module that is not there. */
+function importFailure(text: string): string {
+  const line = text
+    .replace(/\s*Require stack:.*$/s, '')
+    .trim()
+    .replace(/\s*\n\s*/g, ' ');
+  const [, missing] = /^Cannot find (?:module|package) '([^'./][^']*)'/.exec(line) ?? [];
+  return missing === undefined || missing.startsWith('node:')
+    ? line
+    : `${line}. Install it in the root: npm install ${missing}`;
 }
 
 async function importModule(file: string, origin: FoundExtension['origin']): Promise<Record<string, unknown>> {

@@ -108,7 +108,7 @@ const fields = z.strictObject({
   version: z.string().min(1),
   entrypoint: z
     .string()
-    .regex(/^[\w-]+:[A-Za-z_]\w*$/, 'expected <file without extension>:<exported class>, for example main:MyExtension')
+    .regex(/^[\w-]+:[A-Za-z_]\w*$/, 'expected <file without its ending>:<exported class>, for example main:MyExtension')
     .optional(),
   description: z.string().default(''),
   depends_on: z.array(z.string()).default([]),
@@ -157,7 +157,9 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
     return 1;
   };
   return {
-    problems: parsed.error.issues.flatMap((issue) => fieldProblems(issue, file, lineOf, document.getIn(issue.path))),
+    problems: parsed.error.issues.flatMap((issue) =>
+      fieldProblems(issue, file, lineOf, document.getIn(issue.path, true)),
+    ),
   };
 }
 
@@ -202,8 +204,9 @@ function fieldProblems(
   issue: z.core.$ZodIssue,
   file: string,
   lineOf: (path: readonly PropertyKey[]) => number,
-  given: unknown,
+  node: unknown,
 ): Problem[] {
+  const given = isScalar(node) ? node.value : node;
   const field = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
@@ -214,16 +217,38 @@ function fieldProblems(
       return { code: 'MANIFEST_FIELD_UNKNOWN', severity: 'error', file, line, message, details: { field: name } };
     });
   }
-  const hint = issue.code === 'invalid_value' ? didYouMean(given, issue.values.map(String)) : typeAdvice(issue, given);
-  const message = `Field "${field}": ${issue.message}.${hint}`;
+  const hint =
+    issue.code === 'invalid_value'
+      ? didYouMean(given, issue.values.map(String))
+      : typeAdvice(issue, given, isScalar(node) ? node.source : undefined);
+  const message = `Field "${field}"${issue.code === 'invalid_type' ? wrongType(issue, given) : `: ${issue.message}`}.${hint}`;
   return [
     { code: 'MANIFEST_FIELD_INVALID', severity: 'error', file, line: lineOf(issue.path), message, details: { field } },
   ];
 }
 
+/** The kinds of values, in words of YAML. */
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
+  boolean: 'true or false',
+  number: 'a number',
+  int: 'a whole number',
+};
+
+function wrongType(issue: z.core.$ZodIssueInvalidType, given: unknown): string {
+  const expected = KINDS[issue.expected] ?? issue.expected;
+  if (given === undefined) return ` is missing: expected ${expected}`;
+  const kind = given === null ? 'nothing' : isSeq(given) ? 'a list' : isMap(given) ? 'a mapping' : KINDS[typeof given];
+  return `: expected ${expected}, got ${kind ?? typeof given}`;
+}
+
 /** YAML reads `version: 1.0` as a number. */
-function typeAdvice(issue: z.core.$ZodIssue, given: unknown): string {
+function typeAdvice(issue: z.core.$ZodIssue, given: unknown, written = String(given)): string {
   if (issue.code !== 'invalid_type') return '';
   if (given === undefined) return ' Add it; the shipped skill extension-development describes every field.';
-  return issue.expected === 'string' && typeof given !== 'object' ? ` Put the value in quotes: "${given}".` : '';
+  if (issue.expected === 'array' && typeof given === 'string') return ` Write [${given}].`;
+  return issue.expected === 'string' && typeof given !== 'object' ? ` Put the value in quotes: "${written}".` : '';
 }

@@ -5,7 +5,7 @@ import {
   isToolProvider,
   problemOf,
 } from '../boot/extension-record.ts';
-import type { Problem, SkillProvider, Tool } from '../contract.ts';
+import type { Command, Problem, SkillProvider, Tool } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';
 import { inputSchemaOf } from './tools.ts';
@@ -42,7 +42,9 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
       return running().flatMap(({ found, instance }) => {
         if (!isCommandProvider(instance)) return [];
         const commands = ask(found, 'getCommands', () => instance.getCommands(), report);
-        return commands.map((command) => ({ extensionId: found.manifest.id, command }));
+        return commands
+          .filter((command) => isCallable(command, found, report))
+          .map((command) => ({ extensionId: found.manifest.id, command }));
       });
     },
     skills: () =>
@@ -102,6 +104,11 @@ function ask<T>(
 ): readonly T[] {
   try {
     const answer: unknown = question();
+    if (answer instanceof Promise) {
+      // Nobody waits for it, and what it rejects with must not end the process.
+      answer.catch(() => {});
+      throw new TypeError('it is async; it has to answer with a list at once');
+    }
     if (!Array.isArray(answer)) throw new TypeError(`expected a list, got ${String(answer)}`);
     if (answer.some((one) => typeof one?.name !== 'string')) throw new TypeError('every entry needs a name');
     return answer;
@@ -119,6 +126,7 @@ function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem:
     if (!/^[a-z][a-z0-9_]*$/.test(tool.name)) throw new TypeError('its name has to match ^[a-z][a-z0-9_]*$');
     if (!(tool.input instanceof Object && '_zod' in tool.input))
       throw new TypeError('its input is no zod schema, such as z.strictObject({})');
+    if (typeof tool.execute !== 'function') throw new TypeError('it has no function execute');
     inputSchemaOf(tool);
     return true;
   } catch (error) {
@@ -126,6 +134,24 @@ function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem:
     report(problemOf(found, 'TOOL_PROVIDER_FAILED', what));
     return false;
   }
+}
+
+/** Whether a person can type the command: a name that a line cannot begin with would be in /help and never found. */
+function isCallable(
+  { name, execute }: Command,
+  found: ExtensionRecord['found'],
+  report: (problem: Problem) => void,
+): boolean {
+  const reason = !/^[^\s/]/.test(name)
+    ? 'write its name without the slash'
+    : typeof execute !== 'function'
+      ? 'it has no function execute'
+      : undefined;
+  if (reason === undefined) return true;
+  report(
+    problemOf(found, 'COMMAND_PROVIDER_FAILED', `offers a command "${name}" that is left out: ${reason}. Correct it`),
+  );
+  return false;
 }
 
 function nameTaken(found: ExtensionRecord['found'], tool: string, winner: string): Problem {

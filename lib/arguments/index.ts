@@ -1,4 +1,5 @@
 import { CodedError } from '../errors/index.ts';
+import { didYouMean } from '../text/index.ts';
 
 /** Checks a value that a caller gave, and gives the value to use. @throws INVALID_ARGUMENT: what was expected, and what arrived. */
 export type ArgumentCheck = (value: unknown, name: string) => unknown;
@@ -46,7 +47,8 @@ export function optional(check: ArgumentCheck): ArgumentCheck {
 export function oneOf(...values: readonly unknown[]): ArgumentCheck {
   return (value, name) => {
     if (values.includes(value)) return value;
-    throw wrong(name, values.map((one) => JSON.stringify(one)).join(', '), value);
+    const all = values.map((one) => JSON.stringify(one)).join(', ');
+    throw wrong(name, values.length > 1 ? `one of ${all}` : all, value);
   };
 }
 
@@ -88,6 +90,31 @@ export function fields(checks: Readonly<Record<string, ArgumentCheck>>): Argumen
       if (one !== undefined) found[key] = one;
     }
     return found;
+  };
+}
+
+/**
+ * As `fields`, and other fields are refused: a misspelt option would have no effect, and nobody would be told. One that is undefined is not.
+ *
+ * @param elsewhere - Where a field belongs that people put here, as a sentence, by its name.
+ * @param unlisted - Fields of `checks` that the message does not offer.
+ */
+export function onlyFields(
+  checks: Readonly<Record<string, ArgumentCheck>>,
+  elsewhere: Readonly<Record<string, string>> = {},
+  unlisted: readonly string[] = [],
+): ArgumentCheck {
+  const check = fields(checks);
+  const known = Object.keys(checks).filter((key) => !unlisted.includes(key));
+  return (value, name) => {
+    const found = check(value, name) as object;
+    const other = Object.keys(found).find((key) => !Object.hasOwn(checks, key));
+    if (other === undefined) return found;
+    const hint = Object.hasOwn(elsewhere, other) ? ` ${elsewhere[other]}` : didYouMean(other, known);
+    throw new CodedError(
+      'INVALID_ARGUMENT',
+      `${name} has no ${shown(other)}.${hint} It may have: ${known.join(', ')}.`,
+    );
   };
 }
 

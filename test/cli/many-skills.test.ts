@@ -77,6 +77,26 @@ it('greets with totals and the first skills, and counts problems by code', async
   expect(stdout).toContain('Problems (80):\n  warning NAME_MISSING (80)\n  skill-registry doctor prints them');
 });
 
+it('prints what only a start finds, however many problems there are beside it, and says in which file each manifest is wrong', async () => {
+  const broken = Array.from({ length: 25 }, (_, n) => [
+    `extensions/b${n}/manifest.yaml`,
+    'id: b\nname: B\nversion: 1.0\n',
+  ]);
+  const members = 'async initialize() {} async stop() {} async destroy() {} healthCheck() { return true; }';
+  const root = tempFolder({
+    ...Object.fromEntries(broken),
+    'extensions/late/manifest.yaml': 'id: late\nname: Late\nversion: 1.0.0\nentrypoint: main:Late\n',
+    'extensions/late/main.js': `export class Late { ${members} async start() { throw new Error('the port is taken'); } }`,
+  });
+  const { stdout } = await runCommand(['start', '--root', root], { input: '' });
+  expect(stdout).toContain('error MANIFEST_FIELD_INVALID (');
+  expect(stdout).toMatch(
+    /error EXTENSION_START_FAILED .*late.manifest\.yaml\n {4}Extension "late" failed to start: the port is taken\./,
+  );
+  const { stderr } = await runCommand(['extensions', 'list', '--root', root]);
+  expect(stderr).toContain(`error: ${root}/extensions/b0/manifest.yaml:3: Field "version": expected a text`);
+});
+
 it('has a column of sources at a terminal where there are several, and always in a pipe', async () => {
   const root = tempFolder({
     'one/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }),

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot, runTool } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { tempFolder } from '../helpers/temp-folder.ts';
+import { packageRoot } from '../../kernel/host.ts';
+import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
 
 it('runs the extension that the documentation shows, as it stands', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/extension-contract.md'), 'utf8');
@@ -15,4 +17,16 @@ it('runs the extension that the documentation shows, as it stands', async () => 
   const call = { turn: {}, signal: new AbortController().signal };
   expect(await runTool(hello.tool, { name: 'Ada' }, call)).toEqual({ success: true, greeting: 'Hello, Ada!' });
   expect(kernel.problems()).toEqual([]);
+  expect(kernel.getExtension('hello')).toHaveProperty('getTools');
+  expect(() => kernel.getExtension('gone')).toThrow(expect.objectContaining({ code: 'EXTENSION_NOT_RUNNING' }));
+
+  const [, program = ''] = /A test needs no terminal and no model:\n\n```js\n(.*?)```/s.exec(page) ?? [];
+  writeTree(root, {
+    'package.json': '{ "type": "module" }',
+    'test.js': program,
+    'node_modules/skill-registry': { link: packageRoot() },
+  });
+  expect(execFileSync('node', ['test.js'], { cwd: root, encoding: 'utf8' })).toBe(
+    "{ success: true, greeting: 'Hello, Ada!' }\n[] RUNNING\n",
+  );
 });

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SkillRegistry } from 'skill-registry';
 import { boot } from 'skill-registry/kernel';
 import * as testing from 'skill-registry/testing';
 import {
@@ -56,29 +55,17 @@ it('goes by time, whatever the order of the events', () => {
   expect(() => skillOrder([])).toThrow('at least one');
 });
 
-const CAPTAIN = `export class Captain {
-  async initialize(context) { globalThis.testRegistry = context.getExtension('skill_registry').registry; }
-  async start() {} async stop() {} async destroy() {} healthCheck() { return true; }
-}
-`;
-
-/** A kernel with a scripted model, and its registry as an extension has it. */
+/** A kernel with a scripted model, and its registry as a test of an extension has it. */
 async function kernelWith(script: readonly ScriptedAnswer[]) {
   const root = tempFolder({
     ...skill('tea'),
-    'extensions/captain/manifest.yaml':
-      'id: captain\nname: C\nversion: 1.0.0\ndescription: d\nentrypoint: main:Captain\ndepends_on: [skill_registry]\n',
-    'extensions/captain/main.js': CAPTAIN,
-    'extensions/captain/package.json': '{ "type": "module" }',
     ...agent('clerk', 'instructions: Help., uses_tools: [skill_registry]'),
   });
   const model = await scriptedModel(script);
   const kernel = await boot({ root, environment: model.environment });
   onTestFinished(() => kernel.shutdown());
-  const { registry } = {
-    registry: (globalThis as unknown as { testRegistry: SkillRegistryExtension['registry'] }).testRegistry,
-  };
-  return { kernel, registry: registry as SkillRegistry, requests: model.requests };
+  const { registry } = kernel.getExtension<SkillRegistryExtension>('skill_registry');
+  return { kernel, registry, requests: model.requests };
 }
 
 const turn = { agentId: 'clerk', threadId: 'thread-1' };
@@ -117,7 +104,7 @@ it('invokes a skill as a person does who types its command', async () => {
 
 it('runs the example of the documentation', async () => {
   const page = readFileSync(join(packageRoot(), 'docs/usage.md'), 'utf8');
-  const example = /```js\nimport \{ (.*?) \} from 'skill-registry\/testing';\n([\s\S]*?)```/.exec(page);
+  const example = /```js\nimport \{ (.*?) \} from 'skill-registry\/testing';\nimport .*\n([\s\S]*?)```/.exec(page);
   const { kernel, registry } = await kernelWith([
     { call: 'read_skill', args: { skill_id: 'say-hello' } },
     { call: 'read_skill', args: { skill_id: 'tea' } },
@@ -126,8 +113,8 @@ it('runs the example of the documentation', async () => {
   ]);
   const names = example?.[1]?.split(', ') ?? [];
   expect(names).toHaveLength(5);
-  const run = new Function('kernel', 'registry', ...names, `return (async () => {${example?.[2]}})()`);
-  await run(kernel, registry, ...names.map((name) => (testing as Record<string, unknown>)[name]));
+  const run = new Function('boot', ...names, `return (async () => {${example?.[2]}})()`);
+  await run(async () => kernel, ...names.map((name) => (testing as Record<string, unknown>)[name]));
   expect(await registry.usage.events({ thread: 'thread-1' })).toHaveLength(3);
 });
 

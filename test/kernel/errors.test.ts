@@ -1,4 +1,4 @@
-import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
+import { CodedError, describeError, isCodedError, z } from 'skill-registry/kernel';
 import { expect, test } from 'vitest';
 
 /** What another copy of the package would throw. */
@@ -26,6 +26,12 @@ test.each<[what: string, error: unknown, line: string]>([
   ['an error without words', new TypeError(), 'TypeError'],
   ['text', 'words', 'words'],
   ['nothing', undefined, 'undefined'],
+  [
+    'what zod found',
+    z.object({ port: z.number(), hosts: z.array(z.string()) }).safeParse({ port: 'x', hosts: [1] }).error,
+    'port: expected number, received string; hosts.0: expected string, received number',
+  ],
+  ['what zod found of a whole value', z.string().safeParse(1).error, 'expected string, received number'],
 ])('describeError of %s is one line', (_, error, line) => {
   expect(describeError(error)).toBe(line);
 });

@@ -11,6 +11,22 @@ test('an extension that is off in its manifest starts only where it is asked for
   expect(states(await bootTree(tree, { enable: ['extra'] }))).toEqual(['extra RUNNING']);
 });
 
+test.each<[options: unknown, message: string]>([
+  [undefined, 'boot: options must be an object, got undefined.'],
+  [{}, 'boot: options.root must be a text, got undefined.'],
+  [{ root: '.', rootDir: '.' }, 'boot: options has no "rootDir". It is called root.'],
+  [
+    { root: '.', enabled: ['skill_mcp'] },
+    'Did you mean "enable"? It may have: root, config, enable, trust, environment, onLog, signal.',
+  ],
+  [{ root: '.', enable: 'skill_mcp' }, 'boot: options.enable must be a list, got "skill_mcp".'],
+])('boot refuses %j, and says what it takes', async (options, message) => {
+  await expect(boot(options as never)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: expect.stringContaining(message),
+  });
+});
+
 test('a program that boots the kernel keeps its own terminal', async () => {
   const kernel = await boot({ root: tempFolder() });
   onTestFinished(() => kernel.shutdown());
@@ -31,6 +47,8 @@ test.each([
     `return { id: 'other', name: 'O', description: '', integrationMode: 'tool', usesTools: [] };`,
     '"other"',
   ],
+  ['is a promise', 'return Promise.resolve({ id: "odd" });', 'its getAgentDescriptor is async'],
+  ['is nothing', 'return undefined;', '"undefined"'],
 ])('an agent whose descriptor %s is in ERROR, and the others can be listed', async (_what, body, reason) => {
   const kernel = await bootTree({ ...extension('odd', '', agentCode(body)), ...agentExtension('fine') });
   expect(states(kernel)).toEqual(['fine RUNNING', 'odd ERROR']);

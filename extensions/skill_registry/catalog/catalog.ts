@@ -224,10 +224,14 @@ async function scanOne(
     return scan;
   } catch (error) {
     const before: SourceScan = lastScans.get(source) ?? { skills: [], problems: [] };
-    const message = `The source "${source.id}" could not be scanned (${describeError(error)}); its last ${before.skills.length} skill(s) are used. Correct the source; the next scan tries it again.`;
+    const message = `The source "${source.id}" could not be scanned (${describeError(error)}); ${lastUsed(before.skills.length)}. Correct the source; the next scan tries it again.`;
     const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
     return { ...before, problems: [...before.problems, problem] };
   }
+}
+
+function lastUsed(count: number): string {
+  return count === 0 ? 'no scan of it has given a skill yet' : `its last ${count} skill(s) are used`;
 }
 
 /** The inputs of the current snapshot. Equal inputs make an equal snapshot. */

@@ -27,7 +27,7 @@ export function collectProblems(
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
-    const what = `Config "${key}" is ${shownAs ?? shown(value)}: ${expected}; ${refused ?? at.effect}.`;
+    const what = `${key === '' ? 'The config' : `Config "${key}"`} is ${shownAs ?? shown(value)}: ${expected}; ${refused ?? at.effect}.`;
     add(
       key,
       `${what}${hint()} Correct it; docs/configuration.md of the package lists the keys.`,
@@ -44,6 +44,17 @@ export function collectProblems(
     return found;
   };
   return { at: { path, effect, report }, problems };
+}
+
+/** What to write for an entry of `sources` that is a text, or a source of a program. */
+export function sourceAdvice(value: unknown): string {
+  if (typeof value === 'string')
+    return /^https?:/i.test(value)
+      ? ' Write { wellKnown: <address> }, or { mcp: { url: <address> } } for an MCP server.'
+      : ` Write { path: ${shown(value)} } for a folder.`;
+  return isRecord(value) && 'skills' in value
+    ? ' A source that is made with defineSource is given to addSource of the registry, not to its config.'
+    : '';
 }
 
 // --- internal ---

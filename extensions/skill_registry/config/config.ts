@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { collectProblems } from './config-problems.ts';
+import { collectProblems, sourceAdvice } from './config-problems.ts';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
 import { keyFinder } from './key-finder.ts';
 import { type McpServerConfig, mcpServer } from './mcp.ts';
@@ -24,6 +24,7 @@ import {
   text,
   textLike,
   valueThat,
+  withAdvice,
 } from './readers.ts';
 
 /** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped`, `wellKnown` and `mcp`. */
@@ -165,7 +166,7 @@ const SOURCE_DEFAULTS = {
   ...{ allow_outside: false, preload: false, optional: false },
   ...{ ignore_files: false, bare_files: false },
 };
-const source: Reader<SourceConfig> = refine(
+const sourceEntry: Reader<SourceConfig> = refine(
   entryOf<SourceConfig>(
     {
       path: someText,
@@ -189,10 +190,11 @@ const source: Reader<SourceConfig> = refine(
     [],
     SOURCE_DEFAULTS,
   ),
-  `expected exactly one of ${KINDS.join(', ')}; mcp without preload`,
+  `expected exactly one of ${KINDS.join(', ')}, and no preload with mcp`,
   (entry) => KINDS.filter((kind) => entry[kind] !== undefined).length === 1 && !(entry.mcp && entry.preload),
   { oneOf: KINDS.map((kind) => ({ required: [kind] })) },
 );
+const source = withAdvice(sourceEntry, sourceAdvice);
 
 const disabledForAgent = entryOf<Exclude<DisabledSkill, string>>(
   { skill: someText, agent: someText },

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { futureRealPath, writeContained } from '../../../lib/files/index.ts';
+import { describeError, isCodedError } from 'skill-registry/kernel';
+import { futureRealPath, writeContained, writeFailed } from '../../../lib/files/index.ts';
 import { makeStoreFolder } from '../store/open-database.ts';
 
 /** The config file of a root, which its owner writes. */
@@ -12,6 +13,18 @@ export function ownerFile(root: string): string {
 export function writeOwnerFile(root: string, text: string): void {
   const real = futureRealPath(ownerFile(root));
   const mode = (statSync(real, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
-  makeStoreFolder(dirname(ownerFile(root)));
+  makeFolder(ownerFile(root));
   writeContained(dirname(real), basename(real), text, { own: true, mode });
+}
+
+// --- internal ---
+
+/** The folder of the file, where there is none yet: a root may be read-only. */
+function makeFolder(file: string): void {
+  try {
+    makeStoreFolder(dirname(file));
+  } catch (error) {
+    if (isCodedError(error)) throw error;
+    throw writeFailed(file, (error as NodeJS.ErrnoException).code ?? describeError(error), error);
+  }
 }

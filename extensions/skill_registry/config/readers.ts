@@ -134,6 +134,17 @@ export function refine<T>(
   });
 }
 
+/** Adds what to do to what `reader` reports of the value itself. @param advice - A sentence after a blank; empty for no advice. */
+export function withAdvice<T>(reader: Reader<T>, advice: (value: unknown) => string): Reader<T> {
+  return readerOf(reader.schema, (value, at) => {
+    const report: ValuePosition['report'] = (where, wrong, expected, hint, shownAs) => {
+      const isItself = where.path.length === at.path.length;
+      at.report(where, wrong, expected, isItself ? () => advice(wrong) || (hint?.() ?? '') : hint, shownAs);
+    };
+    return reader(value, { ...at, report });
+  });
+}
+
 /** Keys with values, and nothing else that is an object: YAML also has sets, dates and bytes. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;

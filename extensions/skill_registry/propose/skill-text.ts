@@ -44,16 +44,20 @@ export function replaceText(present: string, old: string, next: string, path: st
     string,
   ];
   if (search === '')
-    throw invalidArgument('old_string is empty; give a text that occurs in the file, or the whole content.');
+    throw invalidArgument(
+      'The text to replace (old_string) is empty; give a text that occurs in the file, or the whole content.',
+    );
   if (search === replacement)
-    throw invalidArgument('old_string and new_string are the same; there is nothing to change.');
+    throw invalidArgument(
+      'The text to replace (old_string) and its replacement are the same; there is nothing to change.',
+    );
   const found: number[] = [];
   for (let at = text.indexOf(search); at !== -1; at = text.indexOf(search, at + (all ? search.length : 1)))
     found.push(at);
   if (found.length === 0) throw invalidArgument(`String not found in ${path}. ${nearestLine(text, search)}`);
   if (found.length > 1 && !all) {
     throw invalidArgument(
-      `old_string occurs ${found.length} times in ${path}. Add lines around the one that you mean, until the text occurs once.`,
+      `The text to replace (old_string) occurs ${found.length} times in ${path}. Add lines around the one that you mean, until the text occurs once.`,
     );
   }
   const offset = offsetsIn(present);

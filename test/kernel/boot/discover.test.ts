@@ -44,6 +44,11 @@ test('follows a link to an extension and passes over files and hidden folders', 
   expect(problems).toEqual([]);
 });
 
+test('says how a manifest of another name has to be called', () => {
+  const { problems } = discover({ 'root/empty/manifest.yml': 'id: empty\n' });
+  expect(problems[0]?.message).toContain('It has manifest.yml: write it as manifest.yaml');
+});
+
 test('reports a folder of the root without a manifest, and not one of the package', () => {
   const { dir, ids, problems } = discover({ 'root/empty/main.ts': '', 'package/dist/main.js': '' });
   expect(ids).toEqual([]);

@@ -143,6 +143,7 @@ describe('a provider whose answer cannot be used is reported, and the rest runs:
   test.each<[what: string, members: string]>([
     ['it throws', `getTools() { throw new Error('no'); } getCommands() { throw new Error('no'); }`],
     ['it is no list', 'getTools() { return undefined; } async getCommands() { return []; }'],
+    ['it is a promise that rejects', 'async getTools() { throw 1; } async getCommands() { throw 1; }'],
     ['its entries have no name', 'getTools() { return [{}]; } getCommands() { return [null]; }'],
   ])('%s', async (_, members) => {
     const kernel = await bootTree({ ...extension('bad', '', members), ...extension('good', '', good) });

@@ -62,10 +62,16 @@ describe('an entrypoint', () => {
 
   test.each<[what: string, fileName: string, text: string, reason: string]>([
     ['whose file is not there', 'other.js', 'export class Main {}', 'there is no main.ts or main.js'],
-    ['that exports another name', 'main.js', 'export class Mine {}', 'exports no class "Main" (it exports Mine)'],
+    ['whose file has another name', 'index.ts', 'export class Main {}', 'no main.ts or main.js; there is index.ts'],
+    [
+      'that exports another name',
+      'main.js',
+      'export class Mine {}',
+      'exports no class "Main" (it exports Mine). Write "export class Main", or name another class in entrypoint',
+    ],
     ['that exports nothing', 'main.ts', 'const a = 1;', 'exports no class "Main" (it exports nothing)'],
     ['that exports no class', 'main.js', 'export const Main = { start() {} };', 'exports no class "Main"'],
-    ['that exports an arrow function', 'main.js', 'export const Main = () => ({});', 'new Main() failed'],
+    ['that exports an arrow function', 'main.js', 'export const Main = () => ({});', 'Main is a function, and a class'],
     [
       'whose constructor throws',
       'main.js',
@@ -96,6 +102,18 @@ describe('an entrypoint', () => {
       'main.js',
       `import './gone.js'; export class Main {}`,
       'main could not be imported: ',
+    ],
+    [
+      'that imports a package which is not installed',
+      'main.ts',
+      `import pad from '@acme/pad'; export class Main { pad = pad; }`,
+      `Cannot find module '@acme/pad'. Install it in the root: npm install @acme/pad`,
+    ],
+    [
+      'with a syntax error, on one line',
+      'main.ts',
+      'export class Main {\n  async start( {}\n',
+      'imported: ParseError: Unexpected token, expected "," /',
     ],
   ])('%s puts the extension in ERROR, and the rest runs', async (_, fileName, text, reason) => {
     const kernel = await bootTree({ ...written(fileName, text), ...extension('zest') });

@@ -146,9 +146,17 @@ describe('text that cannot be read as fields is MANIFEST_YAML_INVALID:', () => {
   });
 });
 
+test.each([
+  ['a missing field', 'name: A\nversion: 1.0.0\nagent: {}\n', 'Field "id" is missing: expected a text. Add it'],
+  ['a text for a list', `${HEAD}agent: {}\ndepends_on: b\n`, 'expected a list, got a text. Write [b].'],
+  ['a list for a text', `${HEAD}agent: {}\ndescription: [b]\n`, 'Field "description": expected a text, got a list.'],
+])('%s is said in words of YAML', (_, text, message) => {
+  expect(parseManifest(text, FILE).problems[0]?.message).toContain(message);
+});
+
 test('a version that YAML reads as a number is accepted once it is in quotes, as the message says', () => {
   const text = (version: string): string => `id: a\nname: A\nversion: ${version}\nagent: {}\n`;
   const [problem] = parseManifest(text('1.0'), 'manifest.yaml').problems;
-  expect(problem?.message).toContain('Put the value in quotes: "1');
+  expect(problem?.message).toContain('expected a text, got a number. Put the value in quotes: "1.0".');
   expect(parseManifest(text('"1.0"'), 'manifest.yaml').problems).toEqual([]);
 });

@@ -147,6 +147,23 @@ describe('a base command', () => {
   });
 });
 
+test.each([
+  [
+    'whose name begins with a slash',
+    `{ name: '/hello', description: '', execute: async () => ({ kind: 'new' }) }`,
+    'slash',
+  ],
+  ['without the function that does it', `{ name: 'hello', description: '', handler() {} }`, 'no function execute'],
+])('a command %s is left out, and the extension is told', async (_, command, reason) => {
+  const fine = `{ name: 'fine', description: '', execute: async () => ({ kind: 'new' }) }`;
+  const kernel = await bootTree(extension('bad', '', `getCommands() { return [${command}, ${fine}]; }`));
+  expect(kernel.commands().filter(({ name }) => name.includes('hello'))).toEqual([]);
+  expect(await kernel.runCommand('/fine', {})).toEqual({ kind: 'new' });
+  expect(problemsOf(kernel)).toMatchObject([
+    { code: 'COMMAND_PROVIDER_FAILED', message: expect.stringContaining(reason) },
+  ]);
+});
+
 describe('an alias', () => {
   const more = `aliases: ['e', 'quit', 'echo two'],`;
 

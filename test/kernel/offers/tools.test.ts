@@ -192,6 +192,18 @@ describe('the tools of a kernel', () => {
     expect(problemsOf(kernel)[0]?.message).toContain('its input is no zod schema, such as z.strictObject({})');
   });
 
+  test('lack one without the function that does it, and say so', async () => {
+    const kernel = await bootTree(
+      extension(
+        'bad',
+        '',
+        `getTools() { return [{ name: 'odd', description: '', input: z.object({}), handler() {} }]; }`,
+      ),
+    );
+    expect(kernel.tools()).toEqual([]);
+    expect(problemsOf(kernel)[0]?.message).toContain('a tool "odd" that is left out: it has no function execute');
+  });
+
   test('are asked for anew each time', async () => {
     const members = `names = ['one']; getTools() {
       return this.names.map((name) => defineTool({ name, description: '', input: z.object({}), execute: async () => { this.names.push('more'); return { success: true }; } }));

@@ -123,13 +123,16 @@ describe('a wrong key', () => {
     expect(problems).toHaveLength(2);
   });
 
-  it('is among the problems of the registry, with the file it should stand in', async () => {
-    const { root, registry } = await openRegistry({}, { wacth: { mode: 'off' } });
+  it.each([
+    ['the file of the root', { 'data/skill_registry/config.yaml': 'wacth: { mode: off }\n' }],
+    ['this program, where the root has no such file', {}],
+  ])('is among the problems of the registry, with %s', async (_, tree) => {
+    const { root, registry } = await openRegistry(tree, { wacth: { mode: 'off' } });
     expect(registry.config.watch.mode).toBe('events');
     expect(registry.problems()).toContainEqual(
       expect.objectContaining({
         code: 'CONFIG_KEY_INVALID',
-        file: join(root, 'data/skill_registry/config.yaml'),
+        file: Object.keys(tree).length > 0 ? join(root, 'data/skill_registry/config.yaml') : 'this program',
         details: { key: 'wacth' },
       }),
     );

@@ -38,7 +38,7 @@ describe('a source that is left out as a whole, without a word of its values', (
     [{ mcp: { url: 'http://a/', headers: { 'a b': SECRET } } }, 'sources.0.mcp.headers'],
     [{ mcp: SECRET }, 'sources.0.mcp'],
     [{ mcp: { url: 'http://a/', headers: { key: SECRET } }, path: 'x' }, 'exactly one'],
-    [{ mcp: { url: 'http://a/', headers: { key: SECRET } }, preload: true }, 'mcp without preload'],
+    [{ mcp: { url: 'http://a/', headers: { key: SECRET } }, preload: true }, 'no preload with mcp'],
   ])('%j', (source, why) => {
     const { config, problems } = read(source);
     expect(config.sources).toEqual([]);

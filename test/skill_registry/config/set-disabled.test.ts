@@ -46,3 +46,12 @@ it('writes nothing out of a root that nobody has approved', async () => {
   await expect(registry.admin.setDisabled(TEA_SKILL, true, ADA)).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
   expect(registry.visible().map(({ id }) => id)).toEqual(['tea']);
 });
+
+it('says that nothing could be written where the folder of the config cannot be made', async () => {
+  const { registry } = await openRegistry({ 'skills/tea/SKILL.md': TEA, data: { link: 'gone/nowhere' } });
+  await expect(registry.admin.setDisabled(TEA_SKILL, true, ADA)).rejects.toMatchObject({
+    code: 'WRITE_FAILED',
+    message: expect.stringContaining('config.yaml'),
+  });
+  expect(registry.visible().map(({ id }) => id)).toEqual(['tea']);
+});

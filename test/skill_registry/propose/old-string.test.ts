@@ -60,7 +60,7 @@ describe('propose_skill_update with old_string and new_string', () => {
       { path: 'new.md', old_string: 'a', new_string: 'b' },
       /no file "new.md".*content/,
     ],
-    ['is empty', { old_string: '', new_string: 'x' }, /old_string is empty/],
+    ['is empty', { old_string: '', new_string: 'x' }, /\(old_string\) is empty/],
     ['has nothing to take its place', { old_string: 'Serve.' }, /go together/],
     ['is not given', { new_string: 'x' }, /go together/],
     ['comes with a content', { old_string: 'Serve.', new_string: 'x', content: TEA }, /exactly one of/],

@@ -95,7 +95,10 @@ it('says what was expected, and what arrived', async () => {
     ],
     [() => proposals.get?.(throwing), 'proposals.get: id must be a text, got an object.'],
     [() => proposals.propose?.(throwing), 'proposals.propose: input.skillId cannot be read: its getter threw.'],
-    [() => proposals.list?.('waiting'), 'must be "open", "stale", "approved", "rejected", "all", got "waiting".'],
+    [
+      () => proposals.list?.('waiting'),
+      'must be one of "open", "stale", "approved", "rejected", "all", got "waiting".',
+    ],
     [
       () => admin.management.write?.('tea', 'SKILL.md', () => 7, { by: 'person:ada' }),
       'the result of management.write: content must be a text, got 7.',
@@ -105,7 +108,7 @@ it('says what was expected, and what arrived', async () => {
       'must be a text in whole characters, got one with half of a surrogate pair.',
     ],
     [() => createSkillRegistry({ root: 7 as never }), 'createSkillRegistry: options.root must be a text, got 7.'],
-    [() => createSkillRegistry({ cache: 'ram' as never }), 'options.cache must be "disk", "memory", got "ram".'],
+    [() => createSkillRegistry({ cache: 'ram' as never }), 'options.cache must be one of "disk", "memory", got "ram".'],
   ];
   for (const [call, message] of cases)
     expect(await failureOf(call)).toMatchObject({

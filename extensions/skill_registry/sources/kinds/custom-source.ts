@@ -86,7 +86,11 @@ function readFields(
   const report = (message: string): void => {
     problems.push({ code: 'FIELD_INVALID', severity: 'warning', file, message: `${label}${message}` });
   };
-  const { name, description, body, frontmatter, files } = given;
+  const { name, description, body, frontmatter, files, ...others } = given;
+  if (body === undefined) {
+    const instead = Object.keys(others).map(quotedName).join(', ');
+    report(`it has no body, the text that an agent reads${instead && `; what it has is not read: ${instead}`}.`);
+  }
   const text = (field: string, value: unknown): string => {
     if (typeof value === 'string') return value;
     if (value !== undefined) report(`its ${field} is ${kindOf(value)}, expected text; it is left out.`);
