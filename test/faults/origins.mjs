@@ -83,4 +83,13 @@ export const origins = [
     test: `${TESTS}/split-prompt.test.ts`,
     name: 'loses no line of any text',
   },
+  {
+    title: 'An import that was killed is not taken back',
+    file: 'extensions/skill_registry/history/change-or-recover.ts',
+    find: '} else undo(begun, context);',
+    replace: '} else if (begun.lock) undo(begun, context);',
+    test: 'test/slow/kill-origins.test.ts',
+    name: 'a process that is killed in import leaves the files',
+    build: true,
+  },
 ];
