@@ -29,6 +29,22 @@ it('installs, restores and updates over the smart protocol of git', async () => 
   expect(readFileSync(join(other, 'skills/tea/SKILL.md'), 'utf8')).toBe(LONGER);
 });
 
+it.each(['sha1', 'sha256'] as const)('takes skills of a repository that names its contents by %s', async (format) => {
+  const repository = gitRepository({ 'tea/SKILL.md': TEA }, format);
+  const first = repository.git('rev-parse', 'HEAD');
+  const { root, registry } = await openRegistry();
+  vi.stubEnv('GIT_DEFAULT_HASH', format === 'sha1' ? 'sha256' : 'sha1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await (await registry.origin.add(repository.url)).apply(ADA);
+  const lock = readFileSync(join(root, 'skills-lock.json'), 'utf8');
+  expect(JSON.parse(lock).skills.tea).toMatchObject({ registry: { commit: first } });
+  repository.commit({ 'tea/SKILL.md': LONGER });
+  const other = await openRoot(tempFolder({ 'skills-lock.json': lock }));
+  await (await other.origin.restore()).apply(ADA);
+  expect(await other.origin.verify()).toMatchObject([{ state: 'same' }]);
+  expect((await other.origin.update()).skills).toMatchObject([{ state: 'outdated' }]);
+});
+
 /** A registry of npm on loopback with one package. */
 async function npmRegistry(versions: Readonly<Record<string, Buffer>>, tags: Readonly<Record<string, string>>) {
   const url: string = await serveFiles((path) => {

@@ -21,8 +21,7 @@ export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED)
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const run = runnerIn(folder, origin, maxBytes);
-    await run(['init', '--quiet', '--bare', '--template=']);
-    const { commit, isTag } = await fetchCommit(run, origin, folder);
+    const { commit, isTag } = await fetchAsNamed(run, origin, folder);
     const entries = entriesOf(await run(['ls-tree', '-r', '-z', '-l', '--full-tree', commit]));
     const objects = new Map(entries.map(({ path, object }) => [path, object]));
     return {
@@ -155,6 +154,21 @@ function noRef(origin: GitOrigin, cause: unknown): Error {
   const isOfPage = origin.path === undefined ? '' : ' A branch with a slash is given as owner/repo/path@branch.';
   const why = `it has no branch or tag ${JSON.stringify(ref)}. To see what it has: git ls-remote ${withoutUser(url)}.${isOfPage}`;
   return originUnavailable(shownOrigin(origin), why, cause);
+}
+
+/** Most repositories name their contents by SHA-1, some by SHA-256; which of the two the server says only in its refusal. */
+async function fetchAsNamed(run: Run, origin: GitOrigin, folder: string): ReturnType<typeof fetchCommit> {
+  const init = ['init', '--quiet', '--bare', '--template='];
+  try {
+    await run(init);
+    return await fetchCommit(run, origin, folder);
+  } catch (error) {
+    const [, format] = /mismatched algorithms: client \w+; server (sha1|sha256)/.exec(describeError(error)) ?? [];
+    if (format === undefined) throw error;
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+    await run([...init, `--object-format=${format}`]);
+    return fetchCommit(run, origin, folder);
+  }
 }
 
 async function fetchCommit(
