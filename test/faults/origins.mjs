@@ -92,4 +92,20 @@ export const origins = [
     name: 'a process that is killed in import leaves the files',
     build: true,
   },
+  {
+    title: 'An update is written over what somebody has edited since it was shown',
+    file: `${ORIGIN}/write-skill.ts`,
+    find: 'if (planned && !(folderExists(location) && isSameFiles(filesAt(location), planned)))',
+    replace: 'if (planned && !folderExists(location))',
+    test: 'test/slow/skill_registry/origin/outdated-plans.test.ts',
+    name: 'writes no update over what somebody has edited since it was shown, and takes it into the next one',
+  },
+  {
+    title: 'Of two commands the slower takes the entry of the other in the lock',
+    file: `${ORIGIN}/write-skill.ts`,
+    find: 'if (lock && !isDeepStrictEqual(locked.get(lock.name), lock.before))',
+    replace: "if (lock && lock.name === '')",
+    test: 'test/slow/skill_registry/origin/outdated-plans.test.ts',
+    name: 'leaves the lock to the command that was faster, of two that install different skills of one name',
+  },
 ];

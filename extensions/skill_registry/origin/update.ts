@@ -101,8 +101,8 @@ async function prepareOne(context: ChangeContext, name: string, entry: LockEntry
     return {
       view: { ...view, state: 'outdated', files: updates, findings, diff: diffOf(here, changes) },
       write: {
-        ...{ location, ...changes, conflicts, kind: 'updated', origin: shownOrigin(origin) },
-        lock: { name, entry: entryOf(offer, skill, files, context.root) },
+        ...{ location, ...changes, conflicts, kind: 'updated', origin: shownOrigin(origin), planned: here },
+        lock: { name, entry: entryOf(offer, skill, files, context.root), before: entry },
       },
     };
   } catch (error) {
