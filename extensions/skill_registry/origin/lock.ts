@@ -173,8 +173,9 @@ function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
 function documentOf(root: string, content: string | undefined): z.infer<typeof lockDocument> {
   if (content === undefined) return { version: 1, skills: {} };
   const file = join(root, LOCK_FILE);
-  const { data } = lockDocument.safeParse(jsonOf(content, file));
-  if (data) return data;
+  const document = jsonOf(content, file);
+  // Not what zod makes of it: that has no entry of the name `__proto__`, which would then be lost.
+  if (lockDocument.safeParse(document).success) return document as z.infer<typeof lockDocument>;
   throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Mend it, or move it away.');
 }
 

@@ -63,7 +63,9 @@ export function locationFor(context: ChangeContext, id: string, folder?: string)
 export function installedLocation(context: ChangeContext, name: string, entry: LockEntry): SkillLocation | undefined {
   const locations = (bySlug(context.snapshot()).get(slugOf(name)) ?? []).flatMap((skill) => {
     try {
-      return [locationOfSkill(skill, context.sources(), context.root)];
+      const location = locationOfSkill(skill, context.sources(), context.root);
+      // Another process may have removed it since the last scan.
+      return folderExists(location) ? [location] : [];
     } catch {
       // Another source that may not be written has one of that id as well.
       return [];

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { computedHash, lockedFiles } from '../../../../extensions/skill_registry/origin/lock.ts';
@@ -69,6 +69,14 @@ it('says what has changed, what is absent and what is broken', async () => {
     ['text', 'broken', expect.stringContaining('expected object')],
   ]);
   await expect(registry.origin.restore()).rejects.toMatchObject({ code: 'ORIGIN_REFUSED' });
+});
+
+it('says of a skill that it is absent, that has gone since the last look', async () => {
+  const { root, registry } = await installed();
+  rmSync(join(root, 'skills/tea'), { recursive: true });
+  expect(await registry.origin.verify()).toMatchObject([{ name: 'tea', state: 'absent' }]);
+  expect((await registry.origin.update()).skills).toMatchObject([{ id: 'tea', state: 'absent' }]);
+  expect((await registry.origin.restore()).skills).toMatchObject([{ id: 'tea' }]);
 });
 
 it.each([
@@ -147,6 +155,22 @@ it('keeps what it does not know, in the file and in its entries, and the order o
   const after = lockOf(root);
   expect(Object.keys(after.skills)).toEqual(['pot', 'tea', 'zebra']);
   expect(after).toMatchObject({ note: 'Mine.', skills: { zebra: other, tea: { via: 'x' } } });
+});
+
+it('keeps and names entries whose names mean something to JavaScript', async () => {
+  const { root, registry } = await installed();
+  const [entry] = Object.values(lockOf(root).skills);
+  const names = ['__proto__', 'constructor', 'tea', 'toString'];
+  const entries = names.map((name) => `${JSON.stringify(name)}: ${JSON.stringify(entry)}`);
+  writeFileSync(join(root, 'skills-lock.json'), `{ "version": 1, "__proto__": 1, "skills": { ${entries.join()} } }`);
+  const verified = await registry.origin.verify();
+  expect(verified.map(({ name, state }) => `${name} ${state}`)).toEqual(
+    names.map((name) => `${name} ${name === 'tea' ? 'same' : 'absent'}`),
+  );
+  await registry.origin.remove('constructor', ADA);
+  const after = readFileSync(join(root, 'skills-lock.json'), 'utf8');
+  expect(after).toContain('"__proto__": 1');
+  expect(Object.keys(lockOf(root).skills)).toEqual(names.filter((name) => name !== 'constructor'));
 });
 
 it('leaves a lock alone that it cannot read', async () => {
