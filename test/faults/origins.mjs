@@ -108,4 +108,20 @@ export const origins = [
     test: 'test/slow/skill_registry/origin/outdated-plans.test.ts',
     name: 'leaves the lock to the command that was faster, of two that install different skills of one name',
   },
+  {
+    title: 'An update leaves who may run a file as it was',
+    file: 'extensions/skill_registry/history/change-or-recover.ts',
+    find: ' && !isOfMode(change)) continue;',
+    replace: ') continue;',
+    test: 'test/slow/skill_registry/origin/update.test.ts',
+    name: 'takes who may run a file from its origin, though nothing in it has changed, and shows that',
+  },
+  {
+    title: 'An entry of the lock is lost because of its name',
+    file: `${ORIGIN}/lock.ts`,
+    find: 'if (lockDocument.safeParse(document).success) return document as z.infer<typeof lockDocument>;',
+    replace: 'const { data } = lockDocument.safeParse(document);\n  if (data) return data;',
+    test: 'test/slow/skill_registry/origin/lock.test.ts',
+    name: 'keeps and names entries whose names mean something to JavaScript',
+  },
 ];

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
@@ -59,6 +59,14 @@ const ACTIONS: readonly (readonly [string, readonly string[], (house: House) => 
       await install(house);
       writeTree(house.from, NEWER);
       writeTree(house.root, MINE);
+    },
+  ],
+  [
+    'update',
+    STEPS,
+    async (house) => {
+      await install(house);
+      chmodSync(join(house.from, 'tea/run.sh'), 0o644);
     },
   ],
   ['uninstall', MOVE_STEPS, install],
