@@ -66,4 +66,13 @@ export const trustFile = [
     test: 'test/lib/trust/cut-lines.test.ts',
     name: 'takes no line that would make the file too large to be used',
   },
+  {
+    title: 'A revoked source is taken from by another spelling of its address',
+    file: 'extensions/skill_registry/trust/sources.ts',
+    find: 'decisions.findLast(({ path }) => placeOf(path) === place)',
+    replace: 'decisions.findLast(({ path }) => path === source || place === path)',
+    test: 'test/cli/trust-sources.test.ts',
+    name: 'is not taken from once it is revoked, also not as',
+    build: true,
+  },
 ];
