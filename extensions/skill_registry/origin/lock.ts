@@ -6,6 +6,7 @@ import { digestOf } from '../../../lib/digest/index.ts';
 import { isPlainPath, readContained, writeContained } from '../../../lib/files/index.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
+import { MAX_LOCK } from '../trust/installed.ts';
 import { originOf } from './address.ts';
 import { lockInvalid } from './errors.ts';
 import { type IncomingFile, MAX_FILES } from './offer.ts';
@@ -113,7 +114,6 @@ const ORIGIN_TYPES: ReadonlySet<string> = new Set([
   'local',
   'node_modules',
 ]);
-const MAX_LOCK = 16 * 1024 * 1024;
 
 const text = z.string().min(1).max(4096);
 const lockEntry = z.looseObject({

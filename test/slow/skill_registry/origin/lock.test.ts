@@ -173,6 +173,15 @@ it('keeps and names entries whose names mean something to JavaScript', async () 
   expect(Object.keys(lockOf(root).skills)).toEqual(names.filter((name) => name !== 'constructor'));
 });
 
+it('knows what was installed also by a long lock', async () => {
+  const { root, registry } = await installed();
+  const lock = lockOf(root);
+  const many = Array.from({ length: 5_000 }, (_, at) => [`s-${at}`, { ...lock.skills.tea, note: 'x'.repeat(1_000) }]);
+  writeLock(root, { ...lock, skills: { ...Object.fromEntries(many), ...lock.skills } });
+  await registry.refresh();
+  expect(await registry.admin.trustOf('tea')).toMatchObject({ origin: 'brought-in' });
+});
+
 it('leaves a lock alone that it cannot read', async () => {
   const { root, registry } = await installed();
   for (const text of ['{', '[]', '{"version":2,"skills":{}}', '{"version":1}']) {
