@@ -46,13 +46,17 @@ it.each(['sha1', 'sha256'] as const)('takes skills of a repository that names it
 });
 
 /** A registry of npm on loopback with one package. */
-async function npmRegistry(versions: Readonly<Record<string, Buffer>>, tags: Readonly<Record<string, string>>) {
+async function npmRegistry(
+  versions: Readonly<Record<string, Buffer>>,
+  tags: Readonly<Record<string, string>>,
+  digestOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('base64'),
+) {
   const url: string = await serveFiles((path) => {
     const tarball = versions[/^\/tea-skills\/-\/(.*)\.tgz$/.exec(path)?.[1] ?? ''];
     if (tarball) return tarball;
     if (path !== '/tea-skills') return undefined;
     const described = Object.entries(versions).map(([version, bytes]) => {
-      const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+      const integrity = `sha512-${digestOf(bytes)}`;
       const dist = { tarball: `${url}/tea-skills/-/${version}.tgz`, integrity };
       return [version, { name: 'tea-skills', version, dist }];
     });
@@ -100,6 +104,26 @@ it('takes a package by version, range and tag, from the registry of the person a
   await (await other.origin.restore()).apply(ADA);
   expect(await other.origin.verify()).toMatchObject([{ state: 'same' }]);
   expect(existsSync(mark)).toBe(false);
+});
+
+it('says why npm gives no package: its registry is away, or sends other bytes than it says', {
+  timeout: 300_000,
+}, async () => {
+  const bytes = tarGz([{ path: 'package/skills/tea/SKILL.md', content: TEA }]);
+  const lying = await npmRegistry({ '1.0.0': bytes }, { latest: '1.0.0' }, () => Buffer.alloc(64).toString('base64'));
+  const { registry } = await openRegistry();
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const [url, why] of [
+    ['http://127.0.0.1:1/', /ECONNREFUSED/],
+    [lying, /integrity/i],
+  ] as const) {
+    vi.stubEnv('npm_config_registry', url);
+    vi.stubEnv('npm_config_cache', tempFolder());
+    await expect(registry.origin.add('npm:tea-skills')).rejects.toMatchObject({
+      code: 'ORIGIN_UNAVAILABLE',
+      message: expect.stringMatching(why),
+    });
+  }
 });
 
 it('unpacks a bomb no further than its limit', async () => {
