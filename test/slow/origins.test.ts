@@ -169,6 +169,25 @@ it('runs nothing of a repository: no hook, no filter, no submodule, no attribute
   expect(existsSync(mark)).toBe(false);
 });
 
+it('says that a repository has no such commit, and refuses a name in it that is no text', async () => {
+  const repository = gitRepository({ 'tea/SKILL.md': TEA });
+  const { registry } = await openRegistry();
+  for (const commit of ['0123456789', '0'.repeat(40)])
+    await expect(registry.origin.add(`${repository.url}#${commit}`)).rejects.toMatchObject({
+      code: 'ORIGIN_UNAVAILABLE',
+      message: expect.stringContaining(`it has no commit "${commit}"`),
+    });
+  writeFileSync(
+    Buffer.concat([Buffer.from(`${repository.folder}/tea/b`), Buffer.from([0xe4]), Buffer.from('d.md')]),
+    '',
+  );
+  repository.commit({});
+  await expect(registry.origin.add(repository.url)).rejects.toMatchObject({
+    code: 'ORIGIN_REFUSED',
+    message: expect.stringContaining('is no UTF-8 text'),
+  });
+});
+
 it('refuses a link and a submodule in a repository', async () => {
   const { registry } = await openRegistry();
   const linked = gitRepository({ 'tea/SKILL.md': TEA, 'tea/users': { link: '/etc/passwd' } });

@@ -186,7 +186,11 @@ async function fetchCommit(
     // Not every server gives a commit by its name alone, and none by a part of it.
     if (!/^[0-9a-f]{4,64}$/.test(ref)) throw isNoRef(error) ? noRef(origin, error) : error;
     await run([...fetch, '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']);
-    return { commit: await commitOf(ref), isTag: false };
+    const commit = await commitOf(ref).catch((missing: unknown) => {
+      const why = `it has no commit ${JSON.stringify(ref)}, at least none in a branch or a tag`;
+      throw originUnavailable(shownOrigin(origin), why, missing);
+    });
+    return { commit, isTag: false };
   }
   const [fetched = ''] = readFileSync(join(folder, 'FETCH_HEAD'), 'utf8').split('\n');
   return { commit: await commitOf('FETCH_HEAD'), isTag: fetched.includes("\ttag '") };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, z } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
@@ -183,7 +183,16 @@ function textIfThere(root: string): string | undefined {
   try {
     return readContained(realpathSync(root), LOCK_FILE, MAX_LOCK).toString('utf8');
   } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
+    const file = join(root, LOCK_FILE);
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    if (!stats && isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
+    // Whoever asks whether everything is as it says must not hear that there is nothing.
+    if (stats?.isSymbolicLink()) throw lockInvalid(file, 'it is a link. Put the file itself in its place.');
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND'))
+      throw lockInvalid(
+        file,
+        'expected a regular file that may be read. Move away what is there, or correct its rights.',
+      );
     throw error;
   }
 }

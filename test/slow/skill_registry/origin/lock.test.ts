@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { computedHash, lockedFiles } from '../../../../extensions/skill_registry/origin/lock.ts';
@@ -171,6 +172,20 @@ it('keeps and names entries whose names mean something to JavaScript', async () 
   const after = readFileSync(join(root, 'skills-lock.json'), 'utf8');
   expect(after).toContain('"__proto__": 1');
   expect(Object.keys(lockOf(root).skills)).toEqual(names.filter((name) => name !== 'constructor'));
+});
+
+it.each<[string, (file: string) => void]>([
+  ['a folder', (file) => mkdirSync(file)],
+  ['a pipe', (file) => void execFileSync('mkfifo', [file])],
+  ['a link', (file) => symlinkSync('/etc/passwd', file)],
+])('says that a lock is %s, and neither that all is well nor that something is installed', async (_what, put) => {
+  const { root, registry } = await installed();
+  const file = join(root, 'skills-lock.json');
+  rmSync(file);
+  put(file);
+  const pot = tempFolder({ 'SKILL.md': TEA.replaceAll('tea', 'pot') });
+  for (const call of [() => registry.origin.verify(), () => registry.origin.restore(), () => registry.origin.add(pot)])
+    await expect(call()).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining(file) });
 });
 
 it('knows what was installed also by a long lock', async () => {
