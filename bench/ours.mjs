@@ -7,7 +7,7 @@ import { tsImport } from 'tsx/esm/api';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
 import { readFloor, statFloor } from './floors.mjs';
 import { MILLION_EVENTS } from './million-events.mjs';
-import { median, percentile, timed } from './statistics.mjs';
+import { compared, median, percentile, timed } from './statistics.mjs';
 
 const [, , what, folder, root] = process.argv;
 const open = (cache, inspect = true) =>
@@ -33,6 +33,21 @@ const measurements = {
     return pairs(
       5,
       () => statFloor(folder),
+      () => open('disk'),
+    );
+  },
+  /** One load of a process that has just started: as `first`, and with the cache that an earlier process has left. */
+  async load() {
+    return pairs(
+      1,
+      () => readFloor(folder),
+      () => open('memory', false),
+    );
+  },
+  async start() {
+    return pairs(
+      1,
+      () => readFloor(folder),
       () => open('disk'),
     );
   },
@@ -89,19 +104,16 @@ const measurements = {
     };
     const result = {};
     for (const [name, read] of Object.entries(reads)) {
-      const cost = async (registry) => {
-        const before = process.cpuUsage();
+      const all = async (registry) => {
         for (let index = 0; index < 400; index++) await read(registry, ids[index % ids.length]);
         // Writes what was noted.
         await registry.usage.events({ limit: 1 });
-        const { user, system } = process.cpuUsage(before);
-        return user + system;
       };
       const ratios = [];
       for (let round = -4; round < 40; round++) {
         const times = new Map();
         for (const registry of round % 2 === 0 ? registries : registries.toReversed())
-          times.set(registry, await cost(registry));
+          times.set(registry, (await timed(() => all(registry))).cpu);
         if (round >= 0) ratios.push(times.get(registries[0]) / times.get(registries[1]));
       }
       result[name] = median(ratios);
@@ -131,19 +143,18 @@ async function pairs(count, floor, work, closes = true) {
   const [floors, ours] = [[], []];
   let skills = 0;
   for (let round = 0; round < count; round++) {
-    floors.push((await timed(floor)).ms);
-    const { ms, value } = await timed(work);
-    ours.push(ms);
+    floors.push(await timed(floor));
+    const { value, ...cost } = await timed(work);
+    ours.push(cost);
     skills = (value.snapshot?.() ?? value).skills.length;
     if (closes) await value.close();
   }
-  const again = (values) => median(values.slice(1));
-  return { skills, first: ours[0] / floors[0], firstMs: ours[0], again: again(ours) / again(floors), ms: again(ours) };
+  return { skills, ...compared(floors, ours) };
 }
 
 /** Times in a process that has run for a while: the index is complete, and the function was called before. */
 async function settled(registry, work) {
-  await registry.admin.searchReady();
+  await registry.admin.prepareSearch();
   await times(20, work);
   return times(200, work);
 }

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
 import { fetchCopy } from '../dist/extensions/skill_registry/origin/well-known/fetch-copy.js';
+import { timed } from './statistics.mjs';
 
 const [url, cache, count, changed, kind] = process.argv.slice(2);
 const INDEX = '/.well-known/agent-skills/index.json';
@@ -66,10 +67,7 @@ async function artifacts() {
 
 /** Processor time of this process in milliseconds: the machines share one computer. */
 async function cpuOf(work) {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return (await timed(work)).cpu;
 }
 
 /** Tells the server that a step is over, and waits until it has counted it. */

@@ -1,12 +1,13 @@
 /**
- * One load by a peer (of openskills, which is a command only, see run.mjs), in a process of its own: `node peers.mjs <peer> <folder>`. Prints JSON: the time of the first load, the
- * median of later ones, how many skills it took, beside the floor of reading every file. What a peer prints is dropped.
+ * Loads by a peer (of openskills, which is a command only, see commands.mjs), in a process of its own:
+ * `node peers.mjs <peer> <folder> [rounds]`. Prints JSON: the time of the first load, the median of later ones, how many skills it
+ * took, beside the floor of reading every file. What a peer prints is dropped.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readFloor } from './floors.mjs';
-import { median, timed } from './statistics.mjs';
+import { compared, timed } from './statistics.mjs';
 
 const require = createRequire(import.meta.url);
 /** A file of an installed package, whatever its `exports` say. */
@@ -26,7 +27,7 @@ const PEERS = {
   'mastra + BM25': () => mastra({ bm25: true }),
   'mcp ext/skills': async () => {
     const { loadSkills } = await import('@modelcontextprotocol/server/ext/skills/node');
-    return async (dir) => [...(await loadSkills(dir)).entries()].length;
+    return async (dir) => (await loadSkills(dir)).entries.length;
   },
 };
 
@@ -38,20 +39,14 @@ async function mastra(options) {
   };
 }
 
-const [, , name, folder] = process.argv;
+const [, , name, folder, rounds = 3] = process.argv;
 const print = console.log;
 console.log = console.warn = console.error = console.info = console.debug = () => undefined;
 const load = await PEERS[name]();
 const [floors, theirs] = [[], []];
-let skills = 0;
-for (let round = 0; round < 3; round++) {
-  floors.push((await timed(() => readFloor(folder))).ms);
-  const { ms, value } = await timed(() => load(folder));
-  theirs.push(ms);
-  skills = value;
+for (let round = 0; round < Number(rounds); round++) {
+  floors.push(await timed(() => readFloor(folder)));
+  theirs.push(await timed(() => load(folder)));
 }
-const ms = median(theirs.slice(1));
-print(
-  JSON.stringify({ skills, firstMs: theirs[0], first: theirs[0] / floors[0], ms, again: ms / median(floors.slice(1)) }),
-);
+print(JSON.stringify({ skills: theirs[0].value, ...compared(floors, theirs) }));
 process.exit(0);

@@ -1,43 +1,40 @@
 /**
- * `npm run bench`: one table of ratios, everything measured in this run. How to read it: bench/README.md.
+ * `npm run bench`: one table of ratios, everything measured in this run; `npm run bench commands`: only its rows of commands. How to
+ * read it: bench/README.md.
  *
  * SKILL_CORPUS=<folder> adds the real skills and the retrieval figures.
  */
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { child, inTemporaryHome, PEERS, rootIn } from './children.mjs';
+import { commandRows } from './commands.mjs';
 import { generateSkills } from './generate-skills.mjs';
-import { median, timed } from './statistics.mjs';
+import { median } from './statistics.mjs';
 import { printTable } from './table.mjs';
 import { makeTrees } from './trees.mjs';
 
-const HERE = fileURLToPath(new URL('.', import.meta.url));
-const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const CORPUS = process.env.SKILL_CORPUS;
 const ROUNDS = 3;
-const PEERS = ['pi', 'gemini-cli', 'mastra', 'mastra + BM25', 'mcp ext/skills'];
 
+const onlyCommands = process.argv[2] === 'commands';
 const rows = [];
-const base = realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-bench-')));
-try {
-  const havePeers = installPeers();
+inTemporaryHome((base, havePeers) => {
   const trees = makeTrees(base, CORPUS);
-  for (const [name, tree] of Object.entries(trees)) {
-    measureOurs(name, tree);
-    if (name !== 'g25') measurePeers(tree, havePeers);
-  }
-  measureUsage(trees.g10);
-  await measureList(trees.g10, havePeers);
-  if (trees.wild) measureAnswers(trees.wild);
-} finally {
-  rmSync(base, { recursive: true, force: true });
-}
+  if (!onlyCommands) measureLibrary(base, trees, havePeers);
+  rows.push(...commandRows(base, trees));
+  if (trees.wild && !onlyCommands) measureAnswers(base, trees.wild);
+});
 printTable(rows);
 
-function measureOurs(name, { label, folder }) {
-  const root = rootFor(name);
+function measureLibrary(base, trees, havePeers) {
+  for (const [name, tree] of Object.entries(trees)) {
+    measureOurs(rootIn(base, name), name, tree);
+    if (name !== 'g25') measurePeers(tree, havePeers);
+  }
+  measureUsage(base, trees.g10);
+}
+
+function measureOurs(root, name, { label, folder }) {
   const sample = (what, ...flags) =>
     Array.from({ length: ROUNDS }, () => child('ours.mjs', [what, folder, root], flags));
   const add = (what, budget, all, key) => {
@@ -75,17 +72,17 @@ function measureOurs(name, { label, folder }) {
   });
 }
 
-function measureUsage({ folder }) {
+function measureUsage(base, { folder }) {
   const read = join(base, 'read');
   generateSkills(read, 200);
   for (const id of readdirSync(read))
     cpSync(join(read, id, 'SKILL.md'), join(read, id, 'references/guide.md'), { recursive: true });
-  const all = Array.from({ length: ROUNDS }, () => child('ours.mjs', ['usage', read, rootFor('usage')]));
+  const all = Array.from({ length: ROUNDS }, () => child('ours.mjs', ['usage', read, rootIn(base, 'usage')]));
   for (const [name, what] of Object.entries({ body: 'read_skill', resource: 'read_skill_resource' })) {
     const ratio = `${median(all.map((one) => one[name])).toFixed(3)}x`;
     rows.push({ what: `${what}, usage on / off`, on: '200 generated', ratio, budget: '1.05x' });
   }
-  const { ms } = child('ours.mjs', ['report', folder, rootFor('report')]);
+  const { ms } = child('ours.mjs', ['report', folder, rootIn(base, 'report')]);
   const of = 'a million events';
   rows.push({ what: 'usage report', on: of, ms: ms.report, budget: '1000 ms' });
   rows.push({ what: 'events of one conversation', on: of, ms: ms.thread });
@@ -104,26 +101,8 @@ function measurePeers({ label, flat }, havePeers) {
   }
 }
 
-/** The time of the whole process, compared with an empty one. */
-async function measureList({ label, folder }, havePeers) {
-  const root = rootFor('g10');
-  const [empty, list, openskills] = [[], [], []];
-  const theirs = join(HERE, 'node_modules/openskills/dist/cli.js');
-  mkdirSync(join(root, '.claude'), { recursive: true });
-  symlinkSync(folder, join(root, '.claude/skills'));
-  for (let round = 0; round < 7; round++) {
-    empty.push((await timed(() => execFileSync(process.execPath, ['-e', '0']))).ms);
-    list.push((await timed(() => run(COMMAND, ['list', '--root', root, '--skills', folder]))).ms);
-    if (havePeers) openskills.push((await timed(() => run(theirs, ['list'], [], root))).ms);
-  }
-  const ratio = `${(median(list) / median(empty)).toFixed(1)}x an empty node (${median(empty).toFixed(0)} ms)`;
-  rows.push({ what: 'list, whole process, cached', on: label, ms: median(list), ratio, budget: '300 ms' });
-  const other = havePeers ? `${(median(openskills) / median(empty)).toFixed(1)}x an empty node` : 'not installed';
-  rows.push({ what: 'openskills list, whole process', on: label, ms: median(openskills), ratio: other });
-}
-
-function measureAnswers({ label, folder }) {
-  const tokens = child('tokens.mjs', [folder, rootFor('wild')]);
+function measureAnswers(base, { label, folder }) {
+  const tokens = child('tokens.mjs', [folder, rootIn(base, 'wild')]);
   for (const [format, { perSkill, overhead }] of Object.entries(tokens)) {
     const ratio = `${perSkill.toFixed(1)} tokens a skill, ${overhead.toFixed(1)} of them overhead`;
     rows.push({ what: `L1 as ${format}`, on: label, ratio, budget: format === 'bullets' ? '8 overhead' : '' });
@@ -131,38 +110,12 @@ function measureAnswers({ label, folder }) {
   const queries = join(CORPUS, 'retrieval-queries.jsonl');
   if (!existsSync(queries)) return;
   for (const [set, { queries: count, hit1, hit5, recall5, ndcg10, l1, total, auc, unanswered }] of Object.entries(
-    child('retrieval.mjs', [queries, folder, rootFor('wild')]),
+    child('retrieval.mjs', [queries, folder, rootIn(base, 'wild')]),
   )) {
     const ratio = `Hit@1 ${hit1}, Hit@5 ${hit5}, Recall@5 ${recall5}, nDCG@10 ${ndcg10}, in L1 ${l1} %, ${total} skills found${auc === undefined ? '' : `, AUC ${auc}`}`;
     rows.push({ what: `retrieval, ${count} queries`, on: set, ratio, budget: 'L1 92 %' });
     if (!unanswered) continue;
     const answered = `${unanswered.found} get an answer, ${unanswered.total} skills found`;
     rows.push({ what: `retrieval, ${unanswered.queries} queries`, on: `${set}-none`, ratio: answered, budget: '' });
-  }
-}
-
-function rootFor(name) {
-  const root = join(base, `root-${name}`);
-  mkdirSync(join(root, 'data'), { recursive: true });
-  return root;
-}
-
-function child(script, args, flags = []) {
-  return JSON.parse(run(join(HERE, script), args, flags));
-}
-
-function run(script, args, flags = [], cwd = HERE) {
-  const options = { cwd, encoding: 'utf8', maxBuffer: 64 * 1_048_576, stdio: ['ignore', 'pipe', 'ignore'] };
-  return execFileSync(process.execPath, [...flags, script, ...args], options);
-}
-
-/** Installs the peers once. @returns Whether they are installed. */
-function installPeers() {
-  if (existsSync(join(HERE, 'node_modules'))) return true;
-  try {
-    execFileSync('npm', ['ci', '--prefix', HERE, '--ignore-scripts', '--no-audit', '--no-fund'], { stdio: 'inherit' });
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -9,9 +9,26 @@ export function percentile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
-/** The milliseconds that `work` takes, and its result. */
+/** What `work` takes in milliseconds, `cpu` of them processor time of this process, all threads together; and its result. */
 export async function timed(work) {
-  const startedAt = performance.now();
+  const [startedAt, before] = [performance.now(), process.cpuUsage()];
   const value = await work();
-  return { ms: performance.now() - startedAt, value };
+  const ms = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(before);
+  return { ms, cpu: (user + system) / 1000, value };
+}
+
+/**
+ * Rounds of a measurement beside the rounds of its floor: the first of a process, which has compiled nothing yet, and the later ones.
+ *
+ * @param {readonly { ms: number, cpu: number }[]} floors
+ * @param {readonly { ms: number, cpu: number }[]} rounds
+ */
+export function compared(floors, rounds) {
+  const again = (all) => median(all.slice(1).map(({ ms }) => ms));
+  const [[floor], [first]] = [floors, rounds];
+  return {
+    ...{ first: first.ms / floor.ms, firstMs: first.ms, firstCpu: first.cpu, floorCpu: floor.cpu },
+    ...{ again: again(rounds) / again(floors), ms: again(rounds) },
+  };
 }

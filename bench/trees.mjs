@@ -7,9 +7,10 @@ import { generateSkills } from './generate-skills.mjs';
 /**
  * @param {string} base
  * @param {string | undefined} corpus - Folder with `wild-skills.tar.gz`.
+ * @param {readonly number[]} counts - Of generated skills, a folder for each.
  * @returns folders by name; `flat` is for peers that look one level deep only.
  */
-export function makeTrees(base, corpus) {
+export function makeTrees(base, corpus, counts = [10_000, 25_000]) {
   const trees = {};
   if (corpus && existsSync(join(corpus, 'wild-skills.tar.gz'))) {
     execFileSync('tar', ['-xzf', join(corpus, 'wild-skills.tar.gz'), '-C', base]);
@@ -19,7 +20,7 @@ export function makeTrees(base, corpus) {
       flat: flatten(join(base, 'wild-skills'), join(base, 'flat')),
     };
   }
-  for (const count of [10_000, 25_000]) {
+  for (const count of counts) {
     const folder = join(base, `generated-${count}`);
     generateSkills(folder, count);
     trees[`g${count / 1000}`] = { label: `${count.toLocaleString('en')} generated`, folder, flat: folder };

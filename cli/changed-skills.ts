@@ -6,7 +6,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { isInside } from '../lib/files/index.ts';
 
 /** Whether git says that something in a folder has changed. */
-export interface Changes {
+export interface GitChanges {
   /** @param folder - Absolute. */
   has(folder: string): boolean;
   /** Folders, absolute, that are still there and have lost their SKILL.md. */
@@ -18,7 +18,7 @@ export interface Changes {
  *
  * @throws INVALID_ARGUMENT where there is no repository, or no git.
  */
-export async function changesIn(folder: string): Promise<Changes> {
+export async function gitChangesIn(folder: string): Promise<GitChanges> {
   const top = (await git(folder, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
   const entries = (
     await git(folder, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'])
@@ -53,8 +53,8 @@ interface GitFailure {
 }
 
 function notAnswered(folder: string, failure: GitFailure): CodedError {
-  const said = failure.code === 'ENOENT' ? 'there is no git' : (failure.stderr?.trim().split('\n')[0] ?? '');
-  const message = `--changed asks git what has changed in ${folder}, which failed: ${said}. Go into a git repository, or leave --changed out.`;
+  const reason = failure.code === 'ENOENT' ? 'there is no git' : (failure.stderr?.trim().split('\n')[0] ?? '');
+  const message = `--changed asks git what has changed in ${folder}, which failed: ${reason}. Go into a git repository, or leave --changed out.`;
   return new CodedError('INVALID_ARGUMENT', message, { folder }, failure);
 }
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { configOfUntrustedRoot } from '../extensions/skill_registry/host.ts';
-import { isOwnCheckout, readOwnerConfig, rootNotApproved } from '../kernel/host.ts';
+import { isOwnCheckout, readOwnerConfig, unapprovedRootProblem } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import { openTrust } from '../lib/trust/index.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
@@ -67,7 +67,7 @@ export function ownerConfig(
   const { values, ignored } = configOfUntrustedRoot(owner.values, realpathSync(root));
   const inConfig = ignored.map((key) => `${key} in data/skill_registry/config.yaml`);
   const hasEnv = existsSync(join(root, '.env')) ? ['.env'] : [];
-  const problem = rootNotApproved(root, [...inConfig, ...hasEnv]);
+  const problem = unapprovedRootProblem(root, [...inConfig, ...hasEnv]);
   return { values, problems: [...owner.problems, ...(problem ? [problem] : [])] };
 }
 

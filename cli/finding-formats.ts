@@ -3,7 +3,7 @@ import { printable, showName } from '../lib/text/index.ts';
 import { type FormattedFinding, type FormattedRule, type LocatedFinding, toSarif } from './sarif.ts';
 
 /** What was found at one path. */
-export interface FoundAt {
+export interface PathFindings {
   /** As it was typed. */
   readonly path: string;
   /** The file that findings without a path are about. */
@@ -20,7 +20,7 @@ export type FindingFormat = 'lines' | 'github' | 'sarif';
  * @param cwd - Paths below it are shown relative to it. @param rules - Described in SARIF.
  */
 export function formatFindings(
-  checks: readonly FoundAt[],
+  checks: readonly PathFindings[],
   format: FindingFormat,
   cwd: string,
   rules: readonly FormattedRule[] = [],
@@ -32,7 +32,7 @@ export function formatFindings(
 
 // --- internal ---
 
-function locate(check: FoundAt, finding: FormattedFinding, cwd: string): LocatedFinding {
+function locate(check: PathFindings, finding: FormattedFinding, cwd: string): LocatedFinding {
   const checked = check.file && finding.path ? join(dirname(check.file), finding.path) : check.file;
   const file = finding.file ?? checked;
   const near = file === undefined ? check.path : relative(cwd, file);

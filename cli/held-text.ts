@@ -10,7 +10,7 @@ export function heldText(skillId: string, heldBecause: string): string {
 }
 
 /** Inspects the skills that were brought in, and says on standard error which of them are held. */
-export async function sayHeld(
+export async function printHeld(
   { admin, snapshot }: Pick<SkillRegistry, 'admin' | 'snapshot'>,
   isMeant: (skill: Skill) => boolean,
   terminal: Terminal,

@@ -71,13 +71,14 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       .copyInheritedSettings(program);
     // Any word that names no subcommand arrives here.
     const unknown = () => `unknown command '${parent.name()} ${printable(made.args[0] ?? '')}'`;
-    const outputError = (text: string, write: (text: string) => void): void =>
-      write(text.replace(/^error: too many arguments .*/, `error: ${unknown()}`));
+    const outputError = (text: string, write: (text: string) => void): void => {
+      const isUnknown = /^error: too many arguments /.test(text);
+      write(isUnknown ? `error: ${unknown()}\n` : text);
+      made.showHelpAfterError(isUnknown ? `(skill-registry ${parent.name()} --help lists its commands)` : itsOptions);
+    };
     const path = parent === program ? made.name() : `${parent.name()} ${made.name()}`;
-    if (!isDefault) return made.showHelpAfterError(`(skill-registry ${path} --help shows its options)`);
-    return made
-      .configureOutput({ outputError })
-      .showHelpAfterError(`(skill-registry ${parent.name()} --help lists them)`);
+    const itsOptions = `(skill-registry ${path} --help shows its options)`;
+    return isDefault ? made.configureOutput({ outputError }) : made.showHelpAfterError(itsOptions);
   };
 
   program.commandsGroup('Agents:');
@@ -92,17 +93,27 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
 
 function addGlobalOptions(command: Command): Command {
   return command
-    .option('--root <dir>', 'folder with extensions/, skills/ and data/ (default: the nearest one, else here)')
+    .option(
+      '--root <dir>',
+      'folder with extensions/, skills/ and data/ (default: the nearest one upwards, else this folder)',
+    )
     .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
-    .option('--trust', 'trust the root for this command, although nobody has approved it')
-    .option('--json', 'print data as JSON');
+    .option(
+      '--trust',
+      'for this command: let code and settings of the root take effect, although nobody has approved it',
+    )
+    .option('--json', 'print JSON instead of text');
 }
 
 function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {
   const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';
   const message = error instanceof Error ? error.message : String(error);
   if (json) printJson(terminal, { error: { code, message } });
-  const hint = code === 'SKILL_NOT_FOUND' ? '\n(skill-registry list prints the ids)' : '';
+  // Of a skill that was removed, or a folder, there is other advice in the message.
+  const hint =
+    isCodedError(error, 'SKILL_NOT_FOUND') && error.details.nearest !== undefined
+      ? '\n(skill-registry list prints the ids)'
+      : '';
   terminal.err(`skill-registry: ${printable(describeError(error))}${hint}\n`);
   return exitOf(code);
 }

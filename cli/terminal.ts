@@ -74,13 +74,17 @@ export async function isConfirmed({ ask }: Pick<Required<Terminal>, 'ask'>, ques
 }
 
 /** @throws INVALID_ARGUMENT without a terminal and without `--yes`, as nobody would see what is done. */
-export function assertAskable({ yes }: ConfirmedOptions, { ask }: Pick<Terminal, 'ask'>): void {
+export function assertCanAsk({ yes }: ConfirmedOptions, { ask }: Pick<Terminal, 'ask'>): void {
   if (yes || ask) return;
-  throw new CodedError('INVALID_ARGUMENT', 'Without a terminal nobody can be asked. Give --yes if you mean it.');
+  throw new CodedError('INVALID_ARGUMENT', 'There is no terminal to ask at. Give --yes to do it without being asked.');
 }
 
-/** Whether the person at the terminal, or `--yes`, agrees; says it when not. After `assertAskable`. */
-export async function isAgreed(question: string, { yes }: ConfirmedOptions, { ask, err }: Terminal): Promise<boolean> {
+/** Whether the person at the terminal, or `--yes`, agrees; says it when not. After `assertCanAsk`. */
+export async function isConfirmedOrYes(
+  question: string,
+  { yes }: ConfirmedOptions,
+  { ask, err }: Terminal,
+): Promise<boolean> {
   if (yes || (ask && (await isConfirmed({ ask }, question)))) return true;
   err('Nothing was changed\n');
   return false;

@@ -120,7 +120,7 @@ export interface TurnContext {
   /** The text is shown to a person and goes to no model (`describeTurn`, the check of an agent at start): nothing is recorded. */
   readonly preview?: true;
   /** The text goes to a client that may be on another machine: it names no folder of this one. */
-  readonly elsewhere?: true;
+  readonly remoteClient?: true;
   /** State of a prompt pack's workflow, which may narrow what is visible. Without `state`: its first one. */
   readonly workflowState?: { readonly pack: string; readonly state?: string };
 }
@@ -142,7 +142,7 @@ export interface Tool<Input = never> {
   readonly description: string;
   readonly input: ZodType<Input>;
   /** Whether the agent of a turn is given the tool. Called when its turn begins. Absent: every agent that may use the extension is. */
-  isFor?(turn: TurnContext): boolean;
+  isAvailableIn?(turn: TurnContext): boolean;
   execute(args: Input, call: ToolCall): Promise<ToolResult>;
 }
 

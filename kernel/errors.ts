@@ -1,4 +1,4 @@
-import { CodedError, describeError } from '../lib/errors/index.ts';
+import { CodedError, describeError, isCodedError } from '../lib/errors/index.ts';
 import { didYouMean } from '../lib/text/index.ts';
 
 export { CodedError, describeError, isCodedError } from '../lib/errors/index.ts';
@@ -43,7 +43,9 @@ export function agentFailed(id: string, cause: unknown, endpoint?: string): Code
   const why =
     endpoint !== undefined && isUnanswered(cause)
       ? `Nothing answers at ${endpoint}. Start the model's server, or correct MODEL_BASE_URL.`
-      : `${describeError(cause).replace(/\.$/, '')}. ${ENDPOINT_ADVICE}`;
+      : isCodedError(cause)
+        ? describeError(cause)
+        : `${describeError(cause).replace(/\.$/, '')}. ${ENDPOINT_ADVICE}`;
   return new CodedError('AGENT_FAILED', `Agent "${id}" failed: ${why}`, { id }, cause);
 }
 
@@ -91,7 +93,7 @@ export function codeProtected(path: string, instead: string | undefined): CodedE
 export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError<KernelErrorCode> {
   const known = waiting.map((one) => one.name);
   const others = known.length > 0 ? `; waiting: ${known.join(', ')}` : '';
-  const message = `"${name}" has no waiting files${others}. To see all: skill-registry extensions list.`;
+  const message = `Nothing that an agent wrote waits for the extension "${name}"${others}. To see all extensions: skill-registry extensions list.`;
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 

@@ -12,7 +12,7 @@ export {
   heldOfRoot,
   isHeldInRoot,
   isOwnCheckout,
-  rootNotApproved,
+  unapprovedRootProblem,
 } from './boot/untrusted-root.ts';
 export { codeProtected, extensionNotHeld } from './errors.ts';
 export { approveExtension, recordExtensionDecision, revokeExtension } from './held/approve-or-revoke.ts';

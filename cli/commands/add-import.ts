@@ -5,17 +5,17 @@ import { decisionAbout, type SkillToAdd } from '../../extensions/skill_registry/
 import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { describeFindings } from '../describe-findings.ts';
-import { sayHeld } from '../held-text.ts';
+import { findingLines } from '../finding-lines.ts';
+import { printHeld } from '../held-text.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import {
   actorOf,
-  assertAskable,
+  assertCanAsk,
   type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isAgreed,
+  isConfirmedOrYes,
   printJson,
   type Terminal,
   withProgress,
@@ -42,7 +42,7 @@ export async function add(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   assertSense(what, options);
-  if (!options.dryRun) assertAskable(options, terminal);
+  if (!options.dryRun) assertCanAsk(options, terminal);
   const opened = await openRegistry(options, terminal);
   const plan = await withProgress(
     `Fetching ${printable(what ?? 'what is missing')}`,
@@ -54,7 +54,7 @@ export async function add(
   const shown = [...describeInstalled(plan), ...(isNothing ? nothing : [describePlan(plan)])].join('\n');
   if (options.dryRun && !options.json) terminal.out(`${shown}\n`);
   else terminal.err(`${shown}\n`);
-  const isMeant = !options.dryRun && !isNothing && (await isAgreed(questionOf(plan), options, terminal));
+  const isMeant = !options.dryRun && !isNothing && (await isConfirmedOrYes(questionOf(plan), options, terminal));
   if (isMeant && !options.trust) approveSource(plan, options, terminal);
   const installed = isMeant ? await withProgress('Installing', terminal, plan.apply(actorOf(options, terminal))) : [];
   if (options.json)
@@ -71,7 +71,7 @@ export async function add(
     terminal.err(`${printable(id)} ${how}: ${printable(plan.skills[at]?.folder ?? '')}\n`);
   }
   const folders = new Set(installed.map((_, at) => futureRealPath(plan.skills[at]?.folder ?? '')));
-  await sayHeld(opened.registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
+  await printHeld(opened.registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
   await opened.registry.close();
   return isMeant || isNothing || options.dryRun ? EXIT.done : EXIT.problem;
 }
@@ -89,9 +89,10 @@ export async function importSkills(
   const plan = await registry.origin.import(path, { name: options.name, cwd: terminal.cwd });
   const { skills, refused, prompt } = plan;
   const isShownOnly = !options.yes && !terminal.ask;
-  const say = isShownOnly && !options.json ? terminal.out : terminal.err;
-  say(`${describeImport(plan)}\n`);
-  const isMeant = !isShownOnly && skills.length > 0 && (await isAgreed(importQuestion(plan), options, terminal));
+  const print = isShownOnly && !options.json ? terminal.out : terminal.err;
+  print(`${describeImport(plan)}\n`);
+  const isMeant =
+    !isShownOnly && skills.length > 0 && (await isConfirmedOrYes(importQuestion(plan), options, terminal));
   const created = isMeant ? await plan.apply(actorOf(options, terminal)) : [];
   if (options.json)
     printJson(terminal, {
@@ -114,7 +115,7 @@ export async function importSkills(
     );
   if (isShownOnly && skills.length > 0) terminal.err('Nothing was written. Give --yes to write it.\n');
   const ids = new Set(created.map(({ id }) => id));
-  await sayHeld(registry, ({ id }) => ids.has(id), terminal);
+  await printHeld(registry, ({ id }) => ids.has(id), terminal);
   await registry.close();
   const isDone = skills.length > 0 && (isShownOnly || (isMeant && refused.length === 0));
   return isDone ? EXIT.done : EXIT.problem;
@@ -179,7 +180,7 @@ function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
 /** What looks like an attack comes before everything else. */
 function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
   const attacks = skills.flatMap(({ id, findings }) =>
-    describeFindings(findings, ['block']).map((line) => `${printable(id)}: ${line.trim()}`),
+    findingLines(findings, ['block']).map((line) => `${printable(id)}: ${line.trim()}`),
   );
   const lost = unreadable.map((path) => `  ${printable(path)} cannot be read as a skill`);
   return [
@@ -210,7 +211,7 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
     ...(allowedTools.length > 0 ? [`  allowed-tools: ${listed(allowedTools)}`] : []),
     ...(needs.length > 0 ? [`  requires: ${listed(needs)}`] : []),
     ...(collides === undefined ? [] : [`  ${collides}`]),
-    ...describeFindings(skill.findings, ['warn', 'info']),
+    ...findingLines(skill.findings, ['warn', 'info']),
     ...skill.problems.map(({ code, severity, message }) => `  ${severity} ${code}: ${message}`),
   ];
   return ['', ...lines.map((line) => printable(line.replaceAll(/[\r\n]+/g, ' ')))];

@@ -27,7 +27,7 @@ export async function completion(
     terminal.err(`skill-registry: no completion for ${JSON.stringify(shell)}; there is ${SHELLS.join(', ')}.\n`);
     return exitOf('INVALID_ARGUMENT');
   }
-  terminal.out(write(program.commands.map((one) => wordsOf(one))));
+  terminal.out(write(program.commands.map((one) => commandWords(one))));
   return EXIT.done;
 }
 
@@ -57,13 +57,13 @@ interface CommandWords {
   readonly choices: readonly string[];
 }
 
-function wordsOf(command: Command, above = ''): CommandWords {
+function commandWords(command: Command, above = ''): CommandWords {
   return {
     name: command.name(),
     description: command.description(),
     options: command.options,
     takes: takenBy(command, above),
-    commands: command.commands.map((one) => wordsOf(one, command.name())),
+    commands: command.commands.map((one) => commandWords(one, command.name())),
     choices: command.name() === 'completion' ? SHELLS : [],
   };
 }

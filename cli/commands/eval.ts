@@ -124,14 +124,14 @@ function sumOf(results: readonly EvaluationResult[]): EvaluationResult['totals']
 
 /** Totals first, then the skills with test cases, then what failed. */
 function textOfAll(results: readonly EvaluationResult[], held: readonly Held[], terminal: Terminal): string {
-  const isToTell = ({ suite, totals, problems }: EvaluationResult): boolean =>
+  const isListed = ({ suite, totals, problems }: EvaluationResult): boolean =>
     suite !== null || totals.failed > 0 || problems.length > 0;
-  const told = results.filter(isToTell);
-  const failed = told.filter(({ totals, problems }) => totals.failed > 0 || problems.length > 0);
-  const without = results.length - told.length;
+  const listed = results.filter(isListed);
+  const failed = listed.filter(({ totals, problems }) => totals.failed > 0 || problems.length > 0);
+  const without = results.length - listed.length;
   return [
     `${results.length} skill(s): ${countsOf(sumOf(results))}${without > 0 ? `; ${without} of them without test cases` : ''}`,
-    ...(told.length > 0 ? [describeResults(told, widthOf(terminal))] : []),
+    ...(listed.length > 0 ? [describeResults(listed, widthOf(terminal))] : []),
     ...failed.map(describeResult),
     ...(held.length > 0
       ? [['Held, so nothing of them was run', ...held.map(({ reason }) => `  ${printable(reason)}`)].join('\n')]

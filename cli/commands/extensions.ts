@@ -142,7 +142,7 @@ function waiting(root: string, name: string): HeldExtension {
 /** Shows the difference and asks. @returns Its digest when the answer is yes. */
 async function digestOfYes(held: HeldExtension, terminal: Terminal): Promise<string | undefined> {
   if (!terminal.ask) {
-    const message = `Nobody can be asked here. Run skill-registry extensions show ${held.name}, then approve with --digest and the digest that it prints.`;
+    const message = `There is no terminal to ask at. See what waits with skill-registry extensions show ${held.name}, then give the digest that it prints: skill-registry extensions approve ${held.name} --digest <digest>`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   terminal.err(`${forTerminal(await describeHeld(held, ownExtensionIds()), terminal, terminal.progress)}\n`);

@@ -10,7 +10,7 @@ import {
   isOwnCheckout,
   packageRoot,
   readOwnerConfig,
-  rootNotApproved,
+  unapprovedRootProblem,
 } from '../../kernel/host.ts';
 import { readContained, writeContained } from '../../lib/files/index.ts';
 import { printable } from '../../lib/text/index.ts';
@@ -18,12 +18,12 @@ import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, isRoot } from '../find-root.ts';
 import {
   actorOf,
-  assertAskable,
+  assertCanAsk,
   type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isAgreed,
+  isConfirmedOrYes,
   printJson,
   type Terminal,
 } from '../terminal.ts';
@@ -79,7 +79,7 @@ export async function init(options: GlobalOptions & ConfirmedOptions, terminal: 
     return EXIT.done;
   }
   assertNew(root, isApproved);
-  assertAskable(options, terminal);
+  assertCanAsk(options, terminal);
   if (!isApproved) assertDataInRoot(root);
   const { agents, text, write } = await startConfig(root);
   const hasSkills = lstatSync(join(root, 'skills'), { throwIfNoEntry: false }) !== undefined;
@@ -99,7 +99,7 @@ export async function init(options: GlobalOptions & ConfirmedOptions, terminal: 
       ].join('\n'),
     ),
   );
-  const isMeant = await isAgreed('Write this?', options, terminal);
+  const isMeant = await isConfirmedOrYes('Write this?', options, terminal);
   if (isMeant) {
     assertNew(root, isApproved);
     if (!isApproved) trust.decide({ action: 'allow', kind: 'root', path: root, ...actorOf(options, terminal) });
@@ -142,10 +142,10 @@ function assertNew(root: string, isApproved: boolean): void {
   const { values, problems } = readOwnerConfig(root, 'skill_registry');
   const [broken] = problems;
   const keys = Object.keys(values);
-  const says = broken ? 'cannot be read' : keys.length > 0 ? `sets ${keys.join(', ')}` : 'sets nothing';
+  const content = broken ? 'cannot be read' : keys.length > 0 ? `sets ${keys.join(', ')}` : 'sets nothing';
   const advice = broken?.message ?? 'Edit it, or move it away first.';
-  const held = isApproved ? undefined : rootNotApproved(root, heldOfRoot(root));
-  const message = `${file} is there already, and ${says}; nothing was changed. ${advice}`;
+  const held = isApproved ? undefined : unapprovedRootProblem(root, heldOfRoot(root));
+  const message = `${file} is there already, and ${content}; nothing was changed. ${advice}`;
   throw new CodedError('INVALID_ARGUMENT', [message, ...(held ? [held.message] : [])].join(' '));
 }
 

@@ -99,12 +99,12 @@ const WORDS: Readonly<Record<FindingLevel, string>> = {
 /** Important findings first; those of level `info` are only counted. */
 function reportOf({ what, verdict, findings }: Inspected): string {
   const facts = findings.filter(({ level }) => level === 'info').length;
-  const told = findings
+  const listed = findings
     .filter(({ level }) => level !== 'info')
     .map(({ rule, level, file, line, message, excerpt }) => {
       const where = line === undefined ? file : `${file}:${line}`;
       return `  ${level.padEnd(5)}  ${where}  ${message} [${rule}]${excerpt === '' ? '' : `\n         ${excerpt}`}`;
     });
   const counted = facts === 0 ? [] : [`  ${facts} more that only say what is there; --json has all`];
-  return [`${what}: ${WORDS[verdict]}`, ...told, ...counted].join('\n');
+  return [`${what}: ${WORDS[verdict]}`, ...listed, ...counted].join('\n');
 }

@@ -7,7 +7,7 @@ import {
   workflowOption,
 } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
-import { aboutTokens, formatTable, printable } from '../../lib/text/index.ts';
+import { estimateTokens, formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
@@ -32,7 +32,7 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
   const found = problems();
   const listed = options.all
     ? await seenRows(opened, counts, state)
-    : skills.map((skill) => rowOf(skill, counts.get(skill.id)));
+    : skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
   const errors = found.filter((problem) => problem.severity === 'error').length;
   const totals = totalsOf(listed, found.length, registry.snapshot());
   const isShort = terminal.terminal && !options.json && !options.all && listed.length > MANY;
@@ -43,7 +43,7 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
     const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(skills, counts);
     terminal.out(`${formatTable(...withoutOneSource(table, terminal), widthOf(terminal))}\n`);
   }
-  const kept = `${options.all ? '' : keptText(skills)}${brokenText(skills, found)}`;
+  const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
     const table = withoutOneSource(tokenTable(skills, counts), terminal);
@@ -55,7 +55,7 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
 }
 
 /** A skill as `list --json` and `search --json` have it. */
-export function rowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
+export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
   return {
     skill_id: skill.id,
     qualified_id: skill.qualifiedId,
@@ -69,11 +69,11 @@ export function rowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow
 }
 
 /** The skills that no agent sees, and why, as lines for people. */
-export function keptText(skills: readonly Skill[]): string {
+export function unseenSkillsText(skills: readonly Skill[]): string {
   // Held skills first: a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
   const kept = ordered.flatMap((skill) => {
-    const because = keptBecause(skill);
+    const because = unseenBecause(skill);
     return because === undefined ? [] : [`${skill.id}: ${because}`];
   });
   const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
@@ -129,7 +129,7 @@ async function seenRows(
   const turns = (await declaredTurns(root, trusted)).map((turn) => ({ ...turn, ...state }));
   const seen = await registry.admin.whoSees(turns);
   return seen.map(({ skill, isLoser, views }) => ({
-    ...rowOf(skill, isLoser ? undefined : counts.get(skill.id)),
+    ...skillRowOf(skill, isLoser ? undefined : counts.get(skill.id)),
     seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [agent] : [])),
     not_seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [] : [{ agent, because }])),
   }));
@@ -159,8 +159,8 @@ function tokenTable(skills: readonly Skill[], counts: ReadonlyMap<string, TokenC
   const cells = skills.map((skill) => {
     const { id, source, description, bytes, remote } = skill;
     const { l1, l2 } = counts.get(id) ?? NOT_COUNTED;
-    const body = remote ? '-' : aboutTokens(bytes - description.length);
-    return [id, l1 ?? aboutTokens(id.length + description.length), l2 ?? body, source, description];
+    const body = remote ? '-' : estimateTokens(bytes - description.length);
+    return [id, l1 ?? estimateTokens(id.length + description.length), l2 ?? body, source, description];
   });
   return [['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells];
 }
@@ -196,7 +196,7 @@ function heldBecauseOf({ byQualifiedId }: Snapshot, qualifiedId: string): string
 const MAX_NAMED = 5;
 
 /** Why no agent sees a skill, whatever the agent is bound to. */
-function keptBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
+function unseenBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
   // Skills that are only not inspected yet are not named here: `totalsOf` counts them.
   if (heldBecause !== undefined) return heldBecause === NOT_INSPECTED ? undefined : `held, ${heldBecause}`;
   return disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;

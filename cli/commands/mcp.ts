@@ -18,15 +18,15 @@ export interface McpOptions extends GlobalOptions {
 
 /** `skill-registry mcp`: runs until the client closes the connection (stdio), or the process gets a signal. */
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
-  const say = (text: string): void => terminal.err(`${printable(text)}\n`);
+  const printLine = (text: string): void => terminal.err(`${printable(text)}\n`);
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
   const { root, trusted, registry, problems } = await openRegistry(options, terminal);
-  const told = new Set(['ROOT_NOT_APPROVED', 'SKILL_NOT_INSPECTED']);
-  const important = problems().filter(({ severity, code }) => severity === 'error' || told.has(code));
+  const printedCodes = new Set(['ROOT_NOT_APPROVED', 'SKILL_NOT_INSPECTED']);
+  const important = problems().filter(({ severity, code }) => severity === 'error' || printedCodes.has(code));
   for (const { severity, file, message } of important) {
-    say(`${severity}: ${file}: ${message}`);
+    printLine(`${severity}: ${file}: ${message}`);
   }
   const turn: TurnContext = {
     channelId: 'mcp',
@@ -35,13 +35,13 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   };
   const door = createSkillMcpDoor(registry, {
     turn,
-    onProblem: ({ severity, file, message }: Problem) => say(`${severity}: ${file}: ${message}`),
+    onProblem: ({ severity, file, message }: Problem) => printLine(`${severity}: ${file}: ${message}`),
   });
-  const watching = registry.watch(stop).catch((error: unknown) => say(`error: ${String(error)}`));
+  const watching = registry.watch(stop).catch((error: unknown) => printLine(`error: ${String(error)}`));
   try {
     if (standardOutput && process.stdin.isTTY)
-      say('Serving MCP on standard input and output, for an MCP host that starts this command. Ctrl+C ends it.');
-    const onError = ({ message }: Error): void => say(`error: ${message}`);
+      printLine('Serving MCP on standard input and output, for an MCP host that starts this command. Ctrl+C ends it.');
+    const onError = ({ message }: Error): void => printLine(`error: ${message}`);
     if (standardOutput) {
       const { serveStreams } = await import('../../extensions/skill_mcp/stdio.ts');
       await serveStreams(door, stop, { input: process.stdin, output: standardOutput, onError });

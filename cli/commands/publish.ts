@@ -35,13 +35,13 @@ export async function publish(
     const rows = skills.map(({ name, type, bytes, changed }) => [name, type, bytes, changed ? 'new' : 'as it was']);
     terminal.out(`${formatTable(['SKILL', 'TYPE', 'BYTES', ''], rows, widthOf(terminal))}\n`);
   }
-  for (const line of wordsOf(published)) terminal.err(`${printable(line)}\n`);
+  for (const line of publishedLines(published)) terminal.err(`${printable(line)}\n`);
   return refused.length > 0 ? EXIT.problem : EXIT.done;
 }
 
 // --- internal ---
 
-function wordsOf({ to, skills, refused, notOfRoot, removed }: Published): readonly string[] {
+function publishedLines({ to, skills, refused, notOfRoot, removed }: Published): readonly string[] {
   const leftOut = skills.filter((skill) => skill.leftOut > 0);
   return [
     ...refused.map(({ skillId, reason }) => `Not published: ${skillId}: ${reason}.`),

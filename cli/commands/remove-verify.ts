@@ -1,13 +1,14 @@
+import type { SkillRegistry } from 'skill-registry';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
-  assertAskable,
+  assertCanAsk,
   type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isAgreed,
+  isConfirmedOrYes,
   printJson,
   type Terminal,
   widthOf,
@@ -19,10 +20,10 @@ export async function remove(
   options: GlobalOptions & ConfirmedOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  assertAskable(options, terminal);
+  assertCanAsk(options, terminal);
   const { registry } = await openRegistry(options, terminal);
   const question = `Remove ${printable(id)}? It goes to the archive: \`skill-registry restore\` brings it back.`;
-  const isMeant = await isAgreed(question, options, terminal);
+  const isMeant = await isConfirmedOrYes(question, options, terminal);
   if (isMeant) {
     const removed = await registry.origin.remove(id, actorOf(options, terminal));
     if (options.json) printJson(terminal, toWire(removed));
@@ -50,9 +51,30 @@ export async function verify(options: GlobalOptions, terminal: Terminal): Promis
     terminal.out(`${formatTable(['SKILL', 'STATE', 'FROM', 'WHAT'], rows, widthOf(terminal))}\n`);
   }
   terminal.err(`${skills.length} skill(s) in skills-lock.json, ${wrong.length} not as it says\n`);
+  for (const advice of adviceFor(skills)) terminal.err(`${advice}\n`);
   const weak = skills.filter((skill) => skill.weak).length;
   if (weak > 0)
     terminal.err(`weak: ${weak} entry(s) of another tool, whose computedHash two different folders can share\n`);
   await registry.close();
   return wrong.length > 0 ? EXIT.problem : EXIT.done;
+}
+
+// --- internal ---
+
+type LockedSkill = Awaited<ReturnType<SkillRegistry['origin']['verify']>>[number];
+
+/** What can be done about each state that is not `same`. */
+function adviceFor(skills: readonly LockedSkill[]): readonly string[] {
+  const has = (state: LockedSkill['state']): boolean => skills.some((skill) => skill.state === state);
+  return [
+    ...(has('absent')
+      ? ['absent: skill-registry add --frozen installs it again, skill-registry remove takes its entry out']
+      : []),
+    ...(has('drifted')
+      ? [
+          'drifted: it was changed here. skill-registry update keeps the change; skill-registry history and rollback drop it',
+        ]
+      : []),
+    ...(has('broken') ? ['broken: skill-registry remove takes the entry out'] : []),
+  ];
 }

@@ -4,31 +4,31 @@ import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
-export interface ReviewOptions extends GlobalOptions {
+export interface ReviewPageOptions extends GlobalOptions {
   readonly port?: number;
   readonly as?: string;
 }
 
 /** `skill-registry review`: runs until the process gets a signal. With `--json`: `{ url }`. */
-export async function review(options: ReviewOptions, terminal: Terminal): Promise<ExitStatus> {
-  const say = (text: string): void => terminal.err(`${printable(text)}\n`);
+export async function review(options: ReviewPageOptions, terminal: Terminal): Promise<ExitStatus> {
+  const printLine = (text: string): void => terminal.err(`${printable(text)}\n`);
   const { serveReview } = await import('../../extensions/skill_review/index.ts');
   const stop = stopOnSignals();
   const { by } = actorOf(options.as === undefined ? {} : { by: options.as }, terminal);
   const { root, trusted, registry, problems } = await openRegistry(options, terminal, true);
   const important = problems().filter(({ severity, code }) => severity === 'error' || code === 'ROOT_NOT_APPROVED');
-  for (const { severity, file, message } of important) say(`${severity}: ${file}: ${message}`);
-  const watching = registry.watch(stop).catch((error: unknown) => say(`error: ${String(error)}`));
+  for (const { severity, file, message } of important) printLine(`${severity}: ${file}: ${message}`);
+  const watching = registry.watch(stop).catch((error: unknown) => printLine(`error: ${String(error)}`));
   try {
     const serving = await serveReview({
       ...{ registry, root, by, port: options.port ?? 0 },
       isHeldReadable: () => trusted || isHeldInRoot(root),
       agents: () => declaredTurns(root, trusted),
-      onError: ({ message }) => say(`error: ${message}`),
+      onError: ({ message }) => printLine(`error: ${message}`),
     });
     if (options.json) printJson(terminal, { url: serving.url });
     else terminal.out(`${serving.url}\n`);
-    say(`Open this address in a browser on this machine. Decisions are made as ${by}. Ctrl+C ends it.`);
+    printLine(`Open this address in a browser on this machine. Decisions are made as ${by}. Ctrl+C ends it.`);
     await new Promise<void>((resolve) => {
       stop.addEventListener('abort', () => resolve(), { once: true });
       if (stop.aborted) resolve();

@@ -1,5 +1,6 @@
+import type { Snapshot } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import { formatTable, printable } from '../../lib/text/index.ts';
+import { didYouMean, formatTable, printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   EXIT,
@@ -10,7 +11,7 @@ import {
   widthOf,
   withProgress,
 } from '../terminal.ts';
-import { keptText, rowOf, withoutOneSource } from './list.ts';
+import { skillRowOf, unseenSkillsText, withoutOneSource } from './list.ts';
 
 export interface SearchFlags {
   readonly limit?: number;
@@ -30,8 +31,9 @@ export async function search(
     if (registry.config.embeddings.base_url === '') throw notConfigured();
     await withProgress('Embedding skills', terminal, registry.admin.embedSkills());
   }
-  await withProgress('Indexing skills, once', terminal, registry.admin.searchReady(query));
+  await withProgress('Indexing skills, once', terminal, registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
+  if (source !== undefined) assertSource(source, registry.snapshot());
   const { skills, total, nearest, message } = registry.list({
     query,
     limit,
@@ -45,7 +47,7 @@ export async function search(
     const counts = await registry.admin.tokenCounts({ bodies: false });
     const rows = skills.flatMap(({ skillId, score, why }) => {
       const skill = byId.get(skillId);
-      return skill ? [{ ...rowOf(skill, counts.get(skillId)), score, why }] : [];
+      return skill ? [{ ...skillRowOf(skill, counts.get(skillId)), score, why }] : [];
     });
     printJson(terminal, {
       skills: rows,
@@ -64,7 +66,7 @@ export async function search(
     const table = withoutOneSource([['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells], terminal);
     terminal.out(`${formatTable(...table, widthOf(terminal))}\n`);
   }
-  terminal.err(keptText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
+  terminal.err(unseenSkillsText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
   const turnOn = registry.config.embeddings.base_url === '' ? ` ${TURN_ON}` : '';
   if (message) terminal.err(`${message}${nearestIds}${turnOn}\n`);
@@ -84,4 +86,14 @@ const TURN_ON = 'Search by meaning needs embeddings.base_url and embeddings.mode
 function notConfigured(): CodedError<'INVALID_ARGUMENT'> {
   const remedy = 'Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
   return new CodedError('INVALID_ARGUMENT', `--embed needs an embeddings endpoint. ${remedy}`);
+}
+
+/** @throws INVALID_ARGUMENT: an unknown source would look as if no skill fits. */
+function assertSource(wanted: string, { sources, byQualifiedId }: Snapshot): void {
+  const known = [
+    ...new Set([...sources.map(({ id }) => id), ...[...byQualifiedId.values()].map(({ source }) => source)]),
+  ];
+  if (known.includes(wanted)) return;
+  const message = `There is no source ${JSON.stringify(wanted)}.${didYouMean(wanted, known)} Sources: ${known.join(', ') || 'none'}.`;
+  throw new CodedError('INVALID_ARGUMENT', message);
 }

@@ -37,7 +37,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
     return EXIT.done;
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
-  const listed = entryOf(registry.snapshot(), id);
+  const listed = skillOf(registry.snapshot(), id);
   // The source inspects the files of a server whenever it fetches them.
   const heldBecause = listed?.remote
     ? listed.heldBecause
@@ -59,6 +59,8 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
     terminal.err(
       `Held, no agent is given it: ${printable(heldBecause)}; see skill-registry trust show ${printable(id)}\n`,
     );
+  if (listed?.disabledFor === 'everyone')
+    terminal.err(`Disabled, no agent is given it; to enable it: skill-registry enable ${printable(id)}\n`);
   if (listed?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(listed.hiddenBecause)}\n`);
   return EXIT.done;
 }
@@ -66,7 +68,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
 // --- internal ---
 
 /** Characters, as on the review page. */
-const MOST_RENDERED = 128 * 1024;
+const MAX_RENDERED = 128 * 1024;
 
 /** The path of the requested file. @throws INVALID_ARGUMENT when more than one is given. */
 function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 'resource'> {
@@ -81,7 +83,7 @@ function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 're
 }
 
 /** The skill that `read` finds for this id. */
-function entryOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
+function skillOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
   return byId.get(id) ?? byQualifiedId.get(id);
 }
 
@@ -109,7 +111,7 @@ function fieldsOf(
 async function printMarkdown(text: string, terminal: Terminal): Promise<void> {
   const { renderMarkdown } = await import('../../lib/terminal/index.ts');
   const width = Math.min(terminal.columns ?? 80, 100);
-  const rendered = text.length <= MOST_RENDERED ? await renderMarkdown(text, width) : undefined;
+  const rendered = text.length <= MAX_RENDERED ? await renderMarkdown(text, width) : undefined;
   if (rendered === undefined) {
     printText(text, terminal);
     return;

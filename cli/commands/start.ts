@@ -16,13 +16,13 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   const { boot } = await import('skill-registry/kernel');
   const root = findRoot(options, terminal);
   const config = { skill_registry: flagConfig(options, terminal) };
-  const say = (text: string): void => terminal.err(`${printable(text)}\n`);
+  const printLine = (text: string): void => terminal.err(`${printable(text)}\n`);
   const trust = isTrusted(root, options, terminal) || (await approvedNow(root, terminal));
   const enable = ['cli_channel', ...(options.enable ?? [])];
   const stop = stopOnSignals();
   let kernel: Kernel | undefined;
   // An unhandled rejection of an extension, or a throw in a timer, must not end the process.
-  const reportUncaught = (error: unknown): void => say(`error: ${originOf(error, kernel)}${stackOf(error)}`);
+  const reportUncaught = (error: unknown): void => printLine(`error: ${originOf(error, kernel)}${stackOf(error)}`);
   process.on('unhandledRejection', reportUncaught);
   process.on('uncaughtException', reportUncaught);
 
@@ -34,21 +34,23 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
     enable,
     signal: stop,
     onLog: ({ level, extensionId, message }) => {
-      if (level === 'warn' || level === 'error') say(`${level}: ${extensionId}: ${message}`);
+      if (level === 'warn' || level === 'error') printLine(`${level}: ${extensionId}: ${message}`);
     },
   });
   kernel = await withProgress('Starting', terminal, booting);
   const channel = kernel.extensions().find((extension) => extension.id === 'cli_channel');
   if (channel?.state !== 'RUNNING' && !stop.aborted) {
-    for (const { severity, message } of kernel.problems()) say(`${severity}: ${message}`);
-    say(`The terminal channel is not running: ${channel?.reason ?? 'it was not found'}`);
+    for (const { severity, message } of kernel.problems()) printLine(`${severity}: ${message}`);
+    printLine(`The terminal channel is not running: ${channel?.reason ?? 'it was not found'}`);
     await kernel.shutdown();
     return EXIT.problem;
   }
   const known = kernel.extensions().map(({ id }) => id);
-  for (const id of enable) if (!known.includes(id)) say(`--enable ${id}: there is no such extension.`);
+  for (const id of enable)
+    if (!known.includes(id))
+      printLine(`--enable ${id}: there is no such extension. skill-registry extensions list shows all.`);
   await kernel.stopped;
-  for (const message of kernel.undelivered()) say(message);
+  for (const message of kernel.undelivered()) printLine(message);
   // Timers or connections that an extension has left open must not keep the process running.
   const status = process.exitCode === EXIT.problem ? EXIT.problem : EXIT.done;
   setTimeout(() => process.exit(status), 200).unref();

@@ -171,22 +171,22 @@ async function decideSource(
   openTrust().decide({ action, kind: 'source', path: source, ...actorOf(options, terminal) });
   const { registry } = await openRegistry(options, terminal);
   const used = await registry.origin.sources();
-  const meant = used.filter((one) => one.source === source || one.decision?.path === source);
+  const matching = used.filter((one) => one.source === source || one.decision?.path === source);
   await registry.close();
-  const skills = meant.flatMap((one) => one.skills);
-  const inConfig = meant.flatMap((one) => one.inConfig);
+  const skills = matching.flatMap((one) => one.skills);
+  const inConfig = matching.flatMap((one) => one.inConfig);
   if (options.json) printJson(terminal, { action, source, skills, in_config: inConfig });
-  const say = (line: string): void => terminal.err(`${printable(line)}\n`);
+  const printLine = (line: string): void => terminal.err(`${printable(line)}\n`);
   const isAllowed = action === 'allow';
-  say(`${source} ${isAllowed ? 'is approved' : 'is revoked: nothing is taken from it any more'}`);
+  printLine(`${source} ${isAllowed ? 'is approved' : 'is revoked: nothing is taken from it any more'}`);
   if (!isAllowed && skills.length > 0)
-    say(`What came from it stays, until you run skill-registry remove: ${skills.join(', ')}`);
+    printLine(`What came from it stays, until you run skill-registry remove: ${skills.join(', ')}`);
   if (inConfig.length > 0)
-    say(
+    printLine(
       `In the config it is ${inConfig.join(', ')}. What runs now (start, mcp, review) goes on as before until it is started again.`,
     );
-  if (meant.length === 0)
-    say('Neither the config nor the lock of this root names it; trust list has the names of their sources.');
+  if (matching.length === 0)
+    printLine('Neither the config nor the lock of this root names it; trust list has the names of their sources.');
   return EXIT.done;
 }
 
@@ -269,7 +269,7 @@ function canBeRoot(action: Decision['action'], name: string, options: TrustOptio
 async function digestOfYes(found: SkillTrust, terminal: Terminal): Promise<string | undefined> {
   if (found.verdict !== 'block') return found.digest;
   if (!terminal.ask) {
-    const message = `Nobody can be asked here. Run skill-registry trust show ${found.skillId}, then allow it with --digest and the digest that it prints.`;
+    const message = `There is no terminal to ask at. See what was found with skill-registry trust show ${found.skillId}, then give the digest that it prints: skill-registry trust allow ${found.skillId} --digest <digest>`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   terminal.err(`${describeTrust(found)}\n`);

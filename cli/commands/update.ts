@@ -1,16 +1,16 @@
 import type { SkillUpdate } from '../../extensions/skill_registry/host.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
-import { describeFindings } from '../describe-findings.ts';
-import { sayHeld } from '../held-text.ts';
+import { findingLines } from '../finding-lines.ts';
+import { printHeld } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
-  assertAskable,
+  assertCanAsk,
   type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isAgreed,
+  isConfirmedOrYes,
   printJson,
   type Terminal,
   widthOf,
@@ -27,14 +27,14 @@ export async function update(
   options: GlobalOptions & UpdateFlags,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  if (!options.check) assertAskable(options, terminal);
+  if (!options.check) assertCanAsk(options, terminal);
   const { registry } = await openRegistry(options, terminal);
   const looked = registry.origin.update(ids.length > 0 ? ids : undefined);
   const plan = await withProgress('Looking for what is newer', terminal, looked);
   const outdated = plan.skills.filter(({ state }) => state === 'outdated');
   if (!options.json && plan.skills.length > 0) terminal.out(`${describe(plan.skills, terminal)}\n`);
   for (const { id, findings } of outdated)
-    for (const line of describeFindings(findings, ['block', 'warn', 'info']))
+    for (const line of findingLines(findings, ['block', 'warn', 'info']))
       terminal.err(`${printable(id)}: ${line.trim()}\n`);
   if (!options.check)
     for (const { id, files, diff } of outdated.filter((one) => one.diff !== ''))
@@ -44,7 +44,7 @@ export async function update(
   terminal.err(`${plan.skills.length} skill(s) in skills-lock.json, ${outdated.length} outdated\n`);
   const isAsked = !options.check && outdated.length > 0;
   const question = `Update ${printable(outdated.map(({ id }) => id).join(', '))}?`;
-  const isMeant = isAsked && (await isAgreed(question, options, terminal));
+  const isMeant = isAsked && (await isConfirmedOrYes(question, options, terminal));
   const updated = isMeant ? await withProgress('Updating', terminal, plan.apply(actorOf(options, terminal))) : [];
   if (options.json) printJson(terminal, { skills: plan.skills.map(toWire), updated: updated.map(toWire) });
   for (const { id, revision, proposals } of updated) {
@@ -53,7 +53,7 @@ export async function update(
       terminal.err(`A conflict waits for you: skill-registry proposals edit ${printable(proposal)}\n`);
   }
   const changed = new Set(updated.map(({ id }) => id));
-  await sayHeld(registry, ({ id }) => changed.has(id), terminal);
+  await printHeld(registry, ({ id }) => changed.has(id), terminal);
   await registry.close();
   const isWrong = plan.skills.some(({ state }) => state === 'absent' || state === 'failed');
   return isWrong || (isAsked && !isMeant) ? EXIT.problem : EXIT.done;

@@ -6,7 +6,7 @@ import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { skillsBelow, type ValidationProfile } from '../../extensions/skill_registry/host.ts';
 import { isInside } from '../../lib/files/index.ts';
 import { printable, showName } from '../../lib/text/index.ts';
-import type { Changes } from '../changed-skills.ts';
+import type { GitChanges } from '../changed-skills.ts';
 import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
@@ -32,7 +32,9 @@ export async function validate(
   const typed = given.length === 0 && options.changed ? ['.'] : given;
   if (typed.length === 0) throw new CodedError('INVALID_ARGUMENT', NO_PATH);
   return withSkillPaths(typed, options, terminal, async (paths) => {
-    const changes = options.changed ? await (await import('../changed-skills.ts')).changesIn(terminal.cwd) : undefined;
+    const changes = options.changed
+      ? await (await import('../changed-skills.ts')).gitChangesIn(terminal.cwd)
+      : undefined;
     const rules = { profile: options.profile, cwd: terminal.cwd };
     const checks: CheckedPath[] = [];
     const found = await Promise.all(paths.map((path) => meantBy(path, changes, terminal)));
@@ -126,7 +128,7 @@ interface Meant {
 }
 
 /** The skills below a folder that is not a skill itself. If there are none: the path itself, so that the result names it. */
-async function meantBy(path: string, changes: Changes | undefined, { cwd }: Terminal): Promise<Meant> {
+async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: Terminal): Promise<Meant> {
   const folder = resolve(cwd, path);
   if (!statsOf(folder)?.isDirectory()) {
     return { paths: !changes || changes.has(folder) ? [path] : [] };

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ProposalState } from '../../extensions/skill_registry/host.ts';
 import type { EditOptions } from '../commands/changes/edit-proposal.ts';
 import type { PurgeOptions } from '../commands/changes/proposals.ts';
-import type { ReviewOptions } from '../commands/changes/review-waiting.ts';
+import type { ReviewWaitingOptions } from '../commands/changes/review-waiting.ts';
 import type {
   ConfirmedOptions,
   DecisionOptions,
@@ -21,14 +21,19 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
   );
   const states = ['open', 'stale', 'approved', 'rejected', 'all'];
   make('list', 'proposals, newest first', 'skill-registry proposals list --state all', proposals)
-    .addOption(new Option('--state <state>', 'only these (default: open and stale ones)').choices(states))
+    .addOption(new Option('--state <state>', 'only proposals in this state (default: open and stale)').choices(states))
     .action(async (options: GlobalOptions & { state?: ProposalState | 'all' }) =>
       done(await (await import('../commands/changes/proposals.ts')).listProposals(options, terminal)),
     );
   const id = 'its id, or at least six characters of its beginning or end';
-  make('show', 'one proposal, whole', 'skill-registry proposals show 4f2a91', proposals)
+  make(
+    'show',
+    'one proposal: its difference, its reasons, and what was found in it',
+    'skill-registry proposals show 4f2a91',
+    proposals,
+  )
     .argument('<id>', id)
-    .option('--proposed', 'only the whole text of the file as it proposes it')
+    .option('--proposed', 'print only the proposed text of the file, whole')
     .action(async (wanted: string, options: GlobalOptions & { proposed?: boolean }) =>
       done(await (await import('../commands/changes/proposals.ts')).showProposal(wanted, options, terminal)),
     );
@@ -39,23 +44,25 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     proposals,
   )
     .option('--by <name>', 'who decides (default: whoever is logged in)')
-    .action(async (options: ReviewOptions) =>
+    .action(async (options: ReviewWaitingOptions) =>
       done(await (await import('../commands/changes/review-waiting.ts')).reviewWaiting(options, terminal)),
     );
   make(
     'edit',
-    'put another text in the place of the proposed one, in $VISUAL or $EDITOR; of a stale one, solve the conflict',
+    'change the proposed text before you decide, in $VISUAL or $EDITOR (else vi); in a stale proposal, solve the conflict',
     'skill-registry proposals edit 4f2a91 --from tea.md',
     proposals,
   )
     .argument('<id>', id)
-    .option('--from <file>', 'the whole new text of the file; - for standard input')
-    .option('--by <name>', 'who does it (default: whoever is logged in)')
+    .option('--from <file>', 'take the whole new text from this file; - for standard input')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & EditOptions) =>
       done(await (await import('../commands/changes/edit-proposal.ts')).editProposal(wanted, options, terminal)),
     );
   const decided = 'its id; on a terminal at least six characters of its beginning or end';
-  withActor(make('approve', 'show one, ask, and apply it', 'skill-registry proposals approve 4f2a91', proposals))
+  withActor(
+    make('approve', 'show one proposal, ask, and apply it', 'skill-registry proposals approve 4f2a91', proposals),
+  )
     .argument('<id>', decided)
     .option('--yes', 'show the difference and do not ask')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions) =>
@@ -63,58 +70,66 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     );
   make(
     'reject',
-    'show one, ask, and reject it; it is kept with the reason',
+    'show one proposal, ask, and reject it; it is kept with the reason',
     'skill-registry proposals reject 4f2a91 --reason "too broad"',
     proposals,
   )
     .argument('<id>', decided)
     .option('--yes', 'show the difference and do not ask')
-    .requiredOption('--reason <text>', 'why; whoever proposed it learns from it')
+    .requiredOption('--reason <text>', 'why; the agent that proposed it reads this')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions & { reason: string }) =>
       done(await (await import('../commands/changes/proposals.ts')).rejectProposal(wanted, options, terminal)),
     );
   make(
     'purge',
-    'take all texts of rejected ones out of the history, bytes and all; that they were is kept',
+    'delete the texts of rejected proposals from the history for ever; who rejected what, and when, is kept',
     'skill-registry proposals purge --rejected',
     proposals,
   )
-    .argument('[id...]', 'whole ids')
-    .option('--rejected', 'all that are rejected')
-    .option('--by <name>', 'who does it (default: whoever is logged in)')
+    .argument('[id...]', 'whole ids of rejected proposals')
+    .option('--rejected', 'all rejected proposals')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (ids: readonly string[], options: GlobalOptions & PurgeOptions) =>
       done(await (await import('../commands/changes/proposals.ts')).purgeProposals(ids, options, terminal)),
     );
-  make('stats', 'how many are accepted, and how soon', 'skill-registry proposals stats --json', proposals).action(
-    async (options: GlobalOptions) =>
-      done(await (await import('../commands/changes/proposals.ts')).showStats(options, terminal)),
+  make(
+    'stats',
+    'how many proposals were approved, and how soon they were decided',
+    'skill-registry proposals stats --json',
+    proposals,
+  ).action(async (options: GlobalOptions) =>
+    done(await (await import('../commands/changes/proposals.ts')).showStats(options, terminal)),
   );
 }
 
 /** Commands about what a skill was. */
 export function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
-  make('history', 'every content a skill had, newest first', 'skill-registry history code-review')
-    .argument('<id>', 'of a removed skill, too')
+  make(
+    'history',
+    'the revisions of a skill (what it was, who changed it, when and why), newest first',
+    'skill-registry history code-review',
+  )
+    .argument('<id>', 'id or qualified id (<source>:<path>); of a removed skill its id')
     .action(async (skill: string, options: GlobalOptions) =>
       done(await (await import('../commands/changes/history.ts')).history(skill, options, terminal)),
     );
   make('diff', 'what changed between two revisions', 'skill-registry diff code-review 1 2')
-    .argument('<id>', 'id or qualified id; of a removed skill, too')
-    .argument('<a>', 'a number, the beginning of a digest, or "present": the files as they are now')
-    .argument('<b>', 'the same')
+    .argument('<id>', 'id or qualified id (<source>:<path>); of a removed skill its id')
+    .argument('<a>', 'a revision: its number, the beginning of its digest, or "present" for the files as they are now')
+    .argument('<b>', 'another revision, in the same way')
     .action(async (skill: string, a: string, b: string, options: GlobalOptions) =>
       done(await (await import('../commands/changes/history.ts')).diff(skill, a, b, options, terminal)),
     );
   withActor(
     make(
       'rollback',
-      'make a skill what it was at a revision; undone in the same way',
+      'make a skill what it was at a revision, after showing the difference; another rollback undoes it',
       'skill-registry rollback code-review 1',
     ),
   )
     .argument('<id>', 'id or qualified id (<source>:<path>)')
-    .argument('<revision>', 'a number, or the beginning of a digest')
+    .argument('<revision>', 'number of the revision, or the beginning of its digest (history lists both)')
     .option('--yes', 'show the difference and do not ask')
     .action(async (skill: string, revision: string, options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('../commands/changes/history.ts')).rollback(skill, revision, options, terminal)),
@@ -129,5 +144,7 @@ export function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus
 // --- internal ---
 
 function withActor(command: Command): Command {
-  return command.option('--reason <text>', 'why').option('--by <name>', 'who decides (default: whoever is logged in)');
+  return command
+    .option('--reason <text>', 'why; recorded with the decision')
+    .option('--by <name>', 'who decides (default: whoever is logged in)');
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { NewOptions } from '../commands/init-new.ts';
 import type { McpOptions } from '../commands/mcp.ts';
-import type { ReviewOptions } from '../commands/review.ts';
+import type { ReviewPageOptions } from '../commands/review.ts';
 import {
   type ConfirmedOptions,
   collect,
@@ -37,15 +37,23 @@ export function addCommands(
   program.commandsGroup('Servers and setup:');
   make('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
     .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
-    .option('--host <host>', 'listen on this address; off loopback SKILL_MCP_TOKEN must be set', '127.0.0.1')
+    .option(
+      '--host <host>',
+      'listen on this address; others than 127.0.0.1 need a token in SKILL_MCP_TOKEN',
+      '127.0.0.1',
+    )
     .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
     .option('--agent <id>', 'serve only the skills this agent is bound to, and take its proposals')
     .option('--workflow <pack[:state]>', 'serve only the skills of this state of a prompt pack’s workflow')
     .action(async (options: McpOptions) => done(await (await import('../commands/mcp.ts')).mcp(options, terminal)));
-  make('review', 'decide about what waits on a page in the browser; its address is printed', 'skill-registry review')
+  make(
+    'review',
+    'open a page for your browser where you see what waits, and decide; its address is printed',
+    'skill-registry review',
+  )
     .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', readPort, 0)
     .option('--as <name>', 'who decides (default: whoever is logged in)')
-    .action(async (options: ReviewOptions) =>
+    .action(async (options: ReviewPageOptions) =>
       done(await (await import('../commands/review.ts')).review(options, terminal)),
     );
   make(
@@ -54,7 +62,7 @@ export function addCommands(
     'skill-registry init',
   )
     .option('--yes', 'show what is written and do not ask')
-    .option('--reason <text>', 'why the root is approved')
+    .option('--reason <text>', 'why the root is approved; recorded with the decision')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('../commands/init-new.ts')).init(options, terminal)),

@@ -15,11 +15,11 @@ import {
 export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   withActor(make('add', 'install skills from anywhere, after showing what they are', 'skill-registry add owner/repo'))
     .argument('[what]', WHAT)
-    .option('--skill <name>', 'this skill of it: a name, an id or a folder; repeatable', collect)
-    .option('--all', 'all skills of it')
-    .option('--to <dir>', 'into the source with this folder (default: the first that may be written)')
-    .option('--link', 'of a folder: link to it instead of copying it; a link is not in the lock')
-    .option('--frozen', 'make the disk what skills-lock.json says, or fail without touching anything')
+    .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
+    .option('--all', 'all skills that are there')
+    .option('--to <dir>', 'install into the source with this folder (default: the first source that may be written)')
+    .option('--link', 'for a folder: make a link to it instead of a copy; skills-lock.json does not list it')
+    .option('--frozen', 'install exactly what skills-lock.json lists; when one skill differs, write nothing')
     .option('--dry-run', 'show what would be installed, and install nothing')
     .action(async (what: string | undefined, options: GlobalOptions & AddFlags) =>
       done(await (await import('../commands/add-import.ts')).add(what, options, terminal)),
@@ -27,7 +27,7 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
   withActor(
     make(
       'import',
-      'make skills of role templates, or of the sections of a long prompt, after showing them',
+      'turn role templates, or the sections of a long prompt, into skills, after showing them',
       'skill-registry import templates/roles',
     ),
   )
@@ -35,7 +35,7 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
       '<path>',
       'a folder of roles (<role>/system_prompt.md), the folder of one role, or a prompt (prompt.jinja2, .md)',
     )
-    .option('--name <id>', 'of a prompt: the id of its skill (default: by its file or folder)')
+    .option('--name <id>', 'for a prompt: the id of the skill (default: the name of the file or folder)')
     .action(async (path: string, options: GlobalOptions & ImportFlags) =>
       done(await (await import('../commands/add-import.ts')).importSkills(path, options, terminal)),
     );
@@ -51,12 +51,18 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
     .action(async (ids: readonly string[], options: GlobalOptions & UpdateFlags) =>
       done(await (await import('../commands/update.ts')).update(ids, options, terminal)),
     );
-  withActor(make('remove', 'move a skill to the archive, and out of the lock', 'skill-registry remove code-review'))
+  withActor(
+    make(
+      'remove',
+      'move a skill to the archive, and delete its entry in skills-lock.json; restore brings it back',
+      'skill-registry remove code-review',
+    ),
+  )
     .argument('<id>', 'id or qualified id (<source>:<path>)')
     .action(async (id: string, options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('../commands/remove-verify.ts')).remove(id, options, terminal)),
     );
-  make('verify', 'whether skills are here as skills-lock.json says', 'skill-registry verify --json').action(
+  make('verify', 'check that installed skills are what skills-lock.json says', 'skill-registry verify --json').action(
     async (options: GlobalOptions) =>
       done(await (await import('../commands/remove-verify.ts')).verify(options, terminal)),
   );
@@ -80,6 +86,6 @@ const WHAT =
 function withActor(command: Command): Command {
   return command
     .option('--yes', 'show it and do not ask')
-    .option('--reason <text>', 'why')
+    .option('--reason <text>', 'why; recorded with the decision')
     .option('--by <name>', 'who decides (default: whoever is logged in)');
 }

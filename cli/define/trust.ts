@@ -14,7 +14,7 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
   );
   make(
     'show',
-    'what was found in a skill, and why it is held; or who approved a source',
+    'what was found in a skill, and why it is kept from agents (held); or who approved a source',
     'skill-registry trust show pdf-tools',
     trust,
   )
@@ -33,8 +33,11 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
     trust,
   )
     .argument('[what]', subject)
-    .option('--digest <digest>', 'of the skill, as show printed it; without it you are asked at the terminal')
-    .option('--reason <text>', 'why')
+    .option(
+      '--digest <digest>',
+      'digest of the skill, as trust show prints it; without it you are asked at the terminal',
+    )
+    .option('--reason <text>', 'why; recorded with the decision')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(decide('allow'));
   make(
@@ -44,7 +47,7 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
     trust,
   )
     .argument('[what]', subject)
-    .option('--reason <text>', 'why')
+    .option('--reason <text>', 'why; recorded with the decision')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(decide('revoke'));
 
@@ -58,7 +61,12 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
     async (options: GlobalOptions) =>
       done(await (await import('../commands/extensions.ts')).listExtensions(options, terminal)),
   );
-  make('show', 'what agents wrote of one, as a difference', 'skill-registry extensions show my_tool', extensions)
+  make(
+    'show',
+    'what agents wrote for one extension, as a difference',
+    'skill-registry extensions show my_tool',
+    extensions,
+  )
     .argument('<name>', name)
     .action(async (id: string, options: GlobalOptions) =>
       done(await (await import('../commands/extensions.ts')).showExtension(id, options, terminal)),
@@ -70,20 +78,23 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
     extensions,
   )
     .argument('<name>', name)
-    .option('--digest <digest>', 'of the difference that show printed; without it you are asked at the terminal')
-    .option('--reason <text>', 'why')
+    .option(
+      '--digest <digest>',
+      'digest of the difference, as extensions show prints it; without it you are asked at the terminal',
+    )
+    .option('--reason <text>', 'why; recorded with the decision')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (id: string, options: GlobalOptions & ApproveExtensionOptions) =>
       done(await (await import('../commands/extensions.ts')).approve(id, options, terminal)),
     );
   make(
     'revoke',
-    'delete what waits; if nothing waits, move the extension out of extensions/',
+    'delete what waits; when nothing waits, move the extension to data/, where it does not run',
     'skill-registry extensions revoke my_tool',
     extensions,
   )
     .argument('<name>', name)
-    .option('--reason <text>', 'why')
+    .option('--reason <text>', 'why; recorded with the decision')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (id: string, options: GlobalOptions & DecisionOptions) =>
       done(await (await import('../commands/extensions.ts')).revoke(id, options, terminal)),

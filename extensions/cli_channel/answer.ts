@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { renderInline, renderTable } from '../../lib/terminal/index.ts';
 import { inColour, printable } from '../../lib/text/index.ts';
 
-export interface AnswerOptions {
+export interface AnswerWriterOptions {
   write(text: string): void;
   /** Columns of the window now. */
   columns(): number;
@@ -11,23 +11,23 @@ export interface AnswerOptions {
 }
 
 /** One answer of a model, in markdown, shown on a terminal while it arrives. */
-export interface Answer {
+export interface AnswerWriter {
   add(text: string): void;
   /** Shows what is left, and ends the line. What is added then begins anew. */
   end(): void;
 }
 
 /** Characters in which marks are looked for at once. What is longer is shown with its marks. */
-const MOST_MARKED = 1_000;
+const MAX_MARKED = 1_000;
 /** Characters of a table. A longer one is shown as it is. */
-const MOST_TABLE = 20_000;
+const MAX_TABLE = 20_000;
 
 /**
  * Shows each word as soon as the marks around it are closed, headings and lines of code as soon as they are complete, and a table at
  * its end. Each character is taken from the text once, so none is lost and none is shown twice. Marks are looked for in one line:
  * the line ends of the model are kept. Words are wrapped; addresses and code are not.
  */
-export function createAnswer(options: AnswerOptions): Answer {
+export function createAnswerWriter(options: AnswerWriterOptions): AnswerWriter {
   const screen = createScreen(options);
   let line = '';
   /** What the line is, as soon as that is known. */
@@ -42,15 +42,15 @@ export function createAnswer(options: AnswerOptions): Answer {
     table = '';
   };
   const showCode = (isEnd: boolean): void => {
-    if (!isEnd && line.length <= MOST_MARKED) return;
+    if (!isEnd && line.length <= MAX_MARKED) return;
     screen.code(line);
     line = '';
   };
   const showWords = (of: Kind, isEnd: boolean): void => {
     for (;;) {
-      const settled = isEnd && line.length <= MOST_MARKED ? line.length : settledAt(line);
+      const settled = isEnd && line.length <= MAX_MARKED ? line.length : settledAt(line);
       // Looking for the marks of a long part takes as long as its square.
-      const isLong = settled === 0 && line.length > MOST_MARKED;
+      const isLong = settled === 0 && line.length > MAX_MARKED;
       const at = isLong ? endOfWord(line) : settled;
       if (at === 0) return;
       const part = line.slice(0, at);
@@ -66,7 +66,7 @@ export function createAnswer(options: AnswerOptions): Answer {
       else showCode(isEnd);
     } else if (isStart && FENCE.test(line)) {
       if (isEnd) [line, fence] = ['', FENCE.exec(line)?.[1]];
-    } else if (isStart && /^ *\|/.test(line) && table.length <= MOST_TABLE) {
+    } else if (isStart && /^ *\|/.test(line) && table.length <= MAX_TABLE) {
       if (isEnd) [table, line] = [`${table}${line.trim()}\n`, ''];
     } else {
       if (line !== '') showTable();
@@ -123,7 +123,7 @@ interface Kind {
 }
 
 /** Writes to the terminal, and knows the column. */
-function createScreen({ write, columns, isColoured }: AnswerOptions) {
+function createScreen({ write, columns, isColoured }: AnswerWriterOptions) {
   let column = 0;
   /** Blanks after the last word, which are written with the next one. */
   let gap = '';
@@ -166,7 +166,7 @@ function createScreen({ write, columns, isColoured }: AnswerOptions) {
 function isTable(text: string): boolean {
   const rows = text.trimEnd().split('\n');
   const cells = rows.map((row) => row.replace(/^\||(?<!\\)\|$/g, '').split(/(?<!\\)\|/).length);
-  const isShort = text.length <= MOST_TABLE && rows.every((row) => row.length <= MOST_MARKED);
+  const isShort = text.length <= MAX_TABLE && rows.every((row) => row.length <= MAX_MARKED);
   return (
     isShort &&
     DELIMITERS.test(rows[1] ?? '') &&
@@ -222,7 +222,7 @@ const MARKS = /\\.|`+|[*~]+|_+|\]\(|[[\])]|\s|[^\s]/gu;
 function settledAt(line: string): number {
   let [settled, code, address] = [0, 0, false];
   const open: Record<string, number> = { '*': 0, _: 0, '~': 0, '[': 0 };
-  const text = line.slice(0, MOST_MARKED);
+  const text = line.slice(0, MAX_MARKED);
   for (const { 0: mark, index } of text.matchAll(MARKS)) {
     const [kind = '', end] = [mark.charAt(0), index + mark.length];
     const [before, after] = [text.charAt(index - 1), text.charAt(end)];
@@ -242,6 +242,6 @@ function settledAt(line: string): number {
 
 /** The end of the last word among the first 1,000 characters, or of those characters. */
 function endOfWord(line: string): number {
-  const text = line.slice(0, MOST_MARKED);
-  return text.search(/\s\S*$/) + 1 || MOST_MARKED - (/[\ud800-\udbff]$/.test(text) ? 1 : 0);
+  const text = line.slice(0, MAX_MARKED);
+  return text.search(/\s\S*$/) + 1 || MAX_MARKED - (/[\ud800-\udbff]$/.test(text) ? 1 : 0);
 }

@@ -1,5 +1,5 @@
 import type { ExtensionStatus, KernelApi, Problem } from 'skill-registry/kernel';
-import { aboutTokens, countedWords, foldWords, formatTable, printable } from '../../lib/text/index.ts';
+import { countedWords, estimateTokens, formatTable, printable, wrapWords } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
 export interface GreetingOptions {
@@ -30,8 +30,8 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
   const shown = skills.length > MANY_SKILLS ? skills.slice(0, FIRST_SKILLS) : skills;
   const rows = shown.map(({ id, description, bytes, remote }) => {
     const { l1, l2 } = counts.get(id) ?? { l1: null, l2: null };
-    const line = l1 ?? aboutTokens(id.length + description.length);
-    const body = l2 ?? (remote ? '-' : aboutTokens(bytes - description.length));
+    const line = l1 ?? estimateTokens(id.length + description.length);
+    const body = l2 ?? (remote ? '-' : estimateTokens(bytes - description.length));
     return [id, line, body, registry.admin.resources(id).length + 1, description];
   });
   const more = skills.length - shown.length;
@@ -39,15 +39,15 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
   const catalog = more > 0 ? `${table}\n... ${more} more: /skills <words> finds them` : table;
   const states = kernel.extensions().map(({ state }) => STATE_WORDS[state]);
   return [
-    foldWords(
+    wrapWords(
       `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another skill has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
       width,
     ),
-    skills.length > 0 ? `\n${catalog}\n\n${foldWords(COUNTS_EXPLAINED, width)}` : '',
+    skills.length > 0 ? `\n${catalog}\n\n${wrapWords(COUNTS_EXPLAINED, width)}` : '',
     `\n${sourceLines(registry)}`,
-    `\n${foldWords(problemLines([...kernel.problems(), ...registry.problems()]), width)}`,
-    modelReady ? '' : foldWords(`\n${NO_MODEL}`, width),
-    foldWords('\nType /help for the commands, /context <text> to see what an agent would see.', width),
+    `\n${wrapWords(problemLines([...kernel.problems(), ...registry.problems()]), width)}`,
+    modelReady ? '' : wrapWords(`\n${NO_MODEL}`, width),
+    wrapWords('\nType /help for the commands, /context <text> to see what an agent would see.', width),
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -73,7 +73,7 @@ const WATCHING = {
 } as const;
 
 function sourceLines(registry: SkillRegistry): string {
-  const how = WATCHING[registry.admin.watching()](registry.config.watch.interval_seconds);
+  const how = WATCHING[registry.admin.watchMode()](registry.config.watch.interval_seconds);
   const lines = registry
     .snapshot()
     .sources.map(({ id, location, skills }) => `  ${id}: ${skills} skill(s) in ${onOneLine(location)}`);

@@ -1,6 +1,6 @@
 import type { ChannelProvider, Extension, ExtensionContext, KernelApi, ServiceProvider } from 'skill-registry/kernel';
 import { describeError } from 'skill-registry/kernel';
-import { forTerminal, printable, type Window } from '../../lib/text/index.ts';
+import { forTerminal, printable, type TerminalWindow } from '../../lib/text/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { greeting } from './greeting.ts';
 import { type LineReader, lineReaderOf } from './line-reader.ts';
@@ -112,7 +112,7 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
 // --- internal ---
 
 /** Undefined when standard output is no terminal. */
-function windowNow(): Window | undefined {
+function windowNow(): TerminalWindow | undefined {
   if (!process.stdout.isTTY) return undefined;
   // biome-ignore lint/style/noProcessEnv: NO_COLOR belongs to the terminal of this process, not to a root
   return { columns: process.stdout.columns || undefined, environment: process.env };

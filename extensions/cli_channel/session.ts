@@ -7,8 +7,8 @@ import {
   type KernelApi,
   type TurnContext,
 } from 'skill-registry/kernel';
-import { forTerminal, hasColour, printable, type Window } from '../../lib/text/index.ts';
-import type { Answer } from './answer.ts';
+import { forTerminal, hasColour, printable, type TerminalWindow } from '../../lib/text/index.ts';
+import type { AnswerWriter } from './answer.ts';
 
 export interface SessionOptions {
   readonly kernel: KernelApi;
@@ -16,7 +16,7 @@ export interface SessionOptions {
   readonly agentId: string;
   write(text: string): void;
   /** The window as it is now: answers are rendered and wrapped. Undefined for a pipe: they are written as they are. */
-  window(): Window | undefined;
+  window(): TerminalWindow | undefined;
   /** Called when a new conversation begins, except for the first one. */
   onNewConversation(): void;
   /** Called when a line could not be carried out, after the person was told. */
@@ -69,7 +69,7 @@ export function createSession({
   };
 
   /** @returns whether the agent received the message. */
-  const say = async (message: string): Promise<boolean> => {
+  const send = async (message: string): Promise<boolean> => {
     const abort = new AbortController();
     running = abort;
     let hasAnswered = false;
@@ -111,7 +111,7 @@ export function createSession({
         return true;
       }
       case 'send':
-        result.settled?.(await say(result.message));
+        result.settled?.(await send(result.message));
         return true;
       case 'new':
         startOver();
@@ -132,7 +132,7 @@ export function createSession({
       const text = line.trim();
       if (text === '') return true;
       if (!text.startsWith('/')) {
-        await say(text);
+        await send(text);
         return true;
       }
       try {
@@ -164,16 +164,16 @@ export function createSession({
 // --- internal ---
 
 /** Its packages are loaded for the first answer. */
-async function renderedAnswer(write: SessionOptions['write'], window: SessionOptions['window']): Promise<Answer> {
-  const { createAnswer } = await import('./answer.ts');
-  return createAnswer({
+async function renderedAnswer(write: SessionOptions['write'], window: SessionOptions['window']): Promise<AnswerWriter> {
+  const { createAnswerWriter } = await import('./answer.ts');
+  return createAnswerWriter({
     write,
     columns: () => window()?.columns ?? 80,
     isColoured: hasColour(window()?.environment ?? {}),
   });
 }
 
-function rawAnswer(write: SessionOptions['write']): Answer {
+function rawAnswer(write: SessionOptions['write']): AnswerWriter {
   let isMidLine = false;
   return {
     add(text) {

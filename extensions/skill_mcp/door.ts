@@ -7,7 +7,7 @@ import { createHookCaller, packageRoot } from '../../kernel/host.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { createPublication } from './publication.ts';
-import { createSkillSource } from './skill-source.ts';
+import { createSdkSource } from './sdk-source.ts';
 import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.ts';
 
 export interface SkillMcpOptions {
@@ -75,7 +75,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
-    source: createSkillSource(publication, pageSize, (ids) => registry.admin.offered(ids, turn)),
+    source: createSdkSource(publication, pageSize, (ids) => registry.admin.recordOffers(ids, turn)),
     // Clients are not notified when a file beside SKILL.md changes, so they must not cache entries.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
@@ -120,7 +120,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
           ...turn,
           tools: names,
           preview: true,
-          ...(local ? {} : { elsewhere: true as const }),
+          ...(local ? {} : { remoteClient: true as const }),
         } as const;
         instructions = { version, local, text: registry.context('', reader) };
       }
@@ -128,8 +128,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       const server = new McpServer(info, {
         capabilities: {
           ...{ tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
-          // Tells a registry that has this server as a source whether both are the same registry (sources/mcp/circle.ts).
-          experimental: { 'skill-registry': { instance: registry.admin.instance() } },
+          // Tells a registry that has this server as a source whether both are the same registry (sources/mcp/cycle.ts).
+          experimental: { 'skill-registry': { instance: registry.admin.instanceId() } },
         },
         ...(text === null ? {} : { instructions: text }),
       });

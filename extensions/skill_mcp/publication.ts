@@ -65,7 +65,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     // Calls at the same time share one result.
     if (before && (isFresh || before.running)) return before.result;
     const read = (path?: string): Promise<Uint8Array> =>
-      registry.admin.readBytes(skill.id, { ...(path === undefined ? {} : { path }), told: false }, turn);
+      registry.admin.readBytes(skill.id, { ...(path === undefined ? {} : { path }), countsAsLoad: false }, turn);
     const next: CachedEntry = {
       digest: skill.digest,
       at: performance.now(),
@@ -205,12 +205,12 @@ async function readOne(
   { path, digest }: PublishedFile,
 ): Promise<Uint8Array | undefined> {
   let isSame = false;
-  const told = (bytes: Uint8Array): boolean => {
+  const countsAsLoad = (bytes: Uint8Array): boolean => {
     isSame = digestOf(bytes) === digest;
     return isSame;
   };
   try {
-    const bytes = await registry.admin.readBytes(id, { ...(path === SKILL_MD ? {} : { path }), told }, turn);
+    const bytes = await registry.admin.readBytes(id, { ...(path === SKILL_MD ? {} : { path }), countsAsLoad }, turn);
     return isSame ? bytes : undefined;
   } catch (error) {
     if (isCodedError(error)) return undefined;

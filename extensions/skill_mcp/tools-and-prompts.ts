@@ -13,7 +13,7 @@ import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/server/ext/skills';
 import { inputSchemaOf, runTool, type Tool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { toProtocolError } from './errors.ts';
-import { pageOf } from './skill-source.ts';
+import { pageOf } from './sdk-source.ts';
 
 /** Tools that only read. */
 const READING: ReadonlySet<string> = new Set([

@@ -20,11 +20,11 @@ export function createAdmin(
   parts: Parts,
   workflows: Workflows,
   { context, read }: Pick<SkillRegistry, 'context' | 'read'>,
-  { watching }: Pick<Watching, 'watching'>,
+  { watchMode }: Pick<Watching, 'watchMode'>,
 ): SkillRegistryAdmin {
   const { changes, config, instance, usage } = parts;
   return {
-    ...{ instance, workflows, watching },
+    ...{ instanceId: instance, workflows, watchMode },
     ...readingFor(parts, read),
     ...decisionsFor(parts),
     ...searchFor(parts),
@@ -34,7 +34,7 @@ export function createAdmin(
       const { prepareMessage } = await import('./read/prepare-message.ts');
       return prepareMessage(parts, ...given);
     },
-    offered: (skillIds, turn = {}) => usage.recorder.offered(skillIds, turn),
+    recordOffers: (skillIds, turn = {}) => usage.recorder.offered(skillIds, turn),
     async contextCost() {
       const text = await context('', { preview: true });
       const { enforcementOf } = await import('./show/system-text.ts');
@@ -65,15 +65,23 @@ function knownSkill(parts: Parts, skillId: string): Skill {
 function readingFor(
   parts: Parts,
   read: SkillRegistry['read'],
-): Member<'readBytes' | 'resources' | 'leftOut' | 'hiddenText' | 'resolveRolePrompt' | 'readPolicies' | 'writePolicy'> {
+): Member<
+  | 'readBytes'
+  | 'resources'
+  | 'leftOutCount'
+  | 'hiddenTextProblems'
+  | 'resolveRolePrompt'
+  | 'readPolicies'
+  | 'writePolicy'
+> {
   const { catalog, config, grants, reading, root } = parts;
   const snapshot = () => catalog.snapshot();
   let roles: RoleResolver | undefined;
   return {
     readBytes: (...given) => reading.readBytes(...given),
     resources: (...given) => reading.resources(...given),
-    leftOut: (skillId) => reading.leftOut(skillId),
-    async hiddenText() {
+    leftOutCount: (skillId) => reading.leftOutCount(skillId),
+    async hiddenTextProblems() {
       assertOpen(parts);
       const { hiddenTextOf } = await import('./read/hidden-text.ts');
       return hiddenTextOf(snapshot(), reading);
@@ -100,24 +108,31 @@ function readingFor(
 function decisionsFor(
   parts: Parts,
 ): Member<
-  'trustOf' | 'decideTrust' | 'blocksAfter' | 'allowShown' | 'whoSees' | 'setDisabled' | 'waiting' | 'inspectSkills'
+  | 'trustOf'
+  | 'decideTrust'
+  | 'blockFindingsAfter'
+  | 'allowShown'
+  | 'whoSees'
+  | 'setDisabled'
+  | 'waiting'
+  | 'inspectSkills'
 > {
-  const { catalog, changes, holds } = parts;
-  const trustOf = (skillId: string) => holds.trustOf(knownSkill(parts, skillId));
+  const { catalog, changes, heldSkills } = parts;
+  const trustOf = (skillId: string) => heldSkills.trustOf(knownSkill(parts, skillId));
   return {
     trustOf,
     async decideTrust(action, skillId, decision) {
-      const decided = await holds.decide(action, knownSkill(parts, skillId), decision);
+      const decided = await heldSkills.decide(action, knownSkill(parts, skillId), decision);
       await catalog.refresh();
       return decided;
     },
-    async blocksAfter(change) {
+    async blockFindingsAfter(change) {
       assertOpen(parts);
-      return (await import('./blocks-after.ts')).blocksAfter(parts, change);
+      return (await import('./block-findings-after.ts')).blockFindingsAfter(parts, change);
     },
     async allowShown(skillId, shown, actor) {
       assertOpen(parts);
-      return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
+      return (await import('./block-findings-after.ts')).allowShown(parts, skillId, shown, actor);
     },
     async whoSees(agents) {
       const { whoSees } = await import('./show/who-sees.ts');
@@ -126,12 +141,12 @@ function decisionsFor(
     setDisabled: (disabling, isDisabled, actor) => setDisabled(parts, disabling, isDisabled, actor),
     async waiting() {
       assertOpen(parts);
-      const { waitingFor } = await import('./waiting.ts');
+      const { waitingFor } = await import('./waiting-for-person.ts');
       return waitingFor({ proposals: changes.proposals, snapshot: () => catalog.snapshot(), trustOf });
     },
     async inspectSkills() {
       assertOpen(parts);
-      while (await holds.checkAll([...catalog.snapshot().byQualifiedId.values()], parts.closing.signal))
+      while (await heldSkills.checkAll([...catalog.snapshot().byQualifiedId.values()], parts.closing.signal))
         await catalog.refresh();
     },
   };
@@ -150,18 +165,18 @@ async function setDisabled(
   if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
   const config = await import('./config/set-disabled.ts');
   const done = config.setDisabled(root, disabling, isDisabled);
-  disabled.now = config.nowDisabled(disabled.now, disabling, isDisabled);
+  disabled.now = config.disabledAfter(disabled.now, disabling, isDisabled);
   await catalog.refresh();
   const action = isDisabled ? 'revoke' : 'allow';
   if (done.changed) openTrust().decide({ kind: 'switch', path: root, skill, agent, action, ...actor });
   return done;
 }
 
-function searchFor(parts: Parts): Member<'overlap' | 'searchReady' | 'embedSkills'> {
+function searchFor(parts: Parts): Member<'overlap' | 'prepareSearch' | 'embedSkills'> {
   const { catalog, closing, meaning, overlap, searcher, visible } = parts;
   return {
     overlap: overlap.overlap,
-    async searchReady(query = '') {
+    async prepareSearch(query = '') {
       assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },

@@ -9,10 +9,10 @@ import type { Origins } from './origin/types.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
 import type { PreparedMessage, Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
-import type { ContextCost, SeenSkill, TokenCounts } from './show/types.ts';
+import type { ContextCost, SkillVisibility, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
-import type { OwnSource } from './sources/types.ts';
-import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
+import type { CustomSource } from './sources/types.ts';
+import type { ChangeToApprove, Finding, SkillTrust, TrustDecision } from './trust/types.ts';
 import type { Usage } from './usage/types.ts';
 import type { Workflows } from './workflow/types.ts';
 
@@ -31,7 +31,7 @@ export type {
   UsedSource,
 } from './origin/types.ts';
 export type * from './propose/types.ts';
-export type { ReadPolicy, ReadResource, ReadSkill, RolePrompt, SkillLoadedEvent } from './read/types.ts';
+export type { ReadPolicy, ResourceContent, RolePrompt, SkillContent, SkillLoadedEvent } from './read/types.ts';
 export type * from './search/types.ts';
 export type * from './show/types.ts';
 export type { Skill } from './skill/skill.ts';
@@ -44,7 +44,7 @@ export type * from './workflow/types.ts';
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   /**
    * Visible skills: with a query best first, else in catalog order. A query first indexes new and changed skills, which blocks for
-   * about a millisecond for each skill; after `admin.searchReady` no skill is left to index.
+   * about a millisecond for each skill; after `admin.prepareSearch` no skill is left to index.
    *
    * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
    */
@@ -103,7 +103,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
    * @throws INVALID_ARGUMENT.
    */
   addSource(
-    source: SourceConfigInput | OwnSource,
+    source: SourceConfigInput | CustomSource,
     options?: { readonly signal?: AbortSignal },
   ): Promise<() => Promise<void>>;
   /**
@@ -124,14 +124,14 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly admin: SkillRegistryAdmin;
 }
 
-export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes' | 'resources' | 'leftOut'> {
+export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes' | 'resources' | 'leftOutCount'> {
   /**
    * Indexes new and changed skills, with pauses for other work.
    *
    * @param query - Also fetches its vector from the embeddings endpoint, within `embeddings.timeout_ms`, so that `list` with the same
    * query also searches by meaning.
    */
-  searchReady(query?: string): Promise<void>;
+  prepareSearch(query?: string): Promise<void>;
   /**
    * Embeds the skills that have no vector yet. `watch` also does this, but lets this call go first. Does nothing without
    * `embeddings.base_url`. A request that fails temporarily is tried up to three times: again after at most 1 second, then
@@ -161,7 +161,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    * HIDDEN_CHARACTERS for text that people do not see, or see in another order than models, in all files of all skills and in their
    * names. It reads every file, so `problems()` does not include it.
    */
-  hiddenText(): Promise<readonly Problem[]>;
+  hiddenTextProblems(): Promise<readonly Problem[]>;
   /**
    * The prompt of a role: the index and body of the skill of that id; without such a skill, the template
    * `<templates>/<role>/system_prompt.md`; without a template, one sentence.
@@ -195,7 +195,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    *
    * @throws as `Proposals.get` and `History.revisions`.
    */
-  blocksAfter(change: PlannedChange): Promise<readonly Finding[]>;
+  blockFindingsAfter(change: ChangeToApprove): Promise<readonly Finding[]>;
   /**
    * Allows the findings that a person was shown before approving a change, if no other finding holds the skill.
    *
@@ -212,7 +212,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    *
    * @param agents - Their turns, each with `agentId` and `boundSkills`.
    */
-  whoSees(agents: readonly TurnContext[]): Promise<readonly SeenSkill[]>;
+  whoSees(agents: readonly TurnContext[]): Promise<readonly SkillVisibility[]>;
   /**
    * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`. Equal proposals are ordered
    * by kind (deletion, new skill, change) and then by age, oldest first. It inspects the held skills.
@@ -241,7 +241,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   /** As `apply`, for a door that sends the message later. @throws as `read`. */
   prepareMessage(skillId: string, args: string, turn?: TurnContext): Promise<PreparedMessage>;
   /** Counts skills as offered to the agent of a turn: for a door that lists them without `context` and `list`. */
-  offered(skillIds: readonly string[], turn?: TurnContext): void;
+  recordOffers(skillIds: readonly string[], turn?: TurnContext): void;
   /** Changes skills without review. */
   readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */
@@ -257,9 +257,9 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    * Identifies the registry on this machine: other processes with the same root and the same sources have the same value. An MCP
    * server gives it to its clients, so that no registry has itself as a source.
    */
-  instance(): string;
+  instanceId(): string;
   /** How changes on disk are noticed at present. */
-  watching(): 'events' | 'poll' | 'off';
+  watchMode(): 'events' | 'poll' | 'off';
 }
 
 /** What waits for the decision of a person in a registry. */

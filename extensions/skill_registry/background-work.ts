@@ -6,19 +6,19 @@ import type { Parts } from './parts.ts';
 /** Keeps the catalog, and what is computed from it, up to date. */
 export interface Watching {
   watch(signal: AbortSignal): Promise<void>;
-  watching(): 'events' | 'poll' | 'off';
+  watchMode(): 'events' | 'poll' | 'off';
   /** WATCH_FAILED. */
   problems(): readonly Problem[];
 }
 
 type Watched = Pick<
   Parts,
-  'catalog' | 'changes' | 'closing' | 'config' | 'holds' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
+  'catalog' | 'changes' | 'closing' | 'config' | 'heldSkills' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
 >;
 
 /** @param onProblem - Called when there may be a new problem. */
 export function createWatching(parts: Watched, onProblem: () => void): Watching {
-  const { catalog, changes, closing, config, holds, meaning, root, searcher, tokens, visible } = parts;
+  const { catalog, changes, closing, config, heldSkills, meaning, root, searcher, tokens, visible } = parts;
   const problems = new Map<string, Problem>();
   let mode: 'events' | 'poll' | 'off' = 'off';
   const note = (reason: string): void => {
@@ -35,7 +35,7 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
   /** Inspects what no agent has read yet, and shows what that changes. */
   const inspect = async (signal: AbortSignal): Promise<void> => {
     const all = () => [...catalog.snapshot().byQualifiedId.values()];
-    while (await holds.checkAll(all(), signal)) await catalog.refresh();
+    while (await heldSkills.checkAll(all(), signal)) await catalog.refresh();
   };
   /** Starts the work in the background. */
   const catchUp = (signal: AbortSignal): void => {
@@ -60,7 +60,7 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
       unsubscribe();
       mode = 'off';
     },
-    watching: () => mode,
+    watchMode: () => mode,
     problems: () => [...problems.values()],
   };
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
-import { isAtRest } from './history/history-database.ts';
+import { isAllFinished } from './history/history-database.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
 import type { Proposal } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
@@ -25,7 +25,7 @@ const METHODS: {
   history: { revisions: true, revision: true, read: true, diff: true, rollback: true, restore: true },
   management: { create: true, add: true, write: true, repair: true, remove: true },
   origin: { add: true, import: true, restore: true, update: true, sources: true, verify: true, remove: true },
-  evaluation: { evidence: true, evaluate: true, evidenceOf: true },
+  evaluation: { evidence: true, evaluate: true, proposalEvidence: true },
 };
 
 export function createChanges(source: ChangeSource, options: ChangeOptions): Changes {
@@ -79,7 +79,7 @@ export function createChanges(source: ChangeSource, options: ChangeOptions): Cha
       if (options.mayRecover === false) return;
       // Only the database is asked, so that a start with nothing to recover does not load the code for it.
       const file = join(options.dataDir, 'history.db');
-      if (existsSync(file) && whyNoSqlite() === undefined && !isAtRest(file)) await (await open()).recover();
+      if (existsSync(file) && whyNoSqlite() === undefined && !isAllFinished(file)) await (await open()).recover();
     },
     problems: (): readonly Problem[] => opened?.problems() ?? [],
     keep: async (...args) => (await open()).keep(...args),

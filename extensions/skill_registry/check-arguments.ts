@@ -4,18 +4,18 @@ import {
   aFunction,
   anything,
   aSignal,
+  bool,
   checkCall,
   either,
   fields,
-  flag,
   integer,
   listOf,
   oneOf,
   optional,
   recordOf,
-  suchThat,
+  refine,
   text,
-  wholeText,
+  wellFormedText,
 } from '../../lib/arguments/index.ts';
 import type { Actor, AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
 import type { Workflows } from './workflow/types.ts';
@@ -64,18 +64,18 @@ type Methods<T> = {
 
 /** Methods that do not give a promise. */
 const AT_ONCE =
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents';
+  'list tools visible snapshot problems onChange onArrival writePolicy watchMode instanceId resources leftOutCount recordOffers at position enter leave follow hasEvents';
 const SYNCHRONOUS = new Set(AT_ONCE.split(' '));
 
 const words = optional(text);
-const switched = optional(flag);
-const storedWords = optional(wholeText);
+const switched = optional(bool);
+const storedWords = optional(wellFormedText);
 const textList = listOf(text);
 const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /** Who did something: it decides what is allowed, and stands in histories and reports. */
-const by = suchThat(
-  wholeText,
+const by = refine(
+  wellFormedText,
   'person:<name>, agent:<id> or unknown, with at most 200 characters and no control characters',
   (name: string) =>
     name === 'unknown' || (/^(person|agent):.*\S/su.test(name) && name.length <= 200 && !CONTROL.test(name)),
@@ -83,19 +83,19 @@ const by = suchThat(
 /** What a function gives for the new content is checked like a content. */
 const change = (value: unknown, name: string): unknown => {
   const made = aFunction(value, name) as (present: string) => unknown;
-  return (present: string) => wholeText(made(present), `the result of ${name}`);
+  return (present: string) => wellFormedText(made(present), `the result of ${name}`);
 };
 const limit = either('a number', integer, oneOf(Number.POSITIVE_INFINITY));
-const flagOrFunction = either('true, false or a function', flag, aFunction);
-const content = either('a text, null or a function', wholeText, oneOf(null), change);
+const flagOrFunction = either('true, false or a function', bool, aFunction);
+const content = either('a text, null or a function', wellFormedText, oneOf(null), change);
 const actor = fields({ by, reason: storedWords });
-const actorWithReason = fields({ by, reason: wholeText, version: words });
+const actorWithReason = fields({ by, reason: wellFormedText, version: words });
 const turn = optional((value, name) => {
   fields({
-    agentId: optional(suchThat(text, 'a name without control characters', (id: string) => !CONTROL.test(id))),
+    agentId: optional(refine(text, 'a name without control characters', (id: string) => !CONTROL.test(id))),
     ...{ channelId: words, userId: words, threadId: words, model: words },
     ...{ boundSkills: optional(textList), givenSkills: optional(textList), tools: optional(textList) },
-    ...{ preview: optional(oneOf(true)), elsewhere: optional(oneOf(true)) },
+    ...{ preview: optional(oneOf(true)), remoteClient: optional(oneOf(true)) },
     workflowState: optional(fields({ pack: text, state: words })),
   })(value, name);
   return value;
@@ -152,9 +152,9 @@ const PROPOSALS: Methods<SkillRegistry['proposals']> = {
   propose: {
     input: fields({
       ...{ skillId: text, kind: optional(oneOf('update', 'create', 'delete')), path: words },
-      ...{ diff: storedWords, content: optional(either('a text or a function', wholeText, change)) },
+      ...{ diff: storedWords, content: optional(either('a text or a function', wellFormedText, change)) },
       ...{ oldString: storedWords, newString: storedWords },
-      ...{ remove: optional(oneOf(true)), justification: wholeText, evidence: storedWords },
+      ...{ remove: optional(oneOf(true)), justification: wellFormedText, evidence: storedWords },
       author: optional(by),
     }),
     turn,
@@ -165,13 +165,13 @@ const PROPOSALS: Methods<SkillRegistry['proposals']> = {
       fields({
         author: words,
         skillId: words,
-        limit: optional(suchThat(integer, 'at least 0', (n: number) => n >= 0)),
+        limit: optional(refine(integer, 'at least 0', (n: number) => n >= 0)),
       }),
     ),
   },
   get: { id: text },
   text: { id: text },
-  edit: { id: text, edit: fields({ by, content: wholeText, version: words }) },
+  edit: { id: text, edit: fields({ by, content: wellFormedText, version: words }) },
   approve: { id: text, actor: fields({ by, reason: storedWords, version: words }) },
   reject: { id: text, actor: actorWithReason },
   recommend: { id: text, verdict: oneOf('approve', 'reject'), actor: actorWithReason },
@@ -198,7 +198,7 @@ const USAGE: Methods<SkillRegistry['usage']> = {
         ...inRange,
         thread: words,
         kind: optional(oneOf('load', 'resource', 'refusal', 'failure', 'proposal')),
-        limit: optional(suchThat(integer, '1 to 10,000', (n: number) => n >= 1 && n <= 10_000)),
+        limit: optional(refine(integer, '1 to 10,000', (n: number) => n >= 1 && n <= 10_000)),
       }),
     ),
   },
@@ -222,15 +222,19 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
 }
 
 const ADMIN: Methods<SkillRegistryAdmin> = {
-  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flagOrFunction) })), turn },
+  readBytes: {
+    skillId: text,
+    options: optional(fields({ path: words, countsAsLoad: optional(flagOrFunction) })),
+    turn,
+  },
   resources: { skillId: text, turn },
-  leftOut: { skillId: text },
-  searchReady: { query: words },
+  leftOutCount: { skillId: text },
+  prepareSearch: { query: words },
   embedSkills: {},
   overlap: {},
   contextCost: {},
   tokenCounts: { options: optional(fields({ bodies: switched, atMost: optional(limit) })) },
-  hiddenText: {},
+  hiddenTextProblems: {},
   resolveRolePrompt: {
     role: text,
     options: optional(fields({ templates: words, variables: optional(recordOf(anything)) })),
@@ -241,23 +245,23 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
     skillId: text,
     decision: fields({ by, reason: storedWords, digest: words }),
   },
-  blocksAfter: {
+  blockFindingsAfter: {
     change: either('a proposal or a revision', fields({ proposalId: text }), fields({ skillId: text, revision })),
   },
   allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
   inspectSkills: {},
   whoSees: { agents: listOf(turn) },
-  setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: flag, actor },
+  setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: bool, actor },
   waiting: {},
   prepareMessage: { skillId: text, args: text, turn },
-  offered: { skillIds: textList, turn },
+  recordOffers: { skillIds: textList, turn },
   evidence: { skillId: text },
   evaluate: { skillId: text, options: optional(fields({ outputs: words })) },
-  evidenceOf: { proposalId: text },
+  proposalEvidence: { proposalId: text },
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: neededTurn },
-  instance: {},
-  watching: {},
+  instanceId: {},
+  watchMode: {},
 };
 
 // Not `turn`: they are about the conversation itself.
@@ -268,10 +272,10 @@ const WORKFLOWS: Methods<Workflows> = {
 };
 
 const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
-  create: { skillId: text, content: wholeText, actor },
-  add: { path: text, content: wholeText, actor },
+  create: { skillId: text, content: wellFormedText, actor },
+  add: { path: text, content: wellFormedText, actor },
   write: { skillId: text, path: text, content, actor, turn },
-  repair: { skillId: text, shown: wholeText, actor },
+  repair: { skillId: text, shown: wellFormedText, actor },
   remove: { skillId: text, actor, turn },
 };
 

@@ -1,5 +1,5 @@
 import { type Command, isCodedError } from 'skill-registry/kernel';
-import { aboutTokens, formatTable } from '../../lib/text/index.ts';
+import { estimateTokens, formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
 import { isName } from './skill/field-values.ts';
@@ -65,16 +65,16 @@ const LINE = 80;
 type AtWidth = (columns: number) => string;
 
 /** People see what is held, and that it is. */
-function told(skill: Skill | undefined, description: string): string {
+function withHeldReason(skill: Skill | undefined, description: string): string {
   return skill?.heldBecause === undefined ? description : `(held: ${skill.heldBecause}) ${description}`;
 }
 
 async function foundText(registry: SkillRegistry, query: string): Promise<AtWidth> {
-  await registry.admin.searchReady(query);
+  await registry.admin.prepareSearch(query);
   const { skills, nearest = [], message = '' } = registry.list({ query, audience: 'person' });
   if (skills.length > 0) {
     const { byId } = registry.snapshot();
-    const rows = skills.map(({ skillId, description }) => [skillId, told(byId.get(skillId), description)]);
+    const rows = skills.map(({ skillId, description }) => [skillId, withHeldReason(byId.get(skillId), description)]);
     return (columns) => formatTable(['SKILL', 'DESCRIPTION'], rows, columns);
   }
   return () => `${message}${nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ''}`;
@@ -90,8 +90,8 @@ async function listText(registry: SkillRegistry): Promise<AtWidth> {
     .map((skill) => [
       skill.id,
       ...(bySource ? [skill.source] : []),
-      counts.get(skill.id)?.l2 ?? (skill.remote ? '-' : aboutTokens(skill.bytes - skill.description.length)),
-      told(skill, skill.description),
+      counts.get(skill.id)?.l2 ?? (skill.remote ? '-' : estimateTokens(skill.bytes - skill.description.length)),
+      withHeldReason(skill, skill.description),
     ]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
   const problems = registry.problems().length;

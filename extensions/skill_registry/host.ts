@@ -106,7 +106,8 @@ export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<rea
     // Several sources may have the same folder.
     if (dir === null || realFile === null || planned.has(realFile)) continue;
     if (admin.writePolicy(realFile)?.target === undefined) continue;
-    const before = (await admin.readBytes(qualifiedId, { told: false }).catch(() => undefined)) ?? new Uint8Array();
+    const before =
+      (await admin.readBytes(qualifiedId, { countsAsLoad: false }).catch(() => undefined)) ?? new Uint8Array();
     const text = Buffer.from(before).toString('utf8');
     const repair = Buffer.from(text).equals(before) ? repairSkill(text, basename(dir)) : undefined;
     if (repair) planned.set(realFile, { skill, ...repair, difference: unifiedDiff('SKILL.md', text, repair.text) });

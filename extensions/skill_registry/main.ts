@@ -20,7 +20,7 @@ import type { InternalOptions } from './parts.ts';
 import { arrivalText } from './proposals-command.ts';
 import type { SkillLoadedEvent } from './read/types.ts';
 import { createSkillRegistry } from './registry.ts';
-import { boundSkill, isWithoutSkills, keptFrom } from './show/scope.ts';
+import { boundSkill, heldOrDisabled, isWithoutSkills } from './show/scope.ts';
 
 /** The registry as an extension. It only connects registry.ts with the kernel. */
 export class SkillRegistryMain
@@ -90,7 +90,7 @@ export class SkillRegistryMain
   }
 
   getTools(): readonly Tool[] {
-    // It is given to agents in a workflow with events, and to no others (`isFor`).
+    // It is given to agents in a workflow with events, and to no others (`isAvailableIn`).
     this.#tools ??= this.registry.tools([...this.registry.config.tools, 'workflow_event']);
     return this.#tools;
   }
@@ -107,7 +107,7 @@ export class SkillRegistryMain
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
     if (isWithoutSkills(this.registry.snapshot(), this.registry.admin.workflows.at(turn))) return '';
     const skill = boundSkill(this.registry.snapshot(), skillId);
-    if (skill && keptFrom(turn, skill) === 'SKILL_DISABLED') return '';
+    if (skill && heldOrDisabled(turn, skill) === 'SKILL_DISABLED') return '';
     const id = skill?.qualifiedId ?? skillId;
     const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' }, turn);
     return withNote({ text: content, leftOut });

@@ -9,7 +9,7 @@ import { type Changes, createChanges } from './changes.ts';
 import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
-import { type Admit, type ReadingContext, SkillReading } from './read/reading.ts';
+import { type IsHeldNow, type ReadingContext, SkillReading } from './read/reading.ts';
 import { recordSteps } from './record-steps.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
@@ -20,12 +20,12 @@ import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { registryClosed } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
-import { hostSurroundings } from './sources/host-surroundings.ts';
+import { hostEnvironment } from './sources/host-environment.ts';
 import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
-import { instanceOf } from './sources/mcp/circle.ts';
+import { instanceOf } from './sources/mcp/cycle.ts';
 import type { SkillSource } from './sources/source.ts';
-import { type Bytes, bytesOf } from './sources/source-bytes.ts';
+import { createSourceReader, type SourceReader } from './sources/source-reader.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
@@ -37,8 +37,8 @@ import {
   removeFiles,
   storeProblems,
 } from './store/cache.ts';
-import { keepOwnData } from './store/own-data.ts';
-import { HeldSkills } from './trust/holds.ts';
+import { reserveOwnData } from './store/own-data.ts';
+import { HeldSkills } from './trust/held-skills.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
 import type { NoteBlocked } from './trust/types.ts';
@@ -67,8 +67,8 @@ export interface Parts {
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: SkillReading;
-  readonly holds: HeldSkills;
-  readonly admit: Admit;
+  readonly heldSkills: HeldSkills;
+  readonly isHeldNow: IsHeldNow;
   /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
   readonly disabled: { now: readonly DisabledSkill[] };
   /** Whether the root is approved. */
@@ -97,7 +97,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const base = openBase(options, onProblem);
   const { root, config, dataDir, cache, cacheFile, hooks } = base;
   const skills = await openSkills(base, options);
-  const { admit, bytes, catalog, holds, trusted, waiting } = skills;
+  const { isHeldNow, bytes, catalog, heldSkills, trusted, waiting } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const grants = createGrants();
   const closing = new AbortController();
@@ -111,7 +111,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       granted: (turn) => grants.of(turn),
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
-      evaluation: { firstHits: search.overlap.firstHits, visible: () => visible({}), holds },
+      evaluation: { firstHits: search.overlap.firstHits, visible: () => visible({}), heldSkills },
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
@@ -132,11 +132,11 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...search,
     changes: recordSteps(changes, { step: (made) => usage.recorder.step(made) }, refusalOf),
     sentBodies: createSentBodies(),
-    reading: new SkillReading({ catalog, grants, limits: config.limits, admit, onLoaded }),
+    reading: new SkillReading({ catalog, grants, limits: config.limits, isHeldNow, onLoaded }),
     problems: () => [
       ...base.problems,
       ...snapshot().problems,
-      ...holds.problems(),
+      ...heldSkills.problems(),
       ...(waiting?.problems() ?? []),
       ...tokens.problems(snapshot()),
       ...changes.problems(),
@@ -156,7 +156,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       base.skillFiles.flush();
       tokens.flush();
       cache.close();
-      holds.close();
+      heldSkills.close();
       waiting?.close();
       await scanned;
       // Last, because a scan may read until here.
@@ -181,7 +181,7 @@ function openBase(options: InternalOptions, onProblem: () => void) {
   const trusted = options.trust ?? true;
   const dataDir = join(root, 'data', 'skill_registry');
   const configFile = join(dataDir, 'config.yaml');
-  const ownData = keepOwnData(root);
+  const ownData = reserveOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
   const { config, problems } = readConfig(options.config ?? {}, configFile, options.manifest);
@@ -199,7 +199,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds, fetchCopy, instance },
     ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
     cache: cacheFile === undefined ? undefined : base.skillFiles,
-    noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
+    noteBlocked: (...found: Parameters<NoteBlocked>) => heldSkills.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
   /** Ids of sources whose skills come from somebody else. */
@@ -209,15 +209,15 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     for (const { id, broughtIn } of made) if (broughtIn) foreign.add(id);
     return made;
   };
-  const bytes = bytesOf(() => catalog.sources(), config);
+  const bytes = createSourceReader(() => catalog.sources(), config);
   const installed = createInstalled(futureRealPath(root));
   const waiting = trusted
     ? undefined
     : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, base.dataDir);
-  const holds = new HeldSkills({
-    keptBecause: waiting?.keptBecause,
+  const heldSkills = new HeldSkills({
+    heldBecause: waiting?.heldBecause,
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
-    loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
+    loadFiles: async () => (await import('./sources/walk/files-for-inspection.ts')).filesForInspection(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
@@ -229,28 +229,29 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     collision: config.collision,
     callHook: hooks.call,
     disabled: () => disabled.now,
-    prepare: holds.prepare,
-    heldBecause: holds.heldBecause,
+    prepare: heldSkills.prepare,
+    heldBecause: heldSkills.heldBecause,
     async beforeScan() {
       ownData.renew();
       installed.renew();
       await waiting?.renew();
     },
-    ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
+    ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
   /** Inspects the present files, and shows what that changes. */
-  const admit: Admit = async (skill) => {
+  const isHeldNow: IsHeldNow = async (skill) => {
     // Those of the package are as the code that reads them.
     if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
     await waiting?.renew();
-    const heldBecause = await holds.check(skill);
+    const heldBecause = await heldSkills.check(skill);
     if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
     return heldBecause !== undefined;
   };
-  return { sourceIds, instance, makeSources: makeAll, bytes, waiting, holds, disabled, catalog, admit, trusted };
+  const reading = { bytes, heldSkills, isHeldNow, waiting };
+  return { sourceIds, instance, makeSources: makeAll, disabled, catalog, trusted, ...reading };
 }
 
-interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
+interface SearchSurroundings extends SourceReader, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
   readonly cacheFile: string | undefined;
   readonly configFile: string;
   readonly onProblem: () => void;

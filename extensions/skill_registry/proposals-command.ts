@@ -2,11 +2,16 @@ import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { shownProposal } from './evaluate/describe.ts';
-import { describeBlocks, describeProposals, describeStats } from './propose/describe.ts';
-import type { Proposal } from './propose/types.ts';
+import { describeBlockFindings, describeProposals, describeStats, undoText } from './propose/describe.ts';
+import type { Proposal, ProposalStats } from './propose/types.ts';
 import type { Finding } from './trust/types.ts';
 
-const USAGE = '/proposals [show <id> | approve <id> [note] | reject <id> <reason> | stats]';
+const USAGE = `/proposals                      the proposals that wait
+/proposals show <id>            one of them
+/proposals approve <id> [note]  apply it
+/proposals reject <id> <reason> reject it
+/proposals stats                how many were approved
+To edit one: skill-registry proposals edit <id>, or the page of skill-registry review`;
 
 /** `/proposals`: the command with which people review the proposals of agents. */
 export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'proposals' | 'admin'>): Command {
@@ -21,12 +26,12 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
       const [action = 'list', id = '', ...rest] = args.split(/\s+/).filter(Boolean);
       const words = rest.join(' ');
       const by = `person:${turn.userId ?? 'user'}`;
-      if (action === 'list') return print(listText(await proposals.list()));
-      if (action === 'stats') return print(describeStats(await proposals.stats()));
-      if (id === '') return print(`${USAGE}\n/proposals without arguments lists the proposals that wait.`);
+      if (action === 'list') return listed(await proposals.list());
+      if (action === 'stats') return statsOf(await proposals.stats());
+      if (id === '') return print(USAGE);
       if (action === 'show') {
         const proposal = await proposals.get(id);
-        const blocks = await admin.blocksAfter({ proposalId: proposal.id });
+        const blocks = await admin.blockFindingsAfter({ proposalId: proposal.id });
         seen.set(`${by} ${proposal.id}`, { version: proposal.version, blocks });
         return print(await shownText(admin, proposal, blocks));
       }
@@ -38,7 +43,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const shown = seen.get(key);
         // Only what was shown to this person is decided.
         if (shown?.version !== version) {
-          const blocks = await admin.blocksAfter({ proposalId: whole });
+          const blocks = await admin.blockFindingsAfter({ proposalId: whole });
           seen.set(key, { version, blocks });
           return print(
             `${await shownText(admin, proposal, blocks)}\n\nNothing is decided yet. Type the same again to ${action} it.`,
@@ -54,7 +59,9 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const held =
           heldBecause === null ? '' : ` It is held: ${heldBecause}; see skill-registry trust show ${skillId}.`;
         const problem = await problemText(proposals, whole);
-        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.${held}${problem}`);
+        return print(
+          `Approved: "${skillId}" has revision ${revision}.${held} ${undoText(proposal, revision)}${problem}`,
+        );
       }
       return print(USAGE);
     },
@@ -82,7 +89,9 @@ async function shownText(
   proposal: Proposal,
   blocks: readonly Finding[],
 ): Promise<string> {
-  return [await shownProposal(admin, proposal), ...(blocks.length > 0 ? [describeBlocks(blocks)] : [])].join('\n\n');
+  return [await shownProposal(admin, proposal), ...(blocks.length > 0 ? [describeBlockFindings(blocks)] : [])].join(
+    '\n\n',
+  );
 }
 
 /**
@@ -90,6 +99,10 @@ async function shownText(
  * every line, so it is kept here.
  */
 const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, Shown>>();
+
+function statsOf(stats: ProposalStats): CommandResult {
+  return { kind: 'print', text: describeStats(stats), atWidth: (columns) => describeStats(stats, columns) };
+}
 
 /** What is wrong with the report of a proposal, on a line of its own. */
 async function problemText(proposals: SkillRegistry['proposals'], id: string): Promise<string> {
@@ -101,6 +114,9 @@ function print(text: string): CommandResult {
   return { kind: 'print', text };
 }
 
-function listText(waiting: readonly Proposal[]): string {
-  return waiting.length === 0 ? 'No proposals wait.' : describeProposals(waiting);
+function listed(waiting: readonly Proposal[]): CommandResult {
+  if (waiting.length === 0) return print('No proposals wait.');
+  const atWidth = (columns?: number): string =>
+    `${describeProposals(waiting, columns)}\nTo see one: /proposals show <id>`;
+  return { kind: 'print', text: atWidth(), atWidth };
 }

@@ -123,7 +123,7 @@ function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> 
     async context(prompt, turn = {}) {
       assertOpen(parts);
       // Their bodies stand in the text, so their present files are inspected first.
-      for (const skill of visible(turn)) if (skill.preload) await parts.admit(skill);
+      for (const skill of visible(turn)) if (skill.preload) await parts.isHeldNow(skill);
       // Read before the modules are loaded: the text shows the skills of the moment of the call.
       const seen = { skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) };
       const position = turn.tools?.includes('workflow_event') ? workflows.position(turn) : undefined;

@@ -7,7 +7,7 @@ import { pageNotFound } from './errors.ts';
 import { ASSETS, type Guard } from './guard.ts';
 import { html } from './html/html.ts';
 import { page } from './html/layout.ts';
-import type { Live } from './live.ts';
+import type { LiveUpdates } from './live.ts';
 import { addCatalog } from './pages/catalog.ts';
 import { addDecisions } from './pages/decisions.ts';
 import { addExtension } from './pages/extension.ts';
@@ -24,7 +24,7 @@ import { addUsage } from './pages/usage.ts';
 import type { Review, ReviewApp, ReviewContext, ReviewEnv } from './review.ts';
 
 /** All routes, behind the guard. */
-export function createApp(review: Review, guard: Guard, live: Live, onError: (error: Error) => void): ReviewApp {
+export function createApp(review: Review, guard: Guard, live: LiveUpdates, onError: (error: Error) => void): ReviewApp {
   const app: ReviewApp = new Hono<ReviewEnv>();
   app.use(...guard.checks);
   for (const [name, type] of Object.entries(FILES)) {

@@ -9,7 +9,7 @@ export function actorOf({ by }: Pick<Review, 'by'>, reason?: string): Actor & { 
 }
 
 /** A digest of the shown findings for a form, so that a decision allows only these. */
-export function digestOf(shown: readonly Finding[]): string {
+export function findingsDigest(shown: readonly Finding[]): string {
   const keys = shown.map(({ rule, file, line, excerpt }) => [rule, file, line, excerpt]);
   return createHash('sha256').update(JSON.stringify(keys)).digest('base64url');
 }

@@ -4,7 +4,7 @@ import { heldExtensions } from '../../kernel/host.ts';
 import type { Review, ReviewEnv } from './review.ts';
 
 /** Tells open pages that something has changed, by server-sent events. */
-export interface Live {
+export interface LiveUpdates {
   readonly changed: () => void;
   readonly count: () => number;
   /** `GET /events`: an event `count` at once, and one after each change. */
@@ -21,11 +21,11 @@ const ALIVE_MS = 20_000;
 /** Interval of looking for changes of other processes in milliseconds, while a page is open. */
 const LOOK_MS = 1_000;
 
-export function createLive({
+export function createLiveUpdates({
   registry,
   root,
   isHeldReadable,
-}: Pick<Review, 'registry' | 'root' | 'isHeldReadable'>): Live {
+}: Pick<Review, 'registry' | 'root' | 'isHeldReadable'>): LiveUpdates {
   const senders = new Set<() => void>();
   const ends = new Set<() => void>();
   let count = 0;

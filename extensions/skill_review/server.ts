@@ -5,7 +5,7 @@ import { createMarkdownReader } from '../../lib/markdown/index.ts';
 import { createApp } from './app.ts';
 import { invalidArgument, listenFailed } from './errors.ts';
 import { createGuard } from './guard.ts';
-import { createLive } from './live.ts';
+import { createLiveUpdates } from './live.ts';
 import type { Review } from './review.ts';
 
 export interface ReviewServerOptions extends Omit<Review, 'changed' | 'count' | 'markdown'> {
@@ -32,7 +32,7 @@ export async function serveReview(options: ReviewServerOptions): Promise<ReviewS
   const { port = 0, onError = () => undefined, ...given } = options;
   if (!/^person:.*\S/.test(given.by) || given.by.length > 200 || CONTROL.test(given.by))
     throw invalidArgument(`Only a person decides on the review page, and ${JSON.stringify(given.by)} is none.`);
-  const live = createLive(given);
+  const live = createLiveUpdates(given);
   const markdown = createMarkdownReader();
   const review: Review = { ...given, markdown, changed: live.changed, count: live.count };
   const guard = createGuard();

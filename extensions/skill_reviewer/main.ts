@@ -15,7 +15,7 @@ export class SkillReviewer implements Extension, ToolProvider {
       );
     }
     const { admin, proposals } = registry;
-    this.#tools = reviewTools({ proposals, evidenceOf: admin.evidenceOf, agentId: context.id, decide });
+    this.#tools = reviewTools({ proposals, proposalEvidence: admin.proposalEvidence, agentId: context.id, decide });
   }
 
   async start(): Promise<void> {}

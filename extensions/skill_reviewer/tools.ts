@@ -2,7 +2,7 @@ import { CodedError, defineTool, type Tool, type TurnContext, z } from 'skill-re
 import { showHidden, toWire } from '../../lib/text/index.ts';
 import type { Evaluation, EvaluationResult, ProposalEvidence, Proposals } from '../skill_registry/api.ts';
 
-export interface ReviewerOptions extends Pick<Evaluation, 'evidenceOf'> {
+export interface ReviewerOptions extends Pick<Evaluation, 'proposalEvidence'> {
   readonly proposals: Proposals;
   /** The only agent that may use these tools: an author must not review its own proposal. */
   readonly agentId: string;
@@ -15,7 +15,7 @@ const verdict = z.enum(['approve', 'reject']);
 const reason = z.string().describe('Two or three sentences for its author and for whoever decides.');
 
 /** `list_waiting_proposals`, `read_proposal`, `recommend_proposal` and, where it may decide, `decide_proposal`. */
-export function reviewTools({ proposals, evidenceOf, agentId, decide }: ReviewerOptions): readonly Tool[] {
+export function reviewTools({ proposals, proposalEvidence, agentId, decide }: ReviewerOptions): readonly Tool[] {
   const reviewer = (turn: TurnContext): string => {
     if (turn.agentId === agentId) return `agent:${agentId}`;
     throw new CodedError('REVIEW_FORBIDDEN', `Only ${agentId} reviews proposals; ask it, or the user.`);
@@ -42,7 +42,7 @@ export function reviewTools({ proposals, evidenceOf, agentId, decide }: Reviewer
             ...{ proposal_id, state, kind, skill_id, path, author, created },
           }),
         );
-        return { success: true, proposals: visible(waiting) };
+        return { success: true, proposals: withVisibleText(waiting) };
       },
     }),
     defineTool({
@@ -54,8 +54,8 @@ export function reviewTools({ proposals, evidenceOf, agentId, decide }: Reviewer
         reviewer(turn);
         // The path of the report on this machine is for people only.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
-        const ran = await evidenceOf(proposal_id);
-        return { success: true, skill_id, ...visible({ ...shown, ran: ranOf(ran) }) };
+        const ran = await proposalEvidence(proposal_id);
+        return { success: true, skill_id, ...withVisibleText({ ...shown, ran: ranOf(ran) }) };
       },
     }),
     defineTool({
@@ -74,7 +74,7 @@ export function reviewTools({ proposals, evidenceOf, agentId, decide }: Reviewer
 // --- internal ---
 
 /** Of queries. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** What was run, short enough for a model. */
 function ranOf({ before, after, notRun, changes }: ProposalEvidence): object {
@@ -82,7 +82,7 @@ function ranOf({ before, after, notRun, changes }: ProposalEvidence): object {
     before: before && summaryOf(before),
     after: after && summaryOf(after),
     not_run: notRun,
-    changed_queries: changes.slice(0, MOST_SHOWN).map(toWire),
+    changed_queries: changes.slice(0, MAX_SHOWN).map(toWire),
     changed_queries_total: changes.length,
   };
 }
@@ -97,7 +97,7 @@ function summaryOf({ totals, validity, tokens, triggers, problems }: EvaluationR
 }
 
 /** With hidden characters shown in every text: they could be instructions. */
-function visible<T>(value: T): T {
+function withVisibleText<T>(value: T): T {
   return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'string' ? showHidden(part) : part)));
 }
 

@@ -46,13 +46,13 @@ export async function readWorkspaceFile(
   if (!policy) return withSameError(location, target, registry, () => readContained(base, below, maxBytes));
   const slash = /\/\.?$/.test(below) ? '/' : '';
   const path = policy.path === 'SKILL.md' && slash === '' ? {} : { path: policy.path + slash };
-  const told = (bytes: Uint8Array): boolean => {
+  const countsAsLoad = (bytes: Uint8Array): boolean => {
     if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
-    textOf(bytes, shown);
+    decodeText(bytes, shown);
     return true;
   };
   // Also when it is not visible, so that the attempt causes an event.
-  const bytes = await registry.admin.readBytes(policy.skillId, { ...path, told }, turn).catch((error) => {
+  const bytes = await registry.admin.readBytes(policy.skillId, { ...path, countsAsLoad }, turn).catch((error) => {
     throw policy.visible ? error : notVisible(shown);
   });
   if (!policy.visible) throw notVisible(shown);
@@ -60,7 +60,7 @@ export async function readWorkspaceFile(
 }
 
 /** @throws NOT_TEXT. */
-export function textOf(bytes: Uint8Array, shown: string): string {
+export function decodeText(bytes: Uint8Array, shown: string): string {
   if (isUtf8(bytes)) return Buffer.from(bytes).toString('utf8');
   throw new CodedError('NOT_TEXT', `"${shown}" is no UTF-8 text file.`, { path: shown });
 }
@@ -152,7 +152,7 @@ function listSkillFolder(
     entries.set(name, rest.length > 0 ? { name, kind: 'directory', size: 0 } : { name, kind: 'file', size });
   }
   if (entries.size === 0 && path !== '') throw resourceNotFound(shown, 'the skill has no files in such a folder');
-  const leftOut = path === '' ? registry.admin.leftOut(skillId) : 0;
+  const leftOut = path === '' ? registry.admin.leftOutCount(skillId) : 0;
   const sorted = [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { entries: sorted, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
 }

@@ -21,7 +21,7 @@ import {
 import { assertWritable, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
 import { withoutHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
-import { isThere, listWorkspaceFolder, readWorkspaceFile, textOf, type WorkspacePath } from './read-workspace.ts';
+import { decodeText, isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
 export interface WorkspaceOptions {
   /** Real path of the root. */
@@ -79,7 +79,7 @@ function readFileTool(options: WorkspaceOptions): Tool {
       const location = locate(options, path);
       const waiting = readHeldFile(root, belowExtensions(path), authorOf(turn), maxBytes);
       const bytes = waiting ?? (await readWorkspaceFile(location, maxBytes, registry, turn));
-      const { text, leftOut } = withoutHidden(textOf(bytes, path));
+      const { text, leftOut } = withoutHidden(decodeText(bytes, path));
       return {
         success: true,
         path,

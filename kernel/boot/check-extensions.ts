@@ -7,7 +7,7 @@ import { describeError } from '../errors.ts';
 import { readModelSettings } from '../turns/connect-model.ts';
 import { instructionsFrom, toolsMissing } from '../turns/turns.ts';
 import { type FoundExtension, findExtensions, type ListedExtension, listedExtensions } from './discover.ts';
-import { dependsOn, noInstructions, problemOf } from './extension-record.ts';
+import { dependencyReason, noInstructionsReason, problemOf } from './extension-record.ts';
 import { whyNotLoadable } from './loader.ts';
 import { readOwnerConfig } from './settings.ts';
 import { startOrder } from './start-order.ts';
@@ -90,7 +90,7 @@ function skipped(
     return problemOf(
       found,
       'EXTENSION_SKIPPED',
-      `is skipped: ${dependsOn(id, state)}. Correct that extension first`,
+      `is skipped: ${dependencyReason(id, state)}. Correct that extension first`,
       'warning',
     );
   }
@@ -109,7 +109,7 @@ async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOpti
     await instructionsFrom(found, skills, rootDir, { preview: true });
     return undefined;
   } catch (error) {
-    return problemOf(found, 'AGENT_NOT_READY', noInstructions(error));
+    return problemOf(found, 'AGENT_NOT_READY', noInstructionsReason(error));
   }
 }
 

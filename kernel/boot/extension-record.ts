@@ -41,12 +41,12 @@ export function problemOf(
 }
 
 /** Why an extension is skipped. @param state - Of the extension it depends on. */
-export function dependsOn(id: string, state: ExtensionStatus['state']): string {
+export function dependencyReason(id: string, state: ExtensionStatus['state']): string {
   return `it depends on "${id}", which is in state ${state}`;
 }
 
 /** For `problemOf`, of AGENT_NOT_READY. */
-export function noInstructions(error: unknown): string {
+export function noInstructionsReason(error: unknown): string {
   return `cannot be given its instructions (prompt file, uses_skills): ${describeError(error)}`;
 }
 

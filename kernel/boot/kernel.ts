@@ -15,7 +15,7 @@ import { createMessages, type LogEntry, type Messages, problemLine } from './mes
 import { createRestart, type Restart } from './restart.ts';
 import { createSecrets } from './settings.ts';
 import { type StartOrder, startOrder } from './start-order.ts';
-import { heldOfRoot, heldWithProblems, type Root, rootNotApproved } from './untrusted-root.ts';
+import { heldOfRoot, heldWithProblems, type Root, unapprovedRootProblem } from './untrusted-root.ts';
 
 export interface BootOptions {
   /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
@@ -229,7 +229,7 @@ class RunningKernel {
     const { report } = this.#messages;
     const { dir, trusted } = this.#root;
     const discovery = findExtensions(dir, trusted);
-    const heldRoot = trusted ? undefined : rootNotApproved(dir, heldOfRoot(dir));
+    const heldRoot = trusted ? undefined : unapprovedRootProblem(dir, heldOfRoot(dir));
     if (heldRoot) report(heldRoot);
     for (const problem of heldWithProblems(this.#root).problems) report(problem);
     const order = startOrder(discovery.extensions);

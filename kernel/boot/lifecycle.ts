@@ -11,11 +11,11 @@ import { describeError } from '../errors.ts';
 import { DeadlineError, pause, withDeadline } from '../turns/deadline.ts';
 import type { FoundExtension } from './discover.ts';
 import {
-  dependsOn,
+  dependencyReason,
   type ExtensionRecord,
   isAgentProvider,
   isServiceProvider,
-  noInstructions,
+  noInstructionsReason,
   problemOf,
 } from './extension-record.ts';
 import { loadEntrypoint } from './loader.ts';
@@ -131,7 +131,7 @@ export async function superviseService(
     } catch (error) {
       if (signal.aborted) return;
       failures = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
-      const waitMs = backOff(failures, { firstMs: firstWaitMs, longestMs: LONGEST_WAIT_MS });
+      const waitMs = backOff(failures, { firstMs: firstWaitMs, maxMs: MAX_WAIT_MS });
       onFailure(error, waitMs);
       await pause(waitMs, signal);
     }
@@ -141,7 +141,7 @@ export async function superviseService(
 // --- internal ---
 
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 /** When a service fails after it has run this long, the next delay is the first one again. */
 const HEALTHY_AFTER_MS = 60_000;
 
@@ -212,7 +212,7 @@ async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<vo
   try {
     if (found.manifest.agent) await step(found, 'its instructions', hooks.checkAgent(record), hooks);
   } catch (error) {
-    fail(record, 'AGENT_NOT_READY', noInstructions(error), hooks);
+    fail(record, 'AGENT_NOT_READY', noInstructionsReason(error), hooks);
     return stopFailed(record, hooks);
   }
   try {
@@ -242,7 +242,7 @@ function skipWhenDependencyFailed(
   const { manifest } = record.found;
   const failed = manifest.depends_on.find((id) => records.get(id)?.state !== 'RUNNING');
   if (failed === undefined) return false;
-  const reason = dependsOn(failed, records.get(failed)?.state ?? 'ERROR');
+  const reason = dependencyReason(failed, records.get(failed)?.state ?? 'ERROR');
   setState(record, 'SKIPPED', reason);
   hooks.report(
     problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${reason}. Correct that extension first`, 'warning'),

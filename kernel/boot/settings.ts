@@ -52,7 +52,7 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;
-  if (error) return broken(error.linePos?.[0].line ?? 1, error.message.split('\n')[0] ?? '');
+  if (error) return broken(error.linePos?.[0].line ?? 1, firstLine(error.message));
   if (document.contents === null) return { values: {}, problems: [] };
   if (!isMap(document.contents)) return broken(1, 'expected a mapping of keys');
   try {
@@ -83,6 +83,11 @@ function readEnvFile(file: string): Readonly<Record<string, string | undefined>>
   } catch {
     return {};
   }
+}
+
+/** Of the message of the yaml package, whose other lines show the text. */
+function firstLine(message: string): string {
+  return (message.split('\n')[0] ?? '').replace(/[:.]$/, '');
 }
 
 function configProblem(file: string, line: number, reason: string, meanwhile: string): Problem {

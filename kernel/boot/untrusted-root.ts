@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
 import { leadsOutOfRoot } from '../errors.ts';
-import { escapedPath, visible } from '../held/difference.ts';
+import { escapedPath, printableCode } from '../held/difference.ts';
 import { allHeld, type HeldExtension, type UnreadableHeld } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
@@ -58,7 +58,7 @@ export function heldOfRoot(rootDir: string): readonly string[] {
  *
  * @param held - As `heldOfRoot`, or what a command has found.
  */
-export function rootNotApproved(rootDir: string, held: readonly string[]): Problem | undefined {
+export function unapprovedRootProblem(rootDir: string, held: readonly string[]): Problem | undefined {
   if (held.length === 0) return undefined;
   const message = `Nobody has approved this root, so this has no effect: ${held.join('; ')}. To approve it: skill-registry trust allow ${shellWord(rootDir)} (for one command: --trust).`;
   return { code: 'ROOT_NOT_APPROVED', severity: 'warning', file: rootDir, message, details: { held } };
@@ -88,7 +88,7 @@ function isInRoot(rootDir: string, folder: string): boolean {
 
 /** Quotes a name that could be read as a part of the question. */
 function nameShown(name: string): string {
-  return /^[\w.-]+$/.test(name) ? name : `"${visible(escapedPath(name))}"`;
+  return /^[\w.-]+$/.test(name) ? name : `"${printableCode(escapedPath(name))}"`;
 }
 
 /** Quotes a text so that a POSIX shell reads it as one word. */

@@ -2,10 +2,10 @@ import { existsSync, rmSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describeError } from '../../lib/errors/index.ts';
 import {
+  commitMove,
   moveFolder,
   removeContained,
   renameContained,
-  settleMove,
   undoMove,
   writeContained,
   writeFailed,
@@ -13,23 +13,23 @@ import {
 import { type NewDecision, openTrust } from '../../lib/trust/index.ts';
 import { extensionChanged, extensionNotHeld } from '../errors.ts';
 import {
-  digestOf,
-  drop,
   type HeldFile,
   heldExtension,
   heldExtensions,
+  hexDigestOf,
+  readHeldRecord,
   readIfThere,
-  readNote,
-  writeNote,
+  removeHeldFile,
+  writeHeldRecord,
 } from './held-extensions.ts';
 import {
   assertAgentMayWrite,
   extensionsFolder,
-  folderFor,
   HELD,
   heldFolder,
-  heldFolderFor,
   isExtensionName,
+  makeFolder,
+  makeHeldFolder,
 } from './writable-extension.ts';
 
 /**
@@ -51,14 +51,14 @@ export function approveExtension(rootDir: string, name: string, digest: string):
     const advice = `To keep that change, write into the file what you want of both, then: skill-registry extensions revoke ${name}. To drop it, make the file what it was, or remove it if it was not there, then look again: skill-registry extensions show ${name}.`;
     throw extensionChanged(name, `${file} was changed after the agent wrote its text`, advice);
   }
-  const live = folderFor(join(rootDir, 'extensions'));
-  const waiting = heldFolderFor(rootDir);
+  const activeFolder = makeFolder(join(rootDir, 'extensions'));
+  const waiting = makeHeldFolder(rootDir);
   try {
     writeContained(waiting, markerPath(name), JSON.stringify(held.files.map(replacementOf)), { own: true });
     for (const { path, after } of held.files) {
       // An earlier approval may have left this file because it could not remove it.
-      deleteKept(live, name, path);
-      writeContained(live, `${name}/${path}`, after, { keep: posix.basename(keptPath(path)) });
+      deleteKept(activeFolder, name, path);
+      writeContained(activeFolder, `${name}/${path}`, after, { keep: posix.basename(keptPath(path)) });
     }
     // From here on the approval is in effect.
     removeContained(waiting, markerPath(name), { own: true });
@@ -90,7 +90,7 @@ export function revokeExtension(rootDir: string, name: string): string | undefin
   const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
   const move = {
     from: { base, path: name },
-    to: { base: heldFolderFor(rootDir), path, own: true },
+    to: { base: makeHeldFolder(rootDir), path, own: true },
     temporary: `.revoking-${name}`,
   };
   try {
@@ -99,7 +99,7 @@ export function revokeExtension(rootDir: string, name: string): string | undefin
     undoMove(move);
     throw error;
   }
-  settleMove(move);
+  commitMove(move);
   return join(rootDir, 'data', HELD, path);
 }
 
@@ -123,7 +123,7 @@ export function recordExtensionDecision(
 function deleteHeld(rootDir: string, name: string): boolean {
   try {
     const held = heldExtension(rootDir, name);
-    for (const { path } of held?.files ?? []) drop(rootDir, name, path);
+    for (const { path } of held?.files ?? []) removeHeldFile(rootDir, name, path);
     return held !== undefined;
   } catch (error) {
     const base = heldFolder(rootDir);
@@ -146,12 +146,12 @@ function markerPath(name: string): string {
 }
 
 function replacementOf({ path, before, after }: HeldFile): Replacement {
-  return { path, before: before && digestOf(before), after: digestOf(after) };
+  return { path, before: before && hexDigestOf(before), after: hexDigestOf(after) };
 }
 
 /** Where a replaced file is kept until the approval is complete: in its folder, so that restoring it needs no free space. */
 function keptPath(path: string): string {
-  return posix.join(posix.dirname(path), `.approving-${digestOf(Buffer.from(path)).slice(0, 16)}`);
+  return posix.join(posix.dirname(path), `.approving-${hexDigestOf(Buffer.from(path)).slice(0, 16)}`);
 }
 
 /**
@@ -188,23 +188,28 @@ function restoreFile(
 ): void {
   const now = readIfThere(live, `${name}/${path}`, false);
   // It was not replaced, or somebody has changed it since.
-  if (now === null || before === after || digestOf(now) !== after) return;
+  if (now === null || before === after || hexDigestOf(now) !== after) return;
   if (before === null) {
     removeContained(live, `${name}/${path}`);
     return;
   }
   const kept = readIfThere(live, `${name}/${keptPath(path)}`, false);
-  if (kept && digestOf(kept) !== before) throw extensionChanged(name, `${keptPath(path)} is not what was there`);
+  if (kept && hexDigestOf(kept) !== before) throw extensionChanged(name, `${keptPath(path)} is not what was there`);
   if (bytes && !kept) writeContained(live, `${name}/${path}`, bytes);
   else renameContained(live, `${name}/${keptPath(path)}`, posix.basename(path));
 }
 
 function deleteApproved(rootDir: string, name: string, { path, after }: HeldFile): void {
-  deleteKept(folderFor(join(rootDir, 'extensions')), name, path);
-  const waiting = heldFolderFor(rootDir);
-  if (readIfThere(waiting, `${name}/files/${path}`, true)?.equals(after)) drop(rootDir, name, path);
+  deleteKept(makeFolder(join(rootDir, 'extensions')), name, path);
+  const waiting = makeHeldFolder(rootDir);
+  if (readIfThere(waiting, `${name}/files/${path}`, true)?.equals(after)) removeHeldFile(rootDir, name, path);
   // The agent has written the file again meanwhile: the approved content is the base of that change.
-  else writeNote(waiting, name, path, { by: 'unknown', ...readNote(waiting, name, path), base: digestOf(after) });
+  else
+    writeHeldRecord(waiting, name, path, {
+      by: 'unknown',
+      ...readHeldRecord(waiting, name, path),
+      base: hexDigestOf(after),
+    });
 }
 
 function deleteKept(live: string, name: string, path: string): void {

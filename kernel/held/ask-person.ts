@@ -4,7 +4,7 @@ import { openTrust } from '../../lib/trust/index.ts';
 import { ownExtensionIds } from '../boot/extension-folders.ts';
 import { heldOfRoot, isHeldInRoot } from '../boot/untrusted-root.ts';
 import { approveExtension, recordExtensionDecision } from './approve-or-revoke.ts';
-import { describeHeld, escapedPath, visible } from './difference.ts';
+import { describeHeld, escapedPath, printableCode } from './difference.ts';
 import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 
 export interface ApprovalRound {
@@ -62,7 +62,7 @@ async function questionAbout(held: HeldExtension, rootDir: string, trusted: bool
     ...(trusted
       ? []
       : [
-          `A yes also approves the root ${visible(escapedPath(rootDir))}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`,
+          `A yes also approves the root ${printableCode(escapedPath(rootDir))}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`,
         ]),
     'An extension runs as you and may do everything you may do. Run it?',
   ].join('\n');

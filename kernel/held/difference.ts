@@ -24,7 +24,7 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
     `digest ${held.digest}`,
     ...held.files.map((file) => differenceOf(file, createTwoFilesPatch)),
   ]
-    .map(visible)
+    .map(printableCode)
     .join('\n');
 }
 
@@ -34,7 +34,7 @@ export function escapedPath(path: string): string {
 }
 
 /** As `printable`, and also for invisible characters that texts need, such as joiners: code can hide something in them. */
-export function visible(text: string): string {
+export function printableCode(text: string): string {
   return printable(text).replace(/[\p{Cf}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/gu, (char) => {
     return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
   });
@@ -46,7 +46,7 @@ export function visible(text: string): string {
 const MAX_EDITS = 2_000;
 
 function differenceOf({ path, before, after }: HeldFile, makePatch: typeof createTwoFilesPatch): string {
-  const [old, next] = [textOf(before ?? Buffer.alloc(0)), textOf(after)];
+  const [old, next] = [utf8TextOf(before ?? Buffer.alloc(0)), utf8TextOf(after)];
   const from = old === undefined ? `: ${before?.length} bytes that are not UTF-8 text, not shown` : '';
   const to = next === undefined ? `: ${after.length} bytes that are not UTF-8 text, in hexadecimal` : '';
   const names = [
@@ -68,7 +68,7 @@ function linesOf(mark: string, text: string): readonly string[] {
   return text === '' ? [] : text.split('\n').map((line) => mark + line);
 }
 
-function textOf(bytes: Buffer): string | undefined {
+function utf8TextOf(bytes: Buffer): string | undefined {
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }

@@ -16,11 +16,11 @@ import { extensionProtected } from '../errors.ts';
 import {
   assertAgentMayWrite,
   extensionsFolder,
-  folderFor,
   heldFolder,
-  heldFolderFor,
+  isApprovalBackupName,
   isExtensionName,
-  isKeptName,
+  makeFolder,
+  makeHeldFolder,
 } from './writable-extension.ts';
 
 /** One waiting file of an extension, written by an agent. */
@@ -70,7 +70,7 @@ export function readHeldFile(
   const base = heldFolder(rootDir);
   if (base === undefined || !path) return undefined;
   const [name = '', ...below] = fileSegments(path);
-  if (below.length === 0 || readNote(base, name, below.join('/'))?.by !== by) return undefined;
+  if (below.length === 0 || readHeldRecord(base, name, below.join('/'))?.by !== by) return undefined;
   return readIfThere(base, `${name}/files/${below.join('/')}`, true, maxBytes) ?? undefined;
 }
 
@@ -83,7 +83,7 @@ export function listHeldFiles(rootDir: string, path: string | undefined, by: str
   const entries = new Map<string, FolderEntry>();
   for (const one of names) {
     for (const file of filesBelow(base, `${one}/files`)) {
-      if (readNote(base, one, file)?.by !== by) continue;
+      if (readHeldRecord(base, one, file)?.by !== by) continue;
       const segments = name === undefined ? [one, ...file.split('/')] : file.split('/');
       if (below.some((segment, index) => segment !== segments[index])) continue;
       const [child, ...rest] = segments.slice(below.length);
@@ -110,18 +110,18 @@ export function holdExtensionFile(
 ): { readonly created: boolean } {
   const [name = '', ...below] = fileSegments(path);
   if (below.length === 0) throw extensionProtected(path, 'a file must be in the folder of an extension');
-  const live = folderFor(join(rootDir, 'extensions'));
+  const activeFolder = makeFolder(join(rootDir, 'extensions'));
   assertAgentMayWrite(rootDir, name, below);
   const file = below.join('/');
-  const before = readIfThere(live, `${name}/${file}`, false);
-  const base = heldFolderFor(rootDir);
+  const before = readIfThere(activeFolder, `${name}/${file}`, false);
+  const base = makeHeldFolder(rootDir);
   const isFirst = readIfThere(base, `${name}/files/${file}`, true) === null;
-  const author = isFirst ? by : readNote(base, name, file)?.by;
+  const author = isFirst ? by : readHeldRecord(base, name, file)?.by;
   if (author !== by)
     throw extensionProtected(path, `${author ?? 'somebody'} wrote it, and a person has not decided yet`);
-  if (isFirst) writeNote(base, name, file, { base: before && digestOf(before), by });
+  if (isFirst) writeHeldRecord(base, name, file, { base: before && hexDigestOf(before), by });
   writeContained(base, `${name}/files/${file}`, content, { own: true });
-  if (before?.equals(Buffer.from(content))) drop(rootDir, name, file);
+  if (before?.equals(Buffer.from(content))) removeHeldFile(rootDir, name, file);
   return { created: isFirst && before === null };
 }
 
@@ -161,26 +161,26 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
   const base = heldFolder(rootDir);
   const paths = base === undefined || !isExtensionName(name) ? [] : filesBelow(base, `${name}/files`);
   if (base === undefined || paths.length === 0) return undefined;
-  const notes = paths.map((path) => readNote(base, name, path));
+  const notes = paths.map((path) => readHeldRecord(base, name, path));
   const files = paths.map((path, index): HeldFile => {
     const before = readIfThere(extensionsFolder(rootDir), `${name}/${path}`, false);
     const after = readContained(base, `${name}/files/${path}`, MAX_BYTES, { own: true });
-    const expected = [notes[index]?.base ?? null, digestOf(after)];
-    return { path, before, after, changedSince: !expected.includes(before && digestOf(before)) };
+    const expected = [notes[index]?.base ?? null, hexDigestOf(after)];
+    return { path, before, after, changedSince: !expected.includes(before && hexDigestOf(before)) };
   });
   const by = [...new Set(notes.map((note) => note?.by ?? 'unknown'))].sort();
   return { name, by, digest: digestOfChange(files), files };
 }
 
 /** What is stored of a waiting file beside its content. */
-export interface Note {
+export interface HeldRecord {
   /** sha256 of the file in `extensions/` when an agent first wrote; null: there was none. */
   readonly base: string | null;
   readonly by: string;
 }
 
 /** Deletes the waiting content of one file. */
-export function drop(rootDir: string, name: string, path: string): void {
+export function removeHeldFile(rootDir: string, name: string, path: string): void {
   const base = heldFolder(rootDir);
   if (base === undefined) return;
   removeContained(base, `${name}/files/${path}`, { own: true });
@@ -203,10 +203,10 @@ export function readIfThere(
   }
 }
 
-export function readNote(base: string, name: string, path: string): Note | undefined {
+export function readHeldRecord(base: string, name: string, path: string): HeldRecord | undefined {
   try {
     const text = readContained(base, `${name}/notes/${path}`, 10_000, { own: true }).toString('utf8');
-    const { base: digest, by } = JSON.parse(text) as Note;
+    const { base: digest, by } = JSON.parse(text) as HeldRecord;
     return AUTHOR.test(by) && (digest === null || /^[0-9a-f]{64}$/.test(digest)) ? { base: digest, by } : undefined;
   } catch {
     // Then the current file counts as changed, so that nothing is overwritten.
@@ -214,11 +214,11 @@ export function readNote(base: string, name: string, path: string): Note | undef
   }
 }
 
-export function writeNote(base: string, name: string, path: string, note: Note): void {
+export function writeHeldRecord(base: string, name: string, path: string, note: HeldRecord): void {
   writeContained(base, `${name}/notes/${path}`, JSON.stringify(note), { own: true });
 }
 
-export function digestOf(bytes: Buffer): string {
+export function hexDigestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
@@ -247,13 +247,15 @@ function listIfThere(base: string | undefined, path: string): readonly FolderEnt
 /** Paths of all files below a folder, relative to it. */
 function filesBelow(base: string, folder: string): readonly string[] {
   return (listIfThere(base, folder) ?? []).flatMap(({ name, kind }) => {
-    if (isKeptName(name)) return [];
+    if (isApprovalBackupName(name)) return [];
     if (kind === 'directory') return filesBelow(base, `${folder}/${name}`).map((path) => `${name}/${path}`);
     return kind === 'file' && !isTemporaryName(name) ? [name] : [];
   });
 }
 
 function digestOfChange(files: readonly HeldFile[]): string {
-  const lines = files.map(({ path, before, after }) => `${before ? digestOf(before) : '-'} ${digestOf(after)} ${path}`);
+  const lines = files.map(
+    ({ path, before, after }) => `${before ? hexDigestOf(before) : '-'} ${hexDigestOf(after)} ${path}`,
+  );
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }

@@ -9,7 +9,7 @@ export function isExtensionName(name: string): boolean {
 }
 
 /** Whether a name is one under which an approval keeps a replaced file. */
-export function isKeptName(name: string): boolean {
+export function isApprovalBackupName(name: string): boolean {
   return /^\.approving-/i.test(name);
 }
 
@@ -43,15 +43,15 @@ export function heldFolder(rootDir: string): string | undefined {
 }
 
 /** As `heldFolder`; makes the folder. @throws WRITE_FAILED. */
-export function heldFolderFor(rootDir: string): string {
-  folderFor(join(rootDir, 'data', HELD));
+export function makeHeldFolder(rootDir: string): string {
+  makeFolder(join(rootDir, 'data', HELD));
   const folder = heldFolder(rootDir);
   if (folder === undefined) throw writeFailed(`data/${HELD}`, 'it is a link. Remove the link');
   return folder;
 }
 
 /** Makes a folder. @returns Its real path. @throws WRITE_FAILED. */
-export function folderFor(path: string): string {
+export function makeFolder(path: string): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return realpathSync(path);
@@ -69,7 +69,8 @@ function whyProtected(extensions: string | undefined, name: string, below: reado
     return `"${name}" is not a valid id of an extension (lowercase letters, digits, _ and -, first a letter, at most 64)`;
   const refused = [name, ...below].find((segment) => /^(node_modules|\.git)$/i.test(segment));
   if (refused) return `nothing is written into ${refused}`;
-  if (isTemporaryName(below.at(-1) ?? '') || below.some(isKeptName)) return 'this name is used for temporary files';
+  if (isTemporaryName(below.at(-1) ?? '') || below.some(isApprovalBackupName))
+    return 'this name is used for temporary files';
   if (extensions === undefined) return undefined;
   const ours = realpathSync(packageRoot());
   const isCheckout = extensions === join(ours, 'extensions');

@@ -113,13 +113,13 @@ async function runTurn(
   const unfinished = abort.aborted && text ? [{ role: 'assistant', content: text }] : [];
   return {
     text,
-    stopped: reasonOf({ budget, signal, overTokens: overTokens(), steps, maxTurns: agent.limits.max_turns }),
+    stopped: stopReason({ budget, signal, overTokens: overTokens(), steps, maxTurns: agent.limits.max_turns }),
     usage,
     conversation: [...messages, ...replies, ...unfinished] as Conversation,
   };
 }
 
-function reasonOf(end: {
+function stopReason(end: {
   readonly budget: AbortSignal | undefined;
   readonly signal: AbortSignal | undefined;
   readonly overTokens: boolean;

@@ -41,11 +41,11 @@ export async function composeInstructions({
     const body = await skills.getSkillContent(skillId, turn);
     if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
   }
-  return [handed(prompt), ...bodies, handed(agent.instructions?.trim())].filter(Boolean).join('\n\n');
+  return [cleanText(prompt), ...bodies, cleanText(agent.instructions?.trim())].filter(Boolean).join('\n\n');
 }
 
 /** Like all text for models. The result of `getSkillContent` is clean already. */
-function handed(text: string | undefined = ''): string {
+function cleanText(text: string | undefined = ''): string {
   return withNote(withoutHidden(text));
 }
 
@@ -87,7 +87,7 @@ export async function collectContext(
         const text = await withDeadline(asked, budgetMs);
         if (text !== null && typeof text !== 'string')
           throw new TypeError(`getContext gave ${typeof text}, expected text or null`);
-        return text ? [{ source: extensionId, text: handed(text) }] : [];
+        return text ? [{ source: extensionId, text: cleanText(text) }] : [];
       } catch (error) {
         const code = error instanceof DeadlineError ? 'CONTEXT_PROVIDER_TIMEOUT' : 'CONTEXT_PROVIDER_FAILED';
         onFailure({ extensionId, code, error });

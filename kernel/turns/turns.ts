@@ -206,10 +206,10 @@ function toolsOf(
   return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];
 }
 
-/** A tool whose `isFor` fails is not given. */
+/** A tool whose `isAvailableIn` fails is not given. */
 function isForTurn(tool: Tool, turn: TurnContext): boolean {
   try {
-    return tool.isFor?.(turn) ?? true;
+    return tool.isAvailableIn?.(turn) ?? true;
   } catch {
     return false;
   }

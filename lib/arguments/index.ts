@@ -9,7 +9,7 @@ export const text: ArgumentCheck = (value, name) => {
 };
 
 /** A text in whole characters: half of a surrogate pair could not be stored. */
-export const wholeText: ArgumentCheck = (value, name) => {
+export const wellFormedText: ArgumentCheck = (value, name) => {
   const given = text(value, name) as string;
   // In this mode only half of a pair is a surrogate.
   if (!/\p{Cs}/u.test(given)) return given;
@@ -22,7 +22,7 @@ export const integer: ArgumentCheck = (value, name) => {
   throw wrong(name, 'a whole number', value);
 };
 
-export const flag: ArgumentCheck = (value, name) => {
+export const bool: ArgumentCheck = (value, name) => {
   if (typeof value === 'boolean') return value;
   throw wrong(name, 'true or false', value);
 };
@@ -92,7 +92,7 @@ export function fields(checks: Readonly<Record<string, ArgumentCheck>>): Argumen
 }
 
 /** A check with a further condition. @param expected - For the message. */
-export function suchThat(check: ArgumentCheck, expected: string, accepts: (value: never) => boolean): ArgumentCheck {
+export function refine(check: ArgumentCheck, expected: string, accepts: (value: never) => boolean): ArgumentCheck {
   return (value, name) => {
     const checked = check(value, name);
     if (accepts(checked as never)) return checked;

@@ -1,7 +1,7 @@
 import { fitHunk, type HunkFit, outerContext, whyAmbiguous, whyNowhere } from './fit-hunk.ts';
 import { endOf, joinLines, splitLines, usualEnd, withoutLineEnd } from './lines.ts';
-import { type ReadDiff, readDiff } from './read-diff.ts';
-import type { Hunk, HunkLine } from './read-hunks.ts';
+import { type ParsedDiff, parseDiff } from './parse-diff.ts';
+import type { Hunk, HunkLine } from './parse-hunks.ts';
 import { createLineSearch, type LineSearch, MAX_FOUND } from './search-lines.ts';
 
 /** Larger diffs are refused and not parsed. */
@@ -38,7 +38,7 @@ export function applyDiff(current: string, diff: string, path: string, skillId?:
     const reason = `The diff is too large: ${MAX_DIFF_BYTES} bytes are allowed, it has ${bytes}. Propose less at a time.`;
     return { applied: false, reason };
   }
-  const read = readDiff(diff, path, skillId);
+  const read = parseDiff(diff, path, skillId);
   if ('reason' in read) return { applied: false, reason: read.reason };
   const { bom, lines } = splitLines(current);
   const fitted = fitHunks(createLineSearch(lines.map(withoutLineEnd)), read);
@@ -78,7 +78,7 @@ const TOO_MUCH =
  */
 function fitHunks(
   search: LineSearch,
-  { hunks, creates }: ReadDiff,
+  { hunks, creates }: ParsedDiff,
 ): { readonly fits: readonly NumberedFit[]; readonly notes: readonly string[] } | Refused {
   const fits: NumberedFit[] = [];
   const notes: string[] = [];

@@ -1,5 +1,5 @@
 import { quoteLine, SHOWN } from './lines.ts';
-import type { Hunk, HunkLine } from './read-hunks.ts';
+import type { Hunk, HunkLine } from './parse-hunks.ts';
 import { type Comparison, type LineSearch, MAX_FOUND } from './search-lines.ts';
 
 /** A position where a hunk fits. */

@@ -54,18 +54,18 @@ function paddingOf(size: number): number {
 }
 
 /** Of a stored block of deflate: its length has 16 bits. */
-const MOST_STORED = 0xffff;
+const MAX_STORED = 0xffff;
 /** No flags, time 0, no hint about the compression, system unknown. */
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
 function storedGzip(bytes: Buffer): Buffer {
   const parts: Buffer[] = [GZIP_HEADER];
-  for (let at = 0; at < bytes.length; at += MOST_STORED) {
-    const part = bytes.subarray(at, at + MOST_STORED);
+  for (let at = 0; at < bytes.length; at += MAX_STORED) {
+    const part = bytes.subarray(at, at + MAX_STORED);
     const head = Buffer.alloc(5);
-    head.writeUInt8(at + MOST_STORED >= bytes.length ? 1 : 0, 0);
+    head.writeUInt8(at + MAX_STORED >= bytes.length ? 1 : 0, 0);
     head.writeUInt16LE(part.length, 1);
-    head.writeUInt16LE(part.length ^ MOST_STORED, 3);
+    head.writeUInt16LE(part.length ^ MAX_STORED, 3);
     parts.push(head, part);
   }
   const tail = Buffer.alloc(8);

@@ -10,7 +10,8 @@ export type FileErrorCode =
 
 /** The message says nothing about the target of the path. */
 export function pathTraversal(): CodedError<FileErrorCode> {
-  return new CodedError('PATH_TRAVERSAL', 'Path traversal detected');
+  const advice = 'Give a path inside the folder and relative to it, without ".." and without links.';
+  return new CodedError('PATH_TRAVERSAL', `Path traversal detected. ${advice}`);
 }
 
 export function invalidPath(reason: string): CodedError<FileErrorCode> {

@@ -1,6 +1,6 @@
 export { pathTraversal, resourceNotFound, resourceTooLarge, writeFailed } from './errors.ts';
-export { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from './move-folder.ts';
-export { privateFile, privateFolder } from './owner-only.ts';
+export { commitMove, type FolderMove, type MoveStep, moveFolder, undoMove } from './move-folder.ts';
+export { makePrivateFile, makePrivateFolder } from './owner-only.ts';
 export { fileSegments, futureRealPath, isInside, isPlainPath, realPathOf, relativeSegments } from './paths.ts';
 export { type FolderEntry, listContained, readContained, readNamedFile } from './read-contained.ts';
 export { removeContained, removeEmptyFolders, renameContained } from './remove-and-rename.ts';

@@ -48,7 +48,7 @@ export type MoveStep = 'copying' | 'copied' | 'aside';
 
 /**
  * Moves a folder. Within one file system this is one rename. Between two file systems the folder is copied to a temporary name, the
- * original is renamed to a temporary name, and the copy gets its final name. The original is kept until `settleMove`. So nobody
+ * original is renamed to a temporary name, and the copy gets its final name. The original is kept until `commitMove`. So nobody
  * sees half a folder under either name, and `undoMove` can always move it back, even on a full disk and also from
  * another process. Call `undoMove` after a throw.
  *
@@ -100,7 +100,7 @@ export function undoMove(move: FolderMove): void {
 }
 
 /** Removes the original that a move has kept; the move cannot be undone afterwards. A second call does nothing. @throws WRITE_FAILED. */
-export function settleMove(move: FolderMove): void {
+export function commitMove(move: FolderMove): void {
   between(move, ({ here, aside, there }) => {
     const left = statsOf(aside);
     if (left && !left.isDirectory()) removeCopied(here, there);

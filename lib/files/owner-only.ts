@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
  * Makes a folder with the mode 0700, and its missing parents. An existing folder that others may enter loses their permissions,
  * unless it or its parent is a link: then it may belong to somebody else.
  */
-export function privateFolder(folder: string): void {
+export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!lstatSync(dirname(folder), { throwIfNoEntry: false })?.isSymbolicLink()) narrow(folder, 0o700);
 }
@@ -16,7 +16,7 @@ export function privateFolder(folder: string): void {
  *
  * @param file - Absolute; its folder exists.
  */
-export function privateFile(file: string): void {
+export function makePrivateFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {

@@ -5,7 +5,7 @@ import { type OpenOptions, statsOf, withContained } from './open-contained.ts';
 import { fileSegments, relativeSegments } from './paths.ts';
 import { assertReadable, isPrivateName, isReserved } from './withheld.ts';
 
-export interface ReadOptions extends Pick<OpenOptions, 'own'> {
+export interface ReadFileOptions extends Pick<OpenOptions, 'own'> {
   /** Filled instead of a new buffer where the file is smaller, and the result is a part of it. For whoever reads many files in turn. */
   readonly into?: Buffer;
 }
@@ -21,7 +21,7 @@ export interface ReadOptions extends Pick<OpenOptions, 'own'> {
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also when it is not a regular file, or is never read: `assertReadable`),
  *   RESOURCE_TOO_LARGE, INVALID_ARGUMENT.
  */
-export function readContained(base: string, path: string, maxBytes: number, options: ReadOptions = {}): Buffer {
+export function readContained(base: string, path: string, maxBytes: number, options: ReadFileOptions = {}): Buffer {
   const segments = fileSegments(path);
   assertReadable(segments, path);
   return readFile(base, segments, path, maxBytes, options);
@@ -33,7 +33,7 @@ export function readContained(base: string, path: string, maxBytes: number, opti
  *
  * @throws As `readContained`, and what `realpath` throws when nothing exists there.
  */
-export function readNamedFile(file: string, maxBytes: number, options: ReadOptions = {}): Buffer {
+export function readNamedFile(file: string, maxBytes: number, options: ReadFileOptions = {}): Buffer {
   const real = realpathSync(file);
   return readFile(dirname(real), [basename(real)], basename(real), maxBytes, options);
 }
@@ -83,7 +83,7 @@ function readFile(
   segments: readonly string[],
   path: string,
   maxBytes: number,
-  { own = false, into }: ReadOptions,
+  { own = false, into }: ReadFileOptions,
 ): Buffer {
   return withContained(
     base,

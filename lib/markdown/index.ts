@@ -11,7 +11,7 @@ export interface MarkdownReader {
 }
 
 /** Time limit for one text, in milliseconds. */
-const MOST_MS = 1_000;
+const MAX_MS = 1_000;
 
 /**
  * The parser runs in a thread of its own, which is ended when it takes too long: 16 KiB of `*__a` take it 17 seconds, and 16 KiB of
@@ -36,7 +36,7 @@ export function createMarkdownReader(): MarkdownReader {
         running.on('error', () => undefined);
         resolve(tokens);
       };
-      const timer = setTimeout(done, MOST_MS);
+      const timer = setTimeout(done, MAX_MS);
       running.removeAllListeners();
       running.once('message', done);
       running.once('error', () => done());

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
 
-/** What has a colour. Of a difference: its files, the places in them, and their lines. */
+/** What has a colour. Of a difference: its files, the positions in them, and their lines. */
 export type Colour =
   | 'error'
   | 'warning'
@@ -14,7 +14,7 @@ export type Colour =
   | 'emphasis'
   | 'deleted'
   | 'file'
-  | 'place'
+  | 'position'
   | 'added'
   | 'removed';
 
@@ -30,7 +30,7 @@ const COLOURS: Readonly<Record<Colour, Format>> = {
   emphasis: 'italic',
   deleted: 'strikethrough',
   file: 'bold',
-  place: 'cyan',
+  position: 'cyan',
   added: 'green',
   removed: 'red',
 };

@@ -1,8 +1,8 @@
 import { type Colour, hasColour, inColour } from './colours.ts';
-import { foldWords } from './terminal-text.ts';
+import { wrapWords } from './terminal-text.ts';
 
 /** A window, and the environment that says whether it has colours. */
-export interface Window {
+export interface TerminalWindow {
   /** Characters of a line; absent: unknown, and nothing is wrapped. */
   readonly columns?: number | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -14,7 +14,7 @@ export interface Window {
  *
  * @param isTerminal - Whether what it is written to is a terminal; otherwise it stays as it is.
  */
-export function forTerminal(text: string, { columns, environment }: Window, isTerminal: boolean): string {
+export function forTerminal(text: string, { columns, environment }: TerminalWindow, isTerminal: boolean): string {
   if (!isTerminal) return text;
   const isColoured = hasColour(environment);
   let part: Part = 'words';
@@ -24,7 +24,7 @@ export function forTerminal(text: string, { columns, environment }: Window, isTe
     else if (line === 'Checks') part = 'checks';
     else if (line === '') part = 'words';
     const colour = isColoured ? COLOUR_OF[part].find(([begins]) => begins.test(line))?.[1] : undefined;
-    const lines = part === 'difference' ? line : foldWords(line, columns);
+    const lines = part === 'difference' ? line : wrapWords(line, columns);
     return colour === undefined ? lines : inColour(colour, lines);
   });
   return shown.join('\n');
@@ -39,7 +39,7 @@ const COLOUR_OF: Readonly<Record<Part, readonly (readonly [RegExp, Colour])[]>> 
     [/^(?:---|\+\+\+) /, 'file'],
     [/^\+/, 'added'],
     [/^-/, 'removed'],
-    [/^@@/, 'place'],
+    [/^@@/, 'position'],
   ],
   checks: [
     [/^ {2}!! /, 'error'],

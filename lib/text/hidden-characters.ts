@@ -38,18 +38,18 @@ export function nameShownAs(shown: string, names: readonly string[]): string {
 }
 
 /** A line whose last blank is written as `⟦U+0020⟧`, because a blank at the end is invisible. */
-export function showEnd(line: string): string {
+export function showTrailingBlank(line: string): string {
   const last = line.at(-1) ?? '';
   return /\s/.test(last) ? line.slice(0, -1) + notation(last) : line;
 }
 
 /** `⟦U+202E⟧` */
 export function notation(char: string): string {
-  return `⟦${codeOf(char)}⟧`;
+  return `⟦${codePointText(char)}⟧`;
 }
 
 /** `U+202E` */
-export function codeOf(char: string): string {
+export function codePointText(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 

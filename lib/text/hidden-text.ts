@@ -2,10 +2,10 @@
 const TAG = '\\u{e0000}-\\u{e007f}';
 const SELECTOR: string = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
 /** Only the three flags that Unicode recommends for interchange: other sequences could spell short words. */
-export const FLAG: string = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
+export const FLAG_EMOJI: string = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
 
 /** A text without hidden characters. */
-export interface HandedText {
+export interface TextWithoutHidden {
   readonly text: string;
   /** Number of hidden characters that were left out. */
   readonly leftOut: number;
@@ -28,11 +28,11 @@ export interface HiddenText {
  * The text without characters that models read and people cannot see: Unicode tag characters (U+E0000 to U+E007F), except in the
  * flags of England, Scotland and Wales, and variation selectors after another one.
  */
-export function withoutHidden(text: string): HandedText {
+export function withoutHidden(text: string): TextWithoutHidden {
   if (!MAY_HIDE.test(text)) return { text, leftOut: 0 };
   let leftOut = 0;
   const kept = text.replace(HIDDEN, (found) => {
-    if (isFlag(found)) return found;
+    if (isFlagEmoji(found)) return found;
     leftOut += lengthOf(found);
     return '';
   });
@@ -40,7 +40,7 @@ export function withoutHidden(text: string): HandedText {
 }
 
 /** The text with a last line that says how many characters were left out, when there are any. */
-export function withNote({ text, leftOut }: HandedText): string {
+export function withNote({ text, leftOut }: TextWithoutHidden): string {
   if (leftOut === 0) return text;
   return `${text}\n\n[${leftOut === 1 ? '1 hidden character was' : `${leftOut} hidden characters were`} left out of this text.]`;
 }
@@ -50,7 +50,7 @@ export function findHiddenText(text: string): HiddenText | undefined {
   if (!MAY_HIDE.test(text) && !TURNS.test(text)) return undefined;
   let [hidden, says, firstHidden] = [0, '', -1];
   for (const { 0: found, index } of text.matchAll(HIDDEN)) {
-    if (isFlag(found)) continue;
+    if (isFlagEmoji(found)) continue;
     if (hidden === 0) firstHidden = index;
     hidden += lengthOf(found);
     if (says.length < MAX_SAID) says += tagText(found);
@@ -68,8 +68,8 @@ export function tagText(text: string): string {
   });
 }
 
-/** Whether a match of a pattern that begins with `FLAG` is a flag. */
-export function isFlag(found: string): boolean {
+/** Whether a match of a pattern that begins with `FLAG_EMOJI` is a flag. */
+export function isFlagEmoji(found: string): boolean {
   return found.startsWith('\u{1f3f4}');
 }
 
@@ -77,7 +77,7 @@ export function isFlag(found: string): boolean {
 
 const MAX_SAID = 400;
 
-const HIDDEN = new RegExp(`${FLAG}|[${TAG}][${TAG}${SELECTOR}]*|(?<=[${SELECTOR}])[${TAG}${SELECTOR}]+`, 'gu');
+const HIDDEN = new RegExp(`${FLAG_EMOJI}|[${TAG}][${TAG}${SELECTOR}]*|(?<=[${SELECTOR}])[${TAG}${SELECTOR}]+`, 'gu');
 /** A fast test, because most texts have none of these. */
 const MAY_HIDE = new RegExp(`[${TAG}]|[${SELECTOR}]{2}`, 'u');
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;

@@ -1,15 +1,15 @@
 export { hasColour, inColour } from './colours.ts';
 export { delimited } from './delimited.ts';
-export { forTerminal, type Window } from './for-terminal.ts';
+export { forTerminal, type TerminalWindow } from './for-terminal.ts';
 export {
-  codeOf,
+  codePointText,
   hiddenCharacters,
   nameShownAs,
   notation,
   oneLine,
-  showEnd,
   showHidden,
   showName,
+  showTrailingBlank,
 } from './hidden-characters.ts';
 export {
   findHiddenText,
@@ -19,6 +19,6 @@ export {
 } from './hidden-text.ts';
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { didYouMean, nearestIds } from './nearest.ts';
-export { aboutTokens, countedWords, foldWords, formatTable, printable } from './terminal-text.ts';
+export { countedWords, estimateTokens, formatTable, printable, wrapWords } from './terminal-text.ts';
 export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';
 export { toWire, toWireDeep, type Wire } from './wire.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type stringWidthOf from 'string-width';
 import type wrapAnsiOf from 'wrap-ansi';
-import { FLAG, isFlag } from './hidden-text.ts';
+import { FLAG_EMOJI, isFlagEmoji } from './hidden-text.ts';
 import { HIDDEN, isJoining } from './line.ts';
 
 /**
@@ -12,14 +12,14 @@ import { HIDDEN, isJoining } from './line.ts';
 export function printable(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(FLAG_OR_HIDDEN, (found, at: number, whole: string) => {
     const code = found.codePointAt(0) ?? 0;
-    const isShown = found === '\n' || found === '\t' || isFlag(found) || isJoining(whole, at, found);
+    const isShown = found === '\n' || found === '\t' || isFlagEmoji(found) || isJoining(whole, at, found);
     if (isShown) return found;
     return code < 0x100 && code !== 0xad ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
   });
 }
 
 /** An estimate of tokens for a table: English text and code have about four characters for each. */
-export function aboutTokens(characters: number): string {
+export function estimateTokens(characters: number): string {
   return `~${Math.ceil(characters / 4)}`;
 }
 
@@ -82,7 +82,7 @@ export function formatTable(
  * Text with its lines wrapped at words, never in one: addresses are copied. What follows is indented as the line is. With less
  * than 20 characters beside the indentation a line stays as it is.
  */
-export function foldWords(text: string, width: number = Number.POSITIVE_INFINITY): string {
+export function wrapWords(text: string, width: number = Number.POSITIVE_INFINITY): string {
   return text
     .split('\n')
     .map((line) => foldedLine(line, width))
@@ -106,7 +106,7 @@ function foldedLine(line: string, columns: number): string {
 const LEAST_LAST = 20;
 const LEAST_OTHER = 8;
 
-const FLAG_OR_HIDDEN = new RegExp(`${FLAG}|${HIDDEN.source}`, 'gu');
+const FLAG_OR_HIDDEN = new RegExp(`${FLAG_EMOJI}|${HIDDEN.source}`, 'gu');
 
 /** A cell on one line. Fast for plain words, because a table may have very many cells. */
 function cellText(cell: string): string {

@@ -134,7 +134,7 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
  *
  * @param file - Absolute.
  */
-export function whyNotBelieved(file: string): string | undefined {
+export function whyNotTrusted(file: string): string | undefined {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (!stats) return undefined;
   return stats.isSymbolicLink() ? 'it is a link' : whyOthers(stats, dirname(file));

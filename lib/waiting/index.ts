@@ -2,7 +2,7 @@ export interface BackOff {
   /** Delay after the first failure, in milliseconds. */
   readonly firstMs: number;
   /** The longest delay, in milliseconds. */
-  readonly longestMs: number;
+  readonly maxMs: number;
   /** Shorten the delay at random, by up to a half, so that several processes do not retry at the same time. Default: false. */
   readonly jitter?: boolean;
 }
@@ -12,8 +12,8 @@ export interface BackOff {
  *
  * @param failures - Failed attempts in a row, 1 or more.
  */
-export function backOff(failures: number, { firstMs, longestMs, jitter = false }: BackOff): number {
-  const ms = Math.min(firstMs * 2 ** (failures - 1), longestMs);
+export function backOff(failures: number, { firstMs, maxMs, jitter = false }: BackOff): number {
+  const ms = Math.min(firstMs * 2 ** (failures - 1), maxMs);
   return jitter ? ms * (0.5 + Math.random() / 2) : ms;
 }
 

@@ -39,12 +39,12 @@ it('rejects with a reason, and not without one', async () => {
   await page.getByRole('button', { name: 'Reject' }).click();
   // The browser asks for the field.
   expect(await registry.proposals.get(warned)).toMatchObject({ state: 'open' });
-  await page.getByLabel('Why not').fill('   ');
+  await page.getByLabel('Why it is rejected').fill('   ');
   await page.getByRole('button', { name: 'Reject' }).click();
   await page.getByText('Nothing was decided.').waitFor();
-  await page.getByLabel('Why not').fill('It hides what it skips.');
+  await page.getByLabel('Why it is rejected').fill('It hides what it skips.');
   await page.getByRole('button', { name: 'Reject' }).click();
-  await page.getByText('Rejected. Whoever proposed it').waitFor();
+  await page.getByText('Rejected. Its author is shown the reason.').waitFor();
   expect(await registry.proposals.get(warned)).toMatchObject({
     state: 'rejected',
     decision: { by: 'person:ada', reason: expect.stringContaining('It hides what it skips.') },

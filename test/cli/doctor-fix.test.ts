@@ -62,7 +62,7 @@ it('does not write over what somebody has changed since it was shown', async () 
 it.each([
   ['in a root that nobody has approved', ['--yes'], { trust: false }, 1, 'ROOT_NOT_APPROVED'],
   ['for an agent', ['--yes', '--by', 'agent:builder'], {}, 2, 'Only a person decides'],
-  ['without a terminal and without --yes', [], {}, 2, 'Give --yes if you mean it'],
+  ['without a terminal and without --yes', [], {}, 2, 'Give --yes to do it without being asked'],
 ])('writes nothing %s', async (_where, args, options, status, message) => {
   const root = brokenRoot();
   const result = await runCommand(['doctor', '--fix', ...args], { cwd: root, ...options });

@@ -91,7 +91,9 @@ it.each([
   [['publish'], 'skill-registry publish --help shows its options'],
   [['list', '--nope'], 'skill-registry list --help shows its options'],
   [['trust', 'allow', '--nope'], 'skill-registry trust allow --help shows its options'],
-  [['proposals', 'nope'], 'skill-registry proposals --help lists them'],
+  [['proposals', 'nope'], 'skill-registry proposals --help lists its commands'],
+  [['proposals', '--nope'], 'skill-registry proposals list --help shows its options'],
+  [['proposals', 'list', '--state', 'nope'], 'skill-registry proposals list --help shows its options'],
 ])('names its own help when %j is wrong', async (args, help) => {
   const { status, stderr } = await runCommand(args, { trust: false });
   expect([status, stderr]).toEqual([2, expect.stringContaining(help)]);

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { createAnswer } from '../../extensions/cli_channel/answer.ts';
+import { createAnswerWriter } from '../../extensions/cli_channel/answer.ts';
 import { fc } from '../helpers/properties.ts';
 
 /** What is on the terminal after these parts of an answer, and how much of it was there before the end. */
@@ -9,7 +9,7 @@ function shown(parts: readonly string[], columns = 50, isColoured = false) {
   const write = (more: string): void => {
     text += more;
   };
-  const answer = createAnswer({ write, columns: () => columns, isColoured });
+  const answer = createAnswerWriter({ write, columns: () => columns, isColoured });
   for (const part of parts) answer.add(part);
   const atOnce = text;
   answer.end();

@@ -82,7 +82,7 @@ export const changes = [
   {
     title: 'A proposal is rejected after somebody else has approved it',
     file: `${DECIDE}/decide.ts`,
-    find: 'const { skill_id: skillId } = undecided(writer, id, version);',
+    find: 'const { skill_id: skillId } = findUndecided(writer, id, version);',
     replace: "const { skill_id: skillId = '' } = {} as { skill_id?: string };",
     test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'decides once where somebody has looked before it was approved',
@@ -90,7 +90,7 @@ export const changes = [
   {
     title: 'An edit is made over what somebody else has decided or edited meanwhile',
     file: `${DECIDE}/edit.ts`,
-    find: 'if (undecided(writer, id).version !== row.version) return false;',
+    find: 'if (findUndecided(writer, id).version !== row.version) return false;',
     replace: '',
     test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'is not edited',
@@ -130,7 +130,7 @@ export const changes = [
   {
     title: 'What was kept of an edited report is written over by the next',
     file: `${PROPOSE}/reports.ts`,
-    find: 'while (taken.has(keptName(row, n))) n++;',
+    find: 'while (taken.has(editedCopyName(row, n))) n++;',
     replace: 'if (taken.size === 0) n++;',
     test: `${DECIDE_TESTS}/edited-report.test.ts`,
     name: 'is kept whatever is done, each time under a name of its own',
@@ -146,8 +146,8 @@ export const changes = [
   {
     title: 'Recovery overwrites what a person has written after the crash',
     file: `${HISTORY}/change-or-recover.ts`,
-    find: 'if (before === after || digestAt(location, path) !== after) return;',
-    replace: 'if (before === after || digestAt(location, path) === before) return;',
+    find: '  if (digestAt(location, path) !== after) return false;',
+    replace: '  if (digestAt(location, path) === before) return false;',
     test: `${DECIDE_TESTS}/apply.test.ts`,
     name: 'undoes nothing over what somebody has written after the crash, and the rest all the same',
   },
@@ -242,8 +242,8 @@ export const changes = [
   {
     title: 'A history shows one text and applies another',
     file: `${HISTORY}/history-database.ts`,
-    find: 'find((row) => !ours.has(textOf(row)))',
-    replace: "find((row) => row.type === 'trigger' && !ours.has(textOf(row)))",
+    find: 'find((row) => !ours.has(schemaRowText(row)))',
+    replace: "find((row) => row.type === 'trigger' && !ours.has(schemaRowText(row)))",
     test: `${DECIDE_TESTS}/shown-is-applied.test.ts`,
     name: 'uses no history with a view in the place of a table, and says what to do',
     build: true,

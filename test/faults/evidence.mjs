@@ -22,7 +22,7 @@ export const evidence = [
   {
     title: 'Test cases of a held skill are run',
     file: `${EVALUATE}/evidence.ts`,
-    find: "throw skillKept('SKILL_HELD', skill.id);",
+    find: "throw skillHeldOrDisabled('SKILL_HELD', skill.id);",
     replace: '{}',
     test: 'test/slow/skill_registry/evaluate/hostile-suites.test.ts',
     name: 'runs nothing of a skill that is held',

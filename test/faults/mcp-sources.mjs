@@ -26,7 +26,7 @@ export const mcpSources = [
   {
     title: 'A file of a server is handed out before it is inspected',
     file: FETCH,
-    find: 'const attacks = await attacksIn(name, bytes);',
+    find: 'const attacks = await blockFindingsIn(name, bytes);',
     replace: 'const attacks: readonly Finding[] = [];',
     test: HOSTILE,
     name: 'what would be called an attack, in SKILL.md or beside it',

@@ -5,11 +5,11 @@ const TESTS = 'test/skill_registry/origin';
 export const origins = [
   {
     title: 'A link in a skill is copied',
-    file: `${ORIGIN}/offer.ts`,
+    file: `${ORIGIN}/opened-origin.ts`,
     find: "if (kind === 'link')",
     replace: "if (kind === 'link' && inner === '')",
     test: 'test/slow/skill_registry/origin/refused.test.ts',
-    name: 'refuses a link, and writes nothing',
+    name: 'refuses a link and a pipe in a folder, and copies no secret out of it',
   },
   {
     title: 'A command is an address of git',
@@ -38,8 +38,8 @@ export const origins = [
   {
     title: 'A tag that has moved is followed',
     file: `${ORIGIN}/update.ts`,
-    find: 'if (offer.at.isTag && commit !== undefined)',
-    replace: "if (offer.at.isTag && commit === '')",
+    find: 'if (opened.at.isTag && commit !== undefined)',
+    replace: "if (opened.at.isTag && commit === '')",
     test: 'test/slow/skill_registry/origin/update.test.ts',
     name: 'does not follow a tag that has moved: the commit of the lock wins, and it is said',
   },

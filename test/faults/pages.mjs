@@ -49,7 +49,7 @@ export const pages = [
   {
     title: 'A copy that was changed on this machine is opened',
     file: `${KINDS}/well-known-copy.ts`,
-    find: 'if (stampOf(folder, skill) !== skill.stamp && !isWhole(folder, skill)) damaged.add(skill);',
+    find: 'if (stampOf(folder, skill) !== skill.stamp && !isIntact(folder, skill)) damaged.add(skill);',
     replace: '',
     test: READ,
     name: 'hands out no byte of its copy that the page did not have',
@@ -65,8 +65,8 @@ export const pages = [
   {
     title: 'A root that nobody has approved has its page asked',
     file: 'extensions/skill_registry/sources/make-sources.ts',
-    find: '  if (!trusted) {\n    const problems = [rootNotApproved(',
-    replace: '  if (trusted === undefined) {\n    const problems = [rootNotApproved(',
+    find: '  if (!trusted) {\n    const problems = [unapprovedRootProblem(',
+    replace: '  if (trusted === undefined) {\n    const problems = [unapprovedRootProblem(',
     test: READ,
     name: 'is not asked in a root that nobody has approved',
   },

@@ -61,8 +61,8 @@ export const reviewPage = [
   {
     title: 'The review page allows an attack that it has not shown',
     file: `${PAGE}/pages/proposal.ts`,
-    find: "if (state === 'open' && digestOf(blocks) !== shown)",
-    replace: "if (state === 'open' && digestOf(blocks) !== shown && shown === '')",
+    find: "if (state === 'open' && findingsDigest(blocks) !== shown)",
+    replace: "if (state === 'open' && findingsDigest(blocks) !== shown && shown === '')",
     test: 'test/slow/skill_review/decisions.test.ts',
     name: 'with what a person would call an attack is approved only when that was shown, and then allowed',
   },
@@ -93,8 +93,8 @@ export const reviewPage = [
   {
     title: 'Markdown that takes a minute stops the review page',
     file: 'lib/markdown/index.ts',
-    find: 'const timer = setTimeout(done, MOST_MS);',
-    replace: 'const timer = setTimeout(done, MOST_MS * 1000);',
+    find: 'const timer = setTimeout(done, MAX_MS);',
+    replace: 'const timer = setTimeout(done, MAX_MS * 1000);',
     test: 'test/slow/skill_review/hostile.test.ts',
     name: 'is shown up to a limit, and the page says so',
   },

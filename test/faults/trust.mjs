@@ -118,7 +118,7 @@ export const trust = [
   {
     title: 'What a person has written since goes with an approval that is taken back',
     file: DECIDE_HELD,
-    find: 'if (now === null || before === after || digestOf(now) !== after) return;',
+    find: 'if (now === null || before === after || hexDigestOf(now) !== after) return;',
     replace: 'if (now === null || before === after) return;',
     test: DECIDE_HELD_TESTS,
     name: 'takes back nothing that a person has written into an approval that was left in the middle',
@@ -126,8 +126,8 @@ export const trust = [
   {
     title: 'What an agent writes while an approval is under way is lost',
     file: DECIDE_HELD,
-    find: '?.equals(after)) drop(',
-    replace: ') drop(',
+    find: '?.equals(after)) removeHeldFile(',
+    replace: ') removeHeldFile(',
     test: DECIDE_HELD_TESTS,
     name: 'keeps waiting what an agent writes while an approval is under way',
   },
@@ -142,7 +142,7 @@ export const trust = [
   {
     title: 'An agent reads what another one wrote and nobody has approved',
     file: HELD,
-    find: "if (below.length === 0 || readNote(base, name, below.join('/'))?.by !== by) return undefined;",
+    find: "if (below.length === 0 || readHeldRecord(base, name, below.join('/'))?.by !== by) return undefined;",
     replace: "if (below.length === 0 || by === '') return undefined;",
     test: HELD_TESTS,
     name: 'is not written over by another agent, which does not see it either',
@@ -174,7 +174,7 @@ export const trust = [
   {
     title: 'The difference that is shown hides what cannot be seen',
     file: 'kernel/held/difference.ts',
-    find: '.map(visible)',
+    find: '.map(printableCode)',
     replace: '.map(printable)',
     test: HELD_TESTS,
     name: 'names the agent, what would be replaced, every line, and hides nothing that is in the bytes',

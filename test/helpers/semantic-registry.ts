@@ -63,7 +63,7 @@ export async function semanticRegistry(
 
 /** What a model finds that waits for the endpoint as the tool does. */
 export async function find(registry: SkillRegistry, query: string): Promise<readonly ListedSkill[]> {
-  await registry.admin.searchReady(query);
+  await registry.admin.prepareSearch(query);
   return registry.list({ query, why: true }).skills;
 }
 

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { expect, it } from 'vitest';
-import { createSkillSource } from '../../extensions/skill_mcp/skill-source.ts';
+import { createSdkSource } from '../../extensions/skill_mcp/sdk-source.ts';
 
 it('sends a client no path of this machine when something fails', async () => {
   const fail = async (): Promise<never> => {
@@ -10,7 +10,7 @@ it('sends a client no path of this machine when something fails', async () => {
     yield await fail();
   };
   const publication = { after: failing, find: fail, read: fail, problems: fail };
-  const source = createSkillSource(publication, 10, () => {});
+  const source = createSdkSource(publication, 10, () => {});
   const asked = [
     () => source.get('skill://tea/SKILL.md', {} as never),
     () => source.read('skill://tea/SKILL.md', {} as never),

@@ -46,7 +46,7 @@ it('lets no reviewing agent approve such a change, and a person do it', async ()
   const { proposal_id } = proposed as unknown as { proposal_id: string };
   const tools = reviewTools({
     proposals: registry.proposals,
-    evidenceOf: registry.admin.evidenceOf,
+    proposalEvidence: registry.admin.proposalEvidence,
     agentId: 'reviewer',
     decide: true,
   });

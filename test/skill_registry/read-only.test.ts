@@ -108,7 +108,7 @@ function vandalize(value: unknown, seen = new Set<unknown>()): void {
 
 it('nothing a reader does with what it is handed changes what the next reader is handed', async () => {
   const { root, registry } = await open();
-  await registry.admin.searchReady();
+  await registry.admin.prepareSearch();
   let heard: readonly unknown[] = [];
   registry.onChange((...given) => vandalize(given));
   registry.onChange((...given) => {

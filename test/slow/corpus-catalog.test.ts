@@ -55,7 +55,7 @@ it.skipIf(!corpusFolder)(
       }
     `);
 
-    await registry.admin.searchReady();
+    await registry.admin.prepareSearch();
     for (const prompt of ['', 'Review this pull request', 'x '.repeat(5000)]) {
       const text = (await registry.context(prompt)) ?? '';
       expect(await countTokens(text)).toBeLessThanOrEqual(2000);

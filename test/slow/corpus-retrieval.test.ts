@@ -27,7 +27,7 @@ it.skipIf(!corpusFolder)(TITLE, async () => {
   const rest = readdirSync(join(root, 'wild-skills')).filter((id) => id !== 'uipath' && id !== 'dotnet');
   const registry = await openCollections(root, [...SETS, ...rest]);
   const alone = await openCollections(root, ['uipath']);
-  await registry.admin.searchReady();
+  await registry.admin.prepareSearch();
   for (const set of SETS) {
     const queries = labelled.filter((one) => one.set === set);
     const figures = retrievalOf(registry, queries);

@@ -93,13 +93,17 @@ const TIME = '2026-01-02 03:04';
 
 /** Ids and times may have been cut. What is said of work that takes long depends on the machine. */
 function withoutChance(text: string, root: string): string {
-  return text
-    .replaceAll(root, SHOWN_ROOT)
-    .replace(/^[A-Z][a-z ]+ \.\.\.\n/gm, '')
-    .replace(/-20\d{6}T\d{6}Z-[0-9a-f]{6}/g, ID)
-    .replace(/-20[\dTZ]+(?:-[0-9a-f]*)?(?=…)/g, (cut) => ID.slice(0, cut.length))
-    .replace(/\b20\d\d-\d\d-\d\d \d\d:\d\d/g, TIME)
-    .replace(/\b20\d\d-[\d-]*(?: [\d:]*)?(?=…)/g, (cut) => TIME.slice(0, cut.length));
+  return (
+    text
+      .replaceAll(root, SHOWN_ROOT)
+      .replace(/^[A-Z][a-z ]+ \.\.\.\n/gm, '')
+      .replace(/-20\d{6}T\d{6}Z-[0-9a-f]{6}/g, ID)
+      // In a table of proposals.
+      .replace(/^[0-9a-f]{6}(?= {2,}(?:open|stale) )/gm, ID.slice(-6))
+      .replace(/-20[\dTZ]+(?:-[0-9a-f]*)?(?=…)/g, (cut) => ID.slice(0, cut.length))
+      .replace(/\b20\d\d-\d\d-\d\d \d\d:\d\d/g, TIME)
+      .replace(/\b20\d\d-[\d-]*(?: [\d:]*)?(?=…)/g, (cut) => TIME.slice(0, cut.length))
+  );
 }
 
 const onTerminal = existsSync('/usr/bin/script') ? it : it.skip;

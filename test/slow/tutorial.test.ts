@@ -99,6 +99,7 @@ function comparable(text: string): string {
     .trimEnd()
     .replace(/(?<=release-notes-)\d{8}T\d{6}Z-[0-9a-f]{6}/g, 'ID')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/g, 'TIME')
+    .replace(/\b\d{4}-\d\d-\d\d\b/g, 'DAY')
     .replace(/(?<=:)\d+\/open\/\S+/g, 'ADDRESS');
 }
 

@@ -236,7 +236,9 @@ describe.skipIf(!HAS_SQLITE)('where Node has SQLite', { timeout: 60_000 }, () =>
     expect(tried).toBe(Number.parseInt(process.versions.node, 10) < 24);
     expect(await bare.command(['proposals', 'approve', id], root)).toMatchObject({
       status: 0,
-      stderr: expect.stringMatching(new RegExp(`\nApproved ${id}: tea has revision 2\n$`)),
+      stderr: expect.stringMatching(
+        new RegExp(`\nApproved ${id}: tea has revision 2\nTo undo it: skill-registry rollback tea 1\n$`),
+      ),
     });
     const [history, found, undone] = await bare.commands(
       [

@@ -17,7 +17,7 @@ import {
   printJson,
   type Terminal,
 } from '../../terminal.ts';
-import { sayProblem } from './proposals.ts';
+import { printReportProblem } from './proposals.ts';
 
 export interface EditOptions extends Pick<DecisionOptions, 'by'> {
   /** A file with the whole new text; `-` for standard input. */
@@ -50,16 +50,16 @@ export async function editWaiting(
   const text = proposed ? await editedText(proposed, terminal) : await givenText(options.from ?? '-', terminal);
   let edited: EditedProposal;
   try {
-    const content = textOf(text.bytes);
+    const content = decodeText(text.bytes);
     edited = await registry.proposals.edit(id, { content, by, version: proposed?.version });
   } catch (error) {
-    const file = text.file ?? keptText(path, text.bytes);
+    const file = text.file ?? writeEditFile(path, text.bytes);
     throw withAdvice(error, `Your text is in ${printable(file)}.${nextStep(error, id, file, options)}`);
   }
   text.done();
-  const said = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
-  terminal.err(`${edited.changed ? said : `Nothing changed in ${id}`}\n`);
-  await sayProblem(registry, id, terminal);
+  const resultText = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
+  terminal.err(`${edited.changed ? resultText : `Nothing changed in ${id}`}\n`);
+  await printReportProblem(registry, id, terminal);
   return edited;
 }
 
@@ -94,7 +94,7 @@ async function editedText(proposed: ProposedText, terminal: Terminal): Promise<N
   if (editor === undefined)
     throw new CodedError('INVALID_ARGUMENT', `There is no terminal to edit in. Set $EDITOR. ${instead}`);
   const before = Buffer.from(proposed.content);
-  const file = keptText(proposed.path, before);
+  const file = writeEditFile(proposed.path, before);
   const remove = (): void => rmSync(join(file, '..'), { recursive: true, force: true });
   const failure = await runEditor(editor, file, terminal);
   // Some editors write a new file and rename it.
@@ -122,7 +122,7 @@ function runEditor(editor: string, file: string, { terminal }: Terminal): Promis
 }
 
 /** Writes the text to a file that only this user can read, in a new folder. */
-function keptText(path: string, bytes: Buffer): string {
+function writeEditFile(path: string, bytes: Buffer): string {
   const extension = /^\.[A-Za-z0-9]{1,20}$/.exec(extname(path))?.[0] ?? '';
   const file = join(realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-'))), `proposed${extension}`);
   writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
@@ -138,7 +138,7 @@ function readIfThere(file: string): Buffer | undefined {
   }
 }
 
-function textOf(bytes: Buffer): string {
+function decodeText(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
   throw new CodedError('NOT_TEXT', 'The new text is not UTF-8.');

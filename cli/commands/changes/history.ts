@@ -1,4 +1,4 @@
-import { describeBlocks, describeRevisions } from '../../../extensions/skill_registry/propose/describe.ts';
+import { describeBlockFindings, describeRevisions } from '../../../extensions/skill_registry/propose/describe.ts';
 import { printable, toWire } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
@@ -36,6 +36,7 @@ export async function diff(
   const text = await registry.history.diff(id, a, b);
   if (options.json) printJson(terminal, { skill_id: id, a, b, diff: text });
   else terminal.out(terminal.terminal ? printable(text) : text);
+  if (text === '') terminal.err('There is no difference\n');
   return EXIT.done;
 }
 
@@ -47,7 +48,11 @@ export async function rollback(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const blocks = await registry.admin.blocksAfter({ skillId: id, revision: wanted });
+  const actor = actorOf(options, terminal);
+  const { byId, byQualifiedId } = registry.snapshot();
+  // Of a removed skill nothing is shown or asked: this throws, and says how it is restored.
+  if (!byId.has(id) && !byQualifiedId.has(id)) await registry.history.rollback(id, wanted, actor);
+  const blocks = await registry.admin.blockFindingsAfter({ skillId: id, revision: wanted });
   const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
   let difference = '';
   // Once more after a yes: somebody may have changed the files meanwhile.
@@ -55,20 +60,22 @@ export async function rollback(
     difference = now;
     if (now === '') break;
     terminal.err(`${printable(difference)}\n`);
-    if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
+    if (blocks.length > 0) terminal.err(`${describeBlockFindings(blocks)}\n\n`);
     const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
     if (terminal.ask && !options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
       terminal.err('Nothing was changed\n');
       return EXIT.problem;
     }
   }
-  const actor = actorOf(options, terminal);
   const revision = await registry.history.rollback(id, wanted, actor);
   // Without a terminal nobody has seen them, and nothing is allowed.
   const heldBecause = await registry.admin.allowShown(id, terminal.ask ? blocks : [], actor);
   if (options.json) printJson(terminal, { ...toWire(revision), diff: difference });
+  const name = printable(id);
   terminal.err(
-    `${printable(id)} has the content of revision ${printable(wanted)} again, as revision ${revision.number}\n`,
+    difference === ''
+      ? `${name} has the content of revision ${printable(wanted)} already; nothing was changed\n`
+      : `${name} has the content of revision ${printable(wanted)} again, as revision ${revision.number}. To undo it: skill-registry rollback ${name} ${revision.number - 1}\n`,
   );
   if (heldBecause !== null) terminal.err(heldText(id, heldBecause));
   return EXIT.done;

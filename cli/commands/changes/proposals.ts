@@ -3,7 +3,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
 import type {
   Actor,
-  Decision,
+  DecidedProposal,
   Finding,
   ProposalEvidence,
   ProposalFigures,
@@ -11,9 +11,11 @@ import type {
   ProposalStats,
 } from '../../../extensions/skill_registry/host.ts';
 import {
-  describeBlocks,
+  describeBlockFindings,
   describeProposals,
   describeStats,
+  subjectOf,
+  undoText,
 } from '../../../extensions/skill_registry/propose/describe.ts';
 import { forTerminal, printable, toWireDeep } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
@@ -41,7 +43,10 @@ export async function listProposals(
   if (options.json) printJson(terminal, { proposals: proposals.map(onWire) });
   else if (proposals.length > 0) terminal.out(`${describeProposals(proposals, widthOf(terminal))}\n`);
   const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
-  const next = options.state === undefined && proposals.length > 0 ? '. To decide: skill-registry review' : '';
+  const next =
+    options.state === undefined && proposals.length > 0
+      ? '. To decide: skill-registry proposals review, or in a browser: skill-registry review'
+      : '';
   terminal.err(`${proposals.length} ${which}proposal(s)${next}\n`);
   for (const { problem } of proposals)
     if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
@@ -64,9 +69,12 @@ export async function showProposal(
   }
   const proposal = await registry.proposals.get(id);
   if (options.json) {
-    const ran = isWaiting(proposal) ? await registry.admin.evidenceOf(proposal.id) : null;
+    const ran = isWaiting(proposal) ? await registry.admin.proposalEvidence(proposal.id) : null;
     printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
-  } else terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
+  } else {
+    terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
+    if (isWaiting(proposal)) terminal.err(`\n${printable(nextSteps(proposal))}\n`);
+  }
   return EXIT.done;
 }
 
@@ -79,41 +87,42 @@ export async function approveProposal(
   const actor = actorOf(options, terminal);
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
-  const blocks = await showBlocks(registry, proposal, terminal);
+  const blocks = await showBlockFindings(registry, proposal, terminal);
   // Approving a stale or decided proposal fails with a message that says what to do, so the person is not asked.
   const isAsked = proposal.state === 'open' && !options.yes;
-  if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
+  if (isAsked && !(await isAgreed('Approve', proposal, terminal, blocks))) return EXIT.problem;
   const decision = await approveShown(registry, proposal, blocks, actor, terminal);
   if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
   return EXIT.done;
 }
 
 /** Shows the findings that would hold the skill after an approval. Without a terminal it shows none, and none are allowed. */
-export async function showBlocks(
+export async function showBlockFindings(
   { admin }: Pick<SkillRegistry, 'admin'>,
   { id }: Proposal,
   terminal: Terminal,
 ): Promise<readonly Finding[]> {
-  const blocks = terminal.ask ? await admin.blocksAfter({ proposalId: id }) : [];
-  if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
+  const blocks = terminal.ask ? await admin.blockFindingsAfter({ proposalId: id }) : [];
+  if (blocks.length > 0) terminal.err(`${describeBlockFindings(blocks)}\n\n`);
   return blocks;
 }
 
 /** Approves exactly what was shown, allows the findings that were shown with it, and prints both results. */
 export async function approveShown(
   registry: SkillRegistry,
-  { id, version }: Proposal,
+  { id, version, ...proposal }: Proposal,
   blocks: readonly Finding[],
   actor: Actor,
   terminal: Terminal,
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const decision = await registry.proposals.approve(id, { ...actor, version });
   const heldBecause = await registry.admin.allowShown(decision.skillId, blocks, actor);
   const { proposalId, skillId, revision, merged } = decision;
   const how = merged ? ', merged with later changes' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
   if (heldBecause !== null) terminal.err(heldText(skillId, heldBecause));
-  await sayProblem(registry, proposalId, terminal);
+  terminal.err(printable(`${undoText(proposal, revision)}\n`));
+  await printReportProblem(registry, proposalId, terminal);
   return decision;
 }
 
@@ -139,10 +148,10 @@ export async function rejectShown(
   { id, version }: Proposal,
   actor: Actor & { readonly reason: string },
   terminal: Terminal,
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const decision = await registry.proposals.reject(id, { ...actor, version });
-  terminal.err(`Rejected ${decision.proposalId}\n`);
-  await sayProblem(registry, decision.proposalId, terminal);
+  terminal.err(`Rejected ${decision.proposalId}; its author is shown the reason\n`);
+  await printReportProblem(registry, decision.proposalId, terminal);
   return decision;
 }
 
@@ -187,8 +196,15 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
   return EXIT.done;
 }
 
+/** `, with 2 warning(s)`, and that an approval allows what would hold the skill; empty without either. */
+export function withWarnings({ checks }: Proposal, blocks: readonly Finding[]): string {
+  const warnings = checks.filter(({ level }) => level !== 'info').length;
+  const allowed = blocks.length > 0 ? ', and allow what would be called an attack' : '';
+  return `${warnings > 0 ? `, with ${warnings} warning(s)` : ''}${allowed}`;
+}
+
 /** Says on standard error what is wrong with the report of a proposal. */
-export async function sayProblem(
+export async function printReportProblem(
   { proposals }: Pick<SkillRegistry, 'proposals'>,
   id: string,
   terminal: Terminal,
@@ -224,10 +240,26 @@ async function proposalToDecide(
   return proposal;
 }
 
+/** What a person can do with a proposal that waits. */
+function nextSteps({ id, state, editable }: Proposal): string {
+  const steps = [
+    ...(state === 'open' ? [`skill-registry proposals approve ${id}`] : []),
+    `skill-registry proposals reject ${id} --reason <text>`,
+    ...(editable ? [`skill-registry proposals edit ${id}`] : []),
+  ];
+  const why = state === 'stale' ? 'It does not apply any more, so it cannot be approved as it is. ' : '';
+  return `${why}To decide:\n${steps.map((step) => `  ${step}`).join('\n')}`;
+}
+
 /** True when the person agrees; also without a terminal, where nobody is asked. */
-async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, terminal: Terminal): Promise<boolean> {
-  const warnings = checks.filter(({ level }) => level !== 'info').length;
-  const question = `${action} ${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}?`;
+async function isAgreed(
+  action: 'Approve' | 'Reject',
+  proposal: Proposal,
+  terminal: Terminal,
+  blocks: readonly Finding[] = [],
+): Promise<boolean> {
+  const { id } = proposal;
+  const question = printable(`${action} ${subjectOf(proposal)} (${id})${withWarnings(proposal, blocks)}?`);
   if (!terminal.ask || (await isConfirmed({ ask: terminal.ask }, question))) return true;
   terminal.err(`Nothing was decided: ${id} waits\n`);
   return false;
@@ -242,7 +274,7 @@ function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknow
   return toWireDeep({ before, after, notRun, changes });
 }
 
-function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision, { diff }: Proposal): object {
+function decisionOnWire({ proposalId, state, skillId, ...rest }: DecidedProposal, { diff }: Proposal): object {
   return { proposal_id: proposalId, state, skill_id: skillId, ...rest, diff };
 }
 

@@ -1,6 +1,7 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
+import { subjectOf } from '../../../extensions/skill_registry/propose/describe.ts';
 import { describeHeld, heldExtension, heldExtensions, ownExtensionIds } from '../../../kernel/host.ts';
 import { forTerminal, printable } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
@@ -16,15 +17,15 @@ import {
 import { approveShownExtension, EXTENSION_QUESTION } from '../extensions.ts';
 import { decideShown, describeTrust, SKILL_QUESTION } from '../trust.ts';
 import { editWaiting } from './edit-proposal.ts';
-import { approveShown, rejectShown, showBlocks } from './proposals.ts';
+import { approveShown, rejectShown, showBlockFindings, withWarnings } from './proposals.ts';
 
-export type ReviewOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
+export type ReviewWaitingOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
 
 /**
  * `skill-registry proposals review`: shows what waits, one after the other, and asks. With `--json`: `{ decided: [{ kind: proposal, skill or
  * extension, id, skill_id?, decision: approved or rejected }], waiting }`.
  */
-export async function reviewWaiting(options: ReviewOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function reviewWaiting(options: ReviewWaitingOptions, terminal: Terminal): Promise<ExitStatus> {
   const { ask } = terminal;
   if (!ask) throw new CodedError('INVALID_ARGUMENT', WITHOUT_TERMINAL);
   const opened = await openRegistry(options, terminal);
@@ -64,7 +65,7 @@ interface Room {
   readonly root: string;
   readonly trusted: boolean;
   readonly registry: SkillRegistry;
-  readonly options: ReviewOptions;
+  readonly options: ReviewWaitingOptions;
   readonly terminal: AskingTerminal;
 }
 
@@ -75,11 +76,11 @@ interface Decided {
   readonly decision: 'approved' | 'rejected';
 }
 
-/** What a person may answer: a letter, what it means, and what it does. `undefined`: it is shown again. */
+/** What a person may answer: a letter, what it means, and what it does. `undefined`, or a text to say with it: it is shown again. */
 interface Answer {
   readonly key: string;
   readonly means: string;
-  act(): Promise<Decided | undefined> | Decided | undefined;
+  act(): Promise<Decided | string | undefined> | Decided | undefined;
 }
 
 interface Shown {
@@ -96,28 +97,29 @@ type Outcome = Decided | 'skipped' | 'quit' | 'ended' | 'gone';
 
 /** Shows a proposal and asks until there is an answer. After a failure it prints the reason and shows the proposal again. */
 async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Outcome> {
-  let trouble = '';
+  let lastFailure = '';
   for (;;) {
     const shown = await shownBy(one, err);
     if (typeof shown === 'string') return shown;
     const answers = [...shown.answers, { key: 's', means: 'skip' }, { key: 'q', means: 'quit' }];
     const keys = answers.map(({ key }) => key).join('/');
-    const question = `${trouble}${shown.question} ${answers.map(({ key, means }) => `${key} ${means}`).join(', ')} [${keys}] `;
-    trouble = '';
+    const question = `${lastFailure}${shown.question} ${answers.map(({ key, means }) => `${key} ${means}`).join(', ')} [${keys}] `;
+    lastFailure = '';
     let answer: Partial<Answer> | undefined;
     do {
-      const said = await ask(question);
-      if (said === undefined) return 'ended';
-      answer = answers.find(({ key, means }) => [key, means].includes(said.trim().toLowerCase()));
+      const typed = await ask(question);
+      if (typed === undefined) return 'ended';
+      answer = answers.find(({ key, means }) => [key, means].includes(typed.trim().toLowerCase()));
     } while (!answer);
     if (answer.key === 's') return 'skipped';
     if (answer.key === 'q') return 'quit';
     try {
       const decided = await answer.act?.();
-      if (decided) return decided;
+      if (typeof decided === 'object') return decided;
+      lastFailure = decided === undefined ? '' : `${decided}\n`;
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      trouble = `${printable(describeError(error))}\n`;
+      lastFailure = `${printable(describeError(error))}\n`;
       err('\n');
     }
   }
@@ -150,7 +152,7 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
         return undefined;
       }
       terminal.err(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.progress)}\n\n`);
-      const blocks = await showBlocks(registry, proposal, terminal);
+      const blocks = await showBlockFindings(registry, proposal, terminal);
       const approve: Answer = {
         key: 'y',
         means: 'approve',
@@ -163,8 +165,8 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
         key: 'n',
         means: 'reject',
         async act() {
-          const reason = (await terminal.ask('Why? Whoever proposed it learns from it: '))?.trim();
-          if (!reason) return undefined;
+          const reason = (await terminal.ask('Why is it rejected? Its author is shown this: '))?.trim();
+          if (!reason) return 'Nothing was decided: a rejection needs a reason.';
           await rejectShown(registry, proposal, { ...actorOf(options, terminal), reason }, terminal);
           return decided(proposal, 'rejected');
         },
@@ -177,12 +179,12 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
           return undefined;
         },
       };
-      const warnings = proposal.checks.filter(({ level }) => level !== 'info').length;
-      const what = `${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}`;
+      const what = printable(`${id}: ${subjectOf(proposal)}${withWarnings(proposal, blocks)}`);
+      const others = proposal.editable ? [reject, edit] : [reject];
       // A proposal that no longer applies cannot be approved.
       return state === 'open'
-        ? { question: `${what}:`, answers: [approve, reject, edit] }
-        : { question: `${what}, does not apply any more:`, answers: [reject, edit] };
+        ? { question: `${what}:`, answers: [approve, ...others] }
+        : { question: `${what}, does not apply any more:`, answers: others };
     },
   };
 }

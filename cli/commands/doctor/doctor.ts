@@ -7,7 +7,7 @@ import {
   createSecrets,
   heldExtensions,
   heldOfRoot,
-  rootNotApproved,
+  unapprovedRootProblem,
 } from '../../../kernel/host.ts';
 import { countedWords, formatTable, forTerminal, printable, showName } from '../../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../../open-registry.ts';
@@ -63,7 +63,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   const { admin } = registry;
   // The problem SKILL_TOO_LONG is only known afterwards.
   await withProgress('Counting tokens', terminal, admin.tokenCounts());
-  const hidden = await withProgress('Looking for hidden text', terminal, admin.hiddenText());
+  const hidden = await withProgress('Looking for hidden text', terminal, admin.hiddenTextProblems());
   await withProgress('Inspecting skills', terminal, admin.inspectSkills());
   const inspected = await withProgress('Inspecting skills', terminal, inspectAll(registry));
   const { skills, sources, byQualifiedId, problems: ofCatalog } = registry.snapshot();
@@ -123,14 +123,14 @@ function withExtensions(problems: readonly Problem[], root: string, trusted: boo
   const known = problems.find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
   const ofRegistry = Array.isArray(known) ? known.map(String) : [];
   const all = heldOfRoot(root).filter((held) => !ofRegistry.some((one) => one.endsWith(held)));
-  const problem = rootNotApproved(root, [...all, ...ofRegistry]);
+  const problem = unapprovedRootProblem(root, [...all, ...ofRegistry]);
   return [...problems.filter(({ code }) => code !== 'ROOT_NOT_APPROVED'), ...(problem ? [problem] : [])];
 }
 
 function leftOutOf({ admin, snapshot }: SkillRegistry): Report['left_out'] {
   // Several sources may have the same folder: it is counted once.
   const folders = new Map([...snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
-  const counts = [...folders.values()].map((id) => admin.leftOut(id)).filter((count) => count > 0);
+  const counts = [...folders.values()].map((id) => admin.leftOutCount(id)).filter((count) => count > 0);
   return { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
 }
 

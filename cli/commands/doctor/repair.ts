@@ -5,12 +5,12 @@ import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
-  assertAskable,
+  assertCanAsk,
   type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isAgreed,
+  isConfirmedOrYes,
   printJson,
   type Terminal,
 } from '../../terminal.ts';
@@ -21,7 +21,7 @@ import {
  */
 export async function repairAll(options: GlobalOptions & ConfirmedOptions, terminal: Terminal): Promise<ExitStatus> {
   const actor = actorOf(options, terminal);
-  assertAskable(options, terminal);
+  assertCanAsk(options, terminal);
   const { root, trusted, registry } = await openRegistry(options, terminal);
   if (!trusted) throw notApproved(root);
   const repairs = await repairsOf(registry);
@@ -30,7 +30,8 @@ export async function repairAll(options: GlobalOptions & ConfirmedOptions, termi
     terminal.err(`${forTerminal(text, terminal, terminal.progress)}\n`);
   }
   if (repairs.length === 0) terminal.err('Nothing can be repaired in the skills of sources that may be written\n');
-  else if (!(await isAgreed(`Write this into ${repairs.length} SKILL.md?`, options, terminal))) return EXIT.problem;
+  else if (!(await isConfirmedOrYes(`Write this into ${repairs.length} SKILL.md?`, options, terminal)))
+    return EXIT.problem;
   const repaired = [];
   const failed = [];
   const { repair } = registry.admin.management;

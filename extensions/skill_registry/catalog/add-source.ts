@@ -1,14 +1,14 @@
 import { readSourceConfig, type SourceConfig, type SourceConfigInput } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
-import { defineSource, isOwnSource } from '../sources/define-source.ts';
-import { freeId } from '../sources/make-sources.ts';
+import { defineSource, isCustomSource } from '../sources/define-source.ts';
+import { takeFreeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
-import type { OwnSource } from '../sources/types.ts';
+import type { CustomSource } from '../sources/types.ts';
 import type { Catalog } from './catalog.ts';
 
 /** As `addSource` of the registry. */
 export type AddSource = (
-  source: SourceConfigInput | OwnSource,
+  source: SourceConfigInput | CustomSource,
   options?: { readonly signal?: AbortSignal },
 ) => Promise<() => Promise<void>>;
 
@@ -66,7 +66,7 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
 // --- internal ---
 
 /** No entry of the config has `skills`. @throws INVALID_ARGUMENT for an object that cannot be read. */
-function isOwn(source: SourceConfigInput | OwnSource): source is OwnSource {
+function isOwn(source: SourceConfigInput | CustomSource): source is CustomSource {
   const is = whetherOwn(source);
   if (is === undefined) throw invalidArgument('addSource: the source cannot be read: reading it threw.');
   return is;
@@ -74,7 +74,7 @@ function isOwn(source: SourceConfigInput | OwnSource): source is OwnSource {
 
 function whetherOwn(source: object): boolean | undefined {
   try {
-    return isOwnSource(source) || 'skills' in Object(source);
+    return isCustomSource(source) || 'skills' in Object(source);
   } catch {
     return undefined;
   }
@@ -83,11 +83,11 @@ function whetherOwn(source: object): boolean | undefined {
 type Maker = () => Promise<readonly SkillSource[]>;
 
 /** @throws INVALID_ARGUMENT. */
-function makerOfOwn(source: OwnSource, taken: Set<string>): Maker {
+function makerOfOwn(source: CustomSource, taken: Set<string>): Maker {
   const { id } = defineSource(source);
   return async () => {
-    const { createOwnSource } = await import('../sources/kinds/own-source.ts');
-    return [createOwnSource(source, { id: freeId(id, taken), location: 'this program' })];
+    const { createCustomSource } = await import('../sources/kinds/custom-source.ts');
+    return [createCustomSource(source, { id: takeFreeId(id, taken), location: 'this program' })];
   };
 }
 

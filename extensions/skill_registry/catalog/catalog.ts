@@ -5,22 +5,22 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
-import {
-  type ClosedOptions,
-  type ClosedSkills,
-  closedSkills,
-  closeSkills,
-  heldProblems,
-  isSameClosed,
-} from './closed-skills.ts';
+import { confusableIds } from './confusable-ids.ts';
 import { type EqualCopies, equalCopies } from './equal-copies.ts';
-import { lookAlikes } from './look-alikes.ts';
 import { mergeSources } from './merge.ts';
 import { packsOf } from './packs.ts';
-import { problemsOnce } from './problems-once.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
 import { requiresProblems } from './requires.ts';
+import {
+  applyRestrictions,
+  heldProblems,
+  isSameRestrictions,
+  type RestrictionOptions,
+  type Restrictions,
+  restrictionsOf,
+} from './restrictions.ts';
 import { changedIds, fingerprintOf, type Snapshot } from './snapshot.ts';
+import { uniqueProblems } from './unique-problems.ts';
 
 /** Scans the sources and makes snapshots. */
 export interface Catalog {
@@ -41,7 +41,7 @@ export interface Catalog {
   close(): Promise<void>;
 }
 
-export interface CatalogOptions extends ClosedOptions {
+export interface CatalogOptions extends RestrictionOptions {
   readonly limits: SkillRegistryConfig['limits'];
   /** Default: `first`. */
   readonly collision?: SkillRegistryConfig['collision'];
@@ -166,18 +166,21 @@ export class SkillCatalog implements Catalog {
     // Built-in skills come with the package, as this code does: nothing but `disabled` closes them.
     const listed = scans.slice(0, scanned.length);
     await prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
-    const closed = new Map([
-      ...(await takeSteps(closedSkills(listed, this.#options), takeBreak)),
-      ...(await takeSteps(closedSkills(scans.slice(scanned.length), { disabled }), takeBreak)),
+    const restrictions = new Map([
+      ...(await takeSteps(restrictionsOf(listed, this.#options), takeBreak)),
+      ...(await takeSteps(restrictionsOf(scans.slice(scanned.length), { disabled }), takeBreak)),
     ]);
     const last = this.#assembled;
     const isLike = last?.from === scanned && isSame(last.scans, scans) ? last : undefined;
-    const before = isLike && (await takeSteps(isSameClosed(isLike.closed, closed), takeBreak)) ? isLike : undefined;
+    const before =
+      isLike && (await takeSteps(isSameRestrictions(isLike.restrictions, restrictions), takeBreak))
+        ? isLike
+        : undefined;
     // While other files of equal skills differ, they are read again at every refresh.
     if (before && !before.copies.differ) return this.#current;
     const copies = await equalCopies(scanned, listed, limits, takeBreak, last?.copies);
     if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return this.#current;
-    this.#assembled = { from: scanned, scans, closed, copies };
+    this.#assembled = { from: scanned, scans, restrictions, copies };
     const next = await takeSteps(assemble(this.#assembled, this.#current.version + 1, collision), takeBreak);
     return this.#replaceIfChanged(next, takeBreak);
   }
@@ -231,25 +234,25 @@ async function scanOne(
 interface Assembled {
   readonly from: readonly SkillSource[];
   readonly scans: readonly SourceScan[];
-  readonly closed: ClosedSkills;
+  readonly restrictions: Restrictions;
   readonly copies: EqualCopies;
 }
 
 function* assemble(
-  { from: sources, scans, closed, copies }: Assembled,
+  { from: sources, scans, restrictions, copies }: Assembled,
   version: number,
   collision: CatalogOptions['collision'],
 ): Steps<Snapshot> {
   const gated: SourceScan[] = [];
-  for (const scan of scans) gated.push(closed.size > 0 ? yield* closeSkills(scan, closed) : scan);
+  for (const scan of scans) gated.push(restrictions.size > 0 ? yield* applyRestrictions(scan, restrictions) : scan);
   // The scan after the last source is that of the built-in skills.
   const listed = gated.slice(0, sources.length);
   const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
   const { problems, ...found } = yield* mergeSources(listed, collision, copies.files);
   const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
   const { packs, problems: clashes } = packsOf(sources, listed);
-  const said = [...(yield* problemsOnce(gated)), ...(yield* heldProblems(merged)), ...problems, ...clashes];
-  const alike = yield* lookAlikes(merged.skills);
+  const allProblems = [...(yield* uniqueProblems(gated)), ...(yield* heldProblems(merged)), ...problems, ...clashes];
+  const alike = yield* confusableIds(merged.skills);
   const required = yield* requiresProblems(merged);
   return {
     version,
@@ -261,7 +264,7 @@ function* assemble(
       skills: scans[index]?.skills.length ?? 0,
     })),
     packs,
-    problems: [...said, ...alike, ...required],
+    problems: [...allProblems, ...alike, ...required],
   };
 }
 

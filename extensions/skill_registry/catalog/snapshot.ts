@@ -55,7 +55,7 @@ export function* fingerprintOf({ byQualifiedId, builtIn, packs, problems, source
   for (const skills of [byQualifiedId, builtIn]) {
     yield* eachInSteps(skills, ([id, skill]) => {
       const { realFile, digest, hiddenBecause, heldBecause, disabledFor, preload } = skill;
-      add([id, realFile, digest, hiddenBecause, heldBecause, disabledFor, preload, entryOf(skill)]);
+      add([id, realFile, digest, hiddenBecause, heldBecause, disabledFor, preload, remoteEntryOf(skill)]);
     });
     add(null);
   }
@@ -94,11 +94,11 @@ function stampOf(skill: Skill | undefined): string | undefined {
     skill.hiddenBecause,
     skill.heldBecause,
     skill.disabledFor,
-    entryOf(skill),
+    remoteEntryOf(skill),
   ].join('\0');
 }
 
 /** Of a skill on another machine: what is known of it may change without the file. */
-function entryOf(skill: Skill): string | undefined {
+function remoteEntryOf(skill: Skill): string | undefined {
   return skill.remote ? JSON.stringify(skill) : undefined;
 }

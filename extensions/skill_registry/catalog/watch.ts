@@ -36,7 +36,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   const refresh = async (): Promise<void> => {
     if (!signal.aborted) await catalog.refresh().then(follow).catch(onError);
   };
-  const burst = createBurst(() => void refresh());
+  const debounced = createDebounce(() => void refresh());
   const endEvents = async (): Promise<void> => {
     // Set to undefined first, so that a refresh that is running does not start the events again.
     const ending = events;
@@ -47,7 +47,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
     events = new FolderEvents({
       // The other files of a skill are deeper than its SKILL.md.
       depth: options.scanDepth + 4,
-      wake: burst.wake,
+      wake: debounced.wake,
       onError(error) {
         const code = (error as NodeJS.ErrnoException).code;
         if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
@@ -86,11 +86,11 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   unsubscribe();
   clearTimeout(poll);
   await endEvents();
-  burst.cancel();
+  debounced.cancel();
 }
 
 /** Calls `act` once, 100 ms after the last of several calls of `wake`, and at most 400 ms after the first. */
-export function createBurst(act: () => void): { wake(): void; cancel(): void } {
+export function createDebounce(act: () => void): { wake(): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   let until = 0;
   return {

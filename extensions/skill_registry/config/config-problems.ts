@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { FindKey, KeyPosition } from './key-finder.ts';
-import { type At, isRecord, UNREADABLE } from './readers.ts';
+import { isRecord, UNREADABLE, type ValuePosition } from './readers.ts';
 
 /**
  * Collects the wrong values of a config. `problems` gives one problem for each, at most 20 for one section, and then one with the
@@ -8,27 +8,31 @@ import { type At, isRecord, UNREADABLE } from './readers.ts';
  *
  * @param refused - Replaces `effect` in messages when one wrong value refuses the whole config. Default: nothing is refused.
  */
-export function startAt(
+export function collectProblems(
   file: string,
   path: readonly string[],
   effect: string,
   findKey: FindKey = () => undefined,
   refused?: string,
-): { readonly at: At; readonly problems: () => readonly Problem[] } {
+): { readonly at: ValuePosition; readonly problems: () => readonly Problem[] } {
   const found: Problem[] = [];
   /** The number of problems by section; '' for the keys of the config itself. */
   const counts = new Map<string, number>();
   const add = (key: string, message: string, position?: KeyPosition): void => {
     found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, ...position, message, details: { key } });
   };
-  const report: At['report'] = (at, value, expected, hint = () => '', shownAs) => {
+  const report: ValuePosition['report'] = (at, value, expected, hint = () => '', shownAs) => {
     const section = at.path.length > 1 ? (at.path[0] ?? '') : '';
     const count = (counts.get(section) ?? 0) + 1;
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
     const what = `Config "${key}" is ${shownAs ?? shown(value)}: ${expected}; ${refused ?? at.effect}.`;
-    add(key, `${what}${hint()} Correct it; the configuration page lists the keys.`, findKey(at.path, value));
+    add(
+      key,
+      `${what}${hint()} Correct it; docs/configuration.md of the package lists the keys.`,
+      findKey(at.path, value),
+    );
   };
   const problems = (): readonly Problem[] => {
     for (const [section, count] of counts) {

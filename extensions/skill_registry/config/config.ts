@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { startAt } from './config-problems.ts';
+import { collectProblems } from './config-problems.ts';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
 import { keyFinder } from './key-finder.ts';
 import { type McpServerConfig, mcpServer } from './mcp.ts';
@@ -9,21 +9,21 @@ import { PRESET_NAMES, type PresetName } from './presets.ts';
 import {
   bool,
   entryOf,
+  integerFrom,
   type JsonSchema,
   json,
   listOf,
   numberFrom,
   oneOf,
-  onlyIf,
   plainCopy,
   type Reader,
   readerOf,
   recordOf,
+  refine,
   sectionOf,
   text,
   textLike,
   valueThat,
-  wholeFrom,
 } from './readers.ts';
 
 /** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped`, `wellKnown` and `mcp`. */
@@ -165,7 +165,7 @@ const SOURCE_DEFAULTS = {
   ...{ allow_outside: false, preload: false, optional: false },
   ...{ ignore_files: false, bare_files: false },
 };
-const source: Reader<SourceConfig> = onlyIf(
+const source: Reader<SourceConfig> = refine(
   entryOf<SourceConfig>(
     {
       path: someText,
@@ -174,7 +174,7 @@ const source: Reader<SourceConfig> = onlyIf(
       inline: oneOrMore(inlineSkill),
       preset: oneOf(...PRESET_NAMES),
       shipped: oneOf<true | 'if_none'>(true, 'if_none'),
-      wellKnown: onlyIf(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
+      wellKnown: refine(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
       interval_seconds: numberFrom(1, 86_400),
       mcp: mcpServer,
       id: textLike(SOURCE_ID, 'expected letters, digits and @ . _ / -'),
@@ -231,7 +231,7 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
     validation: profile,
     inject: oneOf('catalog', 'bodies', 'off'),
     catalog: sectionOf(
-      { format: oneOf('bullets', 'xml'), budget_tokens: wholeFrom(50), enforcement: bool, pinned: listOf(text) },
+      { format: oneOf('bullets', 'xml'), budget_tokens: integerFrom(50), enforcement: bool, pinned: listOf(text) },
       DEFAULTS.catalog,
     ),
     watch: sectionOf(
@@ -241,10 +241,10 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
     writes: sectionOf({ create: mode, update: mode, delete: mode }, DEFAULTS.writes),
     limits: sectionOf(
       {
-        skill_tokens: wholeFrom(1),
-        resource_bytes: wholeFrom(1),
-        file_bytes: wholeFrom(1),
-        scan_depth: wholeFrom(0, 64),
+        skill_tokens: integerFrom(1),
+        resource_bytes: integerFrom(1),
+        file_bytes: integerFrom(1),
+        scan_depth: integerFrom(0, 64),
       },
       DEFAULTS.limits,
     ),
@@ -268,7 +268,7 @@ export function readConfig(
   file: string,
   manifest?: string,
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
-  const { at, problems } = startAt(file, [], 'the default is used', keyFinder(file, manifest));
+  const { at, problems } = collectProblems(file, [], 'the default is used', keyFinder(file, manifest));
   const read = config(plainCopy(input), at);
   return { config: structuredClone(read ?? DEFAULTS), problems: problems() };
 }
@@ -283,7 +283,7 @@ export function readSourceConfig(
   path: readonly string[],
   file: string,
 ): { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] } {
-  const { at, problems } = startAt(file, path, '', undefined, 'the source is not added');
+  const { at, problems } = collectProblems(file, path, '', undefined, 'the source is not added');
   return { source: source(plainCopy(entry), at), problems: problems() };
 }
 

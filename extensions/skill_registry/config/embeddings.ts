@@ -1,4 +1,4 @@
-import { onlyIf, type Reader, sectionOf, text, valueThat, wholeFrom } from './readers.ts';
+import { integerFrom, type Reader, refine, sectionOf, text, valueThat } from './readers.ts';
 
 /** The endpoint that search by meaning asks for vectors. */
 export interface EmbeddingsConfig {
@@ -14,14 +14,14 @@ export interface EmbeddingsConfig {
 /** The default: search uses words only. */
 export const NO_EMBEDDINGS: EmbeddingsConfig = { base_url: '', model: '', timeout_ms: 400, batch: 64 };
 
-export const embeddings: Reader<EmbeddingsConfig> = onlyIf(
+export const embeddings: Reader<EmbeddingsConfig> = refine(
   sectionOf(
     {
       base_url: valueThat('expected an http(s) address without a password', { type: 'string' }, isEndpoint),
       model: text,
       // All context of a turn must be ready after 2 seconds.
-      timeout_ms: wholeFrom(10, 1500),
-      batch: wholeFrom(1, 2048),
+      timeout_ms: integerFrom(10, 1500),
+      batch: integerFrom(1, 2048),
     },
     NO_EMBEDDINGS,
   ),

@@ -1,4 +1,4 @@
-import { type At, entryOf, onlyIf, type Reader, readerOf, valueThat } from './readers.ts';
+import { entryOf, type Reader, readerOf, refine, type ValuePosition, valueThat } from './readers.ts';
 
 /** An MCP server with the Skills extension (SEP-2640): a program that is started, or an address. */
 export interface McpServerConfig {
@@ -36,7 +36,7 @@ const url = valueThat<string>(
 const env = recordLike('expected names of variables with texts', /^[^\0=]+$/, /^[^\0]*$/);
 const headers = recordLike('expected names of headers with one line of text', /^[\w!#$%&'*+.^`|~-]+$/, /^[^\0\r\n]*$/);
 
-const server: Reader<McpServerConfig> = onlyIf(
+const server: Reader<McpServerConfig> = refine(
   entryOf<McpServerConfig>({ command, args, env, url, headers }, [], {}),
   'expected either command, with args and env, or url, with headers',
   (read) =>
@@ -77,7 +77,7 @@ function isAddress(value: unknown): boolean {
   return address !== undefined && /^https?:$/.test(address.protocol) && !address.username && !address.password;
 }
 
-function withoutValue({ report }: At): At['report'] {
+function withoutValue({ report }: ValuePosition): ValuePosition['report'] {
   return (at, value, expected, hint) =>
     report(at, value, expected, hint, `"(${value === null ? 'null' : typeof value})"`);
 }

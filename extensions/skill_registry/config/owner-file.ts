@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { futureRealPath, writeContained } from '../../../lib/files/index.ts';
-import { storeFolder } from '../store/open-database.ts';
+import { makeStoreFolder } from '../store/open-database.ts';
 
 /** The config file of a root, which its owner writes. */
 export function ownerFile(root: string): string {
@@ -12,6 +12,6 @@ export function ownerFile(root: string): string {
 export function writeOwnerFile(root: string, text: string): void {
   const real = futureRealPath(ownerFile(root));
   const mode = (statSync(real, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
-  storeFolder(dirname(ownerFile(root)));
+  makeStoreFolder(dirname(ownerFile(root)));
   writeContained(dirname(real), basename(real), text, { own: true, mode });
 }

@@ -6,19 +6,19 @@ import { didYouMean } from '../../../lib/text/index.ts';
  * @returns undefined for a wrong value, after a call of `at.report`.
  */
 export interface Reader<T> {
-  (value: unknown, at: At): T | undefined;
+  (value: unknown, at: ValuePosition): T | undefined;
   /** Accepts what the reader accepts, for editors; a rule that JSON Schema cannot express is left out. */
   readonly schema: JsonSchema;
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-export function readerOf<T>(schema: JsonSchema, read: (value: unknown, at: At) => T | undefined): Reader<T> {
+export function readerOf<T>(schema: JsonSchema, read: (value: unknown, at: ValuePosition) => T | undefined): Reader<T> {
   return Object.assign(read, { schema });
 }
 
 /** The position of a value in the config, and how a wrong value is reported. */
-export interface At {
+export interface ValuePosition {
   readonly path: readonly string[];
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
@@ -26,7 +26,7 @@ export interface At {
    * @param hint - The key or value that may be meant, as `didYouMean` gives it; called only for values that are listed. Default: none.
    * @param shownAs - Stands for the value in the message. Default: the value itself.
    */
-  readonly report: (at: At, value: unknown, expected: string, hint?: () => string, shownAs?: string) => void;
+  readonly report: (at: ValuePosition, value: unknown, expected: string, hint?: () => string, shownAs?: string) => void;
 }
 
 export function valueThat<T>(expected: string, schema: JsonSchema, isRight: (value: unknown) => boolean): Reader<T> {
@@ -68,7 +68,7 @@ export function numberFrom(least: number, most: number): Reader<number> {
   return valueThat(expected, schema, (value) => Number(value) === value && value >= least && value <= most);
 }
 
-export function wholeFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): Reader<number> {
+export function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): Reader<number> {
   const range = most === Number.MAX_SAFE_INTEGER ? `, ${least} or more` : ` from ${least} to ${most}`;
   const isRight = (value: unknown): boolean =>
     Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
@@ -122,7 +122,7 @@ export function entryOf<T extends object>(
 }
 
 /** The value that `reader` reads, if `isRight` accepts it. @param schema - Expresses this. Default: that of `reader` alone. */
-export function onlyIf<T>(
+export function refine<T>(
   reader: Reader<T>,
   expected: string,
   isRight: (value: T) => boolean,
@@ -175,15 +175,15 @@ function define(copy: object, key: string, value: unknown): void {
   Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
-function reportWrong(at: At, value: unknown, expected: string): undefined {
+function reportWrong(at: ValuePosition, value: unknown, expected: string): undefined {
   at.report(at, value, expected);
 }
 
-function below(at: At, key: string): At {
+function below(at: ValuePosition, key: string): ValuePosition {
   return { ...at, path: [...at.path, key] };
 }
 
-function entryAt(at: At, key: string): At {
+function entryAt(at: ValuePosition, key: string): ValuePosition {
   return { ...below(at, key), effect: 'this entry is left out' };
 }
 
@@ -210,7 +210,7 @@ function readKeys<T extends object>(
   value: unknown,
   readers: Readers<T>,
   required: readonly (keyof T)[],
-  at: At,
+  at: ValuePosition,
 ): Partial<T> | undefined {
   if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
   for (const [key, one] of Object.entries(value)) {

@@ -6,7 +6,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { DisabledSkill } from './config.ts';
 import { ownerFile, writeOwnerFile } from './owner-file.ts';
 
-export interface Disabling {
+export interface SkillForAgent {
   /** An id or a qualified id. */
   readonly skill: string;
   /** Only for this agent. Default: for every agent. */
@@ -24,7 +24,7 @@ export interface Disabling {
  */
 export function setDisabled(
   root: string,
-  { skill, agent }: Disabling,
+  { skill, agent }: SkillForAgent,
   isDisabled: boolean,
 ): { readonly file: string; readonly changed: boolean } {
   const file = ownerFile(root);
@@ -47,9 +47,9 @@ export function setDisabled(
 }
 
 /** As `setDisabled` in a list that a registry uses already. */
-export function nowDisabled(
+export function disabledAfter(
   entries: readonly DisabledSkill[],
-  { skill, agent }: Disabling,
+  { skill, agent }: SkillForAgent,
   isDisabled: boolean,
 ): readonly DisabledSkill[] {
   const others = entries.filter((entry) => entry !== skill && !isForAgent(entry, skill, agent));
@@ -73,7 +73,7 @@ function readDocument(file: string): Document {
   const { isMap, parseDocument } = yamlPackage();
   const document: Document = parseDocument(text);
   const [error] = document.errors;
-  if (error) throw invalid(file, error.message.split('\n')[0] ?? '');
+  if (error) throw invalid(file, (error.message.split('\n')[0] ?? '').replace(/[:.]$/, ''));
   if (document.contents !== null && !isMap(document.contents)) throw invalid(file, 'expected a mapping of keys');
   return document;
 }
@@ -91,7 +91,7 @@ function isForAgent(entry: unknown, skill: string, agent: string | undefined): b
   return named === skill && (agent === undefined || of === agent);
 }
 
-function add(document: Document, list: YAMLSeq | undefined, entry: string | Required<Disabling>): void {
+function add(document: Document, list: YAMLSeq | undefined, entry: string | Required<SkillForAgent>): void {
   const node = document.createNode(entry, { flow: true });
   if (list) list.add(node);
   else document.set('disabled', document.createNode([node]));

@@ -19,6 +19,7 @@ import {
   skillsAt,
 } from '../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
+import { skillGone } from '../propose/errors.ts';
 import type { ProposalRow } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';
@@ -160,7 +161,7 @@ function compare(
     location = present.locationOf(row);
   } catch (error) {
     if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
-    return { stale: `the skill "${row.skill_id}" does not exist any more.`, conflict: '' };
+    return { stale: skillGone(row.skill_id), conflict: '' };
   }
   if (row.kind === 'delete') {
     if (present.treeDigest(location) !== row.base) return { stale: 'the skill has changed since.', conflict: '' };

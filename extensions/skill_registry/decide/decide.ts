@@ -23,7 +23,7 @@ import {
 } from '../propose/proposal-store.ts';
 import { MAX_REASON, tooLong } from '../propose/propose.ts';
 import { isReportEdited } from '../propose/reports.ts';
-import type { Decision, Proposals, Recommendation } from '../propose/types.ts';
+import type { DecidedProposal, Proposals, Recommendation } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { planOf, type StalePlan } from './apply-or-stale.ts';
@@ -33,13 +33,13 @@ export async function approve(
   context: ChangeContext,
   id: string,
   actor: Parameters<Proposals['approve']>[1],
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const { writer } = context;
-  undecided(writer, id);
+  findUndecided(writer, id);
   if (actor.reason?.trim()) checkReason(actor.reason, 'An approval');
   for (;;) {
     const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
-      const row = undecided(writer, id, actor.version);
+      const row = findUndecided(writer, id, actor.version);
       if (row.file_due === 0 && isReportEdited(dataDir, row)) {
         // The writer renames the edited report when this call ends; then the loop starts again.
         noteReport(database, id, { due: true });
@@ -65,11 +65,11 @@ export async function reject(
   { writer }: ChangeContext,
   id: string,
   { by, reason, version }: Parameters<Proposals['reject']>[1],
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   checkReason(reason, 'A rejection');
-  undecided(writer, id);
+  findUndecided(writer, id);
   return writer.exclusively((database) => {
-    const { skill_id: skillId } = undecided(writer, id, version);
+    const { skill_id: skillId } = findUndecided(writer, id, version);
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
     database.transaction(() => {
       updateProposal(database, id, { ...decision, conflict: null });
@@ -87,9 +87,9 @@ export async function recommend(
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<void> {
   checkReason(reason, 'A recommendation');
-  undecided(writer, id);
+  findUndecided(writer, id);
   await writer.exclusively((database) => {
-    undecided(writer, id);
+    findUndecided(writer, id);
     database.transaction(() => {
       updateProposal(database, id, {});
       addEvent(database, id, 'recommended', { by, at: writer.now() }, { verdict, reason });
@@ -98,7 +98,7 @@ export async function recommend(
 }
 
 /** @param version - Of the proposal that was shown. Default: any. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED. */
-export function undecided(writer: Writer, id: string, version?: string): ProposalRow {
+export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
   if (!writer.hasHistory()) throw proposalNotFound(id, []);
   const row = rowOf(writer.database(), id);
   if (row.state !== 'open' && row.state !== 'stale')
@@ -142,7 +142,7 @@ export function noteStale(
 
 // --- internal ---
 
-type Outcome = Decision | StalePlan | { readonly edited: string };
+type Outcome = DecidedProposal | StalePlan | { readonly edited: string };
 
 function checkReason(reason: string, what: string): void {
   if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);

@@ -6,7 +6,7 @@ import { checkedPath } from '../history/journal-entries.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
 import { bytesAt, checkSize, checkValid, type SkillLocation } from '../history/skill-location.ts';
 import { isPerson } from '../history/writer.ts';
-import { conflictLeft, editDenied, proposalChanged, proposalDuplicate } from '../propose/errors.ts';
+import { conflictMarkLeft, editDenied, proposalChanged, proposalDuplicate } from '../propose/errors.ts';
 import {
   addEvent,
   assertNoNul,
@@ -20,14 +20,14 @@ import { checksOf, diffOf } from '../propose/propose.ts';
 import type { EditedProposal, ProposalEdit, ProposedText } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { comparePresent, locationOfRow, type StalePlan } from './apply-or-stale.ts';
-import { noteStale, undecided } from './decide.ts';
+import { findUndecided, noteStale } from './decide.ts';
 
 /** The text that a person edits. For a stale proposal the file is read now, and its content is stored. */
 export async function proposedText(context: ChangeContext, id: string): Promise<ProposedText> {
   const { writer } = context;
-  const { path } = undecided(writer, id);
+  const { path } = findUndecided(writer, id);
   await noteIfStale(context, id);
-  const row = undecided(writer, id);
+  const row = findUndecided(writer, id);
   const { state } = row;
   const location = locationToEdit(context, row);
   if (state === 'stale') {
@@ -51,10 +51,10 @@ export async function edit(
   { content, by, version }: ProposalEdit,
 ): Promise<EditedProposal> {
   const { writer } = context;
-  undecided(writer, id);
+  findUndecided(writer, id);
   if (!isPerson(by)) throw editDenied(id);
   for (;;) {
-    const row = undecided(writer, id);
+    const row = findUndecided(writer, id);
     const { kind, path, skill_id: skillId } = row;
     const location = locationToEdit(context, row);
     const subject = subjectOf(context, row, location);
@@ -74,7 +74,7 @@ export async function edit(
     assertNoNul(fields);
     const isDone = await writer.exclusively((database) => {
       // Somebody may have decided or edited it while the checks ran.
-      if (undecided(writer, id).version !== row.version) return false;
+      if (findUndecided(writer, id).version !== row.version) return false;
       const duplicate = openDuplicate(database, { ...row, ...fields });
       if (duplicate !== undefined) throw proposalDuplicate(duplicate);
       database.transaction(() => {
@@ -95,7 +95,7 @@ export async function edit(
 async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
   const { writer } = context;
   const stalePlan = (): StalePlan | undefined => {
-    const row = undecided(writer, id);
+    const row = findUndecided(writer, id);
     if (row.state !== 'open' || row.kind === 'delete') return undefined;
     const plan = comparePresent(context, writer.database(), row);
     return 'stale' in plan ? plan : undefined;
@@ -147,7 +147,9 @@ function lookedAt({ writer }: ChangeContext, id: string): string | null | undefi
 
 function locationToEdit(context: ChangeContext, row: ProposalRow): SkillLocation {
   if (row.kind === 'delete' || row.proposed === null)
-    throw invalidArgument(`The proposal ${row.id} is a removal, so it has no text to edit. Approve or reject it.`);
+    throw invalidArgument(
+      `The proposal ${row.id} is a removal, so it has no text to edit. ${row.state === 'stale' ? 'Reject' : 'Approve or reject'} it.`,
+    );
   if (row.kind === 'create' && row.state === 'stale')
     throw invalidArgument(
       `The proposal ${row.id} creates the skill "${row.skill_id}", which exists now, so there is nothing to edit. Reject it. To change the skill, edit its files.`,
@@ -160,5 +162,5 @@ function assertResolved(content: string, sides: readonly string[]): void {
   const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
   const own = new Set(sides.flatMap(linesOf));
   for (const [at, line] of linesOf(content).entries())
-    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) throw conflictLeft(at + 1, line);
+    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) throw conflictMarkLeft(at + 1, line);
 }

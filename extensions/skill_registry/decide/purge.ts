@@ -7,7 +7,7 @@ import type { Actor } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import { proposalNotFound, proposalNotRejected } from '../propose/errors.ts';
 import { addEvent, type ProposalRow, proposalOf, purgeOf, rowOf } from '../propose/proposal-store.ts';
-import { marksOf } from '../propose/rejected-before.ts';
+import { contentDigestsOf } from '../propose/rejected-before.ts';
 import type { PurgedProposal } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { removeFiles } from '../store/cache.ts';
@@ -62,7 +62,7 @@ function purgeRows(database: SqliteDatabase, ids: readonly string[], mark: Mark)
   database.transaction(() => {
     for (const id of ids) {
       const row = rowOf(database, id);
-      const [reason, marks] = [reasonToKeep(database, row), marksOf(database, row)];
+      const [reason, marks] = [reasonToKeep(database, row), contentDigestsOf(database, row)];
       database
         .prepare(
           `UPDATE proposal SET diff = '', justification = '', evidence = NULL, checks = '[]', conflict = NULL, base = NULL,

@@ -5,11 +5,11 @@ import type { CaseResult, Claim, Evaluation, EvaluationResult, ProposalEvidence,
 
 /** One proposal for a person: as `describeProposal`; of an open one also the results of both contents. */
 export async function shownProposal(
-  { evidenceOf }: Pick<Evaluation, 'evidenceOf'>,
+  { proposalEvidence }: Pick<Evaluation, 'proposalEvidence'>,
   proposal: Proposal,
 ): Promise<string> {
   const isWaiting = proposal.state === 'open' || proposal.state === 'stale';
-  return describeProposal(proposal, isWaiting ? [describeRan(await evidenceOf(proposal.id))] : []);
+  return describeProposal(proposal, isWaiting ? [describeRan(await proposalEvidence(proposal.id))] : []);
 }
 
 /** One result with everything that failed; control characters are made visible. */
@@ -18,7 +18,7 @@ export function describeResult(result: EvaluationResult): string {
   const lines = [
     `${skillId}: ${countsOf(totals)}`,
     `  validity  ${validityOf(result)}`,
-    ...result.validity.errors.slice(0, MOST_LINES).map((error) => `    failed  ${oneLine(error, 300)}`),
+    ...result.validity.errors.slice(0, MAX_LINES).map((error) => `    failed  ${oneLine(error, 300)}`),
     `  tokens    ${tokensOf(result)}`,
     ...(triggers ? [`  triggers  ${triggersOf(result)}`, ...queriesOf(skillId, triggers.queries)] : []),
     ...(cases.length > 0 ? [`  cases     ${cases.length}`, ...cut(cases.flatMap(linesOfCase))] : []),
@@ -54,7 +54,7 @@ export function countsOf({ passed, failed, notRun }: EvaluationResult['totals'])
 // --- internal ---
 
 /** Of each kind. */
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 function describeRan({ before, after, notRun, changes }: ProposalEvidence): string {
   const both = (of: (result: EvaluationResult) => string): string => {
@@ -65,7 +65,7 @@ function describeRan({ before, after, notRun, changes }: ProposalEvidence): stri
     ({ query, shouldTrigger, before: then, after: now }) =>
       `    ${JSON.stringify(oneLine(query, 100))}, which should${shouldTrigger ? '' : ' not'} find it: ${then ?? 'nothing'} -> ${now ?? 'nothing'}`,
   );
-  const errors = after?.validity.errors.slice(0, MOST_LINES).map((error) => `    failed  ${oneLine(error, 300)}`) ?? [];
+  const errors = after?.validity.errors.slice(0, MAX_LINES).map((error) => `    failed  ${oneLine(error, 300)}`) ?? [];
   const lines = [
     'Run by the registry, before -> after',
     ...(notRun === null ? [] : [`  not run   ${oneLine(notRun, 300)}`]),
@@ -121,8 +121,8 @@ function linesOfCase({ id, assertions, notRun, reason }: CaseResult): readonly s
 }
 
 function cut(lines: readonly string[]): readonly string[] {
-  const more = lines.length - MOST_LINES;
-  return more > 0 ? [...lines.slice(0, MOST_LINES), `    and ${more} more; --json has all`] : lines;
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `    and ${more} more; --json has all`] : lines;
 }
 
 function share(value: number | null | undefined): string {

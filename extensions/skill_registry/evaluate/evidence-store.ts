@@ -12,7 +12,7 @@ export interface KeptResult {
 }
 
 /** Results and claims of one skill; older ones are deleted. */
-const MOST_KEPT = 200;
+const MAX_KEPT = 200;
 
 /** Replaces the result of the same content and suite. @param key - As `skillKey` gives it; the column is called `place`. */
 export function keepResult(database: SqliteDatabase, key: string, kept: KeptResult): void {
@@ -79,7 +79,7 @@ function write(database: SqliteDatabase, row: NewRow): void {
       .prepare(
         'DELETE FROM evidence WHERE place = ? AND seq NOT IN (SELECT seq FROM evidence WHERE place = ? ORDER BY seq DESC LIMIT ?)',
       )
-      .run(place, place, MOST_KEPT);
+      .run(place, place, MAX_KEPT);
   });
 }
 

@@ -5,7 +5,7 @@ import { findSkill } from '../history/change-context.ts';
 import { skillKey } from '../history/skill-location.ts';
 import { proposalRows } from '../propose/proposal-store.ts';
 import type { Proposals } from '../propose/types.ts';
-import { invalidArgument, skillKept } from '../skill/errors.ts';
+import { invalidArgument, skillHeldOrDisabled } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf } from './evidence-store.ts';
 import { openOutputs, type StoredOutput } from './outputs.ts';
@@ -20,7 +20,7 @@ import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, SkillEvidenc
 const RULES = 2;
 /** Time limit for trigger queries, in milliseconds. */
 const MAX_MS = 60_000;
-const MOST_CLAIMS = 20;
+const MAX_CLAIMS = 20;
 
 /** Makes the functions of `registry.admin` that are about evidence. */
 export function createEvaluation(
@@ -29,11 +29,11 @@ export function createEvaluation(
   proposals: Pick<Proposals, 'get'>,
 ): Evaluation {
   const { writer } = context;
-  const placeOf = (skill: Skill): string => skillKey(skill, context.root);
+  const historyKeyOf = (skill: Skill): string => skillKey(skill, context.root);
   return {
     async evidence(skillId) {
       const skill = findSkill(context, skillId);
-      const heldBecause = (await source.holds.check(skill)) ?? null;
+      const heldBecause = (await source.heldSkills.check(skill)) ?? null;
       const { digest, suite } = await presentSuite(context, skill);
       return {
         skillId: skill.id,
@@ -46,11 +46,11 @@ export function createEvaluation(
     async evaluate(skillId, { outputs } = {}) {
       const skill = findSkill(context, skillId);
       if (skill.remote) throw invalidArgument(`The files of "${skill.id}" lie on a server, so it is evaluated there.`);
-      if ((await source.holds.check(skill)) !== undefined) throw skillKept('SKILL_HELD', skill.id);
+      if ((await source.heldSkills.check(skill)) !== undefined) throw skillHeldOrDisabled('SKILL_HELD', skill.id);
       const subject = await presentSubject(context, source, skill);
       const { suite } = subject;
       const stored = outputs === undefined ? undefined : storedOf(suite, skill, outputs);
-      const before = readKept(context, placeOf(skill), { digest: subject.digest, suite: suite.digest });
+      const before = readKept(context, historyKeyOf(skill), { digest: subject.digest, suite: suite.digest });
       const surroundings = surroundingsOf(suite, source);
       const isSame = before.kept?.surroundings === surroundings;
       if (before.kept && isSame && (stored === undefined || stored.digest === before.kept.outputs)) {
@@ -76,10 +76,10 @@ export function createEvaluation(
       const notKept =
         suite.digest === null
           ? null
-          : await keep(context, placeOf(skill), { result, surroundings, outputs: outputsDigest }, claims);
+          : await keep(context, historyKeyOf(skill), { result, surroundings, outputs: outputsDigest }, claims);
       return { ...result, notKept };
     },
-    evidenceOf: createProposalEvidence(context, source, proposals),
+    proposalEvidence: createProposalEvidence(context, source, proposals),
   };
 }
 
@@ -149,7 +149,7 @@ function keptOf(
     });
   const claims = [...claimsOf(database, key), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
   const last = result ? null : (lastResult(database, key) ?? null);
-  return { result, last, claims: claims.slice(0, MOST_CLAIMS), notRead };
+  return { result, last, claims: claims.slice(0, MAX_CLAIMS), notRead };
 }
 
 /** @returns why it could not be kept; null when it is. */

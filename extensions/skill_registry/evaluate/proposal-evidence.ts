@@ -6,7 +6,7 @@ import { skillsAt } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
 import type { Proposal, Proposals } from '../propose/types.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { HeldSkills } from '../trust/holds.ts';
+import type { HeldSkills } from '../trust/held-skills.ts';
 import type { Finding } from '../trust/types.ts';
 import { runCases } from './run-cases.ts';
 import { type EvaluatedContent, evaluateContent } from './run-checks.ts';
@@ -15,20 +15,20 @@ import type { Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryChange
 
 /** What evaluating needs of the registry, beside what changes need. */
 export interface EvaluationSource extends PresentSource {
-  readonly holds: Pick<HeldSkills, 'check' | 'filesOf' | 'blocksIn'>;
+  readonly heldSkills: Pick<HeldSkills, 'check' | 'filesOf' | 'blocksIn'>;
 }
 
 /** Time limit for the trigger queries of one content, in milliseconds. */
 const MAX_MS = 5_000;
 
 /**
- * Makes `evidenceOf`. Its results are not stored: a rejected content may be purged, and nothing of it may stay.
+ * Makes `proposalEvidence`. Its results are not stored: a rejected content may be purged, and nothing of it may stay.
  */
 export function createProposalEvidence(
   context: ChangeContext,
   source: EvaluationSource,
   proposals: Pick<Proposals, 'get'>,
-): Evaluation['evidenceOf'] {
+): Evaluation['proposalEvidence'] {
   return async (proposalId) => {
     const proposal = await proposals.get(proposalId);
     const ran = await runBoth(context, source, proposal);
@@ -51,7 +51,7 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
     if (contents === undefined) return nothing('the proposal does not apply to the present content');
     const { present, changed } = contents;
     await takeBreak();
-    const held = present && (await source.holds.check(present.skill));
+    const held = present && (await source.heldSkills.check(present.skill));
     const [block] = changed ? await blocksIn(contents, source) : [];
     await takeBreak();
     const isBeforeRun = present !== undefined && held === undefined;
@@ -101,10 +101,10 @@ async function contentsOf(
 }
 
 /** Findings in the new content that nobody has allowed. */
-async function blocksIn({ present, file }: Contents, { holds }: EvaluationSource): Promise<readonly Finding[]> {
-  const others = present ? (await holds.filesOf(present.skill)).filter(({ path }) => path !== file.path) : [];
+async function blocksIn({ present, file }: Contents, { heldSkills }: EvaluationSource): Promise<readonly Finding[]> {
+  const others = present ? (await heldSkills.filesOf(present.skill)).filter(({ path }) => path !== file.path) : [];
   const changed = file.after ? [{ path: file.path, bytes: file.after }] : [];
-  return holds.blocksIn(present?.skill, [...changed, ...others]);
+  return heldSkills.blocksIn(present?.skill, [...changed, ...others]);
 }
 
 /** The skill of a folder; not the one that has the id now. */

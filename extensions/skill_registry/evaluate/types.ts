@@ -190,5 +190,5 @@ export interface Evaluation {
    *
    * @throws PROPOSAL_NOT_FOUND, HISTORY_DAMAGED, REGISTRY_CLOSED.
    */
-  evidenceOf(proposalId: string): Promise<ProposalEvidence>;
+  proposalEvidence(proposalId: string): Promise<ProposalEvidence>;
 }

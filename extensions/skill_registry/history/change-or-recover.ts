@@ -3,6 +3,7 @@ import { join, posix } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
 import {
+  commitMove,
   type FolderMove,
   type MoveStep,
   moveFolder,
@@ -10,7 +11,6 @@ import {
   removeContained,
   removeEmptyFolders,
   renameContained,
-  settleMove,
   undoMove,
   writeContained,
 } from '../../../lib/files/index.ts';
@@ -18,9 +18,9 @@ import { TEMPORARY } from '../sources/walk/names.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { changeUnfinished, quoted, type Unfinished } from './errors.ts';
 import {
-  type Begun,
   entriesOf,
   type FileChange,
+  type JournaledOperation,
   type LocationFinder,
   type LockChange,
   markDone,
@@ -172,7 +172,7 @@ function undoAfter(error: unknown, operation: Operation, context: OperationConte
 }
 
 /** Restores each file of the change, unless somebody else has changed that file since. @throws WRITE_FAILED. */
-function undo(begun: Begun, { database, dataDir }: OperationContext): void {
+function undo(begun: JournaledOperation, { database, dataDir }: OperationContext): void {
   const { location, changes, move } = begun;
   if (move) {
     const folders = folderMove(begun, move, dataDir);
@@ -219,10 +219,10 @@ function mayRun(mode = 0): boolean {
 }
 
 /** Writes the lock, and removes the temporary files of a committed change. */
-function settle(begun: Begun, { changeLock, dataDir }: OperationContext): void {
+function settle(begun: JournaledOperation, { changeLock, dataDir }: OperationContext): void {
   const { location, changes, lock, move } = begun;
   if (lock) changeLock(lock);
-  if (move) settleMove(folderMove(begun, move, dataDir));
+  if (move) commitMove(folderMove(begun, move, dataDir));
   for (const [index, change] of changes.entries()) removeLeftover(location, change, leftoversOf(begun, index).kept);
 }
 
@@ -262,7 +262,7 @@ function exists(path: string): boolean {
 }
 
 function folderMove(
-  { id, location }: Begun,
+  { id, location }: JournaledOperation,
   { direction, folder }: NonNullable<Operation['move']>,
   dataDir: string,
 ): FolderMove {
@@ -273,7 +273,7 @@ function folderMove(
 }
 
 /** Temporary names beside each changed file: of the new content before it is renamed, of the old until the commit. */
-function leftoversOf({ id }: Begun, index: number): { readonly temporary: string; readonly kept: string } {
+function leftoversOf({ id }: JournaledOperation, index: number): { readonly temporary: string; readonly kept: string } {
   return { temporary: `${TEMPORARY}${id}-${index}`, kept: `${TEMPORARY}${id}-${index}-kept` };
 }
 

@@ -35,7 +35,7 @@ export function quoted(text: string, limit: number = 200): string {
 /** @param verdict - The answer of the integrity check. */
 export function historyDamaged(file: string, verdict: string): HistoryError {
   const message =
-    `The history in ${file} is damaged (${verdict}). Skills can be read, but not changed. Stop every process that uses it, and ${MOVE_AWAY}. ` +
+    `The history in ${file} is damaged (${verdict.replace(/\s+/g, ' ')}). Skills can be read, but not changed. Stop every process that uses it, and ${MOVE_AWAY}. ` +
     'Then put a backup there, or let the next change begin a new history.';
   return new CodedError('HISTORY_DAMAGED', message, { file });
 }

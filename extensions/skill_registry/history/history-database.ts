@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { privateFile } from '../../../lib/files/index.ts';
+import { makePrivateFile } from '../../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../../lib/sqlite/index.ts';
 import { storeUnavailable } from '../skill/errors.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
@@ -41,7 +41,7 @@ export function openHistoryDatabase(
  * Whether all changes are finished and all reports of proposals are written, so that a start has nothing to do. False also for a
  * history that cannot be used.
  */
-export function isAtRest(file: string): boolean {
+export function isAllFinished(file: string): boolean {
   let database: SqliteDatabase | undefined;
   try {
     database = openHistoryDatabase(file);
@@ -113,7 +113,7 @@ function migrate(database: SqliteDatabase, file: string, found: number, migratio
 function assertOurs(database: SqliteDatabase, migrations: readonly string[]): void {
   const ours = knownSchemas.get(migrations) ?? schemaMadeBy(migrations);
   knownSchemas.set(migrations, ours);
-  const foreign = schemaOf(database).find((row) => !ours.has(textOf(row)));
+  const foreign = schemaOf(database).find((row) => !ours.has(schemaRowText(row)));
   if (foreign) throw rowRefused(`the ${foreign.type} ${quoted(foreign.name, 80)}, which no release makes`);
 }
 
@@ -123,7 +123,7 @@ function schemaMadeBy(migrations: readonly string[]): ReadonlySet<string> {
   const database = openSqlite(':memory:');
   try {
     for (const sql of migrations) database.exec(sql);
-    return new Set(schemaOf(database).map(textOf));
+    return new Set(schemaOf(database).map(schemaRowText));
   } finally {
     database.close();
   }
@@ -141,14 +141,14 @@ function schemaOf(database: SqliteDatabase): readonly SchemaRow[] {
 }
 
 /** Without comments, and with white space folded. */
-function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
+function schemaRowText({ type, name, tbl_name, sql }: SchemaRow): string {
   return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }
 
 /** Replaces an earlier backup: its migration did not finish, so the database has not changed since. A link is removed. */
 function backUp(database: SqliteDatabase, backup: string): void {
   rmSync(backup, { force: true });
-  privateFile(backup);
+  makePrivateFile(backup);
   database.prepare('VACUUM INTO ?').run(backup);
 }
 

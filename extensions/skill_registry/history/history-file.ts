@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { assertDataInRoot } from '../../../kernel/host.ts';
 import { registryClosed } from '../skill/errors.ts';
-import { assertInPlace, fileIdentity, type SqliteDatabase } from '../store/open-database.ts';
+import { assertNoLinkLeadsOut, fileIdentity, type SqliteDatabase } from '../store/open-database.ts';
 import { historyRefused } from './errors.ts';
 import { assertSound, historyError, openHistoryDatabase, sqliteRefusal } from './history-database.ts';
 
@@ -54,7 +54,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
   /** Makes a new copy when the file has changed. */
   const copy = (): SqliteDatabase => {
     if (openHere.has(fileIdentity(path))) return open().database;
-    assertInPlace(path);
+    assertNoLinkLeadsOut(path);
     const identity = stampOf(path);
     if (copied && copied.identity !== identity) copied = drop(copied);
     copied ??= { database: openCopy(path), identity };

@@ -17,9 +17,9 @@ import {
   type SkillLocation,
   skillKey,
 } from './skill-location.ts';
-import { MOST_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
+import { MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
-import type { IfPossible, PlannedChange, Writer } from './writer.ts';
+import type { PlannedChange, ResultOrReason, Writer } from './writer.ts';
 
 /** Past contents of skills, roll-back and restore. */
 export function createHistory(context: ChangeContext, recorder: RevisionRecorder): History {
@@ -118,7 +118,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
 /** A sentence for REVISION_NOT_FOUND. */
 function whyNotRecorded(
   { remote, file }: Skill,
-  recorded: IfPossible<Revision | undefined> | undefined,
+  recorded: ResultOrReason<Revision | undefined> | undefined,
 ): string | undefined {
   if (recorded && 'reason' in recorded) return recorded.reason;
   if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
@@ -162,8 +162,8 @@ function changesTo(
   const { skillId } = location;
   const presentFiles = new Map(present?.files.map((file) => [file.path, file]));
   const targetFiles = new Map(target.files.map((file) => [file.path, file]));
-  // A revision with MOST_FILES files may have had more, so no file that it does not list is removed.
-  const isComplete = target.files.length < MOST_FILES;
+  // A revision with MAX_RECORDED_FILES files may have had more, so no file that it does not list is removed.
+  const isComplete = target.files.length < MAX_RECORDED_FILES;
   const paths = new Set([...targetFiles.keys(), ...(isComplete ? presentFiles.keys() : [])]);
   const differing = [...paths].filter((path) => presentFiles.get(path)?.digest !== targetFiles.get(path)?.digest);
   const notKept = (files: ReadonlyMap<string, RevisionFile>) =>

@@ -48,7 +48,7 @@ export interface LockChange {
 }
 
 /** The part of an operation that the journal keeps: enough to finish or undo it. */
-export type Begun = Pick<Operation, 'id' | 'location' | 'changes' | 'move' | 'lock'>;
+export type JournaledOperation = Pick<Operation, 'id' | 'location' | 'changes' | 'move' | 'lock'>;
 
 /** Finds the location of a skill in the present sources. @throws SOURCE_NOT_WRITABLE. */
 export type LocationFinder = (skillId: string, key: string, source: string) => SkillLocation;
@@ -57,7 +57,7 @@ export type LocationFinder = (skillId: string, key: string, source: string) => S
  * Adds a change to the journal before it begins. The entry has no absolute path: the location is looked up again. The format says
  * `place` for the location, as earlier releases wrote it.
  */
-export function writeEntry(database: SqliteDatabase, { id, location, changes, move, lock }: Begun): void {
+export function writeEntry(database: SqliteDatabase, { id, location, changes, move, lock }: JournaledOperation): void {
   const { skillId, source, key, below } = location;
   const content = JSON.stringify({ id, place: { skillId, source, key, below }, changes, move, lock });
   database.prepare('INSERT INTO operation (id, content) VALUES (?, ?)').run(id, content);
@@ -73,18 +73,18 @@ export function removeEntry(database: SqliteDatabase, id: string): void {
 }
 
 /** A row of the journal. It is not trusted until `readEntry` has checked it. */
-export interface Entry {
+export interface JournalEntry {
   readonly id: string;
   readonly content: string;
 }
 
 /** Oldest first. */
-export function entriesOf(database: SqliteDatabase): readonly Entry[] {
-  return database.prepare('SELECT id, content FROM operation ORDER BY rowid').all() as Entry[];
+export function entriesOf(database: SqliteDatabase): readonly JournalEntry[] {
+  return database.prepare('SELECT id, content FROM operation ORDER BY rowid').all() as JournalEntry[];
 }
 
 /** The skill that an entry names; empty when it names none. */
-export function subjectOf({ content }: Entry): { readonly key: string; readonly skillId: string } {
+export function subjectOf({ content }: JournalEntry): { readonly key: string; readonly skillId: string } {
   const { key, skillId } = fieldsOf(parse(content).place);
   return { key: typeof key === 'string' ? key : '', skillId: typeof skillId === 'string' ? skillId : '' };
 }
@@ -93,7 +93,7 @@ export function subjectOf({ content }: Entry): { readonly key: string; readonly 
  * Changes that a process left unfinished when it ended, in a root that nobody has approved. A change that only has temporary
  * files to remove counts as finished.
  */
-export function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
+export function unfinishedIn(database: SqliteDatabase): readonly Unfinished[] {
   return entriesOf(database)
     .filter(({ content }) => parse(content).done !== 1)
     .map((entry) => ({ id: entry.id, ...subjectOf(entry), state: 'waiting' }));
@@ -105,7 +105,10 @@ export function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
  * @returns `isDone`: the change is made and committed.
  * @throws HISTORY_ROW_REFUSED unless a registry with the present sources could have written it.
  */
-export function readEntry({ id, content }: Entry, locationOf: LocationFinder): Begun & { readonly isDone: boolean } {
+export function readEntry(
+  { id, content }: JournalEntry,
+  locationOf: LocationFinder,
+): JournaledOperation & { readonly isDone: boolean } {
   const entry = parse(content);
   const { skillId, source, key, below, base } = fieldsOf(entry.place);
   if (entry.id !== id || !/^[0-9a-f]{12}$/.test(id)) throw refused('an invalid id');

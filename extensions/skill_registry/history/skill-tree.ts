@@ -18,7 +18,7 @@ export interface SkillTree {
 const LEFTOVER = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
 
 /** At most so many files of one skill are recorded: reading more would delay every other writer. */
-export const MOST_FILES = 2_000;
+export const MAX_RECORDED_FILES = 2_000;
 /** The reader refuses paths of more than 64 segments. */
 const MAX_DEPTH = 63;
 
@@ -28,7 +28,7 @@ export function isLeftover(path: string): boolean {
 }
 
 /**
- * The files of a skill that the history records: all regular files, at most `MOST_FILES`, SKILL.md first. Without files in
+ * The files of a skill that the history records: all regular files, at most `MAX_RECORDED_FILES`, SKILL.md first. Without files in
  * node_modules and those that `listContained` never lists.
  *
  * @param folder - Absolute, real.
@@ -42,11 +42,11 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
     folders += 1;
     for (const { name, kind, size } of entries) {
       const path = below + name;
-      if (kind === 'file' && !isLeftover(path) && files.length < MOST_FILES) files.push({ path, size });
+      if (kind === 'file' && !isLeftover(path) && files.length < MAX_RECORDED_FILES) files.push({ path, size });
     }
     for (const { name, kind } of entries) {
       if (kind !== 'directory' || name === 'node_modules') continue;
-      if (depth >= MAX_DEPTH || folders >= MOST_FILES || files.length >= MOST_FILES) return;
+      if (depth >= MAX_DEPTH || folders >= MAX_RECORDED_FILES || files.length >= MAX_RECORDED_FILES) return;
       visit(entriesBelow(folder, below + name, own), `${below}${name}/`, depth + 1);
     }
   };

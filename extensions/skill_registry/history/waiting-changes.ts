@@ -11,7 +11,7 @@ export interface WaitingChanges {
   /** Looks at the journal again, if the history has changed. */
   renew(): Promise<void>;
   /** Why agents are not given a skill; undefined when no change of it waits. */
-  keptBecause(skill: Skill): string | undefined;
+  heldBecause(skill: Skill): string | undefined;
   /** CHANGE_UNFINISHED; why the history cannot be read. */
   problems(): readonly Problem[];
   close(): void;
@@ -46,7 +46,7 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
         problems = [{ code: error.code, severity: 'warning', file: path, message: error.message }];
       }
     },
-    keptBecause(skill) {
+    heldBecause(skill) {
       if (waiting.length === 0 || !reading) return undefined;
       const key = reading.keyOf(skill, root);
       return waiting.some((change) => change.key === key) ? CHANGE_WAITS : undefined;
@@ -69,11 +69,11 @@ interface Reading {
 
 /** Most roots that nobody has approved have no history, and its modules take time to load. */
 async function startReading(path: string): Promise<Reading> {
-  const [{ createHistoryFile }, { waitingIn }, { skillKey }] = await Promise.all([
+  const [{ createHistoryFile }, { unfinishedIn }, { skillKey }] = await Promise.all([
     import('./history-file.ts'),
     import('./journal-entries.ts'),
     import('./skill-location.ts'),
   ]);
   const file = createHistoryFile(path, true);
-  return { waiting: () => waitingIn(file.reading()), keyOf: skillKey, close: () => file.close() };
+  return { waiting: () => unfinishedIn(file.reading()), keyOf: skillKey, close: () => file.close() };
 }

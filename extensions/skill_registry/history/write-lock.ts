@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { privateFile } from '../../../lib/files/index.ts';
+import { makePrivateFile } from '../../../lib/files/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { backOff } from '../../../lib/waiting/index.ts';
-import { assertInPlace, fileIdentity, type SqliteDatabase, storeFolder } from '../store/open-database.ts';
+import { assertNoLinkLeadsOut, fileIdentity, makeStoreFolder, type SqliteDatabase } from '../store/open-database.ts';
 import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
@@ -25,7 +25,7 @@ export interface WriteLock {
 
 const WAIT_SECONDS = 60;
 /** Between attempts. The first pauses are short, because most holders need a few milliseconds. */
-const PAUSES = { firstMs: 1, longestMs: 50, jitter: true };
+const PAUSES = { firstMs: 1, maxMs: 50, jitter: true };
 
 /** @param file - Absolute. */
 export function createWriteLock(file: string): WriteLock {
@@ -40,9 +40,9 @@ export function createWriteLock(file: string): WriteLock {
     }
     if (!database) {
       try {
-        assertInPlace(file);
-        storeFolder(dirname(file));
-        privateFile(file);
+        assertNoLinkLeadsOut(file);
+        makeStoreFolder(dirname(file));
+        makePrivateFile(file);
         database = openSqlite(file, 0);
       } catch (error) {
         throw historyError(file, error, file);

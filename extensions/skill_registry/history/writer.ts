@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
 import { foldLine } from '../../../lib/text/index.ts';
-import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
+import { makeStoreFolder, type SqliteDatabase } from '../store/open-database.ts';
 import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
-import { type FileChange, type LocationFinder, type Operation, waitingIn } from './journal-entries.ts';
+import { type FileChange, type LocationFinder, type Operation, unfinishedIn } from './journal-entries.ts';
 import { putBlob, recordPresent } from './revisions.ts';
 import { folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
@@ -60,7 +60,7 @@ export interface PlannedChange extends Omit<Operation, 'id' | 'at' | 'changes'> 
 }
 
 /** The result, or a sentence that says why nothing could be written. */
-export type IfPossible<T> = { readonly result: T } | { readonly reason: string };
+export type ResultOrReason<T> = { readonly result: T } | { readonly reason: string };
 
 /** Writes skills and their history. Nothing else does. */
 export class Writer {
@@ -112,7 +112,7 @@ export class Writer {
    * As `exclusively`, for a write that reading does not need: where nothing may or can be written, it returns the reason and does
    * not throw.
    */
-  async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<IfPossible<T>> {
+  async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<ResultOrReason<T>> {
     if (!this.#mayRecover)
       return {
         reason:
@@ -196,7 +196,7 @@ export class Writer {
     this.step('locked');
     return this.#history.writing((database) => {
       const context = this.#operationContext(database);
-      this.#unfinished = this.#mayRecover ? [] : waitingIn(database);
+      this.#unfinished = this.#mayRecover ? [] : unfinishedIn(database);
       if (this.#mayRecover) {
         recoverOperations(context, this.#options.locationOf);
         this.#catchUp(context);
@@ -213,7 +213,7 @@ export class Writer {
 
   #operationContext(database: SqliteDatabase): OperationContext {
     const { changeLock, dataDir, follower, maxBytes } = this.#options;
-    storeFolder(dataDir);
+    makeStoreFolder(dataDir);
     return {
       ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock },
       onStep: (step) => this.step(step),

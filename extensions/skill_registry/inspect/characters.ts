@@ -1,4 +1,4 @@
-import { codeOf, hiddenCharacters, tagText } from '../../../lib/text/index.ts';
+import { codePointText, hiddenCharacters, tagText } from '../../../lib/text/index.ts';
 import type { Check } from './findings.ts';
 import { type Fact, listChecks, quote } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
@@ -69,7 +69,7 @@ function characterKey(char: string): string {
 
 function characterName(key: string): string {
   if ([...key].length > 1) return key;
-  return `${codeOf(key)} (${NAMES[key] ?? (/\p{Cc}/u.test(key) ? 'control' : 'invisible')})`;
+  return `${codePointText(key)} (${NAMES[key] ?? (/\p{Cc}/u.test(key) ? 'control' : 'invisible')})`;
 }
 
 function characters(text: string): Map<string, Seen> {

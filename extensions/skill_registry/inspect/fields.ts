@@ -100,7 +100,7 @@ function* visibilityFacts(old: Header | undefined, now: Header, lineOf: LineOf):
     yield fact('info', `${what} (\`user-invocable\`)`, 'user-invocable');
   }
   if (!sameValue(old?.gate, now.gate)) {
-    const what = `Changes the conditions under which models see it: ${show(old?.gate)} -> ${show(now.gate)}`;
+    const what = `Changes the conditions under which models see it: ${valueText(old?.gate)} -> ${valueText(now.gate)}`;
     yield fact(old?.gate ? 'warn' : 'info', what, 'metadata');
   }
   if (!old) return;
@@ -148,10 +148,10 @@ function* changed(key: string, old: unknown, now: unknown, lineOf: LineOf): Gene
   const field = `the field ${quote(key, 40)}`;
   const what =
     now === undefined
-      ? `Removes ${field}, ${show(old)}`
+      ? `Removes ${field}, ${valueText(old)}`
       : old === undefined
-        ? `Sets ${field} to ${show(now)}`
-        : `Changes ${field}: ${show(old)} -> ${show(now)}`;
+        ? `Sets ${field} to ${valueText(now)}`
+        : `Changes ${field}: ${valueText(old)} -> ${valueText(now)}`;
   yield { key, level: 'info', what, ...lineOf(key) };
 }
 
@@ -163,7 +163,7 @@ function sameValue(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-function show(value: unknown): string {
+function valueText(value: unknown): string {
   if (value === undefined) return 'nothing';
   return quote(typeof value === 'string' ? value : JSON.stringify(value));
 }

@@ -2,9 +2,9 @@ import { createBreaks } from '../../../lib/breaks/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
+import { createPassageSearch, type PassageSearch, type SearchPassage } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
-import { createPlaces, type Places, type PlacesIn } from './places.ts';
-import type { FileRule, Match, Passage, Pattern, ReadFile, Rule, Span, Stance } from './rule.ts';
+import type { ClassifiedFile, FileRule, Match, Passage, Pattern, Rule, Span, Stance } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
 import { sentenceAround, stanceOf } from './stance.ts';
@@ -20,7 +20,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
   const takeBreak = createBreaks();
   const found = new Map<string, Finding>();
   const mentioned = new Set<Finding>();
-  const skill: ReadFile[] = [];
+  const skill: ClassifiedFile[] = [];
   for (const file of files) {
     await takeBreak();
     if (file) skill.push(readFile(file));
@@ -29,7 +29,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
     for await (const [rule, match] of matchesOfFile(file, skill, takeBreak)) {
       if (match.stance === 'negated' && rule.level !== 'block') continue;
       const finding = findingOf(rule, file.path, match);
-      const key = keyOf(finding);
+      const key = findingKey(finding);
       const old = found.get(key);
       // The first of those with equal keys is kept, unless it matters less.
       if (old && LEVELS.indexOf(old.level) <= LEVELS.indexOf(finding.level) && !mentioned.has(old)) continue;
@@ -37,8 +37,8 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
       if (match.stance) mentioned.add(finding);
     }
   }
-  const meant = [...found.values()].filter((finding) => !mentioned.has(finding));
-  const findings = [...found.values(), ...combinedFindings(meant)].sort(byImportance);
+  const listed = [...found.values()].filter((finding) => !mentioned.has(finding));
+  const findings = [...found.values(), ...combinedFindings(listed)].sort(byImportance);
   return { verdict: findings[0]?.level ?? 'info', findings };
 }
 
@@ -49,8 +49,8 @@ export function inspectionRules(): readonly InspectionRule[] {
 
 /** The findings of `after` that `before` did not have: by rule, file and excerpt. */
 export function newFindings(before: Inspection, after: Inspection): readonly Finding[] {
-  const old = new Set(before.findings.map(keyOf));
-  return after.findings.filter((finding) => !old.has(keyOf(finding)));
+  const old = new Set(before.findings.map(findingKey));
+  return after.findings.filter((finding) => !old.has(findingKey(finding)));
 }
 
 /** By its folder, its ending or its first line. */
@@ -68,7 +68,7 @@ type TakeBreak = () => Promise<void>;
 
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
 
-function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile {
+function readFile({ path, bytes, executable = false }: InspectedFile): ClassifiedFile {
   const searched = bytes.subarray(0, SEARCHED_BYTES);
   const isBinary = searched.subarray(0, 8000).includes(0);
   const text = isBinary ? '' : new TextDecoder().decode(searched);
@@ -84,8 +84,8 @@ function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile 
 }
 
 async function* matchesOfFile(
-  file: ReadFile,
-  skill: readonly ReadFile[],
+  file: ClassifiedFile,
+  skill: readonly ClassifiedFile[],
   takeBreak: TakeBreak,
 ): AsyncGenerator<readonly [Rule, Match]> {
   for (const rule of FILE_RULES) {
@@ -99,22 +99,22 @@ async function* matchesOfFile(
     ({ pattern }) => pattern.where === undefined || (pattern.where === 'prose') === file.prose,
   );
   const parts = new Map<Pattern, FileParts>();
-  tables ??= createPlaces(
+  tables ??= createPassageSearch(
     SEARCHES.flatMap(({ pattern }) => pattern.all),
     takeBreak,
   );
-  const placesIn = await tables;
+  const searchPassage = await tables;
   for (const passage of passagesOf(file.text, file.prose)) {
     await takeBreak();
     if (!passage) continue;
-    const places = placesIn(passage);
+    const search = searchPassage(passage);
     for (const { rule, pattern } of searches) {
-      if (!mayMatch(pattern, passage, places)) continue;
+      if (!mayMatch(pattern, passage, search)) continue;
       await takeBreak();
       if (pattern.scope === 'file') {
-        const match = completed(parts, pattern, file, passage, places);
+        const match = completed(parts, pattern, file, passage, search);
         if (match) yield [rule, match];
-      } else for (const match of matchesIn(file, passage, places, pattern)) yield [rule, match];
+      } else for (const match of matchesIn(file, passage, search, pattern)) yield [rule, match];
     }
   }
 }
@@ -124,19 +124,19 @@ const SEARCHES = RULES.flatMap((rule) =>
   'patterns' in rule ? rule.patterns.map((pattern) => ({ rule, pattern })) : [],
 );
 /** A fast test: false for most patterns in most passages. */
-function mayMatch({ all, needs, scope }: Pattern, { words }: Passage, { mayHave }: Places): boolean {
+function mayMatch({ all, needs, scope }: Pattern, { words }: Passage, { mayHave }: PassageSearch): boolean {
   if (scope === 'file' ? !all.some(mayHave) : !all.every(mayHave)) return false;
   return !needs?.some((one) => !one.some((word) => words.has(word)));
 }
 
-let tables: Promise<PlacesIn> | undefined;
+let tables: Promise<SearchPassage> | undefined;
 
-function* matchesIn(file: ReadFile, passage: Passage, places: Places, pattern: Pattern): Generator<Match> {
+function* matchesIn(file: ClassifiedFile, passage: Passage, search: PassageSearch, pattern: Pattern): Generator<Match> {
   const stance = (span: Span): Stance => {
     if (pattern.unless?.test(sentenceAround(passage.text, span))) return 'negated';
     return file.script ? undefined : stanceOf(passage, span, pattern.unlessBefore);
   };
-  for (const { start, end, stance: is } of spansOf(passage.text, places, pattern, stance)) {
+  for (const { start, end, stance: is } of spansOf(passage.text, search, pattern, stance)) {
     yield { line: passage.lineAt(start), words: passage.shown.slice(start, end), stance: is };
   }
 }
@@ -148,16 +148,16 @@ type FileParts = (Match | undefined)[];
 function completed(
   parts: Map<Pattern, FileParts>,
   pattern: Pattern,
-  file: ReadFile,
+  file: ClassifiedFile,
   passage: Passage,
-  places: Places,
+  search: PassageSearch,
 ): Match | undefined {
   const found = parts.get(pattern) ?? pattern.all.map(() => undefined);
   parts.set(pattern, found);
   if (found.every((part) => part)) return undefined;
   for (const [at, expression] of pattern.all.entries()) {
     if (found[at]) continue;
-    const matches = [...matchesIn(file, passage, places, { all: [expression] })];
+    const matches = [...matchesIn(file, passage, search, { all: [expression] })];
     found[at] = matches.find(({ stance }) => !stance) ?? matches[0];
   }
   return found.every((part) => part) ? found[0] : undefined;
@@ -171,13 +171,13 @@ function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
       left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= rule.lines;
     // Each file has few of both, and they are only compared when there are.
     const match = first
-      ?.slice(0, MOST_COMPARED)
-      .find((one) => second?.slice(0, MOST_COMPARED).some((other) => isNear(one, other)));
+      ?.slice(0, MAX_COMPARED)
+      .find((one) => second?.slice(0, MAX_COMPARED).some((other) => isNear(one, other)));
     if (match) yield { ...match, rule: rule.id, level: rule.level, message: rule.message };
   }
 }
 
-const MOST_COMPARED = 100;
+const MAX_COMPARED = 100;
 
 function findingOf(rule: Rule, file: string, { line, words, message, stance }: Match): Finding {
   return {
@@ -191,7 +191,7 @@ function findingOf(rule: Rule, file: string, { line, words, message, stance }: M
   };
 }
 
-function keyOf({ rule, file, excerpt }: Finding): string {
+function findingKey({ rule, file, excerpt }: Finding): string {
   return JSON.stringify([rule, file, excerpt]);
 }
 

@@ -1,4 +1,4 @@
-import type { Places } from './places.ts';
+import type { PassageSearch } from './passage-search.ts';
 import type { Pattern, Span, Stance } from './rule.ts';
 
 /**
@@ -8,13 +8,13 @@ import type { Pattern, Span, Stance } from './rule.ts';
  */
 export function* spansOf(
   text: string,
-  places: Places,
+  search: PassageSearch,
   { all, within = 160, ordered = true, sentence }: Pattern,
   stanceOf: (span: Span) => Stance,
 ): Generator<Span & { readonly stance: Stance }> {
   const found: (readonly Span[])[] = [];
   for (const expression of all) {
-    const list = places.spans(expression);
+    const list = search.spans(expression);
     if (list.length === 0) return;
     found.push(list);
   }

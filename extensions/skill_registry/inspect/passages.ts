@@ -87,7 +87,7 @@ function tailOf(lines: readonly Line[]): Line[] {
 
 function passageOf(lines: readonly Line[]): Passage {
   const starts: number[] = [];
-  const placed: Line[] = [];
+  const linesAt: Line[] = [];
   const parts: string[] = [];
   let length = 0;
   // Line ends at the end of what is there.
@@ -109,12 +109,12 @@ function passageOf(lines: readonly Line[]): Passage {
     }
     if (length > 0) add(flows ? ' ' : '\n');
     starts.push(length);
-    placed.push(line);
+    linesAt.push(line);
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
-    const said = isContinued ? words.replace(/[\\`]$/, '') : words;
+    const lineText = isContinued ? words.replace(/[\\`]$/, '') : words;
     // A line that was only the sign of continuation becomes an empty line.
-    ends = said !== '' || flows ? 0 : Math.min(2, length > 0 ? ends + 1 : 0);
-    add(said);
+    ends = lineText !== '' || flows ? 0 : Math.min(2, length > 0 ? ends + 1 : 0);
+    add(lineText);
     wasCode = isCode;
   }
   const shown = parts.join('');
@@ -126,7 +126,7 @@ function passageOf(lines: readonly Line[]): Passage {
       if ((starts[middle] ?? 0) <= offset) low = middle + 1;
       else high = middle;
     }
-    return placed[low - 1];
+    return linesAt[low - 1];
   };
   return {
     text,
@@ -190,15 +190,15 @@ const MAX_VARIABLES = 100;
 
 /** A line of a shell with the values of variables that were set to plain text before. */
 function withValues(line: string, variables: Map<string, string>): string {
-  const said =
+  const expanded =
     variables.size > 0 && line.includes('$')
       ? line.replace(/\$\{?([A-Za-z_]\w{0,30})\}?/g, (name, key: string) => variables.get(key) ?? name)
       : line;
   if (line.includes('=') && variables.size < MAX_VARIABLES) {
-    for (const [, name = '', ...values] of said.matchAll(ASSIGNS))
+    for (const [, name = '', ...values] of expanded.matchAll(ASSIGNS))
       variables.set(name, values.find((value) => value !== undefined) ?? '');
   }
-  return said.slice(0, MAX_LINE);
+  return expanded.slice(0, MAX_LINE);
 }
 
 /** Letters of other scripts that look like Latin ones, and in the same order the Latin ones. */

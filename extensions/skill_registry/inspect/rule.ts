@@ -39,7 +39,7 @@ export interface PassageRule extends RuleText {
 /** Searches one whole file; for what needs more than patterns. */
 export interface FileRule extends RuleText {
   /** `undefined` between steps, for a break: a step takes a few milliseconds at most. */
-  readonly find: (file: ReadFile, skill: readonly ReadFile[]) => Iterable<Match | undefined>;
+  readonly find: (file: ClassifiedFile, skill: readonly ClassifiedFile[]) => Iterable<Match | undefined>;
 }
 
 /** Found where rules of both lists are found close to each other in one file. */
@@ -92,7 +92,7 @@ export interface Span {
 }
 
 /** What rules see of a file. */
-export interface ReadFile {
+export interface ClassifiedFile {
   readonly path: string;
   readonly kind: 'text' | 'binary';
   /** As prose is read, and not as code. */

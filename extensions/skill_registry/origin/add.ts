@@ -4,7 +4,7 @@ import { isCodedError } from 'skill-registry/kernel';
 import { runSteps } from '../../../lib/breaks/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { countTokens } from '../../../lib/text/index.ts';
-import { lookAlikes } from '../catalog/look-alikes.ts';
+import { confusableIds } from '../catalog/confusable-ids.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
@@ -16,8 +16,8 @@ import { parseOrigin, shownOrigin, sourceFields, sourceKey } from './address.ts'
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
 import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
-import { type IncomingFile, type Offer, type TakenSkill, takeSkills } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
+import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry, SkillToAdd } from './types.ts';
 import { installedLocation, locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
 
@@ -28,34 +28,34 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
   if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
   const source = sourceKey(origin);
   assertNotRevoked(source);
-  const offer = await openOrigin(origin, options.all ? undefined : (options.skills ?? []));
+  const opened = await openOrigin(origin, options.all ? undefined : (options.skills ?? []));
   try {
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
-    const { chosen: all, alongWith, unreadable } = await chooseSkills(offer, below, options, shown);
+    const { chosen: all, alongWith, unreadable } = await chooseSkills(opened, below, options, shown);
     const { byId } = context.snapshot();
-    const meant = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
+    const toAdd = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
     const locked = readLock(context.root).skills;
     const from = sourceFields(origin, context.root);
     const isThere = (skill: ReadableSkill): boolean => {
       const entry = locked.get(lockName(skill));
       return entry !== undefined && isInstalledFrom(context, lockName(skill), entry, from);
     };
-    const installed = meant.filter(isThere).map(lockName);
-    const chosen = meant.filter((skill) => !isThere(skill));
+    const installed = toAdd.filter(isThere).map(lockName);
+    const chosen = toAdd.filter((skill) => !isThere(skill));
     const located = chosen.map((skill) => ({ skill, location: locationFor(context, skill.id, options.to) }));
-    const taken = await takeSkills(offer, chosen);
+    const taken = await readOriginSkills(opened, chosen);
     const skills: SkillToAdd[] = [];
     const writes: SkillToWrite[] = [];
     const broken: string[] = [];
     for (const [at, { skill, location }] of located.entries()) {
-      const { files, leftOut } = taken[at] as TakenSkill;
+      const { files, leftOut } = taken[at] as OriginSkillFiles;
       if (!isValid(files, location, options.all)) {
         broken.push(skill.skillFile);
         continue;
       }
       const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
-      skills.push(await viewOf(context, location, skill.header, files, along));
-      const entry = entryOf(offer, skill, files, context.root);
+      skills.push(await skillToAdd(context, location, skill.header, files, along));
+      const entry = lockEntryOf(opened, skill, files, context.root);
       const lock = { name: lockName(skill), entry, before: undefined };
       writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, lock });
     }
@@ -67,13 +67,13 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
           : writeSkills(context, writes, actor),
     };
   } finally {
-    offer.close();
+    opened.close();
   }
 }
 
 /** What the lock says of a skill. */
-export function entryOf(
-  { origin, at }: Pick<Offer, 'origin' | 'at'>,
+export function lockEntryOf(
+  { origin, at }: Pick<OpenedOrigin, 'origin' | 'at'>,
   { folder, skillFile }: Pick<ReadableSkill, 'folder' | 'skillFile'>,
   files: readonly IncomingFile[],
   root: string,
@@ -92,7 +92,7 @@ export function entryOf(
 }
 
 /** What a person is shown of a skill before it is installed. */
-export async function viewOf(
+export async function skillToAdd(
   context: ChangeContext,
   location: SkillLocation,
   header: ReadableSkill['header'],
@@ -117,7 +117,7 @@ export async function viewOf(
     findings: (await inspectSkill(files)).findings,
     problems: [
       ...textProblems(text, id, validation),
-      ...runSteps(lookAlikes([...skills.filter((one) => one.id !== id), isNamed])).filter(
+      ...runSteps(confusableIds([...skills.filter((one) => one.id !== id), isNamed])).filter(
         ({ file }) => file === isNamed.file,
       ),
     ],

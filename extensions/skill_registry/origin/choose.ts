@@ -5,11 +5,11 @@ import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
 import { CHOOSE, originInvalid } from './errors.ts';
-import { MAX_SKILL_FILE, type Offer, type OfferedSkill, skillsOf } from './offer.ts';
+import { MAX_SKILL_FILE, type OpenedOrigin, type OriginSkill, originSkills } from './opened-origin.ts';
 import { INDEX_PATH } from './well-known/page-index.ts';
 
-/** A skill of an offer whose SKILL.md was read. */
-export interface ReadableSkill extends OfferedSkill {
+/** A skill of an opened origin whose SKILL.md was read. */
+export interface ReadableSkill extends OriginSkill {
   /** The name of the folder it gets: what it calls itself, as an id. */
   readonly id: string;
   readonly header: SkillHeader;
@@ -21,7 +21,7 @@ export interface Choice {
   readonly all?: boolean | undefined;
 }
 
-/** The skills to take from an offer, and the options of the request. */
+/** The skills to take from an opened origin, and the options of the request. */
 export interface ChosenSkills {
   readonly chosen: readonly ReadableSkill[];
   /** Ids of those that nobody named, and that a chosen one requires. */
@@ -31,13 +31,18 @@ export interface ChosenSkills {
 }
 
 /**
- * Chooses the skills that are meant, with those of the same offer that they require.
+ * Chooses the skills that are meant, with those of the same origin that they require.
  *
  * @throws ORIGIN_INVALID when there is none, none of a name, or more than one and no choice; ORIGIN_REFUSED for two of one id.
  */
-export async function chooseSkills(offer: Offer, below: string, choice: Choice, shown: string): Promise<ChosenSkills> {
-  const { readable, unreadable } = await readHeaders(offer, below);
-  if (readable.length === 0) throw originInvalid(shown, whyNone(offer, below, unreadable));
+export async function chooseSkills(
+  opened: OpenedOrigin,
+  below: string,
+  choice: Choice,
+  shown: string,
+): Promise<ChosenSkills> {
+  const { readable, unreadable } = await readHeaders(opened, below);
+  if (readable.length === 0) throw originInvalid(shown, whyNone(opened, below, unreadable));
   const named = [...new Set(namedSkills(readable, choice, shown))];
   const alongWith = new Map<string, ReadableSkill>();
   const visit = ({ header }: ReadableSkill): void => {
@@ -67,14 +72,14 @@ const MAX_LISTED = 30;
 const MAX_PATHS = 5;
 
 /** What was expected, what is there, and what to do. */
-function whyNone(offer: Offer, below: string, unreadable: readonly string[]): string {
-  const { entries } = offer;
+function whyNone(opened: OpenedOrigin, below: string, unreadable: readonly string[]): string {
+  const { entries } = opened;
   const paths = entries.map(({ path }) => path);
   if (paths.includes(INDEX_PATH))
     return 'there is no folder with a SKILL.md in it. It is a page with skills, as publish makes it: have a web server serve it, and add its address.';
   if (unreadable.length > 0)
     return `it has no SKILL.md that can be read as a skill. To see why, take a copy and run skill-registry validate on ${some(unreadable)}.`;
-  const folders = below === '' ? [] : skillsOf(offer, '').map(({ folder }) => folder || '.');
+  const folders = below === '' ? [] : originSkills(opened, '').map(({ folder }) => folder || '.');
   const others = folders.length > 0 ? ` Folders with a SKILL.md: ${some(folders)}.` : '';
   if (below !== '' && !paths.some((path) => path.startsWith(`${below}/`))) {
     const what = paths.includes(below) ? 'is a file, expected a folder with a SKILL.md in it' : 'is not there';
@@ -91,28 +96,28 @@ function some(paths: readonly string[]): string {
 }
 
 async function readHeaders(
-  offer: Offer,
+  opened: OpenedOrigin,
   below: string,
 ): Promise<{ readonly readable: readonly ReadableSkill[]; readonly unreadable: readonly string[] }> {
-  const offered = skillsOf(offer, below);
-  const sizes = new Map(offer.entries.map(({ path, size }) => [path, size]));
+  const offered = originSkills(opened, below);
+  const sizes = new Map(opened.entries.map(({ path, size }) => [path, size]));
   const small = offered.filter(({ skillFile }) => (sizes.get(skillFile) ?? 0) <= MAX_SKILL_FILE);
-  const texts = await offer.read(small.map(({ skillFile }) => skillFile));
+  const texts = await opened.read(small.map(({ skillFile }) => skillFile));
   const readable = new Map<string, ReadableSkill>();
   const known = new Set<string>();
   for (const [at, skill] of small.entries()) {
-    const folderName = basename(skill.folder) || offer.name;
+    const folderName = basename(skill.folder) || opened.name;
     const text = texts[at]?.toString('utf8') ?? '';
     const { header } = parseSkill(text, skill.skillFile, folderName);
     const id = header && idOf(header.name, folderName);
     if (!header || !id) continue;
     known.add(skill.skillFile);
     // Repositories keep one skill in the folders of several agents.
-    const same = JSON.stringify([id, text, filesBelow(offer, skill.folder)]);
+    const same = JSON.stringify([id, text, filesBelow(opened, skill.folder)]);
     if (!readable.has(same)) readable.set(same, { ...skill, header, id });
   }
   return {
-    readable: withOwnIds([...readable.values()], offer.name),
+    readable: withOwnIds([...readable.values()], opened.name),
     unreadable: offered.map(({ skillFile }) => skillFile).filter((path) => !known.has(path)),
   };
 }
@@ -131,7 +136,7 @@ function withOwnIds(skills: readonly ReadableSkill[], offerName: string): readon
   });
 }
 
-function filesBelow({ entries }: Offer, folder: string): readonly unknown[] {
+function filesBelow({ entries }: OpenedOrigin, folder: string): readonly unknown[] {
   const inside = entries.filter(({ path }) => folder === '' || path.startsWith(`${folder}/`));
   return inside.map(({ path, size }) => [path.slice(folder.length), size]);
 }

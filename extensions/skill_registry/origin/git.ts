@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describeError } from 'skill-registry/kernel';
 import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
 import { shownOrigin, withoutUser } from './address.ts';
-import type { Offer, OfferedEntry } from './offer.ts';
-import { scratchFolder } from './scratch-folder.ts';
+import type { OpenedOrigin, OriginEntry } from './opened-origin.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
 import type { GitOrigin } from './types.ts';
 
 /**
@@ -16,8 +16,8 @@ import type { GitOrigin } from './types.ts';
  * @param maxBytes - Of what is fetched, packed.
  * @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for more than `maxBytes`.
  */
-export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED): Promise<Offer> {
-  const folder = scratchFolder();
+export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED): Promise<OpenedOrigin> {
+  const folder = makeTemporaryFolder();
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const run = runnerIn(folder, origin, maxBytes);
@@ -197,7 +197,7 @@ async function fetchCommit(
 }
 
 /** Of `ls-tree -r -z -l`: `<mode> <type> <object> <size>\t<path>`. */
-function entriesOf(listing: Buffer): readonly (OfferedEntry & { readonly object: string })[] {
+function entriesOf(listing: Buffer): readonly (OriginEntry & { readonly object: string })[] {
   return listing
     .toString('utf8')
     .split('\0')

@@ -9,7 +9,7 @@ import { isUsableId } from '../skill/usable-id.ts';
 import { MAX_LOCK } from '../trust/installed.ts';
 import { originOf } from './address.ts';
 import { lockInvalid } from './errors.ts';
-import { type IncomingFile, MAX_FILES } from './offer.ts';
+import { type IncomingFile, MAX_SKILL_FILES } from './opened-origin.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
 
 export const LOCK_FILE = 'skills-lock.json';
@@ -134,7 +134,7 @@ const lockEntry = z.looseObject({
         .regex(/^[0-9a-f]{40,64}$/)
         .optional(),
       digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
-      files: z.array(z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>')).max(MAX_FILES),
+      files: z.array(z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>')).max(MAX_SKILL_FILES),
     })
     .optional(),
 });

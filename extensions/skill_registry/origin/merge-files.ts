@@ -2,7 +2,7 @@ import { mergeTexts } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { UpdateConflict } from '../propose/conflict.ts';
 import { lockedFiles } from './lock.ts';
-import type { IncomingFile } from './offer.ts';
+import type { IncomingFile } from './opened-origin.ts';
 import type { FileUpdate } from './types.ts';
 
 export interface MergedFiles {

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
 import { shownOrigin } from './address.ts';
-import { MAX_ARCHIVE, type Offer } from './offer.ts';
-import { scratchFolder } from './scratch-folder.ts';
+import { MAX_ARCHIVE, type OpenedOrigin } from './opened-origin.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
 import type { NpmOrigin } from './types.ts';
 
 /**
@@ -15,8 +15,8 @@ import type { NpmOrigin } from './types.ts';
  *
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
-export async function openNpm(origin: NpmOrigin): Promise<Offer> {
-  const folder = scratchFolder();
+export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
+  const folder = makeTemporaryFolder();
   try {
     const version = await pack(origin, folder);
     const file = readdirSync(folder).find((name) => name.endsWith('.tgz'));

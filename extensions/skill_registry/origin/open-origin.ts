@@ -4,16 +4,16 @@ import { digestOf } from '../../../lib/digest/index.ts';
 import { download, originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { listContained, readContained, readNamedFile } from '../../../lib/files/index.ts';
 import { shownOrigin } from './address.ts';
-import { MAX_ARCHIVE, MAX_UNPACKED, type Offer, type OfferedEntry } from './offer.ts';
+import { MAX_ARCHIVE, MAX_UNPACKED, type OpenedOrigin, type OriginEntry } from './opened-origin.ts';
 import type { ArchiveOrigin, FolderOrigin, Origin } from './types.ts';
 
 /**
- * Looks at what an origin has. Nothing of it is run, and nothing is left on this disk once the offer is closed.
+ * Looks at what an origin has. Nothing of it is run, and nothing is left on this disk once it is closed.
  *
  * @param names - Of a page only these are fetched, and what they require. Default: all.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that a page does not have.
  */
-export async function openOrigin(origin: Origin, names?: readonly string[]): Promise<Offer> {
+export async function openOrigin(origin: Origin, names?: readonly string[]): Promise<OpenedOrigin> {
   switch (origin.kind) {
     case 'git':
       return (await import('./git.ts')).openGit(origin);
@@ -28,31 +28,31 @@ export async function openOrigin(origin: Origin, names?: readonly string[]): Pro
   }
 }
 
-/** Offers that several skills are taken from. */
-export interface Offers {
+/** Opened origins, for reading several skills from each. */
+export interface OriginCache {
   /** As `openOrigin`, once for each origin; of a page once for each name. */
-  open(origin: Origin, name: string): Promise<Offer>;
+  open(origin: Origin, name: string): Promise<OpenedOrigin>;
   close(): Promise<void>;
 }
 
-export function createOffers(): Offers {
-  const opened = new Map<string, Promise<Offer>>();
+export function createOriginCache(): OriginCache {
+  const origins = new Map<string, Promise<OpenedOrigin>>();
   return {
     async open(origin, name) {
       const key = JSON.stringify([origin, origin.kind === 'well-known' ? name : '']);
-      const offer = opened.get(key) ?? openOrigin(origin, [name]);
-      opened.set(key, offer);
-      return offer;
+      const opened = origins.get(key) ?? openOrigin(origin, [name]);
+      origins.set(key, opened);
+      return opened;
     },
     async close() {
-      for (const offer of opened.values()) (await offer.catch(() => undefined))?.close();
+      for (const opened of origins.values()) (await opened.catch(() => undefined))?.close();
     },
   };
 }
 
 // --- internal ---
 
-async function openArchive(origin: ArchiveOrigin): Promise<Offer> {
+async function openArchive(origin: ArchiveOrigin): Promise<OpenedOrigin> {
   const { location } = origin;
   const bytes = /^https?:/.test(location) ? await download(location, MAX_ARCHIVE) : readArchive(location);
   const unpacked = await unpack(bytes, shownOrigin(origin));
@@ -66,14 +66,14 @@ function readArchive(location: string): Buffer {
     return readNamedFile(location, MAX_ARCHIVE);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw originUnavailable(location, code === 'ENOENT' ? 'there is no such file' : message, error);
+    throw originUnavailable(location, code === 'ENOENT' ? 'there is no such file. Correct the path' : message, error);
   }
 }
 
 const MAX_ENTRIES = 100_000;
 
 /** Skills in a folder of this machine, to be copied. What is withheld (`data/`, keys, `.env`, `.git`) is not in it. */
-function openFolder(origin: FolderOrigin): Offer {
+function openFolder(origin: FolderOrigin): OpenedOrigin {
   const base = realFolder(origin.path);
   return {
     ...{ origin, at: {}, name: basename(base), entries: entriesBelow(base), close: () => undefined },
@@ -82,7 +82,7 @@ function openFolder(origin: FolderOrigin): Offer {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such folder',
+  ENOENT: 'there is no such folder. Correct the path',
   ENOTDIR: 'it is neither a folder nor an archive (.tar.gz, .tgz, .zip)',
 };
 
@@ -98,8 +98,8 @@ function realFolder(path: string): string {
 }
 
 /** Links are entries as well: a skill that has one is refused, and not copied without it. */
-function entriesBelow(base: string): readonly OfferedEntry[] {
-  const entries: OfferedEntry[] = [];
+function entriesBelow(base: string): readonly OriginEntry[] {
+  const entries: OriginEntry[] = [];
   const visit = (folder: string): void => {
     for (const { name, kind, size } of listContained(base, folder)) {
       const path = folder === '' ? name : `${folder}/${name}`;

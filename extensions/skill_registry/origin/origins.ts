@@ -95,10 +95,10 @@ async function remove(context: ChangeContext, id: string, { by, reason }: Actor)
 function assertOne(context: ChangeContext, id: string): void {
   const { byQualifiedId } = context.snapshot();
   if (byQualifiedId.has(id)) return;
-  const places = new Map([...byQualifiedId.values()].filter((one) => one.id === id).map((one) => [one.file, one]));
-  if (places.size < 2) return;
-  const known = [...places.values()].map(({ qualifiedId, file }) => `${qualifiedId} (${showName(dirname(file))})`);
-  throw invalidArgument(`${places.size} skills have the id "${id}": ${known.join(', ')}. Give one of these names.`);
+  const sameId = new Map([...byQualifiedId.values()].filter((one) => one.id === id).map((one) => [one.file, one]));
+  if (sameId.size < 2) return;
+  const known = [...sameId.values()].map(({ qualifiedId, file }) => `${qualifiedId} (${showName(dirname(file))})`);
+  throw invalidArgument(`${sameId.size} skills have the id "${id}": ${known.join(', ')}. Give one of these names.`);
 }
 
 /**

@@ -2,10 +2,10 @@ import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { slugOf } from '../skill/skill.ts';
 import { assertNotRevoked } from '../trust/sources.ts';
-import { viewOf } from './add.ts';
+import { skillToAdd } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { isAsLocked, readLock } from './lock.ts';
-import { createOffers, type Offers } from './open-origin.ts';
+import { createOriginCache, type OriginCache } from './open-origin.ts';
 import type { AddPlan, LockEntry, SkillToAdd } from './types.ts';
 import { incomingOf } from './update.ts';
 import { filesAt, installedLocation, locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
@@ -22,17 +22,17 @@ export async function planRestore(context: ChangeContext, to: string | undefined
     else if (!isAsLocked(filesAt(location), entry))
       throw originRefused(
         `"${name}"`,
-        'it has changed here. skill-registry verify says what; remove it, or take its origin with update, and try again.',
+        `it has changed here (skill-registry verify says what), and --frozen writes over no change. To drop the change: skill-registry rollback ${name} REVISION, with the number of its last "installed" or "updated" in skill-registry history ${name}; then try again.`,
       );
   }
   const fetched: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
   for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
-  const offers = createOffers();
+  const cache = createOriginCache();
   try {
     const ids = absent.map(([name]) => slugOf(name));
-    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { offers, to, ids }));
+    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { cache, to, ids }));
   } finally {
-    await offers.close();
+    await cache.close();
   }
   const writes = fetched.map(({ write }) => write);
   return {
@@ -47,17 +47,17 @@ async function fetchLocked(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
-  { offers, to, ids }: { readonly offers: Offers; readonly to: string | undefined; readonly ids: readonly string[] },
+  { cache, to, ids }: { readonly cache: OriginCache; readonly to: string | undefined; readonly ids: readonly string[] },
 ): Promise<{ readonly view: SkillToAdd; readonly write: SkillToWrite }> {
   const origin = pinnedOrigin(originOf(entry, context.root), entry);
-  const { files, skill, leftOut } = await incomingOf(await offers.open(origin, name), name, entry);
+  const { files, skill, leftOut } = await incomingOf(await cache.open(origin, name), name, entry);
   if (!isAsLocked(files, entry)) {
     const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
     throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
   }
   const location = locationFor(context, skill.id, to);
   return {
-    view: await viewOf(context, location, skill.header, files, { ids, isAlong: false, leftOut }),
+    view: await skillToAdd(context, location, skill.header, files, { ids, isAlong: false, leftOut }),
     write: {
       location,
       files,

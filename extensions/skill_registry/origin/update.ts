@@ -6,13 +6,13 @@ import { inspectSkill, newFindings } from '../inspect/inspect-skill.ts';
 import { waitingConflicts } from '../propose/conflict.ts';
 import { slugOf } from '../skill/skill.ts';
 import { assertNotRevoked } from '../trust/sources.ts';
-import { entryOf } from './add.ts';
+import { lockEntryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
-import { type IncomingFile, type Offer, type TakenSkill, takeSkill } from './offer.ts';
-import { createOffers, type Offers } from './open-origin.ts';
+import { createOriginCache, type OriginCache } from './open-origin.ts';
+import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkill } from './opened-origin.ts';
 import type { LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
 import { filesAt, installedLocation, type SkillToWrite, writeSkills } from './write-skill.ts';
 
@@ -29,11 +29,11 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
       'it is not in skills-lock.json, so it has no origin. To see what has one: skill-registry verify.',
     );
   const prepared: Prepared[] = [];
-  const offers = createOffers();
+  const cache = createOriginCache();
   try {
-    for (const [name, entry] of wanted) prepared.push(await prepareOne(context, name, entry, offers));
+    for (const [name, entry] of wanted) prepared.push(await prepareOne(context, name, entry, cache));
   } finally {
-    await offers.close();
+    await cache.close();
   }
   const writes = prepared.flatMap(({ write }) => write ?? []);
   return {
@@ -44,16 +44,16 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
 
 /** The files an origin has of a locked skill now. @throws ORIGIN_INVALID, ORIGIN_REFUSED. */
 export async function incomingOf(
-  offer: Offer,
+  opened: OpenedOrigin,
   name: string,
   { skillPath }: LockEntry,
-): Promise<TakenSkill & { readonly skill: ReadableSkill }> {
+): Promise<OriginSkillFiles & { readonly skill: ReadableSkill }> {
   const folder = skillPath?.replace(/(^|\/)[^/]*$/, '') || name;
-  const { chosen } = await chooseSkills(offer, '', { skills: [folder] }, shownOrigin(offer.origin));
+  const { chosen } = await chooseSkills(opened, '', { skills: [folder] }, shownOrigin(opened.origin));
   const [skill] = chosen;
   if (!skill) throw originRefused(`"${name}"`, 'its origin does not have it any more.');
   if (skill.id !== slugOf(name)) throw originRefused(`"${name}"`, `its origin calls it "${skill.id}" now.`);
-  return { ...(await takeSkill(offer, skill)), skill };
+  return { ...(await readOriginSkill(opened, skill)), skill };
 }
 
 // --- internal ---
@@ -64,7 +64,12 @@ interface Prepared {
   readonly write?: SkillToWrite;
 }
 
-async function prepareOne(context: ChangeContext, name: string, entry: LockEntry, offers: Offers): Promise<Prepared> {
+async function prepareOne(
+  context: ChangeContext,
+  name: string,
+  entry: LockEntry,
+  cache: OriginCache,
+): Promise<Prepared> {
   const location = installedLocation(context, name, entry);
   const known = {
     id: location?.skillId ?? slugOf(name),
@@ -84,14 +89,14 @@ async function prepareOne(context: ChangeContext, name: string, entry: LockEntry
   try {
     const origin = originOf(entry, context.root);
     assertNotRevoked(sourceKey(origin));
-    const offer = await offers.open(origin, name);
-    const { files, skill } = await incomingOf(offer, name, entry);
+    const opened = await cache.open(origin, name);
+    const { files, skill } = await incomingOf(opened, name, entry);
     if (isAsLocked(files, entry)) return { view: { ...view, state: 'current' } };
     const { commit } = entry.registry ?? {};
-    if (offer.at.isTag && commit !== undefined)
-      return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, offer.at.commit) } };
+    if (opened.at.isTag && commit !== undefined)
+      return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, opened.at.commit) } };
     const sides = { here, theirs: files, drifted: view.drifted };
-    const installed = await installedFiles(context, name, entry, sides, offers);
+    const installed = await installedFiles(context, name, entry, sides, cache);
     const { updates, result, conflicts } = mergeFiles(here, installed, files);
     const changes = changesBetween(here, result);
     // A proposal about a conflict brings the other side as well.
@@ -102,7 +107,7 @@ async function prepareOne(context: ChangeContext, name: string, entry: LockEntry
       view: { ...view, state: 'outdated', files: updates, findings, diff: diffOf(here, changes) },
       write: {
         ...{ location, ...changes, conflicts, kind: 'updated', origin: shownOrigin(origin), planned: here },
-        lock: { name, entry: entryOf(offer, skill, files, context.root), before: entry },
+        lock: { name, entry: lockEntryOf(opened, skill, files, context.root), before: entry },
       },
     };
   } catch (error) {
@@ -138,7 +143,7 @@ async function installedFiles(
   name: string,
   entry: LockEntry,
   { here, theirs, drifted }: Sides,
-  offers: Offers,
+  cache: OriginCache,
 ): Promise<ReadonlyMap<string, InstalledFile>> {
   if (!drifted) return installedAs(lockedFiles(here).files, here);
   const lines = entry.registry?.files ?? [];
@@ -154,8 +159,8 @@ async function installedFiles(
   );
   if (![...known.values()].some(({ isLost }) => isLost)) return known;
   try {
-    const offer = await offers.open(pinnedOrigin(originOf(entry, context.root), entry), name);
-    const { files } = await incomingOf(offer, name, entry);
+    const opened = await cache.open(pinnedOrigin(originOf(entry, context.root), entry), name);
+    const { files } = await incomingOf(opened, name, entry);
     return isAsLocked(files, entry) ? installedAs(lines, files) : known;
   } catch {
     return known;

@@ -2,7 +2,7 @@ import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
-import type { IncomingFile } from './offer.ts';
+import type { IncomingFile } from './opened-origin.ts';
 import type { LockEntry, LockedSkill } from './types.ts';
 import { filesAt, installedLocation } from './write-skill.ts';
 

@@ -21,7 +21,7 @@ import type { Skill } from '../skill/skill.ts';
 import { slugOf } from '../skill/skill.ts';
 import { planOutdated } from './errors.ts';
 import { isAsLocked, LOCK_FILE, lockedFiles, readLock } from './lock.ts';
-import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
+import { type IncomingFile, MAX_UNPACKED } from './opened-origin.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';
 
 /** One skill as it is to be on disk, with what the lock is to say of it. */

@@ -4,21 +4,30 @@ import type { Check } from '../inspect/findings.ts';
 import type { Finding } from '../inspect/types.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
-/** Proposals as a table; control characters are made visible. @param width - Columns of the terminal. */
+/**
+ * Proposals as a table; control characters are made visible.
+ *
+ * @param width - Columns of the terminal. An id is then its end, which every command of proposals takes, and a narrow window has
+ *   fewer columns. Default: everything, whole.
+ */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
-  const rows = proposals.map(({ id, state, kind, skillId, path, author, created, checks, problem, purged }) => [
-    id,
-    purged
-      ? `${state}, purged`
-      : problem
-        ? `${state}, ${problem.code === 'WRITE_FAILED' ? 'no report' : 'report edited'}`
-        : state,
-    kind === 'update' ? `${skillId}/${path}` : `${kind} ${skillId}`,
-    author,
-    created.slice(0, 16).replace('T', ' '),
-    checks.filter(({ level }) => level !== 'info').length,
-  ]);
-  return formatTable(['PROPOSAL', 'STATE', 'CHANGES', 'BY', 'CREATED', 'WARNINGS'], rows, width);
+  const shown = shownColumns(width);
+  const idOf = width === undefined ? (id: string): string => id : shortIds(proposals.map(({ id }) => id));
+  const rows = proposals.map((proposal) => shown.map(({ cell }) => cell(proposal, idOf)));
+  return formatTable(
+    shown.map(({ name }) => name),
+    rows,
+    width,
+  );
+}
+
+/** What a proposal would do, for a question: `the change of tea/SKILL.md`. */
+export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skillId' | 'path'>): string {
+  return {
+    update: `the change of ${skillId}/${path}`,
+    create: `the new skill ${skillId}`,
+    delete: `the removal of ${skillId}`,
+  }[kind];
 }
 
 /** One proposal with its diff, its reasons and its checks. @param ran - What the registry ran on it, as texts. */
@@ -30,17 +39,18 @@ export function describeProposal(proposal: Proposal, ran: readonly string[] = []
     : '';
   const head = [
     `${id}  ${state}${decided}`,
-    `${kind} ${skillId}/${path} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
+    `${kind} ${kind === 'update' ? `${skillId}/${path}` : skillId} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
   ];
   if (purged) return printable([...head, `Its texts were purged by ${purged.by} at ${purged.at}.`].join('\n'));
   const parts = [
-    [...head, file].join('\n'),
+    [...head, `Report: ${file}`].join('\n'),
     ...(problem ? [problem.message] : []),
     ...(diff ? [diff.trimEnd()] : []),
+    ...(kind === 'delete' && !decision ? [`What would go: skill-registry show ${skillId}`] : []),
     `Justification\n${indent(justification)}`,
     ...(evidence === null ? [] : [`Evidence, as its author claims\n${indent(evidence)}`]),
     ...ran,
-    `Checks\n${checks.map(({ level, text, line }) => `  ${MARK[level]} ${text}${line ? ` (line ${line})` : ''}`).join('\n')}`,
+    `Checks (${LEGEND})\n${checks.map(({ level, text, line }) => `  ${MARK[level]} ${text}${line ? ` (line ${line})` : ''}`).join('\n')}`,
     ...recommendations.map(({ by, verdict, reason }) => `${by} recommends to ${verdict}\n${indent(reason)}`),
     ...(conflict === null ? [] : [`Conflict\n${indent(conflict)}`]),
   ];
@@ -57,8 +67,15 @@ export function describeFindings(findings: readonly Finding[]): string {
 }
 
 /** The text for a person before approving a change that would be held. */
-export function describeBlocks(blocks: readonly Finding[]): string {
+export function describeBlockFindings(blocks: readonly Finding[]): string {
   return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
+}
+
+/** How an approved proposal is undone. @param revision - The one that it made. */
+export function undoText({ kind, skillId }: Pick<Proposal, 'kind' | 'skillId'>, revision: number | null): string {
+  if (kind === 'create') return `To undo it: skill-registry remove ${skillId}`;
+  if (kind === 'delete') return `To undo it: skill-registry restore ${skillId}`;
+  return `To undo it: skill-registry rollback ${skillId} ${revision === null || revision < 2 ? 'REVISION' : revision - 1}`;
 }
 
 /** The figures of proposals as three tables: all, by agent, by skill. */
@@ -87,24 +104,77 @@ export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: 
   ].join('\n\n');
 }
 
-/** The revisions of a skill as a table, newest first. */
+/** The revisions of a skill as a table, newest first. @param width - Columns of the terminal: a narrow one has fewer columns, and no time. */
 export function describeRevisions(revisions: readonly Revision[], width?: number): string {
-  const rows = [...revisions]
-    .reverse()
-    .map(({ number, at, by, kind, digest, reason, proposal }) => [
-      number,
-      at.slice(0, 19).replace('T', ' '),
-      kind,
-      by,
-      digest.slice(7, 15),
-      [proposal, reason].filter(Boolean).join(': '),
-    ]);
-  return formatTable(['REVISION', 'WHEN', 'WHAT', 'BY', 'DIGEST', 'WHY'], rows, width);
+  const isNarrow = width !== undefined && width < WIDE;
+  const rows = [...revisions].reverse().map(({ number, at, by, kind, digest, reason, proposal }) => [
+    number,
+    at.slice(0, isNarrow ? 10 : width === undefined ? 19 : 16).replace('T', ' '),
+    kind,
+    by,
+    ...(isNarrow ? [] : [digest.slice(7, 15)]),
+    // In a window the end of an id is cut, so what a person has said comes first.
+    width === undefined
+      ? [proposal, reason].filter(Boolean).join(': ')
+      : [reason, proposal && `(${proposal})`].filter(Boolean).join(' '),
+  ]);
+  return formatTable(
+    [isNarrow ? 'REV' : 'REVISION', 'WHEN', 'WHAT', 'BY', ...(isNarrow ? [] : ['DIGEST']), 'WHY'],
+    rows,
+    width,
+  );
 }
 
 // --- internal ---
 
 const MARK: Readonly<Record<Check['level'], string>> = { block: '!!', warn: '!', info: '-' };
+const LEGEND = '!! would be called an attack, ! a warning, - a fact';
+
+/** Columns of a window that has room for all columns of a table. */
+const WIDE = 80;
+
+interface Column {
+  readonly name: string;
+  /** Left out of a window with fewer columns. */
+  readonly from: number;
+  cell(proposal: Proposal, idOf: (id: string) => string): string | number;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'PROPOSAL', from: 0, cell: ({ id }, idOf) => idOf(id) },
+  { name: 'STATE', from: 0, cell: stateOf },
+  {
+    name: 'CHANGES',
+    from: 0,
+    cell: ({ kind, skillId, path }) => (kind === 'update' ? `${skillId}/${path}` : `${kind} ${skillId}`),
+  },
+  { name: 'BY', from: 50, cell: ({ author }) => author },
+  { name: 'CREATED', from: WIDE, cell: ({ created }) => created.slice(0, 16).replace('T', ' ') },
+  { name: 'WARNINGS', from: 0, cell: warningsOf },
+];
+
+function shownColumns(width: number | undefined): readonly Column[] {
+  return COLUMNS.filter(({ from }) => width === undefined || width >= from);
+}
+
+function stateOf({ state, problem, purged }: Proposal): string {
+  if (purged) return `${state}, purged`;
+  if (!problem) return state;
+  return `${state}, ${problem.code === 'WRITE_FAILED' ? 'no report' : 'report edited'}`;
+}
+
+function warningsOf({ checks }: Proposal): string | number {
+  const count = checks.filter(({ level }) => level !== 'info').length;
+  return checks.some(({ level }) => level === 'block') ? `${count}, attack` : count;
+}
+
+/** The shortest ends of ids, of at least six characters, of which each names one of them. */
+function shortIds(ids: readonly string[]): (id: string) => string {
+  let length = 6;
+  const most = Math.max(0, ...ids.map((id) => id.length));
+  while (length < most && new Set(ids.map((id) => id.slice(-length))).size < new Set(ids).size) length += 1;
+  return (id) => id.slice(-length);
+}
 
 function indent(text: string): string {
   return text.replace(/^/gm, '  ').trimEnd();

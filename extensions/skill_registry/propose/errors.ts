@@ -21,7 +21,8 @@ type ProposalErrorCode =
 type ProposalError = CodedError<ProposalErrorCode>;
 
 export function proposalNotFound(wanted: string, known: readonly string[]): ProposalError {
-  const message = `No proposal ${quoted(wanted, 100)}.${known.length > 0 ? ` There are: ${fewOf(known)}` : ' There are none.'}`;
+  const all = known.length > FEW ? '; all of them: skill-registry proposals list --state all' : '';
+  const message = `No proposal ${quoted(wanted, 100)}.${known.length > 0 ? ` There are: ${fewOf(known)}${all}` : ' There are none.'}`;
   return new CodedError('PROPOSAL_NOT_FOUND', message, { known });
 }
 
@@ -74,19 +75,24 @@ export function proposalStale(id: string, reason: string, conflict: string, canE
   return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
 }
 
+/** Why a proposal is stale whose skill is gone. */
+export function skillGone(skillId: string): string {
+  return `the skill "${skillId}" does not exist any more.`;
+}
+
 export function proposalChanged(id: string): ProposalError {
   const message = `The proposal ${id} has been edited since you read it. Nothing was done. Read it again (\`skill-registry proposals show ${id}\`), then decide.`;
   return new CodedError('PROPOSAL_CHANGED', message, { id });
 }
 
-export function conflictLeft(line: number, text: string): ProposalError {
+export function conflictMarkLeft(line: number, text: string): ProposalError {
   const message = `Line ${line} is still a conflict mark (${quoted(text, 40)}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
   return new CodedError('PROPOSAL_CONFLICT', message, { line });
 }
 
 /** @param file - The copy of the edited report. @param hasText - Whether it proposes a text. */
 export function fileEditedMessage(id: string, state: string, file: string, hasText: boolean): string {
-  const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}.`;
+  const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}. Remove that file when you do not need it, and this message ends.`;
   if (state !== 'open' && state !== 'stale') return `${what} The proposal is ${state}, so the edit has no effect.`;
   if (!hasText) return `${what} The proposal is a removal, which has no text to change: approve or reject it.`;
   return `${what} To change the proposal, take its text (\`skill-registry proposals show ${id} --proposed > FILE\`), edit that, and give it back: \`skill-registry proposals edit ${id} --from FILE\`.`;
@@ -139,6 +145,8 @@ const UNDO: Readonly<Record<Proposal['kind'], (skillId: string) => string>> = {
   create: () => 'To undo it, remove the folder of the skill; its history keeps the content.',
 };
 
+const FEW = 5;
+
 function fewOf(ids: readonly string[]): string {
-  return ids.slice(0, 5).join(', ') + (ids.length > 5 ? ' ...' : '');
+  return ids.slice(0, FEW).join(', ') + (ids.length > FEW ? ' ...' : '');
 }

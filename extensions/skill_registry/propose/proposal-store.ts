@@ -5,7 +5,7 @@ import { digestOf } from '../../../lib/digest/index.ts';
 import { nameKey } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { fileEditedMessage, proposalNotFound, proposalNotNamed } from './errors.ts';
+import { fileEditedMessage, proposalNotFound, proposalNotNamed, skillGone } from './errors.ts';
 import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
 /** A proposal as the history has it. Contents are digests of blobs. */
@@ -245,7 +245,8 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
   const { author, model, created, revision, decided_by: by, decided_at: at, decision_reason: reason } = row;
   const problem = editProblem(database, row, dataDir);
   return {
-    ...{ id, state, kind, skillId, source, path, base, version: versionOf(row), diff, justification, evidence },
+    ...{ id, state, kind, skillId, source, path, base, version: versionOf(row), diff },
+    ...{ editable: isEditable(row), justification, evidence },
     // Earlier releases wrote `warning`.
     checks: JSON.parse(row.checks.replaceAll('"level":"warning"', '"level":"warn"')) as Check[],
     recommendations: recommendationsOf(database, id),
@@ -259,11 +260,19 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
 }
 
 /** File name of the copy of an edited report. @param n - From 1. */
-export function keptName({ id }: Pick<ProposalRow, 'id'>, n: number): string {
+export function editedCopyName({ id }: Pick<ProposalRow, 'id'>, n: number): string {
   return `${id}.edited${n === 1 ? '' : `-${n}`}.md`;
 }
 
 // --- internal ---
+
+/** As `proposals.edit` decides it. */
+function isEditable(row: ProposalRow): boolean {
+  if (row.kind === 'delete' || row.proposed === null) return false;
+  return (
+    row.state === 'open' || (row.state === 'stale' && row.kind === 'update' && row.conflict !== skillGone(row.skill_id))
+  );
+}
 
 /** The history may come from somebody else, so a name in it is checked. */
 function isKeptName(name: string, id: string): boolean {

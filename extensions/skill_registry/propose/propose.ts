@@ -157,7 +157,13 @@ export async function checksOf(
 ): Promise<readonly Check[]> {
   const files = kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path);
   if (kind === 'delete') {
-    return [{ kind: 'size', level: 'warn', text: `The skill and its ${files.length} file(s) go into the archive.` }];
+    return [
+      {
+        kind: 'size',
+        level: 'warn',
+        text: `The skill goes into the archive with all its files (${files.length}), and can be restored.`,
+      },
+    ];
   }
   const isSkillFile = path === location.skillFile;
   const decode = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;

@@ -14,14 +14,14 @@ export function rejectedBefore(
   { place, path, base }: Pick<NewProposal, 'place' | 'path' | 'base'>,
   after: Buffer | null,
 ): ProposalRow | undefined {
-  const wanted = after ? markOf(after) : removalMark(base);
+  const wanted = after ? contentDigest(after) : removalDigest(base);
   const sql = "SELECT * FROM proposal WHERE state = 'rejected' AND place = ? AND path = ? ORDER BY seq DESC";
   const rows = database.prepare<ProposalRow>(sql).all(place, path);
-  return rows.find((row) => marksOf(database, row).includes(wanted));
+  return rows.find((row) => contentDigestsOf(database, row).includes(wanted));
 }
 
 /** What a proposal is recognized by: digests of its content and of its texts before edits. No content can be read from them. */
-export function marksOf(
+export function contentDigestsOf(
   database: SqliteDatabase,
   { id, proposed, base }: Pick<ProposalRow, 'id' | 'proposed' | 'base'>,
 ): readonly string[] {
@@ -31,14 +31,14 @@ export function marksOf(
   const contents = events.map(({ content }) => JSON.parse(content) as { before?: string; marks?: readonly string[] });
   const digests = [proposed, ...contents.map(({ before }) => before)].filter((digest) => typeof digest === 'string');
   const kept = contents.flatMap(({ marks = [] }) => marks);
-  const removed = proposed === null && base !== null ? [removalMark(base)] : [];
-  return [...kept, ...digests.map((digest) => markOf(getBlob(database, digest))), ...removed];
+  const removed = proposed === null && base !== null ? [removalDigest(base)] : [];
+  return [...kept, ...digests.map((digest) => contentDigest(getBlob(database, digest))), ...removed];
 }
 
 // --- internal ---
 
 /** Of a text without what nobody sees: line ends, blanks at the ends of lines and of the text, invisible characters, a BOM. */
-function markOf(content: Buffer): string {
+function contentDigest(content: Buffer): string {
   const seen = content
     .toString('utf8')
     .replace(/\r\n?/g, '\n')
@@ -49,6 +49,6 @@ function markOf(content: Buffer): string {
   return digestOf(`content\n${seen.trimEnd()}`);
 }
 
-function removalMark(base: string | null): string {
+function removalDigest(base: string | null): string {
   return digestOf(`removal\n${base}`);
 }

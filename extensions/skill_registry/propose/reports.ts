@@ -9,7 +9,7 @@ import {
   renameContained,
   writeContained,
 } from '../../../lib/files/index.ts';
-import { notation, showEnd, showHidden } from '../../../lib/text/index.ts';
+import { notation, showHidden, showTrailingBlank } from '../../../lib/text/index.ts';
 import type { WriteStep } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import { TEMPORARY } from '../sources/walk/names.ts';
@@ -17,8 +17,8 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 import {
   addEvent,
   dueRows,
+  editedCopyName,
   editProblem,
-  keptName,
   noteReport,
   type ProposalRow,
   proposalOf,
@@ -144,8 +144,8 @@ function writeReport(
 function keepEdited(database: SqliteDatabase, dataDir: string, row: ProposalRow, at: string): void {
   const taken = new Set(listContained(dataDir, 'proposals', { own: true }).map(({ name }) => name));
   let n = 1;
-  while (taken.has(keptName(row, n))) n++;
-  const name = keptName(row, n);
+  while (taken.has(editedCopyName(row, n))) n++;
+  const name = editedCopyName(row, n);
   // Stored first, so that after a crash the name is known.
   addEvent(database, row.id, 'file-edited', { by: 'unknown', at }, { file: name });
   renameContained(dataDir, reportPath(row), name, { own: true });
@@ -170,7 +170,7 @@ function fieldLines(proposal: Proposal): string {
   };
   const shown = Object.entries(fields).map(([key, value]) => [
     key,
-    value && showEnd(showHidden(value).replace(/[\n\t]/g, notation)),
+    value && showTrailingBlank(showHidden(value).replace(/[\n\t]/g, notation)),
   ]);
   return yamlPackage().stringify(Object.fromEntries(shown), { lineWidth: 0 });
 }
@@ -180,7 +180,7 @@ function fenced(language: string, text: string): readonly string[] {
   const shown = text
     .replace(/\n$/, '')
     .split('\n')
-    .map((line) => (line === EMPTY_CONTEXT ? line : showEnd(showHidden(line))));
+    .map((line) => (line === EMPTY_CONTEXT ? line : showTrailingBlank(showHidden(line))));
   let longest = 2;
   for (const [run] of shown.join('\n').matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(longest + 1);
@@ -192,7 +192,7 @@ function quoted(text: string): readonly string[] {
   return text
     .replace(/\r\n/g, '\n')
     .split('\n')
-    .map((line) => (line === '' ? '>' : `> ${showEnd(showHidden(line).replace(MARKUP, notation))}`));
+    .map((line) => (line === '' ? '>' : `> ${showTrailingBlank(showHidden(line).replace(MARKUP, notation))}`));
 }
 
 function checkLine({ kind, level, text, line }: Check): string {
@@ -208,8 +208,8 @@ function decisionLines(
   state: Proposal['state'],
   { by, at, reason }: NonNullable<Proposal['decision']>,
 ): readonly string[] {
-  const said = `${state === 'approved' ? 'Approved' : 'Rejected'} by ${inline(by)}, ${inline(at)}`;
-  return reason === null ? [`${said}.`] : [`${said}:`, '', ...quoted(reason)];
+  const decided = `${state === 'approved' ? 'Approved' : 'Rejected'} by ${inline(by)}, ${inline(at)}`;
+  return reason === null ? [`${decided}.`] : [`${decided}:`, '', ...quoted(reason)];
 }
 
 /** An author's text inside a line of the report. */

@@ -57,6 +57,8 @@ export interface Proposal {
   /** `sha256:...`, another one after every edit. Pass it to `approve` to approve exactly what was shown. */
   readonly version: string;
   readonly diff: string;
+  /** Whether a person can edit its text: it waits, it removes nothing, and what it changes is still there. */
+  readonly editable: boolean;
   readonly justification: string;
   readonly evidence: string | null;
   readonly checks: readonly Check[];
@@ -116,7 +118,7 @@ export interface EditedProposal {
   readonly version: string;
 }
 
-export interface Decision {
+export interface DecidedProposal {
   readonly proposalId: string;
   readonly state: ProposalState;
   readonly skillId: string;
@@ -196,12 +198,12 @@ export interface Proposals {
    * @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, PROPOSAL_STALE, PROPOSAL_FILE_EDITED (once after each edit of the report),
    *   SKILL_INVALID, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY.
    */
-  approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<Decision>;
+  approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<DecidedProposal>;
   /** @param actor.version - As of `approve`. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, INVALID_ARGUMENT without a reason, HISTORY_DAMAGED, HISTORY_BUSY. */
   reject(
     id: string,
     actor: Actor & { readonly reason: string; readonly version?: string | undefined },
-  ): Promise<Decision>;
+  ): Promise<DecidedProposal>;
   /** Decides nothing. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, INVALID_ARGUMENT. */
   recommend(id: string, verdict: Recommendation['verdict'], actor: Actor & { readonly reason: string }): Promise<void>;
   /**

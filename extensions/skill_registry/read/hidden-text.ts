@@ -26,7 +26,7 @@ export async function hiddenTextOf(
     problems.push(...hiddenInNames(paths).map((finding) => problemOf(skill, finding)));
     for (const path of skill.remote ? [] : [undefined, ...paths]) {
       await takeBreak();
-      const options = { told: false, ...(path === undefined ? {} : { path }) };
+      const options = { countsAsLoad: false, ...(path === undefined ? {} : { path }) };
       // A file that was removed, or is too large to be handed out, cannot be read by models either.
       const bytes = await reading.readBytes(skill.qualifiedId, options).catch(() => new Uint8Array());
       problems.push(...hiddenInText(path ?? '', bytes).map((finding) => problemOf(skill, finding)));

@@ -10,7 +10,7 @@ import { isSkillFileName } from '../sources/walk/names.ts';
 import type { ReadPolicy } from './types.ts';
 
 /** The parts of the registry that a decision about a path needs. */
-export interface ReadSurroundings {
+export interface ReadPolicyContext {
   snapshot(): Snapshot;
   sources(): readonly SkillSource[];
   granted(turn: TurnContext): Granted;
@@ -22,16 +22,16 @@ export interface ReadSurroundings {
 export async function readPoliciesOf(
   paths: readonly string[],
   turn: TurnContext,
-  surroundings: ReadSurroundings,
+  context: ReadPolicyContext,
 ): Promise<readonly (ReadPolicy | undefined)[]> {
   const lookUpAll = () => {
-    const unknown = unknownSkills(surroundings.sources());
-    return paths.map((path) => ownerOf(path, surroundings, turn) ?? unknown(path));
+    const unknown = unknownSkills(context.sources());
+    return paths.map((path) => ownerOf(path, context, turn) ?? unknown(path));
   };
   let owners = lookUpAll();
   // A skill that is newer than the snapshot may be one that this turn must not see.
   if (owners.some((owner) => owner && 'folder' in owner)) {
-    await surroundings.refresh();
+    await context.refresh();
     owners = lookUpAll();
   }
   return owners.map((owner, index) =>
@@ -46,7 +46,7 @@ interface Owner {
   readonly policy: ReadPolicy | undefined;
 }
 
-function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: TurnContext): Owner | undefined {
+function ownerOf(path: string, { snapshot, granted }: ReadPolicyContext, turn: TurnContext): Owner | undefined {
   const now = snapshot();
   const { folders, files } = indexesOf(now);
   const sees = ({ qualifiedId }: Skill): boolean => {

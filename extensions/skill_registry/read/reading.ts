@@ -4,26 +4,26 @@ import { countTokens, nearestIds, showName, withoutHidden } from '../../../lib/t
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import { findVisible, type Grants, keptFrom, visibleSkills } from '../show/scope.ts';
-import { skillKept, skillNotFound } from '../skill/errors.ts';
+import { findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
+import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
-import { bytesOf, fileOf, ownPath } from './skill-files.ts';
-import type { LoadDetails, Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './types.ts';
+import { pathShownAs, resourceBytes, skillFileBytes } from './skill-files.ts';
+import type { LoadDetails, Reading, ReadOptions, ResourceContent, SkillContent, SkillLoadedEvent } from './types.ts';
 
 type Limits = SkillRegistryConfig['limits'];
 type Found = ReturnType<typeof findVisible>;
 
 /** Looks at the present files of a skill before an agent is given one of them. @returns whether the skill is held. */
-export type Admit = (skill: Skill) => Promise<boolean>;
+export type IsHeldNow = (skill: Skill) => Promise<boolean>;
 
 export interface ReadingContext {
   readonly catalog: Catalog;
   readonly grants: Grants;
   readonly limits: Limits;
-  readonly admit: Admit;
+  readonly isHeldNow: IsHeldNow;
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
 }
 
@@ -41,11 +41,11 @@ export class SkillReading implements Reading {
     turn?: TurnContext,
     /** Gets a function that counts what was read as a load. Default: it counts at once. */
     later?: (count: () => void) => void,
-  ): Promise<ReadSkill> {
+  ): Promise<SkillContent> {
     return this.#load(
       { skillId, audience, turn, ...(later ? { later } : {}) },
       async (skill, source, id) => {
-        const bytes = await bytesOf(skill, source, this.#context.limits);
+        const bytes = await skillFileBytes(skill, source, this.#context.limits);
         const isFound = (needed: string): boolean => {
           const { skill: other, refusal } = this.#find({ skillId: needed, audience, turn });
           return other !== undefined && other !== skill && refusal === undefined;
@@ -58,29 +58,34 @@ export class SkillReading implements Reading {
 
   async readBytes(
     skillId: string,
-    { path, told = true }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
+    { path, countsAsLoad = true }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
     turn?: TurnContext,
   ): Promise<Uint8Array> {
     const { limits } = this.#context;
-    const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told: told !== false };
+    const request: LoadRequest = {
+      skillId,
+      audience: turn ? 'model' : 'person',
+      turn,
+      countsAsLoad: countsAsLoad !== false,
+    };
     return this.#load(
       path === undefined ? request : { ...request, path },
       async (skill, source) =>
         path === undefined
-          ? bytesOf(skill, source, limits)
-          : fileOf(skill, ownPath(path, skill, source), source, limits),
+          ? skillFileBytes(skill, source, limits)
+          : resourceBytes(skill, pathShownAs(path, skill, source), source, limits),
       (bytes) => {
-        if (typeof told === 'function' && !told(bytes)) return undefined;
+        if (typeof countsAsLoad === 'function' && !countsAsLoad(bytes)) return undefined;
         return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
       },
     );
   }
 
-  async readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource> {
+  async readResource(skillId: string, path: string, turn?: TurnContext): Promise<ResourceContent> {
     return this.#load(
       { skillId, path, audience: turn ? 'model' : 'person', turn },
-      async (skill, source, id): Promise<ReadResource> => {
-        const bytes = await fileOf(skill, ownPath(path, skill, source), source, this.#context.limits);
+      async (skill, source, id): Promise<ResourceContent> => {
+        const bytes = await resourceBytes(skill, pathShownAs(path, skill, source), source, this.#context.limits);
         const text = bytes.toString('utf8');
         const isText = Buffer.from(text).equals(bytes);
         const content = isText ? text : bytes.toString('base64');
@@ -96,7 +101,7 @@ export class SkillReading implements Reading {
     return this.#sourceOf(skill)?.resources(skill) ?? [];
   }
 
-  leftOut(skillId: string): number {
+  leftOutCount(skillId: string): number {
     const skill = this.#readableSkill({ skillId, audience: 'person', turn: undefined });
     const source = this.#sourceOf(skill);
     return source ? listingOf(skill, source).leftOut : 0;
@@ -124,7 +129,7 @@ export class SkillReading implements Reading {
     if (!skill || !source || refusal) {
       report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
       if (request.audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
-        throw skillKept(refusal, skill?.id ?? request.skillId);
+        throw skillHeldOrDisabled(refusal, skill?.id ?? request.skillId);
       throw this.#notFound(request);
     }
     try {
@@ -142,12 +147,12 @@ export class SkillReading implements Reading {
   }
 
   #report(
-    { skillId, path, audience, turn, told }: LoadRequest,
+    { skillId, path, audience, turn, countsAsLoad }: LoadRequest,
     skill: Skill | undefined,
     { outcome, durationSeconds, error }: Pick<SkillLoadedEvent, 'outcome' | 'durationSeconds' | 'error'>,
     { digest, tokens }: Partial<LoadDetails> = {},
   ): void {
-    if (told === false) return;
+    if (countsAsLoad === false) return;
     const event: SkillLoadedEvent = {
       event: 'skill_loaded',
       skillId,
@@ -167,7 +172,7 @@ export class SkillReading implements Reading {
     const { skill, refusal } = found;
     const isForAgent = request.audience !== 'person' || request.turn !== undefined;
     if (!skill || !isForAgent || (refusal && refusal !== 'SKILL_HELD')) return found;
-    const isHeld = await this.#context.admit(skill);
+    const isHeld = await this.#context.isHeldNow(skill);
     // Its state may have changed with what was found.
     const now = this.#find(request);
     return isHeld && now.skill ? { ...now, refusal: now.refusal ?? 'SKILL_HELD' } : now;
@@ -182,7 +187,7 @@ export class SkillReading implements Reading {
     const { catalog, grants } = this.#context;
     if (audience === 'model') return findVisible(catalog.snapshot(), skillId, turn, grants.of(turn));
     const skill = skillNamed(catalog.snapshot(), skillId);
-    const refusal = skill && (audience === 'binding' || request.turn) ? keptFrom(turn, skill) : undefined;
+    const refusal = skill && (audience === 'binding' || request.turn) ? heldOrDisabled(turn, skill) : undefined;
     return skill ? { skill, ...(refusal ? { refusal } : {}) } : {};
   }
 
@@ -223,7 +228,7 @@ interface LoadRequest {
   readonly audience: NonNullable<ReadOptions['audience']>;
   readonly turn: TurnContext | undefined;
   /** False: no event is sent. */
-  readonly told?: boolean;
+  readonly countsAsLoad?: boolean;
   readonly later?: (count: () => void) => void;
 }
 
@@ -241,7 +246,7 @@ async function readSkill(
   shown: (path: string) => string,
   /** Whether the caller can read another skill with this id. */
   isFound: (skillId: string) => boolean,
-): Promise<ReadSkill> {
+): Promise<SkillContent> {
   const text = bytes.toString('utf8');
   const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
   const approxTokens = await countTokens(content);

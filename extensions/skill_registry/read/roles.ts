@@ -8,7 +8,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { catalogText } from '../show/catalog-text.ts';
 import { namedTools } from '../show/formats.ts';
-import { keptFrom, visibleSkills } from '../show/scope.ts';
+import { heldOrDisabled, visibleSkills } from '../show/scope.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { type Skill, slugOf } from '../skill/skill.ts';
 import type { Reading, RolePrompt } from './types.ts';
@@ -111,7 +111,7 @@ async function resolvedOf(
 ): Promise<Resolved> {
   const snapshot = registry.snapshot();
   const skill = skillOf(role, snapshot);
-  if (skill && keptFrom({}, skill) === undefined) {
+  if (skill && heldOrDisabled({}, skill) === undefined) {
     const read = await registry.read(skill.id, { audience: 'binding' });
     const index = await skillIndex(snapshot, registry.config, skill.id);
     const body = withNote({ text: read.content, leftOut: read.hiddenLeftOut ?? 0 });

@@ -7,18 +7,18 @@ import type { SkillSource } from '../sources/source.ts';
 type Limits = SkillRegistryConfig['limits'];
 
 /** The path of a file for which a list has shown this one, with hidden characters as `⟦U+202E⟧`. */
-export function ownPath(path: string, skill: Skill, source: SkillSource): string {
+export function pathShownAs(path: string, skill: Skill, source: SkillSource): string {
   if (!path.includes('⟦')) return path;
   const paths = source.resources(skill).map((one) => one.path);
   return nameShownAs(path, paths);
 }
 
 /** Of SKILL.md. */
-export async function bytesOf(skill: Skill, source: SkillSource, { file_bytes: most }: Limits): Promise<Buffer> {
+export async function skillFileBytes(skill: Skill, source: SkillSource, { file_bytes: most }: Limits): Promise<Buffer> {
   return source.fetch ? source.fetch(skill, undefined, most) : source.readSkill(skill, most);
 }
 
-export async function fileOf(
+export async function resourceBytes(
   skill: Skill,
   path: string,
   source: SkillSource,

@@ -9,7 +9,7 @@ export interface ReadOptions {
   readonly audience?: 'model' | 'person' | 'binding';
 }
 
-export interface ReadSkill {
+export interface SkillContent {
   readonly skillId: string;
   readonly name: string;
   readonly content: string;
@@ -35,13 +35,13 @@ export interface ReadSkill {
   readonly directory?: string;
   /** The other files, at most 512, by path. For a model, hidden characters are written as `⟦U+202E⟧`; such a path can be read. */
   readonly resources: readonly ResourceInfo[];
-  /** The number of files and folders that are never handed out, see `leftOut`; absent when there are none. */
+  /** The number of files and folders that are never handed out, see `leftOutCount`; absent when there are none. */
   readonly resourcesLeftOut?: number;
   readonly digest: string;
   readonly source: string;
 }
 
-export interface ReadResource {
+export interface ResourceContent {
   readonly skillId: string;
   readonly path: string;
   readonly content: string;
@@ -107,20 +107,20 @@ export interface Reading {
    * @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file was removed), RESOURCE_TOO_LARGE, PATH_TRAVERSAL; SKILL_HELD or
    *   SKILL_DISABLED for a binding, or a person in a conversation.
    */
-  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
+  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<SkillContent>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
-  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
+  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ResourceContent>;
   /**
    * Reads the unchanged bytes of SKILL.md or of another file of a skill.
    *
    * @param options.path - Default: SKILL.md.
-   * @param options.told - Whether it counts as a load. A function gets the bytes and says whether they are handed over: if not, only what is
+   * @param options.countsAsLoad - Whether it counts as a load. A function gets the bytes and says whether they are handed over: if not, only what is
    *   refused or fails counts; what it throws is a failure. Default: true.
    * @throws as `read` and `readResource`.
    */
   readBytes(
     skillId: string,
-    options?: { readonly path?: string; readonly told?: boolean | ((bytes: Uint8Array) => boolean) },
+    options?: { readonly path?: string; readonly countsAsLoad?: boolean | ((bytes: Uint8Array) => boolean) },
     turn?: TurnContext,
   ): Promise<Uint8Array>;
   /**
@@ -134,5 +134,5 @@ export interface Reading {
    * The number of files and folders of a skill that are never read, listed, stored or changed: `.env` and `.env.*` (not `.env.example`,
    * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
    */
-  leftOut(skillId: string): number;
+  leftOutCount(skillId: string): number;
 }

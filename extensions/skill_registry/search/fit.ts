@@ -1,6 +1,6 @@
 import { CHUNK_DOCUMENTS, postingDocument, postingSection, postingTimes } from '../../../lib/text-index/index.ts';
 import type { Pool } from './pool.ts';
-import { informationOf, type RankedTerm } from './rank.ts';
+import { inverseFrequency, type RankedTerm } from './rank.ts';
 
 /** How well skills answer a query, by position in the pool; 0 for a skill that was not asked about. */
 export interface QueryFit {
@@ -87,7 +87,7 @@ interface Sums extends QueryFit {
 }
 
 function importanceOf(pool: Pool, frequency: number, weight: number): number {
-  return weight * Math.sqrt(informationOf(pool, frequency));
+  return weight * Math.sqrt(inverseFrequency(pool, frequency));
 }
 
 /** Adds what the skills have of one term. The postings of a document are adjacent. */

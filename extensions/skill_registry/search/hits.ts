@@ -2,7 +2,7 @@ import { foldLine, nearestIds } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { fitOf, fittingOf, type QueryFit } from './fit.ts';
 import type { Likeness } from './meaning/likeness.ts';
-import { asName, namedBy, namesWith } from './names.ts';
+import { normalizedName, scoresByName, skillsWithNamePart } from './names.ts';
 import type { Pool } from './pool.ts';
 import { isMostlyUnknown } from './query.ts';
 import type { Ranking } from './rank.ts';
@@ -42,7 +42,7 @@ const MAX_NAME_WORDS = 3;
 /**
  * The skills that fit a query, best first: names that equal it or begin with it, then trigger keywords that equal it, then by rank.
  *
- * @param queryName - The query, by `asName`.
+ * @param queryName - The query, by `normalizedName`.
  * @param likeness - Added to the ranking by words; see `MEANING`.
  */
 export function hitsOf(
@@ -55,7 +55,7 @@ export function hitsOf(
   const { combined } = ranking;
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
   const { best, fit, fits } = bestFit(pool, ranking, accepted);
-  const names = namedBy(pool.names, queryName.length <= MAX_NAME ? queryName : '');
+  const names = scoresByName(pool.names, queryName.length <= MAX_NAME ? queryName : '');
   const hits: (SearchHit & { readonly rank: number })[] = [];
   const scores = scoresOf(pool, ranking, { best, accepted, fit, likeness });
   for (let position = 0; position < combined.length; position++) {
@@ -92,14 +92,16 @@ export function relevantOf(
 }
 
 /** For a query without matching words: skills whose names contain it; if there are none and it is one word, skills whose texts contain it. */
-export function insideWords(
+export function hitsInsideWords(
   { skills, names }: Pool,
   query: string,
   accepts: (skill: Skill) => boolean = () => true,
 ): readonly SearchHit[] {
   const part = foldLine(query).toLowerCase();
   if ((part.length < MIN_SUBSTRING && !/\p{Lo}/u.test(part)) || part.length > MAX_PART) return [];
-  const named = [...namesWith(names, asName(part))].map((position) => skills[position] as Skill).filter(accepts);
+  const named = [...skillsWithNamePart(names, normalizedName(part))]
+    .map((position) => skills[position] as Skill)
+    .filter(accepts);
   if (named.length > 0) return named.map((skill) => ({ skill, score: PART_OF_NAME }));
   if (part.includes(' ')) return [];
   return skills

@@ -40,7 +40,7 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
     let batch = createBatch();
     for (const skill of yield* missing(skills)) {
       yield;
-      const text = textOf(skill, readSkill);
+      const text = skillFileText(skill, readSkill);
       if (text === undefined) unreadable.add(skill);
       else yield* batch.add(documentKey(skill), headerText(skill), bodyOf(text));
       if (batch.characters() < BATCH_CHARACTERS) continue;
@@ -76,7 +76,7 @@ function* writing(guarded: GuardedIndex, batch: DocumentBatch): Generator<undefi
 }
 
 /** The text of SKILL.md; empty when it lies on another machine; undefined when the file has changed since the snapshot. */
-function textOf(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
+function skillFileText(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
   if (skill.remote) return '';
   try {
     const bytes = readSkill(skill);

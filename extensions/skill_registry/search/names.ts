@@ -6,7 +6,7 @@ import type { Skill } from '../skill/skill.ts';
 export const NAME_SCORES = { equal: 1, prefix: 0.95, trigger: 0.85 } as const;
 
 /** Lower case, with one blank between words, so that `Code Review` and `code-review` are equal. */
-export function asName(text: string): string {
+export function normalizedName(text: string): string {
   // A fast path, because most ids have this form, alone or behind the one of a source.
   if (/^[a-z0-9]+(?:[-:/][a-z0-9]+)*$/.test(text)) return text.replace(/[-:/]/g, ' ');
   return foldLine(text)
@@ -17,13 +17,13 @@ export function asName(text: string): string {
 
 /** The names of all skills of a pool in one text, which is searched a hundred times faster than single names. */
 export interface NameTable {
-  /** Ids and names by `asName`, with line ends around each. */
+  /** Ids and names by `normalizedName`, with line ends around each. */
   readonly names: string;
   readonly nameStarts: Uint32Array;
-  /** Qualified ids by `asName`, in the same form. */
+  /** Qualified ids by `normalizedName`, in the same form. */
   readonly qualified: string;
   readonly qualifiedStarts: Uint32Array;
-  /** Positions by trigger keyword, by `asName`. */
+  /** Positions by trigger keyword, by `normalizedName`. */
   readonly triggers: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -38,35 +38,37 @@ export function* nameTableSteps(skills: readonly Skill[], step: number): Generat
   const qualified: string[] = [];
   for (const [position, { id, name, qualifiedId, triggerKeywords }] of skills.entries()) {
     if (position % step === step - 1) yield;
-    for (const keyword of triggerKeywords.map(asName)) {
+    for (const keyword of triggerKeywords.map(normalizedName)) {
       const positions = triggers.get(keyword);
       if (positions) positions.push(position);
       else triggers.set(keyword, [position]);
     }
-    names.push(`\n${asName(id)}\n${asName(name)}\n`);
-    qualified.push(`\n${asName(qualifiedId)}\n`);
+    names.push(`\n${normalizedName(id)}\n${normalizedName(name)}\n`);
+    qualified.push(`\n${normalizedName(qualifiedId)}\n`);
   }
   const [allNames, nameStarts] = joined(names);
   const [allQualified, qualifiedStarts] = joined(qualified);
   return { names: allNames, nameStarts, qualified: allQualified, qualifiedStarts, triggers };
 }
 
-/** Scores by position of the skills whose name equals the query or begins with it. @param query - By `asName`. */
-export function namedBy(table: NameTable, query: string): ReadonlyMap<number, number> {
+/** Scores by position of the skills whose name equals the query or begins with it. @param query - By `normalizedName`. */
+export function scoresByName(table: NameTable, query: string): ReadonlyMap<number, number> {
   const scores = new Map<number, number>();
   if (query === '') return scores;
   for (const position of table.triggers.get(query) ?? []) scores.set(position, NAME_SCORES.trigger);
   const { names, nameStarts, qualified, qualifiedStarts } = table;
-  for (const position of skillsWith(names, nameStarts, `\n${query}`)) scores.set(position, NAME_SCORES.prefix);
-  for (const position of skillsWith(names, nameStarts, `\n${query}\n`)) scores.set(position, NAME_SCORES.equal);
-  for (const position of skillsWith(qualified, qualifiedStarts, `\n${query}\n`))
-    scores.set(position, NAME_SCORES.equal);
+  for (const at of offsetsOf(names, `\n${query}`)) {
+    const position = positionAt(nameStarts, at);
+    const isEqual = names[at + query.length + 1] === '\n' || scores.get(position) === NAME_SCORES.equal;
+    scores.set(position, isEqual ? NAME_SCORES.equal : NAME_SCORES.prefix);
+  }
+  for (const at of offsetsOf(qualified, `\n${query}\n`)) scores.set(positionAt(qualifiedStarts, at), NAME_SCORES.equal);
   return scores;
 }
 
-/** Positions of the skills whose id or name contains a text. @param part - By `asName`. */
-export function namesWith({ names, nameStarts }: NameTable, part: string): ReadonlySet<number> {
-  return part === '' ? new Set() : skillsWith(names, nameStarts, part);
+/** Positions of the skills whose id or name contains a text. @param part - By `normalizedName`. */
+export function skillsWithNamePart({ names, nameStarts }: NameTable, part: string): ReadonlySet<number> {
+  return new Set([...(part === '' ? [] : offsetsOf(names, part))].map((at) => positionAt(nameStarts, at)));
 }
 
 // --- internal ---
@@ -81,14 +83,12 @@ function joined(texts: readonly string[]): readonly [string, Uint32Array] {
   return [texts.join(''), starts];
 }
 
-function skillsWith(text: string, starts: Uint32Array, part: string): ReadonlySet<number> {
-  const found = new Set<number>();
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.add(ownerOf(starts, at));
-  return found;
+function* offsetsOf(text: string, part: string): Generator<number> {
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) yield at;
 }
 
 /** The last position that starts at or before `at`. */
-function ownerOf(starts: Uint32Array, at: number): number {
+function positionAt(starts: Uint32Array, at: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

@@ -43,14 +43,15 @@ export function rankPool(pool: Pool, terms: readonly RankedTerm[]): Ranking {
   const sections = new Float32Array(pool.sectionLengths.length);
   const touched = new Uint8Array(count);
   for (const { chunks, weight, frequency } of terms) {
-    if (frequency > 0) add(pool, chunks, weight * informationOf(pool, frequency), { header, all, sections, touched });
+    if (frequency > 0)
+      add(pool, chunks, weight * inverseFrequency(pool, frequency), { header, all, sections, touched });
   }
   const best = bestSections(pool, sections, touched);
   return { combined: combineRanks({ header, all, best }), terms };
 }
 
 /** The inverse frequency of a term. @param frequency - The number of sections that have it. */
-export function informationOf({ sectionLengths }: Pool, frequency: number): number {
+export function inverseFrequency({ sectionLengths }: Pool, frequency: number): number {
   return Math.log(1 + (sectionLengths.length - frequency + 0.5) / (frequency + 0.5));
 }
 

@@ -5,10 +5,10 @@ import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { bodyIfThere, headerText } from './document.ts';
-import { hitsOf, insideWords, nearestTo, relevantOf, type SearchHit } from './hits.ts';
+import { hitsInsideWords, hitsOf, nearestTo, relevantOf, type SearchHit } from './hits.ts';
 import { createIndexer, type Indexer } from './indexer.ts';
 import type { Likeness } from './meaning/likeness.ts';
-import { asName } from './names.ts';
+import { normalizedName } from './names.ts';
 import { makePool, type Pool, poolSteps } from './pool.ts';
 import { lookUpTerms, parseQuery, type Query } from './query.ts';
 import { type Ranking, rankPool } from './rank.ts';
@@ -73,12 +73,12 @@ export class Searcher {
     }
     const { ranking, terms } = ranked;
     const quoted = query.phrases.length > 0;
-    const found = hitsOf(pool, ranking, asName(text), accepts, quoted ? undefined : likeness);
+    const found = hitsOf(pool, ranking, normalizedName(text), accepts, quoted ? undefined : likeness);
     const hits = quoted
       ? withPhrases(found, query, this.#readSkill)
       : found.some(({ byMeaning }) => !byMeaning)
         ? found
-        : withMeaning(insideWords(pool, text, accepts), found);
+        : withMeaning(hitsInsideWords(pool, text, accepts), found);
     return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
   }
 

@@ -1,7 +1,7 @@
 import { foldLine } from '../../../lib/text/index.ts';
 import { termsOf } from '../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { asName, makeNameTable, NAME_SCORES, namedBy } from './names.ts';
+import { makeNameTable, NAME_SCORES, normalizedName, scoresByName } from './names.ts';
 import type { SearchReason } from './types.ts';
 
 /** Maximum words and characters of a snippet. */
@@ -22,7 +22,7 @@ export function reasonFor(
   terms: ReadonlySet<string>,
   body: (skill: Skill) => string | undefined,
 ): SearchReason {
-  const named = nameReason(skill, asName(query));
+  const named = nameReason(skill, normalizedName(query));
   if (named) return named;
   const fields: readonly (readonly [SearchReason['field'], string])[] = [
     ['id', skill.id],
@@ -51,13 +51,13 @@ export function meaningReason({ description }: Skill): SearchReason {
 // --- internal ---
 
 function nameReason(skill: Skill, query: string): SearchReason | undefined {
-  const score = namedBy(makeNameTable([skill]), query).get(0);
+  const score = scoresByName(makeNameTable([skill]), query).get(0);
   if (score === undefined) return undefined;
   if (score === NAME_SCORES.trigger) {
-    const keyword = skill.triggerKeywords.find((candidate) => asName(candidate) === query) ?? '';
+    const keyword = skill.triggerKeywords.find((candidate) => normalizedName(candidate) === query) ?? '';
     return { field: 'trigger_keywords', snippet: cut(keyword) };
   }
-  const byId = asName(skill.id).startsWith(query) || !asName(skill.name).startsWith(query);
+  const byId = normalizedName(skill.id).startsWith(query) || !normalizedName(skill.name).startsWith(query);
   return byId ? { field: 'id', snippet: cut(skill.id) } : { field: 'name', snippet: cut(skill.name) };
 }
 

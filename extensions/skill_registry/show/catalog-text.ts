@@ -1,14 +1,14 @@
 import { loadTokenCounter } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import {
-  type Choosing,
+  type ChooseLinesOptions,
   type ChosenLines,
   chooseLines,
   createLineCounter,
   describeSome,
   type LineCounter,
 } from './choose-lines.ts';
-import { BULLETS, type CatalogFormat, isShort, lossOf, type NamedTools, withShortLines } from './formats.ts';
+import { BULLETS, type CatalogFormat, isShort, type NamedTools, omissionLine, withShortLines } from './formats.ts';
 import type { ThreadChoice } from './thread-choices.ts';
 
 export interface CatalogTextOptions {
@@ -62,7 +62,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const count = await loadTokenCounter();
   const counter = createLineCounter(count);
   const format = withShortLines(whole, count);
-  const listed = skills.filter(format.has);
+  const listed = format.listed(skills);
   const layout: Layout = { format, tools, counter, total: skills.length };
   const even = few ? evenly(listed, budgetTokens, layout) : undefined;
   if (even !== undefined) {
@@ -79,7 +79,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     const room = budget - frameOf(layout);
     const choosing = { skills: listed, ranked, fitting, format, counter, room, before };
     const { lines, choice } = chosen({ ...options, pinned }, choosing);
-    const text = layOut(format, tools, lines, lossOf(lines.length, skills.length, tools));
+    const text = layOut(format, tools, lines, omissionLine(lines.length, skills.length, tools));
     // Lines are counted one by one; the whole text may have a few tokens more.
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
@@ -105,7 +105,7 @@ interface Layout {
 function evenly(skills: readonly Skill[], budget: number, layout: Layout): string | undefined {
   const { format, tools, counter, total } = layout;
   const whole = skills.map((skill) => format.entry(skill));
-  const missing = skills.length < total ? lossOf(skills.length, total, tools) : undefined;
+  const missing = skills.length < total ? omissionLine(skills.length, total, tools) : undefined;
   const plain = layOut(format, tools, whole, missing);
   if (counter.fits(whole, budget - counter.text(layOut(format, tools, [], missing))) && counter.text(plain) <= budget)
     return plain;
@@ -113,14 +113,14 @@ function evenly(skills: readonly Skill[], budget: number, layout: Layout): strin
   for (const length of LENGTHS) {
     const lines = skills.map((skill) => format.entry(skill, length));
     if (!counter.fits(lines, room)) continue;
-    const text = layOut(format, tools, lines, lossOf(lines.length, total, tools));
+    const text = layOut(format, tools, lines, omissionLine(lines.length, total, tools));
     if (counter.text(text) <= budget) return text;
   }
   return undefined;
 }
 
 /** All names with some descriptions, or only some skills. */
-function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: Choosing): ChosenLines {
+function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: ChooseLinesOptions): ChosenLines {
   const { skills, format, counter, room } = choosing;
   const few = skills.length * LEAST_TOKENS <= room;
   const allNamed =
@@ -134,7 +134,7 @@ function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: Choosing):
 
 /** Tokens of the text without the lines. */
 function frameOf({ format, tools, counter, total }: Layout): number {
-  const losses = [lossOf(total - 1, total, tools), lossOf(total, total, tools)];
+  const losses = [omissionLine(total - 1, total, tools), omissionLine(total, total, tools)];
   return Math.max(...losses.map((loss) => counter.text(layOut(format, tools, [], loss))));
 }
 

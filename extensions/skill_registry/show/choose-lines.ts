@@ -6,12 +6,13 @@ import type { CatalogChoice } from './thread-choices.ts';
 export interface LineCounter {
   /** Tokens of a line and its line end. */
   line(line: string): number;
+  /** Tokens of a text, counted line by line: one or two more than it has, because the line ends between its parts are counted apart. */
   text(text: string): number;
   /** Whether lines have at most `room` tokens together; stops counting when they have more. */
   fits(lines: readonly string[], room: number): boolean;
 }
 
-export interface Choosing {
+export interface ChooseLinesOptions {
   readonly skills: readonly Skill[];
   /** Best first. Skills that are not in it follow in order of the catalog. */
   readonly ranked: readonly Skill[];
@@ -56,7 +57,7 @@ export function createLineCounter(count: (text: string) => number): LineCounter 
   };
   return {
     line,
-    text: count,
+    text: (text) => text.split('\n').reduce((sum, one) => sum + line(one), 0),
     fits(lines, room) {
       let used = 0;
       for (const one of lines) {
@@ -69,7 +70,7 @@ export function createLineCounter(count: (text: string) => number): LineCounter 
 }
 
 /** A line for every skill. The most relevant skills have a description, as many as fit. */
-export function describeSome({ skills, ranked, format, counter, room, before }: Choosing): ChosenLines {
+export function describeSome({ skills, ranked, format, counter, room, before }: ChooseLinesOptions): ChosenLines {
   const cost = (lines: ReadonlyMap<string, string>): number =>
     skills.reduce((sum, skill) => sum + counter.line(lines.get(skill.id) ?? format.name(skill)), 0);
   let lines = remembered(before, 'described', skills, format);
@@ -97,7 +98,9 @@ export function describeSome({ skills, ranked, format, counter, room, before }: 
  * @param choosing.pinned - The number of skills at the start of `ranked` that are left out only when their names do not fit.
  * @param choosing.inThread - Later turns will add lines.
  */
-export function chooseLines(choosing: Choosing & { readonly pinned: number; readonly inThread: boolean }): ChosenLines {
+export function chooseLines(
+  choosing: ChooseLinesOptions & { readonly pinned: number; readonly inThread: boolean },
+): ChosenLines {
   const { skills, fitting, format, counter, room, inThread } = choosing;
   const before = remembered(choosing.before, 'chosen', skills, format);
   const lines =
@@ -138,7 +141,7 @@ function remembered(
 }
 
 function firstChoice(
-  { skills, ranked, format, counter, pinned, room }: Choosing & { readonly pinned: number },
+  { skills, ranked, format, counter, pinned, room }: ChooseLinesOptions & { readonly pinned: number },
   share: number,
 ): Map<string, string> {
   const kept = ranked.slice(0, pinned);

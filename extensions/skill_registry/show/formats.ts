@@ -53,7 +53,7 @@ export const XML: CatalogFormat = {
 export const XML_ADDRESSES: CatalogFormat = { ...XML, ...elementsOf(({ id }) => `skill://${id}/SKILL.md`) };
 
 /** The line that says what is missing. */
-export function lossOf(shown: number, of: number, { finds }: NamedTools): string {
+export function omissionLine(shown: number, of: number, { finds }: NamedTools): string {
   if (shown < of) return `${shown} of ${of} skills shown${finds ? '; list_skills(query) finds the rest' : ''}.`;
   return `Descriptions are shortened or left out${finds ? '; list_skills(query) shows them' : ''}.`;
 }
@@ -70,38 +70,27 @@ export function isShort(line: string): boolean {
 export interface ShortLines extends CatalogFormat {
   /** False for a skill whose id alone has more tokens: it has no line. */
   has(skill: Skill): boolean;
+  /** The skills that have a line. */
+  listed(skills: readonly Skill[]): readonly Skill[];
 }
 
-/** Longer descriptions are cut at a word. */
+/** Longer descriptions are cut at a word. The same object for the same format. */
 export function withShortLines(format: CatalogFormat, count: (text: string) => number): ShortLines {
-  const fits = (line: string): boolean => isShort(line) || count(line) <= MAX_LINE_TOKENS;
-  const smaller = format.smaller && withShortLines(format.smaller, count);
-  const named = knownNames.get(format) ?? new WeakMap<Skill, boolean>();
-  knownNames.set(format, named);
-  const isNamed = (skill: Skill): boolean => {
-    const known = named.get(skill) ?? fits(format.name(skill));
-    named.set(skill, known);
-    return known;
-  };
-  const nameOf = (skill: Skill): string => (smaller && !isNamed(skill) ? smaller : format).name(skill);
-  const known = knownLengths.get(format) ?? new WeakMap<Skill, number>();
-  knownLengths.set(format, known);
-  const lengthOf = (skill: Skill): number => {
-    const before = known.get(skill);
-    if (before !== undefined) return before;
-    const length = longestThat((length) => fits(format.entry(skill, length)), skill.description.length);
-    known.set(skill, length);
-    return length;
-  };
-  return {
-    ...format,
-    name: nameOf,
-    has: (skill) => isNamed(skill) || smaller?.has(skill) === true,
-    entry(skill, max = Number.POSITIVE_INFINITY) {
-      const length = Math.min(max, lengthOf(skill));
-      if (length > 0) return format.entry(skill, length);
-      return smaller ? smaller.entry(skill, max) : nameOf(skill);
-    },
+  const known = shortLines.get(format) ?? makeShortLines(format, count);
+  shortLines.set(format, known);
+  return known;
+}
+
+/**
+ * Computes something of skills once for each array of them: what an agent sees is the same array as long as nothing changes, and may
+ * be ten thousand skills in every turn.
+ */
+export function onceFor<T>(make: (skills: readonly Skill[]) => T): (skills: readonly Skill[]) => T {
+  const made = new WeakMap<readonly Skill[], { readonly value: T }>();
+  return (skills) => {
+    const known = made.get(skills) ?? { value: make(skills) };
+    made.set(skills, known);
+    return known.value;
   };
 }
 
@@ -117,10 +106,40 @@ const LOADING = [
 
 /** Characters; the rest of a longer description is ignored. */
 const MAX_CHARS = 4000;
-/** Characters of the description that are shown, by skill. A skill is the same object as long as it does not change. */
-const knownLengths = new WeakMap<CatalogFormat, WeakMap<Skill, number>>();
-/** Whether the name of a skill has a short line. */
-const knownNames = new WeakMap<CatalogFormat, WeakMap<Skill, boolean>>();
+const shortLines = new WeakMap<CatalogFormat, ShortLines>();
+
+function makeShortLines(format: CatalogFormat, count: (text: string) => number): ShortLines {
+  const fits = (line: string): boolean => isShort(line) || count(line) <= MAX_LINE_TOKENS;
+  const smaller = format.smaller && withShortLines(format.smaller, count);
+  // A skill is the same object as long as it does not change.
+  const named = new WeakMap<Skill, boolean>();
+  const isNamed = (skill: Skill): boolean => {
+    const known = named.get(skill) ?? fits(format.name(skill));
+    named.set(skill, known);
+    return known;
+  };
+  const nameOf = (skill: Skill): string => (smaller && !isNamed(skill) ? smaller : format).name(skill);
+  /** Characters of the description that are shown. */
+  const lengths = new WeakMap<Skill, number>();
+  const lengthOf = (skill: Skill): number => {
+    const known =
+      lengths.get(skill) ?? longestThat((length) => fits(format.entry(skill, length)), skill.description.length);
+    lengths.set(skill, known);
+    return known;
+  };
+  const has = (skill: Skill): boolean => isNamed(skill) || smaller?.has(skill) === true;
+  return {
+    ...format,
+    name: nameOf,
+    has,
+    listed: onceFor((skills) => skills.filter(has)),
+    entry(skill, max = Number.POSITIVE_INFINITY) {
+      const length = Math.min(max, lengthOf(skill));
+      if (length > 0) return format.entry(skill, length);
+      return smaller ? smaller.entry(skill, max) : nameOf(skill);
+    },
+  };
+}
 
 /** The greatest length that fits; 0 when none does. Assumes that more characters have more tokens, which is almost always true. */
 function longestThat(fits: (length: number) => boolean, length: number): number {

@@ -83,7 +83,7 @@ export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Gr
 }
 
 /** Why the agent of this turn gets the skill through no door, even if it is bound; undefined when there is no such reason. */
-export function keptFrom({ agentId }: TurnContext, { heldBecause, disabledFor }: Skill): Refusal | undefined {
+export function heldOrDisabled({ agentId }: TurnContext, { heldBecause, disabledFor }: Skill): Refusal | undefined {
   if (heldBecause !== undefined) return 'SKILL_HELD';
   if (disabledFor === undefined) return undefined;
   const isDisabled = disabledFor === 'everyone' || (agentId !== undefined && disabledFor.includes(agentId));
@@ -114,7 +114,7 @@ export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly S
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
   return [...(pack?.values() ?? snapshot.skills)].filter(
-    (skill) => isInScope(skill, bound) && keptFrom(turn, skill) === undefined,
+    (skill) => isInScope(skill, bound) && heldOrDisabled(turn, skill) === undefined,
   );
 }
 
@@ -179,8 +179,8 @@ function agentsWithDisabled({ byQualifiedId }: Snapshot): ReadonlySet<string> {
 }
 
 function refusalOf(skill: Skill, { bound, granted, turn }: Scope, purpose: 'offer' | 'load'): Refusal | undefined {
-  const kept = keptFrom(turn, skill);
-  if (kept) return kept;
+  const restriction = heldOrDisabled(turn, skill);
+  if (restriction) return restriction;
   const given = granted.has(skill.qualifiedId);
   // A skill that a person has loaded may be read; it is listed only if its author allows models to see it.
   if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;

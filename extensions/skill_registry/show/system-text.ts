@@ -2,7 +2,7 @@ import { countTokens, delimited, loadTokenCounter } from '../../../lib/text/inde
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type CatalogTextOptions, catalogText } from './catalog-text.ts';
-import { BULLETS, type NamedTools, XML, XML_ADDRESSES } from './formats.ts';
+import { BULLETS, type NamedTools, onceFor, XML, XML_ADDRESSES } from './formats.ts';
 import type { ThreadChoice } from './thread-choices.ts';
 
 export interface SystemTextOptions {
@@ -11,7 +11,7 @@ export interface SystemTextOptions {
   /** The tools of the agent. */
   readonly tools: NamedTools;
   /** The reader may be on another machine. Default: false. */
-  readonly elsewhere?: boolean | undefined;
+  readonly remoteClient?: boolean | undefined;
   /** Qualified ids of skills whose bodies are in messages of the conversation: they are listed without their bodies. */
   readonly inMessages: ReadonlySet<string>;
   /**
@@ -103,6 +103,9 @@ const SEAM_TOKENS = 4;
 /** Every block has at least this many tokens. */
 const MIN_BLOCK_TOKENS = 12;
 
+const setOf = onceFor((skills): ReadonlySet<Skill> => new Set(skills));
+const preloadedOf = onceFor((skills) => skills.filter(({ preload }) => preload));
+
 /** Options, and what is noted while the text is written. */
 interface Writing extends SystemTextOptions, Pick<CatalogTextOptions, 'onListed'> {
   readonly bodyTokens: Map<Skill, number>;
@@ -136,7 +139,7 @@ async function enforcedCatalog(
 
 function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetTokens: number): Promise<string | null> {
   const { catalog, rank, fitting, thread, tools, onListed } = options;
-  const isListed = new Set(skills);
+  const isListed = setOf(skills);
   const pinned = catalog.pinned.length === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
   const only = async (ranked: Promise<readonly Skill[]>): Promise<readonly Skill[]> =>
     (await ranked).filter((skill) => isListed.has(skill));
@@ -144,7 +147,7 @@ function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetToke
     ...{ budgetTokens, thread, pinned, tools, onListed },
     rank: () => only(rank()),
     fitting: () => only(fitting()),
-    format: catalog.format === 'bullets' ? BULLETS : options.elsewhere ? XML_ADDRESSES : XML,
+    format: catalog.format === 'bullets' ? BULLETS : options.remoteClient ? XML_ADDRESSES : XML,
   });
 }
 
@@ -183,11 +186,19 @@ async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTe
   return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...skills])];
 }
 
-type CatalogOptions = Pick<Writing, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools' | 'elsewhere' | 'onListed'>;
+type CatalogOptions = Pick<Writing, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools' | 'remoteClient' | 'onListed'>;
 
 /** Options for the catalog below the bodies, with the same ranking. */
-function listedAs({ catalog, tools, elsewhere, onListed }: Writing, ranked: readonly Skill[]): CatalogOptions {
-  return { catalog, tools, elsewhere, onListed, rank: async () => ranked, fitting: async () => [], thread: undefined };
+function listedAs({ catalog, tools, remoteClient, onListed }: Writing, ranked: readonly Skill[]): CatalogOptions {
+  return {
+    catalog,
+    tools,
+    remoteClient,
+    onListed,
+    rank: async () => ranked,
+    fitting: async () => [],
+    thread: undefined,
+  };
 }
 
 const HEADER = 'Available Skills:';
@@ -239,7 +250,7 @@ interface Active {
 /** The bodies of preloaded skills that are not too long and fit together. */
 async function activeBodies(skills: readonly Skill[], options: Writing): Promise<Active> {
   const active = new Map<Skill, string>();
-  const preloaded = skills.filter(({ preload, qualifiedId }) => preload && !options.inMessages.has(qualifiedId));
+  const preloaded = preloadedOf(skills).filter(({ qualifiedId }) => !options.inMessages.has(qualifiedId));
   let expected = preloaded.length;
   let left = options.maxBodyTokens * PRELOADED_BODIES;
   let misses = 0;

@@ -21,14 +21,14 @@ export interface TurnTextOptions {
 }
 
 /** The skills that an agent sees in a turn. */
-export interface Seen {
+export interface VisibleSkills {
   /** The same array object for the same scope. */
   readonly skills: readonly Skill[];
   /** Qualified ids of the skills whose bodies are in the instructions of the agent. */
   readonly given: ReadonlySet<string>;
 }
 
-export type TurnText = (seen: Seen, prompt: string, turn: TurnContext) => Promise<string | null>;
+export type TurnText = (seen: VisibleSkills, prompt: string, turn: TurnContext) => Promise<string | null>;
 
 /** How long a turn waits for the index, in milliseconds; then it uses only the indexed skills. Needed for a start without a cache. */
 const MAX_WAIT_MS = 1000;
@@ -46,7 +46,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
     const others = given.size === 0 ? skills : skills.filter(({ qualifiedId }) => !given.has(qualifiedId));
     const { text, bodies, listed } = await systemText(others, {
       tools: namedTools(turn.tools ?? config.tools),
-      elsewhere: turn.elsewhere,
+      remoteClient: turn.remoteClient,
       inMessages: sentBodies.inMessages(turn),
       inject: config.inject,
       catalog: config.catalog,

@@ -16,7 +16,7 @@ export interface ContextCost {
 }
 
 /** A skill, and which agents it is offered to. */
-export interface SeenSkill {
+export interface SkillVisibility {
   readonly skill: Skill;
   /** Another skill has its id: agents read this one by its qualified id. */
   readonly isLoser: boolean;

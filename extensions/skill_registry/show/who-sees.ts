@@ -3,10 +3,10 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { NOT_INSPECTED } from '../trust/reasons.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
-import type { AgentView, SeenSkill } from './types.ts';
+import type { AgentView, SkillVisibility } from './types.ts';
 
 /** As `SkillRegistryAdmin.whoSees`. */
-export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SeenSkill[] {
+export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SkillVisibility[] {
   const winners = new Set(snapshot.skills);
   // A file that two sources have is one skill.
   const files = new Set(snapshot.skills.map(({ realFile }) => realFile));
@@ -21,7 +21,7 @@ export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): rea
     const views = turns.map((turn): AgentView => {
       const refusal = offerRefusal(snapshot, skill, turn);
       const isBound = turn.boundSkills !== undefined;
-      const because = refusal ? textOf(refusal, skill) : isLoser && !isBound ? TAKEN : undefined;
+      const because = refusal ? refusalReason(refusal, skill) : isLoser && !isBound ? TAKEN : undefined;
       return { agent: turn.agentId ?? null, ...(because === undefined ? {} : { because }) };
     });
     return { skill, isLoser, views };
@@ -32,7 +32,7 @@ export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): rea
 
 const TAKEN = 'another skill has its id; it is read by its qualified id';
 
-function textOf(refusal: Refusal, { heldBecause = '', hiddenBecause = '' }: Skill): string {
+function refusalReason(refusal: Refusal, { heldBecause = '', hiddenBecause = '' }: Skill): string {
   switch (refusal) {
     case 'SKILL_HELD':
       return heldBecause === NOT_INSPECTED ? heldBecause : `held: ${heldBecause}`;

@@ -17,7 +17,10 @@ export function skillNotFound(skillId: string, nearest: readonly string[]): Code
 }
 
 /** For a person, or for whoever binds an agent; a model gets `skillNotFound`. */
-export function skillKept(code: 'SKILL_HELD' | 'SKILL_DISABLED', skillId: string): CodedError<RegistryErrorCode> {
+export function skillHeldOrDisabled(
+  code: 'SKILL_HELD' | 'SKILL_DISABLED',
+  skillId: string,
+): CodedError<RegistryErrorCode> {
   const message =
     code === 'SKILL_HELD'
       ? `"${skillId}" is held, so no agent is given it. skill-registry trust show ${skillId} says why.`

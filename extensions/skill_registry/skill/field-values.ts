@@ -55,13 +55,13 @@ export function kindOf(value: unknown): string {
 }
 
 /** Whether a value is text with a letter or an emoji in it. The excluded letters are blanks of hieroglyphs, which nobody sees. */
-export function saysSomething(value: unknown): value is string {
+export function hasLetterOrEmoji(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   return /^[A-Za-z]/.test(value) || /(?![\u{13441}\u{13442}])[\p{L}\p{Extended_Pictographic}]/u.test(foldLine(value));
 }
 
 /** Says why a field has no text. */
-export function lackOf(key: string, data: Fields): string {
+export function whyNoText(key: string, data: Fields): string {
   if (!Object.hasOwn(data, key)) return `There is no ${key}`;
   const value = data[key];
   if (typeof value === 'string' && foldLine(value) !== '') return `The ${key} has no letter in it`;
@@ -80,13 +80,13 @@ export function readText(value: unknown): string | undefined {
 }
 
 /** Frozen and shared: most fields of most skills are empty, and there may be tens of thousands of skills. */
-export const NO_TEXTS: readonly string[] = Object.freeze([]);
-export const NO_ENTRIES: Readonly<Record<string, unknown>> = Object.freeze({});
+export const EMPTY_LIST: readonly string[] = Object.freeze([]);
+export const EMPTY_RECORD: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Reads a list, or text with commas between its entries. Removes empty and repeated entries. FIELD_INVALID for anything else. */
 export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
-  if (value === undefined || value === null) return NO_TEXTS;
+  if (value === undefined || value === null) return EMPTY_LIST;
   if (typeof value === 'string') return clean(value.split(','));
   if (Array.isArray(value) && value.every((item) => readText(item) !== undefined && !Array.isArray(item))) {
     return clean(value.map((item) => readText(item) as string));
@@ -141,7 +141,7 @@ export function readBoolean(
  */
 export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
-  if (value === undefined || value === null) return NO_TEXTS;
+  if (value === undefined || value === null) return EMPTY_LIST;
   if (typeof value === 'string') return splitOutsideParentheses(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
     return value.flatMap((item) => splitOutsideParentheses(item));

@@ -19,7 +19,7 @@ export interface Gate {
 }
 
 /** What a gate is checked against. */
-export interface GateSurroundings {
+export interface GateEnvironment {
   readonly platform: string;
   hasProgram(name: string): boolean;
   hasVariable(name: string): boolean;
@@ -69,7 +69,7 @@ export function draftReason(fillsLeft: number | undefined): string | undefined {
 }
 
 /** Why models do not see a skill with this gate here, as text for a person; undefined when they do. */
-export function closedBecause(gate: Gate, here: GateSurroundings): string | undefined {
+export function gateClosedBecause(gate: Gate, here: GateEnvironment): string | undefined {
   const missingOf = (what: string, names: readonly string[], has: (name: string) => boolean): string[] => {
     const missing = names.filter((name) => !has(name));
     return missing.length > 0 ? [`${what} ${missing.join(', ')}`] : [];

@@ -1,11 +1,11 @@
 import type { Problem } from 'skill-registry/kernel';
 import { codePoints, foldLine, shorten } from '../../../lib/text/index.ts';
 import {
+  EMPTY_RECORD,
+  hasLetterOrEmoji,
   isName,
   isTrue,
-  lackOf,
   NAME_RULE,
-  NO_ENTRIES,
   nameRemedy,
   type ProblemSink,
   problemSink,
@@ -15,12 +15,12 @@ import {
   readText,
   readTools,
   readWords,
-  saysSomething,
   shown,
+  whyNoText,
 } from './field-values.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
-import { readYamlFields, scanLines, type YamlFields } from './yaml-fields.ts';
+import { readFieldsByLine, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
 /** The fields of a SKILL.md. The body is not kept. */
 export interface SkillHeader {
@@ -158,7 +158,7 @@ function readFields(
     const message = `The frontmatter has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; it was not read. Move text into the body.`;
     add('FRONTMATTER_TOO_LARGE', 'error', message, 1);
     // Its lines may still forbid models to load the skill.
-    return { ...NO_FIELDS, ...scanLines(yaml.slice(0, MAX_FRONTMATTER)) };
+    return { ...NO_FIELDS, ...readFieldsByLine(yaml.slice(0, MAX_FRONTMATTER)) };
   }
   if (oddity === 'unclosed') {
     const message = 'The frontmatter has no closing --- line. Add one after its last field.';
@@ -207,7 +207,7 @@ function readLabels(
 
 function othersOf(data: YamlFields['data']): SkillHeader['extra'] {
   const others = Object.keys(data).filter((key) => !OWN_FIELDS.has(key));
-  return others.length === 0 ? NO_ENTRIES : Object.fromEntries(others.map((key) => [key, data[key]]));
+  return others.length === 0 ? EMPTY_RECORD : Object.fromEntries(others.map((key) => [key, data[key]]));
 }
 
 function readMetadata(
@@ -216,7 +216,7 @@ function readMetadata(
   lineOf: LineOf,
 ): Pick<SkillHeader, 'metadata' | 'gate'> {
   const given = data.metadata;
-  if (given === undefined || given === null) return { metadata: NO_ENTRIES };
+  if (given === undefined || given === null) return { metadata: EMPTY_RECORD };
   const report = (message: string): void =>
     add('FIELD_INVALID', 'warning', message, lineOf('metadata'), { field: 'metadata' });
   const metadata = asMapping(given);
@@ -240,7 +240,7 @@ function readName(
   const given = readText(data.name);
   const name = given === undefined ? '' : foldLine(given);
   if (!name) {
-    const message = `${lackOf('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`;
+    const message = `${whyNoText('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`;
     if (expected) add('NAME_MISSING', 'warning', message, lineOrFirst('name', data, lineOf));
     return directory;
   }
@@ -262,7 +262,7 @@ function readDescription(
   add: ProblemSink,
   lineOf: LineOf,
 ): string {
-  const given = [data.description, data.when_to_use].filter(saysSomething);
+  const given = [data.description, data.when_to_use].filter(hasLetterOrEmoji);
   const description = foldLine(given.join(' '));
   if (description) {
     // There are never more code points than UTF-16 units, and counting them takes time.
@@ -278,7 +278,7 @@ function readDescription(
   }
   const paragraph = firstParagraph(body());
   if (paragraph && expected) {
-    const message = `${lackOf('description', data)}; the first paragraph is used. Write one that says what the skill does and when.`;
+    const message = `${whyNoText('description', data)}; the first paragraph is used. Write one that says what the skill does and when.`;
     add('DESCRIPTION_MISSING', 'warning', message, lineOrFirst('description', data, lineOf));
   }
   return paragraph;

@@ -1,12 +1,12 @@
 import { codePoints } from '../../../lib/text/index.ts';
 import {
   byCodePoint,
-  readSource,
-  type SourceFailure,
-  type SourceFields,
-  type SourceValue,
+  type RawFailure,
+  type RawFields,
+  type RawValue,
+  readRawFrontmatter,
   strip,
-} from './fields-as-written.ts';
+} from './raw-frontmatter.ts';
 
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1024;
@@ -33,7 +33,7 @@ export interface Violation {
  * @param directoryName - Must equal the name; absent: not compared.
  */
 export function specViolations(text: string, directoryName?: string): readonly Violation[] {
-  const source = readSource(text);
+  const source = readRawFrontmatter(text);
   if ('failure' in source)
     return [{ message: failureText(source.failure), line: source.failure.line, rule: FRONTMATTER }];
   const { fields, lineOf } = source;
@@ -54,7 +54,7 @@ export function specViolations(text: string, directoryName?: string): readonly V
  * when `specViolations` finds no fields.
  */
 export function referenceRefusals(text: string): readonly Violation[] {
-  const source = readSource(text);
+  const source = readRawFrontmatter(text);
   if ('failure' in source) return [];
   const bracket = source.bracketLine();
   const asText = bracket === source.lineOf('allowed-tools') && source.fields.has('allowed-tools');
@@ -78,7 +78,7 @@ const BRACKETS = 'The reference validator refuses lists and mappings in brackets
 const HYPHENS = 'The reference validator reads three hyphens in a value as the end of the frontmatter.';
 
 /** The message of the reference implementation when there are no fields. */
-export function failureText({ kind, detail }: SourceFailure): string {
+export function failureText({ kind, detail }: RawFailure): string {
   switch (kind) {
     case 'missing':
       return 'SKILL.md must start with YAML frontmatter (---)';
@@ -92,7 +92,7 @@ export function failureText({ kind, detail }: SourceFailure): string {
 }
 
 /** The error of a required field that is missing, empty or not text; undefined when it is valid. */
-export function requiredFieldError(field: string, value: SourceValue | undefined): string | undefined {
+export function requiredFieldError(field: string, value: RawValue | undefined): string | undefined {
   if (value === undefined) return `Missing required field in frontmatter: ${field}`;
   if (typeof value === 'string' && strip(value) !== '') return undefined;
   return `Field '${field}' must be a non-empty string`;
@@ -100,7 +100,7 @@ export function requiredFieldError(field: string, value: SourceValue | undefined
 
 // --- internal ---
 
-function unknownFields(fields: SourceFields): readonly string[] {
+function unknownFields(fields: RawFields): readonly string[] {
   return [...fields.keys()].filter((key) => !ALLOWED.includes(key)).sort(byCodePoint);
 }
 
@@ -110,7 +110,7 @@ function unknownFieldErrors(unknown: readonly string[]): readonly string[] {
   return [`Unexpected fields in frontmatter: ${unknown.join(', ')}. Only [${allowed}] are allowed.`];
 }
 
-function nameErrors(value: SourceValue | undefined, directoryName: string | undefined): readonly string[] {
+function nameErrors(value: RawValue | undefined, directoryName: string | undefined): readonly string[] {
   const missing = requiredFieldError('name', value);
   if (missing) return [missing];
   const name = strip(value as string).normalize('NFKC');
@@ -130,7 +130,7 @@ function nameErrors(value: SourceValue | undefined, directoryName: string | unde
   return errors;
 }
 
-function descriptionErrors(value: SourceValue | undefined): readonly string[] {
+function descriptionErrors(value: RawValue | undefined): readonly string[] {
   const missing = requiredFieldError('description', value);
   if (missing) return [missing];
   // White space at both ends counts, also the line feed that ends a literal block.
@@ -138,7 +138,7 @@ function descriptionErrors(value: SourceValue | undefined): readonly string[] {
   return length > MAX_DESCRIPTION ? [`Description exceeds ${MAX_DESCRIPTION} character limit (${length} chars)`] : [];
 }
 
-function compatibilityErrors(value: SourceValue | undefined): readonly string[] {
+function compatibilityErrors(value: RawValue | undefined): readonly string[] {
   if (value === undefined) return [];
   if (typeof value !== 'string') return ["Field 'compatibility' must be a string"];
   const length = codePoints(value);
@@ -148,7 +148,7 @@ function compatibilityErrors(value: SourceValue | undefined): readonly string[] 
 }
 
 /** The reference implementation accepts any value; the standard requires text, such as `Read Bash(git add *)`. */
-function allowedToolsErrors(value: SourceValue | undefined): readonly string[] {
+function allowedToolsErrors(value: RawValue | undefined): readonly string[] {
   if (value === undefined || typeof value === 'string') return [];
   return [`Field 'allowed-tools' must be a string, one tool after another: ${TOOLS_AS_TEXT}`];
 }

@@ -1,7 +1,7 @@
 import { yamlPackage } from '../../../kernel/host.ts';
 import { codePoints, didYouMean } from '../../../lib/text/index.ts';
-import { readSource, type SourceFailure } from './fields-as-written.ts';
 import { splitFrontmatter } from './frontmatter.ts';
+import { type RawFailure, readRawFrontmatter } from './raw-frontmatter.ts';
 import { HYPHEN_AT_END, HYPHENS_TOGETHER, type Violation } from './spec-rules.ts';
 
 /** A file that the frontmatter lists: `path` as written, below the folder `bucket` of the skill. */
@@ -29,7 +29,7 @@ const MAX_FRONTMATTER_BYTES = 16_384;
  * registry are known keys.
  */
 export function strictVerdict(text: string, directoryName: string): StrictVerdict {
-  const source = readSource(text);
+  const source = readRawFrontmatter(text);
   const { yaml = '' } = splitFrontmatter(text);
   const failed = 'failure' in source;
   const closed = !failed || source.failure.kind === 'invalid' || source.failure.kind === 'not-mapping';
@@ -47,7 +47,7 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
 }
 
 /** As `didYouMean`, for a field of the frontmatter that is not known; empty for one that is. */
-export function fieldMeantBy(field: string): string {
+export function didYouMeanField(field: string): string {
   return Object.hasOwn(RULES, field) ? '' : didYouMean(field, Object.keys(RULES));
 }
 
@@ -70,7 +70,7 @@ function verdict(
   return { violations, lineOf, declared };
 }
 
-function failureText({ kind, detail }: SourceFailure): string {
+function failureText({ kind, detail }: RawFailure): string {
   switch (kind) {
     case 'missing':
       return 'missing YAML frontmatter — expected ``---`` on the first line';
@@ -127,14 +127,14 @@ function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError
     if (typeof key !== 'string')
       return [{ field: String(key), message: `frontmatter key ${String(key)} must be a string` }];
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
-    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}${meant(key)}`;
+    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}${fieldHint(key)}`;
     return error === undefined ? [] : [invalid(key, error)];
   });
   return [...missing, ...wrong];
 }
 
-function meant(key: string): string {
-  const hint = fieldMeantBy(key);
+function fieldHint(key: string): string {
+  const hint = didYouMeanField(key);
   return hint === '' ? '' : `.${hint}`;
 }
 

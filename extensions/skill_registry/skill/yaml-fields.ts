@@ -53,7 +53,7 @@ export function readWithPackage(yaml: string): YamlFields {
     text = repair.text;
     repaired.push(repair.key);
   }
-  return { ...scanLines(yaml), repaired: [], error: first ?? { message: 'not readable', line: 1 } };
+  return { ...readFieldsByLine(yaml), repaired: [], error: first ?? { message: 'not readable', line: 1 } };
 }
 
 export type Parsed = Pick<YamlFields, 'data' | 'lineOf'> | YamlFailure;
@@ -91,7 +91,7 @@ export function parseMapping(text: string): Parsed {
 }
 
 /** Reads the SCANNED fields from their lines, without YAML. */
-export function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
+export function readFieldsByLine(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
   const data: Record<string, string> = {};
   const lineOf = new Map<string, number>();
   const lines = yaml.split(/\r\n|\n|\r/);

@@ -6,27 +6,27 @@ import {
   fields,
   listOf,
   optional,
-  suchThat,
+  refine,
   text,
 } from '../../../lib/arguments/index.ts';
 import { isSourceId } from '../config/config.ts';
-import type { OwnSource } from './types.ts';
+import type { CustomSource } from './types.ts';
 
 /**
  * Defines a source of your own, for `addSource` and as the result of `skillSource()` of a package: an id, and a list of skills or
  * a function that returns one.
  *
- * @throws INVALID_ARGUMENT for an id with other characters than `OwnSource.id` allows, and for a value of another shape.
+ * @throws INVALID_ARGUMENT for an id with other characters than `CustomSource.id` allows, and for a value of another shape.
  */
-export function defineSource(source: OwnSource): OwnSource {
+export function defineSource(source: CustomSource): CustomSource {
   checkCall('defineSource', { source: OWN_SOURCE }, [source]);
   return source;
 }
 
 /** Checks the shape, because the value may come from a package. */
-export function isOwnSource(value: unknown): value is OwnSource {
+export function isCustomSource(value: unknown): value is CustomSource {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, skills, onChange } = value as Readonly<Record<keyof OwnSource, unknown>>;
+  const { id, skills, onChange } = value as Readonly<Record<keyof CustomSource, unknown>>;
   if (typeof id !== 'string' || id === '' || !(onChange === undefined || typeof onChange === 'function')) return false;
   return Array.isArray(skills) || typeof skills === 'function';
 }
@@ -35,7 +35,7 @@ export function isOwnSource(value: unknown): value is OwnSource {
 
 /** The skills themselves are checked when the source is read: a wrong one is a problem, and the others are used. */
 const OWN_SOURCE = fields({
-  id: suchThat(text, 'letters, digits and @ . _ / - ("my-skills")', isSourceId),
+  id: refine(text, 'letters, digits and @ . _ / - ("my-skills")', isSourceId),
   skills: either('a list of skills, or a function that gives one', listOf(anything), aFunction),
   onChange: optional(aFunction),
 });

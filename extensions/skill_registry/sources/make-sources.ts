@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { packageRoot, rootNotApproved } from '../../../kernel/host.ts';
+import { packageRoot, unapprovedRootProblem } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
 import { openTrust, type Trust, userCacheDirectory } from '../../../lib/trust/index.ts';
 import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config/config.ts';
@@ -68,13 +68,13 @@ export async function makeSources(
 /** The skills of this package for its own agents. They are not watched. */
 export function makeBuiltInSource(taken: Set<string>): SkillSource {
   const root = shippedFolder();
-  const id = freeId(BUILT_IN, taken);
+  const id = takeFreeId(BUILT_IN, taken);
   const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
   return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
 }
 
 /** Takes an id that is not in use: `base`, or `base` with a number. */
-export function freeId(base: string, taken: Set<string>): string {
+export function takeFreeId(base: string, taken: Set<string>): string {
   let id = base;
   for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
   taken.add(id);
@@ -122,7 +122,7 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
 async function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): Promise<SkillSource> {
   const { root, configFile, taken, cache, trusted = true } = defaults;
   const validation = config.validation ?? defaults.validation;
-  const idOr = (name: string): string => freeId(config.id ?? sourceIdOf(name), taken);
+  const idOr = (name: string): string => takeFreeId(config.id ?? sourceIdOf(name), taken);
   if (config.inline !== undefined) {
     const skills = [config.inline].flat() as readonly InlineSkillConfig[];
     const { createInlineSource } = await import('./kinds/inline-source.ts');
@@ -166,7 +166,7 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults, shippe
     validation,
     writable,
     onlyWithin,
-    elsewhere: elsewhereOf(root, onlyWithin),
+    linkTargetsOf: linkTargetsFor(root, onlyWithin),
     cache,
   });
 }
@@ -214,7 +214,7 @@ async function makePageSource(
   const url = pageAddress(wellKnown) ?? '';
   const id = idOr(new URL(url).hostname);
   if (!trusted) {
-    const problems = [rootNotApproved(root, [`sources (${url})`])].flatMap((problem) => problem ?? []);
+    const problems = [unapprovedRootProblem(root, [`sources (${url})`])].flatMap((problem) => problem ?? []);
     const { createMemorySource } = await import('./kinds/memory-source.ts');
     return createMemorySource({ id, kind: 'well-known', location: url, load: async () => ({ skills: [], problems }) });
   }
@@ -229,10 +229,10 @@ async function makePageSource(
 }
 
 /** Which links of a source may lead outside its folder. */
-function elsewhereOf(
+function linkTargetsFor(
   root: string,
   onlyWithin: OnlyWithin | undefined,
-): NonNullable<DirectorySourceOptions['elsewhere']> {
+): NonNullable<DirectorySourceOptions['linkTargetsOf']> {
   return (realRoot, sources) =>
     linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), root, onlyWithin });
 }
@@ -245,9 +245,17 @@ function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly Sk
     const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
     const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
-    const elsewhere = elsewhereOf(root, onlyWithin);
-    const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, elsewhere, cache };
-    return createDirectorySource({ id: freeId(prefixed, taken), root: path, ...options });
+    const linkTargetsOf = linkTargetsFor(root, onlyWithin);
+    const options = {
+      ...directoryOptions(config),
+      validation,
+      writable,
+      optional: true,
+      onlyWithin,
+      linkTargetsOf,
+      cache,
+    };
+    return createDirectorySource({ id: takeFreeId(prefixed, taken), root: path, ...options });
   });
 }
 

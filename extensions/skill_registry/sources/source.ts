@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { rootNotApproved } from '../../../kernel/host.ts';
+import { unapprovedRootProblem } from '../../../kernel/host.ts';
 import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { RemoteFiles } from '../trust/types.ts';
 import type { PackScopes } from './types.ts';
 
-/** A source of skills, of any kind. Programs write an `OwnSource` instead. */
+/** A source of skills, of any kind. Programs write an `CustomSource` instead. */
 export interface SkillSource {
   /** Unique among the sources; the first half of a qualified id. */
   readonly id: string;
@@ -36,7 +36,7 @@ export interface SkillSource {
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /** The other files of a skill, by path, at most 512. */
   resources(skill: Skill): readonly ResourceInfo[];
-  /** `resources`, and the number of files that are never handed out (`leftOut` of the registry). Absent: the number is 0. */
+  /** `resources`, and the number of files that are never handed out (`leftOutCount` of the registry). Absent: the number is 0. */
   listing?(skill: Skill): SkillListing;
   /** @throws as `readContained`. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
@@ -89,7 +89,7 @@ export interface SourceScan {
  * The skills of the last scan of a source. The skill in a call is looked up here, and its paths are never used: a caller could
  * otherwise read any file with a skill object of its own.
  */
-export interface OwnSkills<T> {
+export interface ScannedSkills<T> {
   replace(found: ReadonlyMap<string, T>): void;
   /** As `replace`, but calls `find` only when a skill is looked up. */
   replaceLater(find: () => ReadonlyMap<string, T>): void;
@@ -99,7 +99,7 @@ export interface OwnSkills<T> {
 }
 
 /** Keyed by qualified id. */
-export function createOwnSkills<T>(): OwnSkills<T> {
+export function createScannedSkills<T>(): ScannedSkills<T> {
   let current: ReadonlyMap<string, T> | undefined = new Map();
   let later = (): ReadonlyMap<string, T> => new Map();
   const all = (): ReadonlyMap<string, T> => {
@@ -140,5 +140,5 @@ export interface OnlyWithin {
 /** ROOT_NOT_APPROVED for a source whose real path is outside `only.folder`; else undefined. */
 export function linkedOut(location: string, real: string, only: OnlyWithin | undefined): Problem | undefined {
   if (!only || isInside(real, futureRealPath(only.folder))) return undefined;
-  return rootNotApproved(only.root, [`${relative(only.root, location)} (a link that leads out of it)`]);
+  return unapprovedRootProblem(only.root, [`${relative(only.root, location)} (a link that leads out of it)`]);
 }

@@ -13,7 +13,7 @@ export interface PackScopes {
 }
 
 /** A skill that a program makes. */
-export interface OwnSkill {
+export interface CustomSkill {
   /** The name that agents and people use, without `/`, backslash, colon and backtick. */
   readonly id: string;
   /** Shown to people. Default: the id. */
@@ -28,11 +28,11 @@ export interface OwnSkill {
 }
 
 /** Skills from anywhere: a database, a service, a program. `defineSource` makes one. */
-export interface OwnSource {
+export interface CustomSource {
   /** Letters, digits and `@ . _ / -`; the first half of qualified ids. Gets a number when it is in use. */
   readonly id: string;
   /** All skills, or a function that returns them. It is called at every refresh and has 10 seconds. */
-  readonly skills: readonly OwnSkill[] | (() => readonly OwnSkill[] | Promise<readonly OwnSkill[]>);
+  readonly skills: readonly CustomSkill[] | (() => readonly CustomSkill[] | Promise<readonly CustomSkill[]>);
   /** Receives a function to call when the skills have changed; the registry then refreshes. @returns unsubscribes. */
   readonly onChange?: ((changed: () => void) => () => void) | undefined;
 }

@@ -1,7 +1,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
-import { futureRealPath, isInside, privateFile, privateFolder } from '../../../lib/files/index.ts';
+import { futureRealPath, isInside, makePrivateFile, makePrivateFolder } from '../../../lib/files/index.ts';
 import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 
 export type { SqliteDatabase };
@@ -12,13 +12,13 @@ export type { SqliteDatabase };
  *
  * @param file - Absolute, or `:memory:`.
  * @param busyMs - How long a writer waits for another process, in milliseconds. Default: 5,000.
- * @throws errors that `sqliteFailure` classifies, and those of `assertInPlace`.
+ * @throws errors that `sqliteFailure` classifies, and those of `assertNoLinkLeadsOut`.
  */
 export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
   if (file !== ':memory:') {
-    assertInPlace(file);
-    storeFolder(dirname(file));
-    privateFile(file);
+    assertNoLinkLeadsOut(file);
+    makeStoreFolder(dirname(file));
+    makePrivateFile(file);
   }
   const database = openSqlite(file, busyMs);
   try {
@@ -36,7 +36,7 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
  * @param file - In a folder of `data/` or of the user's cache directory, which may be links themselves.
  * @throws STORE_UNAVAILABLE.
  */
-export function assertInPlace(file: string): void {
+export function assertNoLinkLeadsOut(file: string): void {
   const data = futureRealPath(dirname(dirname(file)));
   // SQLite creates these files in the same folder.
   const linked = ['', '-wal', '-shm', '-journal'].find((end) => !isInside(futureRealPath(file + end), data));
@@ -46,9 +46,9 @@ export function assertInPlace(file: string): void {
 }
 
 /** Creates a folder for databases with access for this user only. Its `.gitignore` excludes the databases, but not the config. */
-export function storeFolder(folder: string): void {
+export function makeStoreFolder(folder: string): void {
   const isNew = !existsSync(folder);
-  privateFolder(folder);
+  makePrivateFolder(folder);
   if (!isNew) return;
   try {
     writeFileSync(join(folder, '.gitignore'), '/.gitignore\n/*.db*\n/write.lock\n', { flag: 'wx', mode: 0o600 });

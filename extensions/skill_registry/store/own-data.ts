@@ -10,7 +10,7 @@ export interface OwnData extends Pick<Reservation, 'release'> {
 }
 
 /** @param root - Absolute. */
-export function keepOwnData(root: string): OwnData {
+export function reserveOwnData(root: string): OwnData {
   const reservation = reserve(root, 'skill_registry');
   const renew = (): void => reservation.keep(reservedPaths(root));
   renew();

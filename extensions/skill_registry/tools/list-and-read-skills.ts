@@ -1,11 +1,11 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
 import { countTokens, toWire, type Wire, withoutHidden } from '../../../lib/text/index.ts';
 import { loadedMessage } from '../read/reading.ts';
-import type { ReadResource, ReadSkill } from '../read/types.ts';
+import type { ResourceContent, SkillContent } from '../read/types.ts';
 import type { ListedSkill, SkillList } from '../search/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchReady'>): Tool {
+export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareSearch'>): Tool {
   return defineTool({
     name: 'list_skills',
     description:
@@ -20,7 +20,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchRe
     }),
     execute: async ({ query, tag, source, limit }, { turn }) => {
       const given = Object.entries({ query, tag, source, limit }).filter(([, value]) => value !== undefined);
-      if (query?.trim()) await registry.searchReady(query);
+      if (query?.trim()) await registry.prepareSearch(query);
       return { success: true, ...listForModels(registry.list(Object.fromEntries(given), turn)) };
     },
   });
@@ -54,15 +54,15 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
     }),
     execute: async ({ skill_id, path }, { turn }) => ({
       success: true,
-      ...toWire(await handedOver(await registry.readResource(skill_id, path, turn))),
+      ...toWire(await withoutHiddenText(await registry.readResource(skill_id, path, turn))),
     }),
   });
 }
 
 /** For models: without hidden text, and with the number of characters left out. */
-export async function handedOver(
-  read: ReadSkill | ReadResource,
-): Promise<(ReadSkill | ReadResource) & Pick<ReadSkill, 'hiddenLeftOut'>> {
+export async function withoutHiddenText(
+  read: SkillContent | ResourceContent,
+): Promise<(SkillContent | ResourceContent) & Pick<SkillContent, 'hiddenLeftOut'>> {
   const { text, leftOut } = withoutHidden(read.content);
   if (leftOut === 0) return read;
   const approxTokens = await countTokens(text);

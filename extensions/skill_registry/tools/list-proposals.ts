@@ -20,7 +20,7 @@ export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals
       const own = await proposals.list('all', { author, skillId, limit });
       const rows = own.map(({ id, skillId: skill_id, state, decision }) => ({
         ...{ proposal_id: id, skill_id, state },
-        ...{ decided_by: visible(decision?.by), reason: visible(decision?.reason) },
+        ...{ decided_by: visibleText(decision?.by), reason: visibleText(decision?.reason) },
       }));
       return { success: true, proposals: rows };
     },
@@ -29,6 +29,6 @@ export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals
 
 // --- internal ---
 
-function visible(text: string | null = null): string | null {
+function visibleText(text: string | null = null): string | null {
   return text && showHidden(text);
 }

@@ -1,9 +1,9 @@
 import { defineTool, isCodedError, type Tool, z } from 'skill-registry/kernel';
 import { withoutPaths } from '../../../kernel/host.ts';
 import { showName, withNote } from '../../../lib/text/index.ts';
-import type { ReadSkill } from '../read/types.ts';
+import type { SkillContent } from '../read/types.ts';
 import type { ResourceInfo } from '../skill/skill.ts';
-import { handedOver } from './list-and-read-skills.ts';
+import { withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**
@@ -25,7 +25,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
       const file = async (bucket: string, path: string | null = null): Promise<string | null> => {
         if (path === null) return null;
         try {
-          return textOf(await handedOver(await registry.readResource(name, `${bucket}/${path}`, turn)));
+          return contentWithNote(await withoutHiddenText(await registry.readResource(name, `${bucket}/${path}`, turn)));
         } catch (error) {
           if (isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
           errors.push(describe(error));
@@ -35,7 +35,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
       try {
         // A call for a file alone is not a load of the skill.
         const isFile = (reference ?? script ?? null) !== null;
-        const body = isFile ? null : textOf(await registry.read(name, { audience: 'model' }, turn));
+        const body = isFile ? null : contentWithNote(await registry.read(name, { audience: 'model' }, turn));
         const reference_content = await file('references', reference);
         const script_content = await file('scripts', script);
         const resources = registry.resources(name, turn);
@@ -65,7 +65,10 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
 // --- internal ---
 
 /** The keys of the result are fixed, so the text itself ends with a line that says how many characters were left out. */
-function textOf({ content, hiddenLeftOut: leftOut = 0 }: Pick<ReadSkill, 'content' | 'hiddenLeftOut'>): string {
+function contentWithNote({
+  content,
+  hiddenLeftOut: leftOut = 0,
+}: Pick<SkillContent, 'content' | 'hiddenLeftOut'>): string {
   return withNote({ text: content, leftOut });
 }
 

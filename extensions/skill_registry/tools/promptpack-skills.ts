@@ -1,6 +1,6 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
 import { withNote } from '../../../lib/text/index.ts';
-import { handedOver } from './list-and-read-skills.ts';
+import { withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**
@@ -34,7 +34,7 @@ export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>)
       path: z.string().describe('Relative to the skill, as it is listed there: references/guide.md'),
     }),
     async execute({ skill_name, path }, { turn }) {
-      const { content, hiddenLeftOut: leftOut = 0 } = await handedOver(
+      const { content, hiddenLeftOut: leftOut = 0 } = await withoutHiddenText(
         await registry.readResource(skill_name, path, turn),
       );
       return { success: true, content: withNote({ text: content, leftOut }) };

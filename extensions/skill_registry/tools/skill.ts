@@ -4,7 +4,7 @@ import { skillNamed } from '../catalog/snapshot.ts';
 import { composeSkillMd, patchFrontmatter, replaceText } from '../propose/skill-text.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { changeSkill, type RequestedChange } from './change-skill.ts';
-import { handedOver, listForModels } from './list-and-read-skills.ts';
+import { listForModels, withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
@@ -47,7 +47,7 @@ export function skillTool(registry: SkillsForTools): Tool {
           path === undefined
             ? registry.read(name, { audience: 'model', view: 'raw' }, turn)
             : registry.readResource(name, path, turn);
-        return { success: true, ...toWire(await handedOver(await found)) };
+        return { success: true, ...toWire(await withoutHiddenText(await found)) };
       }
       const change = requestedChange(registry, args, name);
       const justification = args.justification ?? `${args.action} of "${name}", requested without a reason.`;

@@ -12,7 +12,7 @@ import type { Workflows } from '../workflow/types.ts';
 export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource' | 'resources'> {
   list(query?: ListQuery, turn?: TurnContext): SkillList;
   /** Resolves when `list` with this query has nothing left to prepare. */
-  searchReady(query?: string): Promise<void>;
+  prepareSearch(query?: string): Promise<void>;
   snapshot(): Snapshot;
   /** Scans every source now. */
   refresh(): Promise<unknown>;

@@ -5,7 +5,7 @@ import type { TrustDecision } from './types.ts';
 /** The content about which a person decides. */
 export interface Inspected {
   /** Real path of the skill's folder or file. */
-  readonly place: string;
+  readonly path: string;
   readonly digest: string;
   /** Whether it was brought in from elsewhere. */
   readonly broughtIn: boolean;
@@ -18,8 +18,8 @@ export interface Inspected {
  * across edits.
  */
 export function isAllowed(trust: Pick<Trust, 'decisions'>, inspected: Inspected): boolean {
-  const allowed = new Set(trust.decisions().flatMap((one) => (one.action === 'allow' ? [keyOf(one)] : [])));
-  const isDecided = (subject: Subject): boolean => allowed.has(keyOf(subject));
+  const allowed = new Set(trust.decisions().flatMap((one) => (one.action === 'allow' ? [subjectKey(one)] : [])));
+  const isDecided = (subject: Subject): boolean => allowed.has(subjectKey(subject));
   const findings = findingsOf(inspected);
   // Without findings nothing is known of them, and nobody can have allowed them.
   return isDecided(contentOf(inspected)) || (!inspected.broughtIn && findings.length > 0 && findings.every(isDecided));
@@ -40,16 +40,16 @@ export function decide(
 
 // --- internal ---
 
-function contentOf({ place, digest }: Inspected): Subject {
-  return { kind: 'content', path: place, digest };
+function contentOf({ path, digest }: Inspected): Subject {
+  return { kind: 'content', path, digest };
 }
 
-function findingsOf({ place, findings }: Inspected): readonly Subject[] {
-  return findings.map(({ rule, excerpt }) => ({ kind: 'finding', path: place, rule, excerpt }));
+function findingsOf({ path, findings }: Inspected): readonly Subject[] {
+  return findings.map(({ rule, excerpt }) => ({ kind: 'finding', path, rule, excerpt }));
 }
 
 /** The path of a content is where it lay when it was decided about. */
-function keyOf(subject: Subject): string {
+function subjectKey(subject: Subject): string {
   const { kind } = subject;
   if (kind === 'content') return JSON.stringify([kind, subject.digest]);
   return JSON.stringify([kind, subject.path, ...(kind === 'finding' ? [subject.rule, subject.excerpt] : [])]);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { userCacheDirectory, whyNotBelieved } from '../../../lib/trust/index.ts';
+import { userCacheDirectory, whyNotTrusted } from '../../../lib/trust/index.ts';
 import { RULE_SET } from '../inspect/rule-set.ts';
 import type { Inspection } from '../inspect/types.ts';
 import { type CachePart, cacheProblems, createCache } from '../store/cache.ts';
 
 /** What was found when a skill was inspected last. */
-export interface PlaceEntry {
+export interface InspectionEntry {
   /** Digest of its SKILL.md. */
   readonly skillDigest: string;
   /** Equal as long as no file has changed; empty when that cannot be told from the stats. */
@@ -18,13 +18,13 @@ export interface PlaceEntry {
 
 /** The inspections of this user, by digest and rule set, and where the skills lie. Any of them may be lost at any time. */
 export interface Inspections {
-  /** Reads what is known of these places, at once. */
-  look(places: readonly string[]): void;
-  at(place: string): PlaceEntry | undefined;
-  of(digest: string): Inspection | undefined;
-  /** Whether a place that was looked at has a `block` finding. */
+  /** Reads what is known of the skills at these paths, at once. */
+  load(paths: readonly string[]): void;
+  entryAt(path: string): InspectionEntry | undefined;
+  inspectionOf(digest: string): Inspection | undefined;
+  /** Whether a skill that was loaded has a `block` finding. */
   hasBlocked(): boolean;
-  keep(place: string, entry: PlaceEntry, inspection: Inspection): void;
+  keep(path: string, entry: InspectionEntry, inspection: Inspection): void;
   /** CACHE_UNAVAILABLE. */
   problems(): readonly Problem[];
   close(): void;
@@ -32,8 +32,8 @@ export interface Inspections {
 
 /** Raise it when the tables change. */
 const TABLES = 2;
-/** With more places than this the file is emptied, and what is still there is inspected again. */
-const MAX_PLACES = 100_000;
+/** With more skills than this the file is emptied, and what is still there is inspected again. */
+const MAX_SKILLS = 100_000;
 
 const INSPECTIONS: CachePart = {
   name: 'inspection',
@@ -54,9 +54,9 @@ export function inspectionsFile(): string {
 
 /** @param file - Not used when somebody else can write it. Undefined: in memory. */
 export function openInspections(file: string | undefined): Inspections {
-  const trouble = file && whyNotBelieved(file);
+  const trouble = file && whyNotTrusted(file);
   const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
-  const places = new Map<string, PlaceEntry | null>();
+  const entries = new Map<string, InspectionEntry | null>();
   const inspections = new Map<string, Inspection>();
   const blocked = new Set<string>();
   /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
@@ -77,25 +77,25 @@ export function openInspections(file: string | undefined): Inspections {
       });
     });
   };
-  const know = (place: string, entry: PlaceEntry | null): void => {
-    places.set(place, entry);
-    if (entry?.verdict === 'block') blocked.add(place);
-    else blocked.delete(place);
+  const know = (path: string, entry: InspectionEntry | null): void => {
+    entries.set(path, entry);
+    if (entry?.verdict === 'block') blocked.add(path);
+    else blocked.delete(path);
   };
-  const look = (given: readonly string[]): void => {
-    const missing = given.filter((place) => !places.has(place));
+  const load = (given: readonly string[]): void => {
+    const missing = given.filter((path) => !entries.has(path));
     if (missing.length === 0) return;
     const rows = cache.useIfThere((database) => database.prepare<Row>(SELECT).all(JSON.stringify(missing)));
-    for (const place of missing) places.set(place, null);
+    for (const path of missing) entries.set(path, null);
     for (const row of rows ?? []) know(row.place, entryOf(row));
   };
   return {
-    look,
-    at(place) {
-      look([place]);
-      return places.get(place) ?? undefined;
+    load,
+    entryAt(path) {
+      load([path]);
+      return entries.get(path) ?? undefined;
     },
-    of(digest) {
+    inspectionOf(digest) {
       const known =
         inspections.get(digest) ??
         waiting.find(({ entry }) => entry.digest === digest)?.inspection ??
@@ -104,14 +104,14 @@ export function openInspections(file: string | undefined): Inspections {
       return known;
     },
     hasBlocked: () => blocked.size > 0,
-    keep(place, entry, inspection) {
-      know(place, entry);
+    keep(path, entry, inspection) {
+      know(path, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
-      waiting.push({ place, entry, inspection });
+      waiting.push({ path, entry, inspection });
       if (waiting.length >= AT_ONCE) flush();
       else timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
-    problems: () => (file && trouble ? [notBelieved(file, trouble)] : cacheProblems(file, cache, 'inspects')),
+    problems: () => (file && trouble ? [untrustedFile(file, trouble)] : cacheProblems(file, cache, 'inspects')),
     close() {
       flush();
       cache.close();
@@ -122,8 +122,8 @@ export function openInspections(file: string | undefined): Inspections {
 // --- internal ---
 
 interface Kept {
-  readonly place: string;
-  readonly entry: PlaceEntry;
+  readonly path: string;
+  readonly entry: InspectionEntry;
   readonly inspection: Inspection;
 }
 
@@ -136,12 +136,13 @@ type Database = Parameters<Parameters<ReturnType<typeof createCache>['use']>[0]>
 const SELECT =
   'SELECT place, skill, stamp, digest, verdict FROM json_each(?) JOIN inspection_place ON place = json_each.value';
 
-interface Row extends Omit<PlaceEntry, 'skillDigest'> {
+interface Row extends Omit<InspectionEntry, 'skillDigest'> {
+  /** The path; a column, so the name stays. */
   readonly place: string;
   readonly skill: string;
 }
 
-function entryOf({ skill, stamp, digest, verdict }: Row): PlaceEntry {
+function entryOf({ skill, stamp, digest, verdict }: Row): InspectionEntry {
   return { skillDigest: skill, stamp, digest, verdict };
 }
 
@@ -156,22 +157,22 @@ function readInspection(database: Database, digest: string): Inspection | undefi
 
 function emptyWhenFull(database: Database): void {
   const { n = 0 } = database.prepare<{ n: number }>('SELECT count(*) AS n FROM inspection_place').get() ?? {};
-  if (n > MAX_PLACES) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
+  if (n > MAX_SKILLS) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
 }
 
 function write(database: Database, rows: readonly Kept[]): void {
   const inspected = database.prepare('INSERT OR REPLACE INTO inspection (digest, verdict, findings) VALUES (?, ?, ?)');
-  const placed = database.prepare(
+  const entries = database.prepare(
     'INSERT OR REPLACE INTO inspection_place (place, skill, stamp, digest, verdict) VALUES (?, ?, ?, ?, ?)',
   );
-  for (const { place, entry, inspection } of rows) {
+  for (const { path, entry, inspection } of rows) {
     const { skillDigest, stamp, digest, verdict } = entry;
     inspected.run(digest, inspection.verdict, JSON.stringify(inspection.findings));
-    placed.run(place, skillDigest, stamp, digest, verdict);
+    entries.run(path, skillDigest, stamp, digest, verdict);
   }
 }
 
-function notBelieved(file: string, reason: string): Problem {
+function untrustedFile(file: string, reason: string): Problem {
   const message = `The inspections in this file are not used, because ${reason}: skills are inspected again by every process. Remove it, or let only this user write it.`;
   return { code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message };
 }

@@ -11,7 +11,7 @@ export const CHANGE_WAITS: string =
   'a change of it was interrupted, and nothing undoes it in a root that nobody has approved (skill-registry trust allow in the root)';
 
 /** The reason of a skill with these `block` findings. */
-export function textOf([first, ...others]: readonly Finding[]): string {
+export function blockReason([first, ...others]: readonly Finding[]): string {
   if (!first) return 'something in it would be called an attack';
   const at = first.line === undefined ? '' : `:${first.line}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
@@ -30,7 +30,7 @@ export function notHeld({ id }: Skill): ReturnType<typeof invalidArgument> {
   );
 }
 
-export function notBelieved(file: string, reason: string): Problem {
+export function trustUnusableProblem(file: string, reason: string): Problem {
   const message = `This file is ignored, so no held skill is allowed: ${reason}.`;
   return { code: 'TRUST_UNUSABLE', severity: 'warning', file, message };
 }

@@ -33,14 +33,14 @@ export function decisionAbout(source: string, trust: Pick<Trust, 'decisions'> = 
 
 /** Who revoked a source and when; undefined when nobody has. */
 export function whyRevoked(source: string, trust?: Pick<Trust, 'decisions'>): string | undefined {
-  return reasonOf(decisionAbout(source, trust), source);
+  return revocationReason(decisionAbout(source, trust), source);
 }
 
 /** Says of a real path who revoked it or a folder around it. Undefined when no folder is revoked. */
 export function revokedFiles(trust: Pick<Trust, 'decisions'>): ((realFile: string) => string | undefined) | undefined {
   const folders = realFolders(trust.decisions().filter(({ kind }) => kind === 'source'));
   if (!folders.some(({ decision }) => decision.action === 'revoke')) return undefined;
-  return (realFile) => reasonOf(nearest(realFile, folders), realFile);
+  return (realFile) => revocationReason(nearest(realFile, folders), realFile);
 }
 
 /** @throws SOURCE_REVOKED. */
@@ -91,7 +91,7 @@ function decoded(path: string): string {
   }
 }
 
-function reasonOf(decision: Decision | undefined, source: string): string | undefined {
+function revocationReason(decision: Decision | undefined, source: string): string | undefined {
   if (decision?.action !== 'revoke') return undefined;
   const { by, at, reason, path } = decision;
   const why = reason === undefined ? '' : ` (${oneLine(reason, 200)})`;

@@ -30,7 +30,7 @@ export interface TrustDecision {
 }
 
 /** A change that a person is about to make. */
-export type PlannedChange =
+export type ChangeToApprove =
   | { /** Whole. */ readonly proposalId: string }
   | { readonly skillId: string; readonly revision: string | number };
 

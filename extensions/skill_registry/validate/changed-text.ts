@@ -1,9 +1,9 @@
 import type { Problem } from 'skill-registry/kernel';
 import { shorten } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
-import { readSource } from '../skill/fields-as-written.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
+import { readRawFrontmatter } from '../skill/raw-frontmatter.ts';
 import { specViolations } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 
@@ -75,7 +75,7 @@ const MENDED_HERE: ReadonlySet<string> = new Set(['NAME_MISSING', 'FRONTMATTER_R
 
 /** Also where `when_to_use` stands for it here. */
 function lacksField(text: string, field: string): boolean {
-  const source = readSource(text);
+  const source = readRawFrontmatter(text);
   return 'fields' in source && !source.fields.has(field);
 }
 

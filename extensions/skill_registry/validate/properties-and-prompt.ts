@@ -1,15 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
-import {
-  readSource,
-  type SourceFailure,
-  type SourceFields,
-  type SourceValue,
-  strip,
-} from '../skill/fields-as-written.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
+import { type RawFailure, type RawFields, type RawValue, readRawFrontmatter, strip } from '../skill/raw-frontmatter.ts';
 import { failureText, requiredFieldError } from '../skill/spec-rules.ts';
 import { findSkillMd, readSkillMd } from './read-skill-md.ts';
 
@@ -56,7 +50,7 @@ export function readProperties(path: string, { cwd = process.cwd() }: ReadProper
   const read = readSkillMd(file);
   if ('unreadable' in read) throw failed('SKILL_FILE_UNREADABLE', read.unreadable);
   if (read.fault?.refusal) throw failed('ENCODING_INVALID', read.fault.refusal);
-  const source = readSource(read.text);
+  const source = readRawFrontmatter(read.text);
   if ('failure' in source) throw failed(CODES[source.failure.kind], failureText(source.failure));
   return propertiesOf(source.fields);
 }
@@ -77,7 +71,7 @@ export function toPrompt(paths: readonly string[], { cwd = process.cwd() }: Read
 
 // --- internal ---
 
-const CODES: Readonly<Record<SourceFailure['kind'], PropertiesErrorCode>> = {
+const CODES: Readonly<Record<RawFailure['kind'], PropertiesErrorCode>> = {
   missing: 'FRONTMATTER_MISSING',
   unclosed: 'FRONTMATTER_UNCLOSED',
   invalid: 'FRONTMATTER_INVALID',
@@ -91,7 +85,7 @@ function failed(code: PropertiesErrorCode, message: string): CodedError<Properti
   return new CodedError(code, message);
 }
 
-function propertiesOf(fields: SourceFields): SkillProperties {
+function propertiesOf(fields: RawFields): SkillProperties {
   // A missing field is reported before an empty one.
   const wrong =
     REQUIRED.find((field) => !fields.has(field)) ??
@@ -109,16 +103,16 @@ function propertiesOf(fields: SourceFields): SkillProperties {
   };
 }
 
-function isEmpty(value: SourceValue): boolean {
-  return value instanceof Map ? value.size === 0 : (value as string | readonly SourceValue[]).length === 0;
+function isEmpty(value: RawValue): boolean {
+  return value instanceof Map ? value.size === 0 : (value as string | readonly RawValue[]).length === 0;
 }
 
 /** `Object.fromEntries`, because an assignment to `__proto__` would set the prototype. */
-function plain(value: SourceValue): PropertyValue {
+function plain(value: RawValue): PropertyValue {
   if (typeof value === 'string') return value;
   if (value instanceof Map)
-    return Object.fromEntries([...(value as SourceFields)].map(([key, inner]) => [key, plain(inner)]));
-  return [...(value as readonly SourceValue[])].map(plain);
+    return Object.fromEntries([...(value as RawFields)].map(([key, inner]) => [key, plain(inner)]));
+  return [...(value as readonly RawValue[])].map(plain);
 }
 
 function skillLines(directory: string): readonly string[] {

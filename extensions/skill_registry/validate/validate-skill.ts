@@ -5,11 +5,11 @@ import { readContained } from '../../../lib/files/index.ts';
 import { showName } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { readSource } from '../skill/fields-as-written.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
+import { readRawFrontmatter } from '../skill/raw-frontmatter.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
-import { fieldMeantBy, strictVerdict } from '../skill/strict-rules.ts';
+import { didYouMeanField, strictVerdict } from '../skill/strict-rules.ts';
 import { isUsableId, unusableIdText } from '../skill/usable-id.ts';
 import { hiddenBelow, hiddenInNames } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
@@ -221,10 +221,10 @@ function descriptionFindings(text: string, skillId: string, found: readonly Skil
 
 /** Fields that are nearly one that is read. The profile `strict` says so itself. */
 function misspeltFields(text: string): readonly SkillFinding[] {
-  const source = readSource(text);
+  const source = readRawFrontmatter(text);
   if ('failure' in source) return [];
   return [...source.fields.keys()].flatMap((field) => {
-    const hint = fieldMeantBy(field);
+    const hint = didYouMeanField(field);
     return hint === ''
       ? []
       : [notStandard({ message: `No field is called "${field}".${hint}`, line: source.lineOf(field) })];

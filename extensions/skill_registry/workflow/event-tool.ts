@@ -8,7 +8,7 @@ const MAX_IDS = 50;
 
 /**
  * Changes the state of the workflow that the conversation is in. Only an agent whose conversation is in a workflow with events is given
- * it (`isFor`). The answer says which skills are there now, and which no longer.
+ * it (`isAvailableIn`). The answer says which skills are there now, and which no longer.
  */
 export function workflowEventTool({
   visible,
@@ -37,7 +37,7 @@ export function workflowEventTool({
       };
     },
   });
-  return { ...tool, isFor: (turn) => workflows.hasEvents(turn) };
+  return { ...tool, isAvailableIn: (turn) => workflows.hasEvents(turn) };
 }
 
 // --- internal ---

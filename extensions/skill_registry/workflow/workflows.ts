@@ -151,7 +151,7 @@ function noWorkflow(name: string, snapshot: Snapshot): Error {
   const known = workflowPacks(snapshot);
   if (known.length === 0) {
     return invalidArgument(
-      `There is no pack with a workflow, got ${quoted(name)}. Add one to sources: { pack: <file> }.`,
+      `There is no pack with a workflow, got ${quoted(name)}. Add one to \`sources\` in data/skill_registry/config.yaml: { pack: <file> }.`,
     );
   }
   const near = nearestIds(known, name);

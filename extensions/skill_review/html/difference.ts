@@ -1,7 +1,7 @@
 import type { FindingLevel } from '../../skill_registry/api.ts';
 import { type Html, html } from './html.ts';
-import { level } from './parts.ts';
-import { type DiffRow, type ReadDifference, readDifference } from './read-difference.ts';
+import { type DiffRow, parseDifference, type ShownDifference } from './parse-difference.ts';
+import { levelTag } from './parts.ts';
 
 /** A remark on one line of the new text. */
 export interface Remark {
@@ -33,8 +33,8 @@ export function viewLink(path: string, view: DifferenceOptions['view']): Html {
 }
 
 /** A unified diff as a table; its changed words are marked. */
-export function difference(diff: string | ReadDifference, { view, remarks = [], whole }: DifferenceOptions): Html {
-  const read = typeof diff === 'string' ? readDifference(diff) : diff;
+export function difference(diff: string | ShownDifference, { view, remarks = [], whole }: DifferenceOptions): Html {
+  const read = typeof diff === 'string' ? parseDifference(diff) : diff;
   if (read.rows.length === 0) return html`<p class="empty">There is no difference.</p>`;
   const byLine = new Map<number, Remark[]>();
   for (const remark of remarks) byLine.set(remark.line, [...(byLine.get(remark.line) ?? []), remark]);
@@ -56,7 +56,7 @@ ${restOf(read, whole)}`;
 const SIGNS = { same: ' ', del: '−', add: '+' } as const;
 const SAID = { same: '', del: 'removed', add: 'added' } as const;
 
-function restOf({ leftOut, cut }: ReadDifference, whole: string): Html {
+function restOf({ leftOut, cut }: ShownDifference, whole: string): Html {
   const missing = [
     ...(leftOut > 0 ? [`${leftOut} more ${leftOut === 1 ? 'line is' : 'lines are'} not shown`] : []),
     ...(cut ? ['long lines are cut'] : []),
@@ -73,7 +73,7 @@ function words({ text, parts, kind }: DiffRow): Html {
 
 function remarkRow(remarks: readonly Remark[] | undefined): Html | '' {
   if (!remarks) return '';
-  const items = remarks.map(({ level: how, text }) => html`<div>${level(how)} ${text}</div>`);
+  const items = remarks.map(({ level: how, text }) => html`<div>${levelTag(how)} ${text}</div>`);
   return html`<tr class="remark"><td colspan="4">${items}</td></tr>
 `;
 }

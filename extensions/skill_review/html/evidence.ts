@@ -1,6 +1,6 @@
 import type { EvaluationResult, ProposalEvidence, SkillEvidence, UsageReport } from '../../skill_registry/api.ts';
 import { type Html, html } from './html.ts';
-import { count, plural, tag, time } from './parts.ts';
+import { formatNumber, formatTime, plural, tag } from './parts.ts';
 
 type Claim = SkillEvidence['claims'][number];
 
@@ -17,8 +17,8 @@ export function ranOnBoth({ before, after, notRun, changes }: ProposalEvidence):
 <table class="narrow"><thead><tr><th scope="col">Run by the registry</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>
 ${row('Checks', ({ totals }) => totalsOf(totals))}
 ${row('Validity', ({ validity }) => validityOf(validity))}
-${row('Tokens in the catalog', ({ tokens }) => (tokens.l1 === null ? '' : count(tokens.l1)))}
-${row('Tokens when read', ({ tokens }) => count(tokens.l2))}
+${row('Tokens in the catalog', ({ tokens }) => (tokens.l1 === null ? '' : formatNumber(tokens.l1)))}
+${row('Tokens when read', ({ tokens }) => formatNumber(tokens.l2))}
 ${hasQueries ? [row('Precision', ({ triggers }) => share(triggers?.precision)), row('Recall', ({ triggers }) => share(triggers?.recall))] : ''}
 </tbody></table>
 ${after ? failures(after) : ''}
@@ -28,10 +28,10 @@ ${changes.length === 0 ? '' : html`<p>Queries that find another skill than befor
 /** One result with everything that failed. */
 export function resultPart(result: EvaluationResult): Html {
   const { totals, validity, tokens, triggers, at } = result;
-  return html`<dl class="facts"><dt>Run</dt><dd>${time(at)} UTC</dd><dt>Checks</dt><dd>${totalsOf(totals)}</dd>
+  return html`<dl class="facts"><dt>Run</dt><dd>${formatTime(at)} UTC</dd><dt>Checks</dt><dd>${totalsOf(totals)}</dd>
 <dt>Validity</dt><dd>${validityOf(validity)}, by the profile ${validity.profile}</dd>
-<dt>Tokens</dt><dd>${tokens.l1 === null ? '' : `${count(tokens.l1)} in the catalog, `}${count(tokens.l2)} when it is read</dd>
-${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, of ${triggers.queries.length === 1 ? '1 query' : `${count(triggers.queries.length)} queries`}</dd>` : ''}</dl>
+<dt>Tokens</dt><dd>${tokens.l1 === null ? '' : `${formatNumber(tokens.l1)} in the catalog, `}${formatNumber(tokens.l2)} when it is read</dd>
+${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, of ${triggers.queries.length === 1 ? '1 query' : `${formatNumber(triggers.queries.length)} queries`}</dd>` : ''}</dl>
 ${failures(result)}`;
 }
 
@@ -46,7 +46,7 @@ export function claimsPart(claims: readonly Claim[]): Html | '' {
       text,
       summary,
       kind,
-    }) => html`<p class="quiet">${tag('claim')} ${by}, of ${kind === 'grading' ? 'case ' : ''}${about}, ${time(at)}${summary ? `: ${summary.passed} of ${summary.total} passed` : ''}</p>
+    }) => html`<p class="quiet">${tag('claim')} ${by}, of ${kind === 'grading' ? 'case ' : ''}${about}, ${formatTime(at)}${summary ? `: ${summary.passed} of ${summary.total} passed` : ''}</p>
 <p class="said">${text}</p>`,
   );
   return html`<h2>What others claim</h2><p class="quiet">The registry has not checked these claims.</p>${items}`;
@@ -67,7 +67,7 @@ export function usageLine({ totals, since, until }: UsageReport, skillId: string
 // --- internal ---
 
 /** The most failures that are listed. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 
 function totalsOf({ passed, failed, notRun }: EvaluationResult['totals']): string {
   return `${passed} passed, ${failed} failed, ${notRun} not run`;
@@ -95,7 +95,7 @@ function failures({ validity, triggers, cases, problems, skillId }: EvaluationRe
     ...problems.map(({ message }) => message),
   ];
   if (failed.length === 0) return '';
-  const more = failed.length - MOST_LISTED;
-  return html`<ul class="findings">${failed.slice(0, MOST_LISTED).map((text) => html`<li>${tag('failed', 'warn')} ${text.slice(0, 500)}</li>`)}
+  const more = failed.length - MAX_LISTED;
+  return html`<ul class="findings">${failed.slice(0, MAX_LISTED).map((text) => html`<li>${tag('failed', 'warn')} ${text.slice(0, 500)}</li>`)}
 ${more > 0 ? html`<li class="quiet">and ${more} more</li>` : ''}</ul>`;
 }

@@ -13,7 +13,7 @@ export type Piece = string | number | Html | false | null | undefined | readonly
  * author is shown and never interpreted. Attributes stand in double quotes.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Piece[]): Html {
-  return template(strings, ...values.map(visible));
+  return template(strings, ...values.map(visiblePiece));
 }
 
 /** A text that is escaped and otherwise stays as it is: for fields of a form, which are sent back. */
@@ -23,7 +23,7 @@ export function verbatim(text: string): Html {
 
 // --- internal ---
 
-function visible(value: Piece): unknown {
+function visiblePiece(value: Piece): unknown {
   if (typeof value === 'string') return showHidden(value);
-  return Array.isArray(value) ? value.map(visible) : value;
+  return Array.isArray(value) ? value.map(visiblePiece) : value;
 }

@@ -3,14 +3,14 @@ import type { MarkdownReader } from '../../../lib/markdown/index.ts';
 import { type Html, html } from './html.ts';
 
 /** Characters of a text that are rendered; the rest is shown as text behind a link. */
-export const MOST_RENDERED: number = 128 * 1024;
+export const MAX_RENDERED: number = 128 * 1024;
 
 /**
  * Markdown as a piece of a page. What an author wrote as HTML is shown as text, an image as its words and address, and no link leads
  * anywhere but to `http:`, `https:` and `mailto:`; where its words do not say where it leads, the address stands beside them.
  */
-export async function renderMarkdown(reader: MarkdownReader, markdown: string): Promise<Html> {
-  const text = markdown.slice(0, MOST_RENDERED);
+export async function markdownToHtml(reader: MarkdownReader, markdown: string): Promise<Html> {
+  const text = markdown.slice(0, MAX_RENDERED);
   const tokens = await reader.read(text);
   if (tokens === undefined)
     return html`<p class="quiet">This text takes too long to read as Markdown, so it is shown as it is.</p><pre class="wrapped">${text}</pre>`;

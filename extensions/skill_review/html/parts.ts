@@ -11,12 +11,12 @@ ${content}
 }
 
 /** A value that a form sends back as it is. */
-export function hidden(name: string, value: string): Html {
+export function hiddenField(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${verbatim(value)}">`;
 }
 
 /** The level of a finding, as a word with a colour. */
-export function level(value: FindingLevel): Html {
+export function levelTag(value: FindingLevel): Html {
   return html`<span class="tag ${value}">${value}</span>`;
 }
 
@@ -25,7 +25,7 @@ export function tag(text: string, kind = ''): Html {
 }
 
 /** A time, in UTC to the minute. @param iso - ISO 8601. */
-export function time(iso: string): Html {
+export function formatTime(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
 }
 
@@ -33,7 +33,7 @@ export function time(iso: string): Html {
 export function findings(found: readonly Finding[]): Html {
   const items = found.map(
     ({ rule, level: how, file, line, message, excerpt }) => html`<li>
-${level(how)} <b>${message}</b> <span class="quiet">${rule} in <code>${file}${line === undefined ? '' : `:${line}`}</code></span>
+${levelTag(how)} <b>${message}</b> <span class="quiet">${rule} in <code>${file}${line === undefined ? '' : `:${line}`}</code></span>
 ${excerpt === '' ? '' : html`<pre class="excerpt">${excerpt}</pre>`}
 </li>`,
   );
@@ -46,13 +46,13 @@ export function note(text: Piece, kind: 'done' | 'warn' | 'block' = 'done'): Htm
 }
 
 /** A number with commas between thousands. */
-export function count(value: number): string {
+export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }
 
 /** `1 skill`, `2 skills` */
 export function plural(value: number, word: string): string {
-  return `${count(value)} ${word}${value === 1 ? '' : 's'}`;
+  return `${formatNumber(value)} ${word}${value === 1 ? '' : 's'}`;
 }
 
 /** The address of a skill's page. @param id - An id, or a qualified id. */

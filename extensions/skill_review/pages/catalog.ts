@@ -1,9 +1,9 @@
-import type { SeenSkill, SkillList, TokenCounts } from '../../skill_registry/api.ts';
+import type { SkillList, SkillVisibility, TokenCounts } from '../../skill_registry/api.ts';
 import { actorOf } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { count, form, hidden, level, plural, skillAddress, tag } from '../html/parts.ts';
+import { form, formatNumber, hiddenField, levelTag, plural, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { problemsLine } from './problems.ts';
 
@@ -54,7 +54,7 @@ interface Wanted {
 }
 
 interface Found {
-  readonly shown: readonly SeenSkill[];
+  readonly shown: readonly SkillVisibility[];
   readonly total: number;
   readonly list?: SkillList;
 }
@@ -73,7 +73,7 @@ async function find({ registry, agents }: Review, { q, tag: of, source, page: at
     );
     return { shown: all.slice((at - 1) * SHOWN, at * SHOWN), total: all.length };
   }
-  await registry.admin.searchReady(q);
+  await registry.admin.prepareSearch(q);
   const filter = { ...(of === '' ? {} : { tag: of }), ...(source === '' ? {} : { source }) };
   const list = registry.list({ query: q, ...filter, limit: SHOWN, why: true, audience: 'person' });
   const byId = new Map(seen.filter(({ isLoser }) => !isLoser).map((one) => [one.skill.id, one]));
@@ -81,7 +81,7 @@ async function find({ registry, agents }: Review, { q, tag: of, source, page: at
 }
 
 function foundText({ total, shown }: Found): string {
-  return total > shown.length ? `${count(shown.length)} of ${plural(total, 'skill')}` : plural(total, 'skill');
+  return total > shown.length ? `${formatNumber(shown.length)} of ${plural(total, 'skill')}` : plural(total, 'skill');
 }
 
 function searchForm({ registry }: Review, { q, tag: of, source }: Wanted): Html {
@@ -119,7 +119,10 @@ interface Row {
   readonly counts: ReadonlyMap<string, TokenCounts>;
 }
 
-async function rowOf({ skill, isLoser, views }: SeenSkill, { context, review, wanted, counts }: Row): Promise<Html> {
+async function rowOf(
+  { skill, isLoser, views }: SkillVisibility,
+  { context, review, wanted, counts }: Row,
+): Promise<Html> {
   const { id, qualifiedId, description, tags, source, heldBecause, disabledFor } = skill;
   const name = isLoser ? qualifiedId : id;
   const isOff = disabledFor === 'everyone';
@@ -132,11 +135,11 @@ async function rowOf({ skill, isLoser, views }: SeenSkill, { context, review, wa
   return html`<li class="card">
 <div class="line"><a class="title" href="${skillAddress(name)}">${name}</a>
 ${heldBecause === undefined ? '' : tag('held', 'block')}${isOff ? tag('off') : ''}
-${levels.map(([how, many]) => (many > 0 ? html`${level(how)}<span class="quiet"> ${many}</span>` : ''))}
+${levels.map(([how, many]) => (many > 0 ? html`${levelTag(how)}<span class="quiet"> ${many}</span>` : ''))}
 ${form(
   context,
   `/catalog/${isOff ? 'on' : 'off'}${queryOf(wanted)}`,
-  html`${hidden('skill', name)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} ${name} for every agent">Turn ${isOff ? 'on' : 'off'}</button>`,
+  html`${hiddenField('skill', name)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} ${name} for every agent">Turn ${isOff ? 'on' : 'off'}</button>`,
   html` class="end"`,
 )}</div>
 <p>${shortened(description)}</p>
@@ -148,16 +151,16 @@ ${tags.map((one) => html`<a class="tag" href="${addressOf({ q: '', tag: one, sou
 }
 
 function tokenText({ l1, l2 }: TokenCounts = { l1: null, l2: null }): string {
-  const of = (tokens: number | null): string => (tokens === null ? '?' : count(tokens));
+  const of = (tokens: number | null): string => (tokens === null ? '?' : formatNumber(tokens));
   return `${of(l1)} tokens, ${of(l2)} more when loaded`;
 }
 
 /** The agents that are offered it; when there are none, the reason. */
-function seenText(views: SeenSkill['views']): string {
+function seenText(views: SkillVisibility['views']): string {
   const kept = views.filter(({ because }) => because !== undefined);
   if (kept.length === 0) return views.length === 1 ? 'seen by agents' : 'seen by all agents';
   if (kept.length === views.length) return `seen by nobody: ${shortened(kept[0]?.because ?? '')}`;
-  const names = (of: SeenSkill['views']): string => of.map(({ agent }) => agent ?? 'any other').join(', ');
+  const names = (of: SkillVisibility['views']): string => of.map(({ agent }) => agent ?? 'any other').join(', ');
   const seeing = views.filter(({ because }) => because === undefined);
   return seeing.length > kept.length ? `seen by all agents but ${names(kept)}` : `seen by ${names(seeing)} only`;
 }

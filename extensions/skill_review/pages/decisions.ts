@@ -6,7 +6,7 @@ import { invalidArgument } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { form, hidden, note, plural, time } from '../html/parts.ts';
+import { form, formatTime, hiddenField, note, plural } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
 /** The decisions on this machine, with person and reason; and whether this root and its sources are approved. */
@@ -37,7 +37,7 @@ export function addDecisions(app: ReviewApp, review: Review): void {
 // --- internal ---
 
 /** Newest first. */
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 async function show(context: ReviewContext, review: Review): Promise<Response> {
   const trust = openTrust();
@@ -51,8 +51,8 @@ ${rootPart(context, review, trust.allows('root', review.root))}
 <h2>Where its skills come from</h2>
 ${isRefused(sources) ? note(html`<p>${sources.refused.message}</p>`, 'warn') : sourcesPart(context, sources)}
 <h2>What was decided on this machine</h2>
-${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : table(decisions.slice(0, MOST_SHOWN))}
-${decisions.length > MOST_SHOWN ? html`<p class="quiet">The newest ${MOST_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry trust list has all.</p>` : ''}`;
+${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : table(decisions.slice(0, MAX_SHOWN))}
+${decisions.length > MAX_SHOWN ? html`<p class="quiet">The newest ${MAX_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry trust list has all.</p>` : ''}`;
   return context.html(page(context, review, { title: 'Decisions', at: 'inbox', main }));
 }
 
@@ -71,13 +71,13 @@ function sourcesPart(context: ReviewContext, sources: readonly UsedSource[]): Ht
   if (sources.length === 0) return html`<p class="empty">No skill was brought in from elsewhere.</p>`;
   const items = sources.map(({ source, skills, decision }, index) => {
     const isRevoked = decision?.action === 'revoke';
-    const said = decision
-      ? html`${isRevoked ? 'Revoked' : 'Approved'} by ${decision.by}, ${time(decision.at)} UTC${decision.reason === undefined ? '' : `: ${decision.reason}`}`
+    const decisionText = decision
+      ? html`${isRevoked ? 'Revoked' : 'Approved'} by ${decision.by}, ${formatTime(decision.at)} UTC${decision.reason === undefined ? '' : `: ${decision.reason}`}`
       : 'No decision of its own; the approval of the root counts.';
     return html`<li class="card"><p class="line"><b>${source}</b></p>
 ${skills.length > 0 ? html`<p>${skills.join(', ')}</p>` : ''}
-<p class="quiet">${said}</p>
-${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hidden('source', source))}
+<p class="quiet">${decisionText}</p>
+${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hiddenField('source', source))}
 </li>`;
   });
   return html`<ul class="cards">${items}</ul>
@@ -104,7 +104,7 @@ function table(decisions: readonly Decision[]): Html {
   const rows = decisions.map(
     (
       one,
-    ) => html`<tr><th scope="row">${ACTIONS[one.action]}</th><td>${describeSubject(one)}</td><td>${time(one.at)}</td><td>${one.by}</td><td>${one.path}</td><td>${one.reason ?? ''}</td></tr>
+    ) => html`<tr><th scope="row">${ACTIONS[one.action]}</th><td>${describeSubject(one)}</td><td>${formatTime(one.at)}</td><td>${one.by}</td><td>${one.path}</td><td>${one.reason ?? ''}</td></tr>
 `,
   );
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Decisions"><table>

@@ -15,8 +15,8 @@ import { fieldsOf } from '../form-fields.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { form, hidden, note } from '../html/parts.ts';
-import { readDifference } from '../html/read-difference.ts';
+import { parseDifference } from '../html/parse-difference.ts';
+import { form, hiddenField, note } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
 /** The pages of extensions that agents wrote and that wait for the approval of a person. */
@@ -69,7 +69,7 @@ async function show(context: ReviewContext, review: Review, name: string, refuse
   const held = heldNamed(review, name);
   const address = extensionAddress(name);
   const view = viewOf(context.req.query('view'));
-  const read = readDifference(await describeHeld(held, ownExtensionIds()));
+  const read = parseDifference(await describeHeld(held, ownExtensionIds()));
   const main = html`<h1>extensions/${name}</h1>
 ${refused ? note(html`<p><b>Nothing was done.</b> ${refused.message}</p>`, 'block') : ''}
 ${note(html`<p><b>An extension runs as you and may do everything you may do.</b> It was written by ${held.by.join(', ')}. The code below waits; no part of it runs before a person approves it.</p>`, 'block')}
@@ -83,7 +83,7 @@ ${decideForms(context, address, held.digest, read.leftOut === 0 && !read.cut)}`;
 
 function decideForms(context: ReviewContext, address: string, digest: string, isAllShown: boolean): Html {
   const one = (action: string, button: Html): Html =>
-    form(context, `${address}/${action}`, html`${hidden('digest', digest)}<div class="actions">${button}</div>`);
+    form(context, `${address}/${action}`, html`${hiddenField('digest', digest)}<div class="actions">${button}</div>`);
   return html`<div class="decide">
 ${isAllShown ? html`<div>${one('approve', html`<button class="main">Approve these bytes</button>`)}</div>` : ''}
 <div>${one('revoke', html`<button>Delete the waiting code</button>`)}</div>

@@ -2,7 +2,7 @@ import { allHeld, type HeldExtension } from '../../../kernel/host.ts';
 import type { Proposal, SkillTrust, SkillUpdate } from '../../skill_registry/api.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { form, level, note, plural, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
+import { form, formatTime, levelTag, note, plural, proposalAddress, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { extensionAddress } from './extension.ts';
 import { problemsLine } from './problems.ts';
@@ -33,7 +33,7 @@ ${problemsLine(review)}
 </div>
 <div class="after">
 ${form(context, '/updates/check', html`<button>Look for updates</button>`)}
-<p class="quiet">${checked === undefined ? 'Asks the origins of installed skills.' : html`Last asked ${time(checked.at)} UTC: <a href="/updates">what it found</a>.`}</p>
+<p class="quiet">${checked === undefined ? 'Asks the origins of installed skills.' : html`Last asked ${formatTime(checked.at)} UTC: <a href="/updates">what it found</a>.`}</p>
 <p class="quiet"><a href="/proposals">All proposals, decided ones too</a></p>
 <p class="quiet"><a href="/decisions">What was decided, and what this root takes skills from</a></p>
 </div>`;
@@ -41,19 +41,19 @@ ${form(context, '/updates/check', html`<button>Look for updates</button>`)}
   });
 
   app.get('/proposals', async (context) => {
-    const proposals = await registry.proposals.list('all', { limit: MOST_LISTED });
+    const proposals = await registry.proposals.list('all', { limit: MAX_LISTED });
     const main = html`<h1>Proposals</h1>
 <div id="proposals" data-live>
 ${proposals.length === 0 ? html`<p class="empty">There are none.</p>` : section('Newest first', proposals.map(proposalItem))}
 </div>
-${proposals.length === MOST_LISTED ? note(html`<p>Only the newest ${MOST_LISTED} are listed.</p>`, 'warn') : ''}`;
+${proposals.length === MAX_LISTED ? note(html`<p>Only the newest ${MAX_LISTED} are listed.</p>`, 'warn') : ''}`;
     return context.html(page(context, review, { title: 'Proposals', at: 'inbox', main, live: 'refresh' }));
   });
 }
 
 // --- internal ---
 
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 /** None when their folder is a link out of a root that nobody has approved. */
 function waitingExtensions({ root, isHeldReadable }: Review): ReturnType<typeof allHeld> {
@@ -74,17 +74,17 @@ function proposalItem(proposal: Proposal): Html {
   return html`<li class="card">
 <p class="line"><a class="title" href="${proposalAddress(id)}">${what}</a>
 ${state === 'open' ? '' : tag(state, state === 'stale' ? 'warn' : state === 'approved' ? 'done' : 'block')}
-${blocks > 0 ? level('block') : ''}
+${blocks > 0 ? levelTag('block') : ''}
 ${warnings > 0 ? tag(plural(warnings, 'warning'), 'warn') : ''}</p>
 <p>${justification.slice(0, 240)}</p>
-<p class="quiet">${author}, ${time(created)} UTC</p>
+<p class="quiet">${author}, ${formatTime(created)} UTC</p>
 </li>`;
 }
 
 function heldItem({ skillId, qualifiedId, heldBecause, findings }: SkillTrust): Html {
   const blocks = findings.filter((finding) => finding.level === 'block').length;
   return html`<li class="card">
-<p class="line"><a class="title" href="${skillAddress(qualifiedId)}">${skillId}</a> ${level('block')}</p>
+<p class="line"><a class="title" href="${skillAddress(qualifiedId)}">${skillId}</a> ${levelTag('block')}</p>
 <p>${heldBecause}</p>
 <p class="quiet">${plural(blocks, 'finding')} of level block; no agent is given it</p>
 </li>`;
@@ -100,7 +100,7 @@ function extensionItem({ name, by, files }: HeldExtension): Html {
 function updateItem({ id, source, files, drifted, findings }: SkillUpdate): Html {
   const blocks = findings.filter((finding) => finding.level === 'block').length;
   return html`<li class="card">
-<p class="line"><a class="title" href="/updates">${id}</a> ${blocks > 0 ? level('block') : ''} ${drifted ? tag('changed here', 'warn') : ''}</p>
+<p class="line"><a class="title" href="/updates">${id}</a> ${blocks > 0 ? levelTag('block') : ''} ${drifted ? tag('changed here', 'warn') : ''}</p>
 <p class="quiet">${plural(files.length, 'file')} from ${source}</p>
 </li>`;
 }

@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { count, plural, skillAddress, tag } from '../html/parts.ts';
+import { formatNumber, plural, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
 /** The problems of skills, sources and settings, as `skill-registry doctor` lists them. */
@@ -37,7 +37,7 @@ export function problemsLine({ registry }: Review): Html | '' {
 // --- internal ---
 
 /** Problems of one code that are listed; the rest is counted. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** `1 error and 2 warnings` */
 function summary(found: readonly Problem[]): string {
@@ -52,7 +52,7 @@ function summary(found: readonly Problem[]): string {
 /** Problems that are only found by reading every file. */
 async function inFiles({ registry }: Review): Promise<readonly Problem[]> {
   await registry.admin.tokenCounts();
-  return registry.admin.hiddenText();
+  return registry.admin.hiddenTextProblems();
 }
 
 /** By code: errors first, then those with most members, because one correction may solve the problem of many files. */
@@ -69,7 +69,7 @@ function groups(found: readonly Problem[]): readonly (readonly Problem[])[] {
 function section(group: readonly Problem[], { registry, root }: Review): Html {
   const [{ code, severity } = { code: '', severity: 'warning' }] = group;
   const skills = [...registry.snapshot().byQualifiedId.values()];
-  const items = group.slice(0, MOST_SHOWN).map(({ file, line, message }) => {
+  const items = group.slice(0, MAX_SHOWN).map(({ file, line, message }) => {
     const owner = skills.find(
       (skill) => skill.file === file || (skill.dir !== null && file.startsWith(`${skill.dir}/`)),
     );
@@ -81,7 +81,7 @@ function section(group: readonly Problem[], { registry, root }: Review): Html {
   const more = group.length - items.length;
   return html`<h2>${code} ${tag(severity, severity === 'error' ? 'block' : 'warn')} <span class="count">${group.length}</span></h2>
 <ul class="cards">${items}</ul>
-${more > 0 ? html`<p class="quiet">${count(more)} more of these: <code>skill-registry doctor</code> lists all.</p>` : ''}`;
+${more > 0 ? html`<p class="quiet">${formatNumber(more)} more of these: <code>skill-registry doctor</code> lists all.</p>` : ''}`;
 }
 
 function shownPath(file: string, root: string): string {

@@ -2,7 +2,7 @@ import type { CodedError } from 'skill-registry/kernel';
 import { findHiddenText, hiddenCharacters } from '../../../lib/text/index.ts';
 import type { Proposal, ProposedText } from '../../skill_registry/api.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
-import { form, hidden, note, plural, proposalAddress } from '../html/parts.ts';
+import { form, hiddenField, note, plural, proposalAddress } from '../html/parts.ts';
 import type { ReviewContext } from '../review.ts';
 
 /** The form for editing the proposed text. */
@@ -32,7 +32,7 @@ ${hiddenNote(text)}
 ${form(
   context,
   `${proposalAddress(id)}/edit`,
-  html`${hidden('version', version)}
+  html`${hiddenField('version', version)}
 <label for="content">The whole text of ${path}</label>
 <textarea class="code" id="content" name="content" rows="28" spellcheck="false" autocapitalize="off" autocomplete="off">
 ${verbatim(text)}</textarea>
@@ -47,11 +47,11 @@ ${back}
 // --- internal ---
 
 /** A form needs up to three bytes for one, and a browser becomes slow with more. */
-const MOST_CHARACTERS = 1_048_576;
+const MAX_CHARACTERS = 1_048_576;
 
 /** Why a form would change the text; undefined when it would not. */
 function whyNotHere(text: string): string | undefined {
-  if (text.length > MOST_CHARACTERS) return 'This text is too long for a form. Edit it with the command:';
+  if (text.length > MAX_CHARACTERS) return 'This text is too long for a form. Edit it with the command:';
   if (/\r(?!\n)|\0/.test(text)) return 'A form would change characters of this text. Edit it with the command:';
   return undefined;
 }

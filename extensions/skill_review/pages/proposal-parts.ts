@@ -1,19 +1,30 @@
 import type { CodedError } from 'skill-registry/kernel';
 import type { Finding, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
-import { digestOf, isRefused, orRefusal } from '../decide.ts';
+import { findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
 import { ranOnBoth, usageLine } from '../html/evidence.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
-import { findings, form, hidden, level, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
+import {
+  findings,
+  form,
+  formatTime,
+  hiddenField,
+  levelTag,
+  note,
+  plural,
+  proposalAddress,
+  skillAddress,
+  tag,
+} from '../html/parts.ts';
 import type { Review, ReviewContext } from '../review.ts';
 
 /** The result of the last action, for the page. */
-export interface Answer {
+export interface ActionResult {
   /** A key of `DONE`, from the address. */
   readonly done?: string | undefined;
   readonly refused?: CodedError;
   /** A rejection without a reason. */
-  readonly unsaid?: true;
+  readonly reasonMissing?: true;
   /** The texts that the person has typed: they are shown again. */
   readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
 }
@@ -23,24 +34,24 @@ export async function proposalMain(
   context: ReviewContext,
   { registry }: Review,
   proposal: Proposal,
-  answer: Answer,
+  answer: ActionResult,
 ): Promise<Html> {
   const { id, kind, skillId, source, path, state, author, model, created, diff, purged } = proposal;
-  const blocks = await registry.admin.blocksAfter({ proposalId: id });
+  const blocks = await registry.admin.blockFindingsAfter({ proposalId: id });
   const view = viewOf(context.req.query('view'));
   const skill = registry.snapshot().byId.get(skillId);
   const isWaiting = state === 'open' || state === 'stale';
   const ran = isWaiting ? await evidenceParts(registry, proposal) : '';
   const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
   return html`<h1>${what} ${tag(state, STATE_COLOURS[state])}</h1>
-<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${time(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
-${said(answer)}
+<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${formatTime(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
+${actionNote(answer)}
 ${decided(proposal)}
 ${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${skillAddress(skillId)}">See what was found</a></p>`, 'block') : ''}
 ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
 ${conflict(proposal)}
 ${blocks.length > 0 ? note(html`<h2 class="inside">A person would call this an attack</h2><p>Approving the change also allows it.</p>${findings(blocks)}`, 'block') : ''}
-${purged ? html`<p>Its texts were purged by ${purged.by}, ${time(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
+${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
 ${
   diff === ''
     ? ''
@@ -63,36 +74,44 @@ const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
 const DONE: ReadonlyMap<string, string> = new Map([
   ['approved', 'Approved, and in effect.'],
   ['merged', 'Approved, merged with later changes, and in effect.'],
-  ['rejected', 'Rejected. Whoever proposed it learns the reason.'],
+  ['rejected', 'Rejected. Its author is shown the reason.'],
   ['edited', 'Saved. This is the difference with your text; approve it or go on editing.'],
   ['look', 'Saved, and not approved yet: an inspection found something in your text. Look at it first.'],
-  ['purged', 'Purged. Its texts are out of all stored data.'],
+  ['purged', 'Purged. Its texts are deleted from all stored data.'],
 ]);
 
-function said({ done, refused, unsaid }: Answer): Html | '' {
+/** After these there is nothing left to do on the page. */
+const IS_OVER: ReadonlySet<string> = new Set(['approved', 'merged', 'rejected', 'purged']);
+
+function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {
   if (refused) return note(html`<p><b>Nothing was decided.</b> ${refused.message}</p>`, 'block');
-  if (unsaid)
+  if (reasonMissing)
     return note(
-      html`<p><b>Nothing was decided.</b> Say why it is rejected: whoever proposed it learns from it.</p>`,
+      html`<p><b>Nothing was decided.</b> Say why it is rejected: its author is shown the reason.</p>`,
       'block',
     );
   const text = DONE.get(done ?? '');
-  return text === undefined ? '' : note(html`<p>${text}</p>`, done === 'look' ? 'warn' : 'done');
+  if (text === undefined) return '';
+  const next = IS_OVER.has(done ?? '') ? html` <a href="/">Back to the inbox</a>` : '';
+  return note(html`<p>${text}${next}</p>`, done === 'look' ? 'warn' : 'done');
 }
 
 function decided({ decision, revision, skillId, state }: Proposal): Html | '' {
   if (decision === null) return '';
   const made =
     revision === null ? '' : html`, as <a href="${skillAddress(skillId)}/history/${revision}">revision ${revision}</a>`;
-  return html`<p>${state === 'approved' ? 'Approved' : 'Rejected'} by <b>${decision.by}</b>, ${time(decision.at)} UTC${made}.</p>
+  return html`<p>${state === 'approved' ? 'Approved' : 'Rejected'} by <b>${decision.by}</b>, ${formatTime(decision.at)} UTC${made}.</p>
 ${decision.reason === null ? '' : html`<p class="said">${decision.reason}</p>`}`;
 }
 
-function conflict({ id, conflict: text }: Proposal): Html | '' {
+function conflict({ id, conflict: text, editable }: Proposal): Html | '' {
   if (text === null) return '';
+  const next = editable
+    ? html`<a href="${proposalAddress(id)}/edit">Edit it</a>: the page for editing has both texts, and you keep what is wanted of both.`
+    : html`It cannot be edited to apply again, either. Reject it; if the change is still wanted, it is proposed anew.`;
   return note(
     html`<h2 class="inside">It does not apply any more</h2><pre class="wrapped">${text}</pre>
-<p><a href="${proposalAddress(id)}/edit">Edit it</a>: both texts are there, and what is wanted of both is kept.</p>`,
+<p>${next}</p>`,
     'warn',
   );
 }
@@ -101,12 +120,12 @@ function reasons({ justification, evidence, recommendations }: Proposal): Html {
   return html`<h2>Why</h2>
 <p class="said">${justification}</p>
 ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">${evidence}</p>`}
-${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${time(at)}:</p><p class="said">${reason}</p>`)}`;
+${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${formatTime(at)}:</p><p class="said">${reason}</p>`)}`;
 }
 
 /** The results of both contents, and the use of the skill by agents. */
 async function evidenceParts({ admin, usage }: SkillRegistry, { id, kind, skillId }: Proposal): Promise<Html> {
-  const ran = await orRefusal(admin.evidenceOf(id));
+  const ran = await orRefusal(admin.proposalEvidence(id));
   const report = kind === 'create' ? undefined : await orRefusal(usage.report({ skillId }));
   return html`<h2>Before and after</h2>
 ${isRefused(ran) ? html`<p class="quiet">Not run: ${ran.refused.message}</p>` : ranOnBoth(ran)}
@@ -116,10 +135,10 @@ ${report === undefined || isRefused(report) ? '' : usageLine(report, skillId)}`;
 function found({ checks }: Proposal): Html {
   const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
   const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
-    html`<li>${level(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
+    html`<li>${levelTag(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
   return html`<h2>What an inspection found</h2>
 ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
-<details><summary>${facts.length} facts</summary><ul class="findings">${facts.map(item)}</ul></details>`;
+${facts.length === 0 ? '' : html`<details><summary>${plural(facts.length, 'fact')}</summary><ul class="findings">${facts.map(item)}</ul></details>`}`;
 }
 
 /** Remarks on single lines, which are shown below those lines: findings that would hold the skill, and checks that are not facts. */
@@ -127,44 +146,48 @@ function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): read
   const found = blocks.flatMap(({ level: how, message, line, file }) =>
     line === undefined || file.toLowerCase() !== path.toLowerCase() ? [] : [{ level: how, text: message, line }],
   );
-  const said = checks.flatMap(({ level: how, text, line }) => (line === undefined ? [] : [{ level: how, text, line }]));
-  return [...found, ...said].filter(({ level: how }) => how !== 'info');
+  const lineRemarks = checks.flatMap(({ level: how, text, line }) =>
+    line === undefined ? [] : [{ level: how, text, line }],
+  );
+  return [...found, ...lineRemarks].filter(({ level: how }) => how !== 'info');
 }
 
 function decideForms(
   context: ReviewContext,
-  { id, kind, state, version }: Proposal,
+  { id, kind, state, version, editable, skillId }: Proposal,
   blocks: readonly Finding[],
-  { typed = {} }: Answer,
+  { typed = {} }: ActionResult,
 ): Html {
+  const edit = html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>`;
   const approve = form(
     context,
     `${proposalAddress(id)}/approve`,
-    html`${hidden('version', version)}${hidden('blocks', digestOf(blocks))}
-<label for="note">A note, if there is something to say</label>
+    html`${hiddenField('version', version)}${hiddenField('blocks', findingsDigest(blocks))}
+${kind === 'delete' ? html`<p>Approving moves <a href="${skillAddress(skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
+<label for="note">A note (optional)</label>
 <input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
 <div class="actions"><button class="main">${blocks.length > 0 ? 'Approve, and allow what was found' : 'Approve'}</button>
-${kind === 'delete' ? '' : html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>`}</div>`,
+${editable ? edit : ''}</div>`,
   );
   const reject = form(
     context,
     `${proposalAddress(id)}/reject`,
-    html`${hidden('version', version)}
-<label for="reason">Why not</label>
+    html`${hiddenField('version', version)}
+<label for="reason">Why it is rejected</label>
 <textarea id="reason" name="reason" rows="3" required maxlength="2000">
 ${verbatim(typed.reason ?? '')}</textarea>
 <div class="actions"><button>Reject</button></div>`,
   );
   return html`<h2 id="decide">Decide</h2>
 <div class="decide">
-<div>${state === 'open' ? approve : html`<p>It cannot be approved as it is.</p><div class="actions"><a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a></div>`}</div>
+<div>${state === 'open' ? approve : html`<p>It cannot be approved${editable ? ' as it is' : ''}.</p>${editable ? html`<div class="actions">${edit}</div>` : ''}`}</div>
 <div>${reject}</div>
 </div>`;
 }
 
 function purgeForm(context: ReviewContext, id: string): Html {
   return html`<details><summary>Purge its texts</summary>
-<p>Takes its difference, its reasons and its report out of all stored data, bytes and all. That it was rejected is kept. It cannot be undone.</p>
+<p>Deletes its difference, its reasons and its report from all stored data. Who rejected it, and when, is kept. This cannot be undone.</p>
 ${form(context, `${proposalAddress(id)}/purge`, html`<button>Purge</button>`)}
 </details>`;
 }

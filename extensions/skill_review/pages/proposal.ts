@@ -1,14 +1,14 @@
 import { type CodedError, isCodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
-import type { Decision, Proposal } from '../../skill_registry/api.ts';
-import { actorOf, digestOf, isRefused, orRefusal } from '../decide.ts';
+import type { DecidedProposal, Proposal } from '../../skill_registry/api.ts';
+import { actorOf, findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { shownChanged } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { note, proposalAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
-import { type Answer, proposalMain } from './proposal-parts.ts';
+import { type ActionResult, proposalMain } from './proposal-parts.ts';
 
 /** One proposal, and the decision about it. */
 export function addProposal(app: ReviewApp, review: Review): void {
@@ -38,7 +38,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
     const id = context.req.param('id');
     const form = await fieldsOf(context);
     const reason = form.optional('reason');
-    if (reason === undefined) return show(context, review, id, { unsaid: true });
+    if (reason === undefined) return show(context, review, id, { reasonMissing: true });
     const actor = { ...actorOf(review, reason), version: form.text('version') };
     const outcome = await orRefusal(proposals.reject(id, actor));
     if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused, typed: { reason } });
@@ -66,9 +66,9 @@ export function addProposal(app: ReviewApp, review: Review): void {
     review.changed();
     if (form.optional('next') !== 'approve') return context.redirect(`${proposalAddress(id)}?done=edited`, 303);
     // The person has not seen the findings of the new text, so it is approved at once only when no finding would hold it.
-    const blocks = await admin.blocksAfter({ proposalId: id });
+    const blocks = await admin.blockFindingsAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
-    const outcome = await orRefusal(approveShown(review, id, edited.version, digestOf([]), undefined));
+    const outcome = await orRefusal(approveShown(review, id, edited.version, findingsDigest([]), undefined));
     if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused });
     return context.redirect(`${proposalAddress(id)}?done=${outcome.merged ? 'merged' : 'approved'}`, 303);
   });
@@ -87,12 +87,13 @@ async function approveShown(
   version: string,
   shown: string,
   reason: string | undefined,
-): Promise<Decision> {
+): Promise<DecidedProposal> {
   const { admin, proposals } = registry;
-  const blocks = await admin.blocksAfter({ proposalId: id });
+  const blocks = await admin.blockFindingsAfter({ proposalId: id });
   const { state } = await proposals.get(id);
   // A stale or decided proposal is refused with its own reason.
-  if (state === 'open' && digestOf(blocks) !== shown) throw shownChanged('What an inspection finds in this skill');
+  if (state === 'open' && findingsDigest(blocks) !== shown)
+    throw shownChanged('What an inspection finds in this skill');
   const actor = actorOf(review, reason);
   const decision = await proposals.approve(id, { ...actor, version });
   await admin.allowShown(decision.skillId, blocks, actor);
@@ -100,10 +101,10 @@ async function approveShown(
   return decision;
 }
 
-async function show(context: ReviewContext, review: Review, id: string, answer: Answer): Promise<Response> {
+async function show(context: ReviewContext, review: Review, id: string, answer: ActionResult): Promise<Response> {
   const proposal = await review.registry.proposals.get(id);
   const main = await proposalMain(context, review, proposal, answer);
-  const status = answer.refused ? 409 : answer.unsaid ? 400 : 200;
+  const status = answer.refused ? 409 : answer.reasonMissing ? 400 : 200;
   const title = `${proposal.skillId}, ${proposal.state}`;
   return context.html(page(context, review, { title, at: 'inbox', main }), status);
 }

@@ -3,7 +3,7 @@ import { invalidArgument, pageNotFound } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { form, hidden, skillAddress } from '../html/parts.ts';
+import { form, hiddenField, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -27,7 +27,7 @@ export function addSkillAgents(app: ReviewApp, review: Review): void {
           : form(
               context,
               `${skillAddress(id)}/agents/${isOff ? 'on' : 'off'}`,
-              html`${hidden('agent', agent)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} for ${agent}">Turn ${isOff ? 'on' : 'off'}</button>`,
+              html`${hiddenField('agent', agent)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} for ${agent}">Turn ${isOff ? 'on' : 'off'}</button>`,
             );
       return row(agent ?? 'any other agent', because, button);
     });

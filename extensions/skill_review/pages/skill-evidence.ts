@@ -54,7 +54,7 @@ function suite({ suite: { cases, queries, files, problems } }: SkillEvidence): H
   if (files.length === 0 && queries.length === 0 && problems.length === 0)
     return html`<p class="quiet">It has none: <code>evals/evals.json</code>, a trigger list, or <code>eval.yaml</code>.</p>`;
   const items = cases
-    .slice(0, MOST_LISTED)
+    .slice(0, MAX_LISTED)
     .map(
       ({ id, prompt, assertions, expectations }) =>
         html`<li><b>${id}</b> <span class="quiet">${plural(assertions.length, 'assertion')}, ${plural(expectations.length, 'expectation')}</span><p class="said">${prompt.slice(0, 1_000)}</p></li>`,
@@ -62,7 +62,7 @@ function suite({ suite: { cases, queries, files, problems } }: SkillEvidence): H
   return html`<p>${plural(cases.length, 'case')} and ${queries.length === 1 ? '1 trigger query' : `${queries.length} trigger queries`}${files.length > 0 ? html`, in <code>${files.join(', ')}</code>` : ''}.</p>
 ${problems.map(({ message }) => note(html`<p>${message}</p>`, 'warn'))}
 <ul>${items}</ul>
-${cases.length > MOST_LISTED ? html`<p class="quiet">and ${cases.length - MOST_LISTED} more</p>` : ''}`;
+${cases.length > MAX_LISTED ? html`<p class="quiet">and ${cases.length - MAX_LISTED} more</p>` : ''}`;
 }
 
-const MOST_LISTED = 50;
+const MAX_LISTED = 50;

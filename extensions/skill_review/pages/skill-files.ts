@@ -4,7 +4,7 @@ import { isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound } from '../errors.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { count, level, note, plural, skillAddress } from '../html/parts.ts';
+import { formatNumber, levelTag, note, plural, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -24,10 +24,10 @@ export function addSkillFiles(app: ReviewApp, review: Review): void {
     const found = await foundIn(id);
     const path = context.req.query('path');
     const files = [{ path: 'SKILL.md', size: skill.bytes }, ...admin.resources(id)];
-    const leftOut = admin.leftOut(id);
+    const leftOut = admin.leftOutCount(id);
     const rows = files.map(({ path: one, size }) => {
       const [found1] = found.filter(({ file }) => file === one);
-      return html`<tr><th scope="row"><a href="${fileAddress(id, one)}"${one === path ? html` aria-current="page"` : ''}>${one}</a> ${found1 ? level(found1.level) : ''}</th><td class="number">${count(size)}</td></tr>`;
+      return html`<tr><th scope="row"><a href="${fileAddress(id, one)}"${one === path ? html` aria-current="page"` : ''}>${one}</a> ${found1 ? levelTag(found1.level) : ''}</th><td class="number">${formatNumber(size)}</td></tr>`;
     });
     const main = html`${skillHead(id, skill, 'files')}
 <table><thead><tr><th scope="col">File</th><th scope="col" class="number">Bytes</th></tr></thead><tbody>${rows}</tbody></table>
@@ -39,7 +39,7 @@ ${path === undefined ? '' : await oneFile(review, id, path, found)}`;
   app.get('/skills/:id/text', async (context) => {
     const path = context.req.query('path');
     const bytes = await admin.readBytes(context.req.param('id'), {
-      told: false,
+      countsAsLoad: false,
       ...(path === undefined ? {} : { path }),
     });
     return context.text(showHidden(Buffer.from(bytes).toString('utf8')));
@@ -48,15 +48,15 @@ ${path === undefined ? '' : await oneFile(review, id, path, found)}`;
 
 // --- internal ---
 
-const MOST_LINES = 5_000;
-const MOST_CHARACTERS = 512 * 1024;
+const MAX_LINES = 5_000;
+const MAX_CHARACTERS = 512 * 1024;
 
 function fileAddress(id: string, path: string): string {
   return `${skillAddress(id)}/files?path=${encodeURIComponent(path)}#file`;
 }
 
 async function oneFile({ registry }: Review, id: string, path: string, found: readonly Finding[]): Promise<Html> {
-  const options = path === 'SKILL.md' ? { told: false } : { told: false, path };
+  const options = path === 'SKILL.md' ? { countsAsLoad: false } : { countsAsLoad: false, path };
   const read = await orRefusal(registry.admin.readBytes(id, options));
   const head = html`<h2 id="file" tabindex="-1">${path}</h2>`;
   if (isRefused(read)) return html`${head}${note(html`<p>${read.refused.message}</p>`, 'warn')}`;
@@ -64,16 +64,17 @@ async function oneFile({ registry }: Review, id: string, path: string, found: re
   const text = bytes.toString('utf8');
   if (!Buffer.from(text).equals(bytes) || text.includes('\0'))
     return html`${head}<p>${plural(bytes.length, 'byte')} that are no text, not shown.</p>`;
-  const lines = text.slice(0, MOST_CHARACTERS).split(/\r\n|\n|\r/);
+  const lines = text.slice(0, MAX_CHARACTERS).split(/\r\n|\n|\r/);
   const here = found.filter(({ file }) => file === path);
-  const isCut = text.length > MOST_CHARACTERS || lines.length > MOST_LINES;
-  const rows = lines.slice(0, MOST_LINES).map((line, at) => {
-    const said = here.filter((one) => one.line === at + 1);
-    const remarks = said.map(
-      ({ level: how, message, rule }) => html`<div>${level(how)} ${message} <span class="quiet">${rule}</span></div>`,
+  const isCut = text.length > MAX_CHARACTERS || lines.length > MAX_LINES;
+  const rows = lines.slice(0, MAX_LINES).map((line, at) => {
+    const onLine = here.filter((one) => one.line === at + 1);
+    const remarks = onLine.map(
+      ({ level: how, message, rule }) =>
+        html`<div>${levelTag(how)} ${message} <span class="quiet">${rule}</span></div>`,
     );
     return html`<tr id="line-${at + 1}"><td class="at">${at + 1}</td><td class="text">${line}</td></tr>
-${said.length === 0 ? '' : html`<tr class="remark"><td colspan="2">${remarks}</td></tr>`}`;
+${onLine.length === 0 ? '' : html`<tr class="remark"><td colspan="2">${remarks}</td></tr>`}`;
   });
   const whole = `${skillAddress(id)}/text${path === 'SKILL.md' ? '' : `?path=${encodeURIComponent(path)}`}`;
   return html`${head}

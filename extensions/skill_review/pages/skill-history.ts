@@ -1,13 +1,13 @@
 import type { CodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
 import type { Finding, Revision } from '../../skill_registry/api.ts';
-import { actorOf, digestOf, isRefused, orRefusal } from '../decide.ts';
+import { actorOf, findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound, shownChanged } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { findings, form, hidden, note, plural, proposalAddress, skillAddress, time } from '../html/parts.ts';
+import { findings, form, formatTime, hiddenField, note, plural, proposalAddress, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -69,9 +69,9 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
     const fields = await fieldsOf(context);
     const reason = fields.optional('reason');
     const rollBack = async (): Promise<void> => {
-      const blocks = await admin.blocksAfter({ skillId: id, revision });
+      const blocks = await admin.blockFindingsAfter({ skillId: id, revision });
       const present = (await history.revisions(id)).at(-1);
-      if (String(present?.number) !== fields.text('present') || digestOf(blocks) !== fields.text('blocks'))
+      if (String(present?.number) !== fields.text('present') || findingsDigest(blocks) !== fields.text('blocks'))
         throw shownChanged(`The skill "${id}"`);
       const actor = actorOf(review, reason);
       await history.rollback(id, revision, actor);
@@ -86,13 +86,13 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
 
 // --- internal ---
 
-const MOST_REVISIONS = 500;
+const MAX_REVISIONS = 500;
 
 async function list(context: ReviewContext, review: Review, id: string, refused?: CodedError): Promise<Response> {
   const skill = skillOf(review.registry.snapshot(), id);
   const revisions = await review.registry.history.revisions(id);
   const rows = revisions
-    .slice(-MOST_REVISIONS)
+    .slice(-MAX_REVISIONS)
     .reverse()
     .map((one) => row(id, one));
   const restore = form(
@@ -107,18 +107,18 @@ ${skill ? '' : html`<h2>It was removed</h2><p>Its files are in the archive, and 
 <h2>${plural(revisions.length, 'revision')}</h2>
 <div class="scroll" tabindex="0" role="group" aria-label="Revisions"><table><thead><tr><th scope="col" class="number">Revision</th><th scope="col">When (UTC)</th><th scope="col">What</th><th scope="col">By</th><th scope="col">Why</th></tr></thead><tbody>
 ${rows}</tbody></table></div>
-${revisions.length > MOST_REVISIONS ? html`<p class="quiet">Older ones: <code>skill-registry history ${id}</code></p>` : ''}`;
+${revisions.length > MAX_REVISIONS ? html`<p class="quiet">Older ones: <code>skill-registry history ${id}</code></p>` : ''}`;
   return context.html(page(context, review, { title: `History of ${id}`, at: 'catalog', main }), refused ? 409 : 200);
 }
 
 function row(id: string, { number, at, kind, by, reason, proposal }: Revision): Html {
-  return html`<tr><th scope="row" class="number"><a href="${skillAddress(id)}/history/${number}">${number}</a></th><td>${time(at)}</td><td>${kind}</td><td>${by}</td>
+  return html`<tr><th scope="row" class="number"><a href="${skillAddress(id)}/history/${number}">${number}</a></th><td>${formatTime(at)}</td><td>${kind}</td><td>${by}</td>
 <td>${proposal === null ? '' : html`<a href="${proposalAddress(proposal)}">proposal</a>${reason === null ? '' : ': '}`}${reason ?? ''}</td></tr>
 `;
 }
 
 function madeBy({ kind, by, at, reason, proposal, digest }: Revision): Html {
-  return html`<p>${kind} by <b>${by}</b>, ${time(at)} UTC${proposal === null ? '' : html`, from <a href="${proposalAddress(proposal)}">a proposal</a>`}. <code class="quiet">${digest.slice(0, 19)}</code></p>
+  return html`<p>${kind} by <b>${by}</b>, ${formatTime(at)} UTC${proposal === null ? '' : html`, from <a href="${proposalAddress(proposal)}">a proposal</a>`}. <code class="quiet">${digest.slice(0, 19)}</code></p>
 ${reason === null ? '' : html`<p class="said">${reason}</p>`}`;
 }
 
@@ -137,7 +137,7 @@ async function rollbackPage(
   const { admin, history, snapshot } = review.registry;
   const present = (await history.revisions(id)).at(-1);
   const diff = present === undefined ? '' : await history.diff(id, present.number, revision);
-  const blocks = await admin.blocksAfter({ skillId: id, revision });
+  const blocks = await admin.blockFindingsAfter({ skillId: id, revision });
   const view = viewOf(context.req.query('view'));
   const address = `${skillAddress(id)}/rollback/${encodeURIComponent(revision)}`;
   const main = html`${skillHead(id, skillOf(snapshot(), id), 'history')}
@@ -162,7 +162,7 @@ function confirm(
 ${form(
   context,
   address,
-  html`${hidden('present', String(present?.number))}${hidden('blocks', digestOf(blocks))}
+  html`${hiddenField('present', String(present?.number))}${hiddenField('blocks', findingsDigest(blocks))}
 <label for="reason">Reason, for people who ask later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button class="main">${blocks.length > 0 ? 'Roll back, and allow what was found' : 'Roll back'}</button></div>`,
 )}`;

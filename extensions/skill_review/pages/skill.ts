@@ -4,8 +4,8 @@ import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { MOST_RENDERED, renderMarkdown } from '../html/markdown.ts';
-import { count, findings, form, hidden, note, skillAddress } from '../html/parts.ts';
+import { MAX_RENDERED, markdownToHtml } from '../html/markdown.ts';
+import { findings, form, formatNumber, hiddenField, note, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -76,7 +76,7 @@ async function show(
   if (!skill) return context.redirect(`${skillAddress(id)}/history`);
   const trust = await ifKnown(registry.admin.trustOf(id));
   const locked = (await ifKnown(registry.origin.verify()))?.find((one) => one.id === skill.id);
-  const tokens = (await registry.admin.tokenCounts({ atMost: MOST_COUNTED })).get(skill.id);
+  const tokens = (await registry.admin.tokenCounts({ atMost: MAX_COUNTED })).get(skill.id);
   const main = html`${skillHead(id, skill, 'instructions')}
 ${said === undefined ? '' : note(html`<p>${isRefusal ? html`<b>Nothing was decided.</b> ` : ''}${said}</p>`, isRefusal ? 'block' : 'done')}
 ${trust ? trustPart(context, id, trust) : ''}
@@ -90,7 +90,7 @@ ${remove(context, id, skill)}`;
 }
 
 /** When the tokens of more skills than this are not known, they are not counted for this page. */
-const MOST_COUNTED = 50;
+const MAX_COUNTED = 50;
 
 async function ifKnown<T>(work: Promise<T>): Promise<T | undefined> {
   try {
@@ -119,7 +119,7 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
     const allow = form(
       context,
       action,
-      html`${hidden('action', 'allow')}${hidden('digest', digest)}${reason}<div class="actions"><button class="main">Allow</button></div>`,
+      html`${hiddenField('action', 'allow')}${hiddenField('digest', digest)}${reason}<div class="actions"><button class="main">Allow</button></div>`,
     );
     return note(
       html`<h2 class="inside">Held: no agent is given it</h2><p>${heldBecause}</p>${list}
@@ -130,7 +130,7 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
   const revoke = form(
     context,
     action,
-    html`${hidden('action', 'revoke')}${hidden('digest', digest)}${reason}<div class="actions"><button>Hold it again</button></div>`,
+    html`${hiddenField('action', 'revoke')}${hiddenField('digest', digest)}${reason}<div class="actions"><button>Hold it again</button></div>`,
   );
   return html`${allowed ? html`<details><summary>A person has allowed what was found in it</summary>${revoke}</details>` : ''}${list}`;
 }
@@ -138,7 +138,7 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
 /** SKILL.md: its frontmatter as it is, its body rendered. */
 async function instructions({ registry, markdown }: Review, id: string, skill: Skill): Promise<Html> {
   if (skill.remote) return html`<p>Its files lie on another machine, and are fetched when an agent reads it.</p>`;
-  const read = await orRefusal(registry.admin.readBytes(id, { told: false }));
+  const read = await orRefusal(registry.admin.readBytes(id, { countsAsLoad: false }));
   if (isRefused(read)) return note(html`<p>${read.refused.message}</p>`, 'warn');
   const text = Buffer.from(read).toString('utf8');
   const [whole = '', head] =
@@ -146,13 +146,16 @@ async function instructions({ registry, markdown }: Review, id: string, skill: S
   const body = text.replace(/\r\n?/g, '\n').slice(whole.length);
   const raw = `${skillAddress(id)}/text`;
   const rest =
-    body.length > MOST_RENDERED
-      ? note(html`<p>Only the first ${count(MOST_RENDERED)} of ${count(body.length)} characters are shown.</p>`, 'warn')
+    body.length > MAX_RENDERED
+      ? note(
+          html`<p>Only the first ${formatNumber(MAX_RENDERED)} of ${formatNumber(body.length)} characters are shown.</p>`,
+          'warn',
+        )
       : '';
   return html`${head === undefined ? '' : html`<details><summary>Frontmatter</summary><pre class="wrapped">${head}</pre></details>`}
 <h2 class="unseen">Instructions</h2>
 ${rest}
-${await renderMarkdown(markdown, body)}
+${await markdownToHtml(markdown, body)}
 <p class="quiet"><a href="${raw}">SKILL.md as text</a></p>`;
 }
 
@@ -204,7 +207,7 @@ function onOff(context: ReviewContext, id: string, { disabledFor }: Skill): Html
   return form(
     context,
     `${skillAddress(id)}/disabled`,
-    html`${hidden('disabled', isOff ? 'no' : 'yes')}<div class="actions"><button>${isOff ? 'Enable it' : 'Disable it'}</button>
+    html`${hiddenField('disabled', isOff ? 'no' : 'yes')}<div class="actions"><button>${isOff ? 'Enable it' : 'Disable it'}</button>
 <span class="quiet">${isOff ? 'Agents are given it again.' : 'No agent is given it, and its files stay.'}</span></div>`,
   );
 }
@@ -213,7 +216,7 @@ function remove(context: ReviewContext, id: string, { digest }: Skill): Html {
   return html`<details><summary>Remove it</summary>${form(
     context,
     `${skillAddress(id)}/remove`,
-    html`${hidden('digest', digest)}<p>Its folder is archived, and its lock entry is deleted. The skill can be restored.</p>
+    html`${hiddenField('digest', digest)}<p>Its folder is archived, and its lock entry is deleted. The skill can be restored.</p>
 <label for="why-removed">Why it is removed</label><input id="why-removed" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button>Remove it</button></div>`,
   )}</details>`;

@@ -7,7 +7,7 @@ import { fieldsOf } from '../form-fields.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { findings, form, hidden, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
+import { findings, form, formatTime, hiddenField, note, proposalAddress, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
 /** The result of the last check for newer versions. */
@@ -82,7 +82,7 @@ function show(
   const check = form(context, '/updates/check', html`<button>${last ? 'Ask again' : 'Look for updates'}</button>`);
   const main = html`<h1>Updates</h1>
 ${said ?? ''}
-${last ? html`<p class="quiet">Asked ${time(last.at)} UTC.</p>` : html`<p>Asks the origins of installed skills. Nothing is written by asking.</p>`}
+${last ? html`<p class="quiet">Asked ${formatTime(last.at)} UTC.</p>` : html`<p>Asks the origins of installed skills. Nothing is written by asking.</p>`}
 ${check}
 ${last && outdated.length === 0 ? html`<p class="empty">There is nothing newer.</p>` : ''}
 ${outdated.length > 0 ? html`<div class="heading"><h2>What would change</h2>${viewLink('/updates', view)}</div>` : ''}
@@ -94,10 +94,10 @@ ${others.length > 0 ? html`<h2>The others</h2><ul>${others.map(otherItem)}</ul>`
 
 function applyPart(context: ReviewContext, { key }: Checked, outdated: readonly SkillUpdate[]): Html {
   const alone = outdated.map(({ id }) =>
-    form(context, '/updates/check', html`${hidden('id', id)}<button>Only ${id}</button>`),
+    form(context, '/updates/check', html`${hiddenField('id', id)}<button>Only ${id}</button>`),
   );
   return html`<h2>Decide</h2>
-${form(context, '/updates/apply', html`${hidden('key', key)}<div class="actions"><button class="main">Update ${outdated.length === 1 ? (outdated[0] as SkillUpdate).id : `all ${outdated.length}`}</button></div>`)}
+${form(context, '/updates/apply', html`${hiddenField('key', key)}<div class="actions"><button class="main">Update ${outdated.length === 1 ? (outdated[0] as SkillUpdate).id : `all ${outdated.length}`}</button></div>`)}
 ${outdated.length > 1 ? html`<div class="actions">${alone}</div>` : ''}`;
 }
 

@@ -2,7 +2,7 @@ import type { UsageReport } from '../../skill_registry/api.ts';
 import { dayChart, rowBar } from '../html/charts.ts';
 import { type Html, html, type Piece, verbatim } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { count, note, plural, skillAddress, time } from '../html/parts.ts';
+import { formatNumber, formatTime, note, plural, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
 /** The use of skills by agents, and the unused skills. */
@@ -61,7 +61,7 @@ function filters({ since, agent, skillId }: Wanted, agents: readonly string[]): 
 }
 
 function totals({ totals: all, skills }: UsageReport): Html {
-  const one = (label: string, value: number): Html => html`<div><dt>${label}</dt><dd>${count(value)}</dd></div>`;
+  const one = (label: string, value: number): Html => html`<div><dt>${label}</dt><dd>${formatNumber(value)}</dd></div>`;
   return html`<dl class="figures">
 ${one('loads', all.loads)}${one('skills loaded', skills.filter(({ loads }) => loads > 0).length)}${one('offers', all.offers)}
 ${one('files read', all.resources)}${one('tokens handed over', all.tokens)}${one('refused', all.refusals)}${one('failed', all.failures)}
@@ -102,7 +102,7 @@ function mostUsed({ skills }: UsageReport, link: Link): Html | '' {
       agents,
       tokens,
       failures + refusals,
-      lastLoad === null ? '' : time(lastLoad),
+      lastLoad === null ? '' : formatTime(lastLoad),
     ]);
   return section('Most used', ['Skill', '', 'Loads', 'Agents', 'Tokens', 'Failed', 'Last load'], rows, used.length);
 }
@@ -143,13 +143,13 @@ function byAgent({ agents }: UsageReport): Html | '' {
 }
 
 function dead({ dead: unused, since }: UsageReport, link: Link): Html {
-  if (unused.length === 0) return html`<h2>Not used</h2><p>Every skill was loaded since ${time(since)}.</p>`;
+  if (unused.length === 0) return html`<h2>Not used</h2><p>Every skill was loaded since ${formatTime(since)}.</p>`;
   const rows = unused.map(({ skillId, offers, lastLoad }) => [
     link(skillId),
     offers,
-    lastLoad === null ? 'never' : time(lastLoad),
+    lastLoad === null ? 'never' : formatTime(lastLoad),
   ]);
-  const words = html`<p class="quiet">${plural(unused.length, 'skill')} in the catalog, not loaded since ${time(since)}.</p>`;
+  const words = html`<p class="quiet">${plural(unused.length, 'skill')} in the catalog, not loaded since ${formatTime(since)}.</p>`;
   return section('Not used', ['Skill', 'Offered', 'Last load'], rows, rows.length, words) as Html;
 }
 
@@ -163,7 +163,8 @@ function section(
   words: Piece = '',
 ): Html | '' {
   if (rows.length === 0) return '';
-  const more = total > rows.length ? html`<p class="quiet">${count(total - rows.length)} more are not shown.</p>` : '';
+  const more =
+    total > rows.length ? html`<p class="quiet">${formatNumber(total - rows.length)} more are not shown.</p>` : '';
   return html`<section><h2>${title}</h2>${words}${table(title, header, rows)}${more}</section>`;
 }
 
@@ -178,7 +179,7 @@ function table(title: string, header: readonly string[], rows: readonly (readonl
   const body = rows.map(([name, ...cells]) => {
     const rest = cells.map(
       (cell) =>
-        html`<td${isNumber(cell) ? html` class="number"` : ''}>${typeof cell === 'number' ? count(cell) : cell}</td>`,
+        html`<td${isNumber(cell) ? html` class="number"` : ''}>${typeof cell === 'number' ? formatNumber(cell) : cell}</td>`,
     );
     return html`<tr><th scope="row">${name ?? ''}</th>${rest}</tr>`;
   });

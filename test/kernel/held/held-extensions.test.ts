@@ -129,13 +129,14 @@ describe('what an agent writes below extensions/', () => {
 describe('the difference a person sees', () => {
   it('names the agent, what would be replaced, every line, and hides nothing that is in the bytes', async () => {
     const root = tempFolder(BOX);
-    hold(root, 'box/a.ts', 'new\u{e0041}\u200b\u202e\x1b[2J\r\n');
+    hold(root, 'box/a.ts', 'new\u{e0041}\u200b\u202e\x1b[2J \u{1f469}\u200d\u{1f4bb}\r\n');
     hold(root, 'mine/manifest.yaml', '{ "id": "skill_reviewer", "name": x, version: "1", agent: {} }');
     const [box, mine] = heldExtensions(root);
     const text = await describeHeld(box as NonNullable<typeof box>, ['skill_reviewer']);
     expect(text).toContain(AGENT);
     expect(text).toContain('-old');
-    expect(text).toContain('+new\\u{e0041}\\u{200b}\\u{202e}\\x1b[2J');
+    // The joiner of an emoji, too, which a text of people would keep.
+    expect(text).toContain('+new\\u{e0041}\\u{200b}\\u{202e}\\x1b[2J \u{1f469}\\u{200d}\u{1f4bb}');
     expect(text).toContain(box?.digest);
     const other = await describeHeld(mine as NonNullable<typeof mine>, ['skill_reviewer']);
     expect(other).toContain('It replaces "skill_reviewer", which comes with the package.');

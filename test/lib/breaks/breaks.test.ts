@@ -29,7 +29,7 @@ async function stepsPerTurn(start: (done: () => void) => Promise<unknown>): Prom
 }
 
 // A slice is 8 ms: two or three steps of 3 ms, and the one that ends it.
-const MOST_STEPS = 4;
+const MAX_STEPS = 4;
 
 describe('breaks', () => {
   it('lets one slice run in each turn, however many pieces of work follow each other', async () => {
@@ -38,7 +38,7 @@ describe('breaks', () => {
       for (let piece = 0; piece < 12; piece++) await work(2, createBreaks(), done);
     });
     expect(turns.reduce((sum, steps) => sum + steps, 0)).toBe(24);
-    expect(Math.max(...turns)).toBeLessThanOrEqual(MOST_STEPS);
+    expect(Math.max(...turns)).toBeLessThanOrEqual(MAX_STEPS);
   });
 
   it('lets one slice run in each turn, however deep the work is nested', async () => {
@@ -49,7 +49,7 @@ describe('breaks', () => {
       await work(2, inner, done);
       await work(2, createBreaks(), done);
     });
-    expect(Math.max(...turns)).toBeLessThanOrEqual(MOST_STEPS);
+    expect(Math.max(...turns)).toBeLessThanOrEqual(MAX_STEPS);
   });
 
   it('lets one slice run in each turn, however many work at once, and each of them ends', async () => {
@@ -57,6 +57,6 @@ describe('breaks', () => {
       Promise.all(Array.from({ length: 6 }, () => work(6, createBreaks(), done))),
     );
     expect(turns.reduce((sum, steps) => sum + steps, 0)).toBe(36);
-    expect(Math.max(...turns)).toBeLessThanOrEqual(MOST_STEPS + 6);
+    expect(Math.max(...turns)).toBeLessThanOrEqual(MAX_STEPS + 6);
   });
 });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from '../../../lib/files/index.ts';
+import { commitMove, type FolderMove, type MoveStep, moveFolder, undoMove } from '../../../lib/files/index.ts';
 import { CANNOT_MOUNT, folderElsewhere, NOWHERE_ELSE } from '../../helpers/file-systems.ts';
 import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
@@ -52,8 +52,8 @@ describe.skipIf(NOWHERE_ELSE !== '')(`a folder that moves to another file system
     moveFolder(move);
     expect(whole(move)).toEqual({ from: undefined, to: before });
     expect(leftovers(move)).not.toEqual([]);
-    settleMove(move);
-    settleMove(move);
+    commitMove(move);
+    commitMove(move);
     expect(whole(move)).toEqual({ from: undefined, to: before });
     expect(leftovers(move)).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe.skipIf(NOWHERE_ELSE !== '')(`a folder that moves to another file system
         expect(leftovers(move)).toEqual([]);
       }
       moveFolder(move);
-      settleMove(move);
+      commitMove(move);
       expect(whole(move)).toEqual({ from: undefined, to: before });
     },
   );
@@ -97,7 +97,7 @@ describe.skipIf(NOWHERE_ELSE !== '')(`a folder that moves to another file system
 
     moveFolder(move);
     rmSync(join(aside, 'SKILL.md'));
-    settleMove(move);
+    commitMove(move);
     expect([whole(move), leftovers(move)]).toEqual([{ from: undefined, to: before }, []]);
   });
 
@@ -151,7 +151,7 @@ describe.skipIf(NOWHERE_ELSE !== '')(`a folder that moves to another file system
       expect([whole(move), leftovers(move)]).toEqual([{ from: before, to: undefined }, []]);
       moveFolder(move);
       writeFileSync(join(merged, 'tea/scripts/run.sh'), 'echo changed\n');
-      settleMove(move);
+      commitMove(move);
       expect(whole(move)).toEqual({
         from: { scripts: 'folder 755', 'scripts/run.sh': '750 echo changed\n' },
         to: before,

@@ -61,6 +61,9 @@ it('holds what the one in SQLite holds, whichever of two writers is done first',
   const memory = fill(createMemoryIndex());
   expect(contentOf(memory)).toEqual(contentOf(fill(inSqlite())));
   expect(memory.numberOf('another')).toBeUndefined();
+  const before = structuredClone(memory.postings('brew'));
+  runSteps(memory.add(batchOf(SKILLS.slice(0, 9))));
+  expect(memory.postings('brew')).toEqual(before);
 });
 
 it('takes the place of the one whose file fails, and is filled anew', () => {

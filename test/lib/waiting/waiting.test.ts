@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { abortAfter, backOff } from '../../../lib/waiting/index.ts';
 
-const LIMITS = { firstMs: 1000, longestMs: 60_000 };
+const LIMITS = { firstMs: 1000, maxMs: 60_000 };
 
 it('waits twice as long after each failure, and never longer than the longest wait', () => {
   const waits = [1, 2, 3, 6, 7, 8, 5000].map((failures) => backOff(failures, LIMITS));

@@ -187,7 +187,7 @@ it('1a.29 a skill that is added, changed or removed is seen by the next look, an
   await ended;
   const off = await openRegistry(skill('a'), { watch: { mode: 'off' } });
   await off.registry.watch(new AbortController().signal);
-  expect(off.registry.admin.watching()).toBe('off');
+  expect(off.registry.admin.watchMode()).toBe('off');
 });
 
 it('1a.33, 8.12 hundreds of skills stay within the budget, and what is not shown is counted and found', async () => {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OwnSource } from 'skill-registry';
+import type { CustomSource } from 'skill-registry';
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openRegistry } from '../../helpers/open-registry.ts';
@@ -57,7 +57,7 @@ describe('a source that is added at run time', () => {
 
   it('gets a number where its id is taken, and reads its own skills', async () => {
     const { registry, sources } = await open();
-    const theirs = (): OwnSource => ({ id: 'skills', skills: [own('own', 'Other own.')] });
+    const theirs = (): CustomSource => ({ id: 'skills', skills: [own('own', 'Other own.')] });
     const removeFirst = await registry.addSource(theirs());
     const removeSecond = await registry.addSource({ path: 'more', id: 'skills' });
     expect(sources()).toEqual(['skills', 'skills-2', 'skills-3']);

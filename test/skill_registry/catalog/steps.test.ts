@@ -1,17 +1,17 @@
 import type { Problem } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
-import {
-  closedSkills,
-  closeSkills,
-  heldProblems,
-  isSameClosed,
-} from '../../../extensions/skill_registry/catalog/closed-skills.ts';
+import { confusableIds } from '../../../extensions/skill_registry/catalog/confusable-ids.ts';
 import { equalCopies } from '../../../extensions/skill_registry/catalog/equal-copies.ts';
-import { lookAlikes } from '../../../extensions/skill_registry/catalog/look-alikes.ts';
 import { mergeSources } from '../../../extensions/skill_registry/catalog/merge.ts';
-import { problemsOnce } from '../../../extensions/skill_registry/catalog/problems-once.ts';
 import { requiresProblems } from '../../../extensions/skill_registry/catalog/requires.ts';
+import {
+  applyRestrictions,
+  heldProblems,
+  isSameRestrictions,
+  restrictionsOf,
+} from '../../../extensions/skill_registry/catalog/restrictions.ts';
 import { changedIds, fingerprintOf, type Snapshot } from '../../../extensions/skill_registry/catalog/snapshot.ts';
+import { uniqueProblems } from '../../../extensions/skill_registry/catalog/unique-problems.ts';
 import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
 import { runSteps, type Steps } from '../../../lib/breaks/index.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
@@ -32,17 +32,17 @@ const snapshotOf = (some: typeof skills): Snapshot => ({
 });
 const before = snapshotOf(skills);
 const after = snapshotOf(changed);
-const closed = runSteps(closedSkills([{ skills, problems: [] }], { heldBecause: () => 'made up' }));
+const closed = runSteps(restrictionsOf([{ skills, problems: [] }], { heldBecause: () => 'made up' }));
 
 const WORK: Readonly<Record<string, () => Steps<unknown>>> = {
   'merges the sources': () => mergeSources([{ skills }]),
   'merges skills that lost their id': () => mergeSources([{ skills: [], losers: skills }]),
-  'asks what closes a skill': () => closedSkills([{ skills, problems: [] }], {}),
-  'marks what is closed': () => closeSkills({ skills, problems: [] }, closed),
-  'compares what is closed': () => isSameClosed(closed, new Map(closed)),
+  'asks what closes a skill': () => restrictionsOf([{ skills, problems: [] }], {}),
+  'marks what is closed': () => applyRestrictions({ skills, problems: [] }, closed),
+  'compares what is closed': () => isSameRestrictions(closed, new Map(closed)),
   'says what is held': () => heldProblems(after),
-  'names a problem once': () => problemsOnce([{ skills: [], problems: skills.map(({ file }) => problem(file)) }]),
-  'looks for ids that look alike': () => lookAlikes(skills),
+  'names a problem once': () => uniqueProblems([{ skills: [], problems: skills.map(({ file }) => problem(file)) }]),
+  'looks for ids that look alike': () => confusableIds(skills),
   'looks for what is required': () => requiresProblems(before),
   'compares two snapshots': () => fingerprintOf(before),
   'tells which ids have changed': () => changedIds(before, after),

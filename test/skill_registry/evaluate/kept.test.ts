@@ -83,7 +83,7 @@ it('keeps nothing of a proposed content, so that a purge leaves no byte of it', 
   const content = skillMd({ name: 'tea', description: 'Zwölfuhrtee überall.', license: 'Zwölfuhrlizenz' });
   const input = { skillId: 'tea', content, justification: 'x', author: 'agent:brewer' };
   const { proposalId } = await registry.proposals.propose(input);
-  expect((await registry.admin.evidenceOf(proposalId)).after?.totals.failed).toBe(1);
+  expect((await registry.admin.proposalEvidence(proposalId)).after?.totals.failed).toBe(1);
   await registry.proposals.reject(proposalId, { ...ADA, reason: 'No.' });
   await registry.proposals.purge([proposalId], ADA);
   await registry.close();

@@ -12,7 +12,7 @@ async function evidenceOf(input: Partial<ProposalInput>, tree: Tree = {}) {
   const { registry, root } = await openRegistry({ ...TEA_SUITE, ...tree });
   const author = 'agent:brewer';
   const { proposalId } = await registry.proposals.propose({ skillId: 'tea', justification: 'Weak.', author, ...input });
-  return { registry, root, proposalId, evidence: await registry.admin.evidenceOf(proposalId) };
+  return { registry, root, proposalId, evidence: await registry.admin.proposalEvidence(proposalId) };
 }
 
 it('runs both contents of a change, and tells the queries that it moves', async () => {
@@ -39,7 +39,7 @@ it('gives the content after approving the digest and the result that it has afte
   const { at: _, ...after } = evidence.after ?? {};
   expect(await registry.admin.evaluate('tea')).toMatchObject(after);
   expect((await registry.history.revisions('tea')).at(-1)?.digest).toBe(evidence.after?.digest);
-  expect(await registry.admin.evidenceOf(proposalId)).toMatchObject({
+  expect(await registry.admin.proposalEvidence(proposalId)).toMatchObject({
     before: null,
     after: null,
     notRun: 'the proposal is decided',
@@ -76,7 +76,7 @@ it('runs nothing of a content that would be held, and nothing where the proposal
   const stale = await evidenceOf({ oldString: 'Do it well.', newString: 'Do it better.' });
   writeFileSync(join(stale.root, 'skills/tea/SKILL.md'), skillMd({ name: 'tea', description: 'Tea.' }, 'Do it badly.'));
   await stale.registry.refresh();
-  expect(await stale.registry.admin.evidenceOf(stale.proposalId)).toMatchObject({
+  expect(await stale.registry.admin.proposalEvidence(stale.proposalId)).toMatchObject({
     ...{ before: null, after: null, notRun: 'the proposal does not apply to the present content' },
   });
 });

@@ -8,7 +8,7 @@ import {
   assertSound,
   backupOf,
   historyError,
-  isAtRest,
+  isAllFinished,
   openHistoryDatabase,
 } from '../../../extensions/skill_registry/history/history-database.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
@@ -108,10 +108,10 @@ it('finds damage in the middle of the file before anything is written', () => {
 it('is at rest when nothing is under way, and not when somebody has died in the middle or it cannot be used', () => {
   const file = join(tempFolder(), 'history.db');
   const database = openHistoryDatabase(file);
-  expect(isAtRest(file)).toBe(true);
+  expect(isAllFinished(file)).toBe(true);
   database.exec("INSERT INTO operation (id, content) VALUES ('a', '{}')");
-  expect(isAtRest(file)).toBe(false);
+  expect(isAllFinished(file)).toBe(false);
   database.close();
   writeFileSync(file, 'no database at all\n'.repeat(50));
-  expect(isAtRest(file)).toBe(false);
+  expect(isAllFinished(file)).toBe(false);
 });

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { passagesOf } from '../../../extensions/skill_registry/inspect/passages.ts';
-import { inspectedFiles } from '../../../extensions/skill_registry/sources/walk/inspected-files.ts';
+import { filesForInspection } from '../../../extensions/skill_registry/sources/walk/files-for-inspection.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -24,7 +24,7 @@ it('lists and reads the files of a skill with a break for each folder, and tells
   }
   const skill = fakeSkill('many', { dir, file: join(dir, 'SKILL.md'), realFile: join(dir, 'SKILL.md') });
   const empty = Buffer.alloc(0);
-  const files = inspectedFiles({ readSkill: () => empty, readFile: () => empty, listed: () => [] });
+  const files = filesForInspection({ readSkill: () => empty, readFile: () => empty, listed: () => [] });
   const read = [...files.read(skill)];
   expect(read.filter((one) => one !== undefined)).toHaveLength(301);
   expect(read.filter((one) => one === undefined)).toHaveLength(301);

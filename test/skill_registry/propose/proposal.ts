@@ -14,6 +14,7 @@ export function proposal(change: Partial<Proposal> = {}): Proposal {
     model: null,
     created: '2026-01-02T03:04:05Z',
     diff: '--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1,3 +1,3 @@\n Boil water.\n \n-Wait.\n+Wait three minutes.\n',
+    editable: true,
     justification: 'People forget the time.',
     evidence: null,
     checks: [],

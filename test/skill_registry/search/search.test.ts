@@ -132,7 +132,7 @@ describe('the index', () => {
   it('is shared by registries of one root, and read by the next', async () => {
     const { registry, root } = await openRegistry(KITCHEN);
     const second = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
-    await Promise.all([registry.admin.searchReady(), second.admin.searchReady()]);
+    await Promise.all([registry.admin.prepareSearch(), second.admin.prepareSearch()]);
     expect(ids(registry, 'knead')).toEqual(['bake-bread']);
     expect(ids(second, 'knead')).toEqual(['bake-bread']);
     await second.close();

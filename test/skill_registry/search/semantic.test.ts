@@ -74,7 +74,7 @@ it('stays within tag, source and what the agent may see', async () => {
   const { registry } = await semanticRegistry(await embeddingsServer());
   await registry.admin.embedSkills();
   const bound = { boundSkills: ['accounts', 'weather'] };
-  await registry.admin.searchReady('mend my car');
+  await registry.admin.prepareSearch('mend my car');
   expect(registry.list({ query: 'mend my car' }, bound).skills).toEqual([]);
   expect(registry.list({ query: 'mend my car', source: 'elsewhere' }).skills).toEqual([]);
   expect(idsOf(registry.list({ query: 'mend my car', source: 'skills' }).skills)).toEqual(['garage']);

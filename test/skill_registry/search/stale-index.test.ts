@@ -8,7 +8,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 it('finds words of bodies after the index was emptied, because most of it was not needed any more', async () => {
   const root = tempFolder({ 'data/.keep': '', ...skill('tea', {}, 'Warm the samovar.'), ...skill('bread') });
   const before = await openRoot(root);
-  await before.admin.searchReady();
+  await before.admin.prepareSearch();
   await before.close();
   const file = join(root, 'data/skill_registry/cache.db');
   const rows = (): number => {
@@ -24,7 +24,7 @@ it('finds words of bodies after the index was emptied, because most of it was no
     UPDATE search_state SET next = 4000;`);
   database.close();
   const registry = await openRoot(root);
-  await registry.admin.searchReady();
+  await registry.admin.prepareSearch();
   expect(registry.list({ query: 'samovar' }).skills.map(({ skillId }) => skillId)).toEqual(['tea']);
   await registry.close();
   expect(rows()).toBe(2);

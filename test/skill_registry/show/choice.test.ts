@@ -22,7 +22,7 @@ const linesOf = (text: string | null): readonly string[] =>
 /** With its index, which the first turn of a slow machine would not wait for. */
 async function open() {
   const opened = await openRegistry(CATALOG, config);
-  await opened.registry.admin.searchReady();
+  await opened.registry.admin.prepareSearch();
   return opened;
 }
 

@@ -168,7 +168,7 @@ it('names the file to remove where inspections cannot be kept', async () => {
   const root = tempFolder({ 'inspections.db/kept': '' });
   const file = join(root, 'inspections.db');
   const inspections = openInspections(file);
-  inspections.look([root]);
+  inspections.load([root]);
   const [problem] = inspections.problems();
   expect(problem).toMatchObject({ code: 'CACHE_UNAVAILABLE', file });
   expect(problem?.message).toContain('inspects all skills again: ');
@@ -176,7 +176,7 @@ it('names the file to remove where inspections cannot be kept', async () => {
   expect(problem?.message).not.toContain('cache.db');
   rmSync(file, { recursive: true });
   const again = openInspections(file);
-  again.look([root]);
+  again.load([root]);
   expect(again.problems()).toEqual([]);
 });
 

@@ -74,9 +74,17 @@ describe('read_skill_resource', () => {
     ['absent', 'RESOURCE_NOT_FOUND', expect.stringContaining('"absent"')],
     ['references', 'RESOURCE_NOT_FOUND', expect.stringContaining('directory')],
     ['empty/x', 'RESOURCE_NOT_FOUND', expect.stringContaining('"empty/x"')],
-    ['../other/SKILL.md', 'PATH_TRAVERSAL', 'Path traversal detected'],
-    ['/etc/hostname', 'PATH_TRAVERSAL', 'Path traversal detected'],
-    ['link', 'PATH_TRAVERSAL', 'Path traversal detected'],
+    [
+      '../other/SKILL.md',
+      'PATH_TRAVERSAL',
+      expect.stringContaining('Path traversal detected. Give a path inside the folder'),
+    ],
+    [
+      '/etc/hostname',
+      'PATH_TRAVERSAL',
+      expect.stringContaining('Path traversal detected. Give a path inside the folder'),
+    ],
+    ['link', 'PATH_TRAVERSAL', expect.stringContaining('Path traversal detected. Give a path inside the folder')],
     ['', 'INVALID_ARGUMENT', expect.stringContaining('path')],
     ['.', 'INVALID_ARGUMENT', expect.stringContaining('path')],
   ])('refuses %j with %s', async (path, code, message) => {

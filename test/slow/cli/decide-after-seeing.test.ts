@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it } from 'vitest';
@@ -76,7 +76,8 @@ it('shows the difference with what was found, asks, and does nothing without a y
       expect(stderr).toContain(text);
   }
   expect([await stateOf(), tea()]).toEqual(['open', TEA]);
-  expect(asked).toEqual([`Approve ${id}, with 1 warning(s)? [y/N] `, `Reject ${id}, with 1 warning(s)? [y/N] `]);
+  const question = `the change of tea/SKILL.md (${id}), with 1 warning(s)? [y/N] `;
+  expect(asked).toEqual([`Approve ${question}`, `Reject ${question}`]);
   await run(['proposals', 'approve', id.slice(0, 6)], at('y'));
   expect(tea()).toBe(HOSTILE);
 });
@@ -136,6 +137,17 @@ it('shows what a roll-back will do, asks, and does nothing without a yes', async
   const yes = await run(['rollback', 'tea', '1', '--yes'], at('n'));
   expect([yes.status, yes.stderr]).toEqual([0, expect.stringContaining('+Steep for two minutes.')]);
   expect([tea(), asked.length]).toEqual([TEA, 1]);
+});
+
+it('asks nobody whether to roll back a skill that was removed, and says how it is restored', async () => {
+  const { root, run, at, asked } = await proposed();
+  await run(['remove', 'tea', '--yes']);
+  const { status, stderr } = await run(['rollback', 'tea', '1'], at('y'));
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining('`skill-registry restore tea` restores its last content'),
+  ]);
+  expect([asked, existsSync(join(root, 'skills/tea'))]).toEqual([[], false]);
 });
 
 it('shows what a roll-back does to files that nobody has recorded, and asks again when they change meanwhile', async () => {

@@ -52,7 +52,7 @@ it('allows nothing where nobody was shown anything, and says that the skill is h
 it('allows nothing when an agent approves', async () => {
   const [root, id] = await proposed(33);
   const registry = await openRoot(root);
-  const blocks = await registry.admin.blocksAfter({ proposalId: id });
+  const blocks = await registry.admin.blockFindingsAfter({ proposalId: id });
   await registry.proposals.approve(id, { by: 'agent:reviewer' });
   expect(await registry.admin.allowShown('tea', blocks, { by: 'agent:reviewer' })).toMatch(/SKILL\.md/);
   expect(await seenIn(root)).toEqual([]);
@@ -61,7 +61,7 @@ it('allows nothing when an agent approves', async () => {
 it('allows what was shown, and nothing that somebody added meanwhile', async () => {
   const [root, id] = await proposed(34);
   const registry = await openRoot(root);
-  const blocks = await registry.admin.blocksAfter({ proposalId: id });
+  const blocks = await registry.admin.blockFindingsAfter({ proposalId: id });
   await registry.proposals.approve(id, { by: 'person:ada' });
   writeFileSync(join(root, 'skills/tea/more.md'), attack(35));
   expect(await registry.admin.allowShown('tea', blocks, { by: 'person:ada' })).not.toBeNull();

@@ -32,7 +32,9 @@ it('lists what waits, shows one whole, and applies it under the name of whoever 
   const [id = ''] = ids;
   const listed = await run('proposals');
   expect(listed.stdout).toMatch(new RegExp(`${id}  open\\s+tea/SKILL.md  agent:brewer`));
-  expect(listed.stderr).toBe('1 waiting proposal(s). To decide: skill-registry review\n');
+  expect(listed.stderr).toBe(
+    '1 waiting proposal(s). To decide: skill-registry proposals review, or in a browser: skill-registry review\n',
+  );
   const shown = await run('proposals', 'show', id.slice(-6));
   for (const part of ['+Steep for three minutes.', 'It was weak.', 'Checks', 'tokens'])
     expect(shown.stdout).toContain(part);
@@ -91,6 +93,10 @@ it('shows history, differences and old contents, and goes back', async () => {
   expect((await run('show', 'tea', '--revision', '1')).stdout).toBe(TEA);
   expect(await run('rollback', 'tea', '1', '--reason', 'It was right.')).toMatchObject({ status: 0 });
   expect(tea()).toBe(TEA);
+  expect((await run('rollback', 'tea', '1')).stderr).toBe(
+    'tea has the content of revision 1 already; nothing was changed\n',
+  );
+  expect((await run('diff', 'tea', '1', '1')).stderr).toBe('There is no difference\n');
   const { revisions } = JSON.parse((await run('history', 'tea', '--json')).stdout);
   expect(revisions).toMatchObject([
     { kind: 'seen' },

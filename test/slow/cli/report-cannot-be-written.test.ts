@@ -50,7 +50,9 @@ it.each(HINDRANCES)('is said by every door, and the decision works, with %s', as
   expect(edited.stderr).toMatch(said);
   expect(edited.status).toBe(0);
   const approved = await run('proposals', 'approve', id);
-  expect(approved.stderr).toMatch(new RegExp(`^Approved ${id}: tea has revision 2\nWRITE_FAILED: `, 'm'));
+  expect(approved.stderr).toMatch(
+    new RegExp(`^Approved ${id}: tea has revision 2\nTo undo it: .*\nWRITE_FAILED: `, 'm'),
+  );
   expect(approved.stderr).toMatch(said);
   expect(approved.status).toBe(0);
   expect(readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8')).toContain('Rinse the pot.');

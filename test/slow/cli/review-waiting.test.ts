@@ -54,7 +54,9 @@ it('shows the riskiest first, whole, and does with each what is answered', async
   ])
     expect(stderr).toContain(text);
   expect(asked[0]).toMatch(
-    new RegExp(`^${soup}, with \\d warning\\(s\\): y approve, n reject, e edit, s skip, q quit \\[`),
+    new RegExp(
+      `^${soup}: the change of soup/SKILL.md, with \\d warning\\(s\\): y approve, n reject, e edit, s skip, q quit \\[`,
+    ),
   );
   expect(stderr).toContain(`Decided: approved tea (${tea}); rejected soup (${soup}). Nothing waits.`);
   expect([textOf('tea'), textOf('soup')]).toEqual([LONGER, SOUP]);
@@ -70,6 +72,7 @@ it('decides nothing for an answer that is none, without a reason, by skipping an
   const { status, stderr } = await review(['', 'yep', 'yes please', 'n', '', 's', 'Q']);
   expect(status).toBe(0);
   expect(asked.filter((question) => question.includes(soup))).toHaveLength(5);
+  expect(asked[5]).toMatch(/^Nothing was decided: a rejection needs a reason\.\n/);
   expect(stderr).toContain('Decided: nothing. 2 still wait.');
   expect(await registry.proposals.list()).toHaveLength(2);
 });
@@ -109,6 +112,19 @@ it('offers no approval of what does not apply any more', async () => {
   expect(asked[2]).toBe(asked[1]);
   expect(textOf('tea')).toBe(now);
   expect(await registry.proposals.get(tea)).toMatchObject({ state: 'rejected' });
+});
+
+it('offers no editing of what has no text to edit', async () => {
+  const { tea, review, asked, registry } = await waiting();
+  const { proposalId } = await registry.proposals.propose({
+    ...{ skillId: 'tea', kind: 'delete', justification: 'Nobody drinks it.', author: 'agent:waiter' },
+  });
+  await review(['s', 's', 's']);
+  const [removal = '', change = ''] = [proposalId, tea].map((id) => asked.find((one) => one.startsWith(id)));
+  expect(removal).toContain(
+    `${proposalId}: the removal of tea, with 1 warning(s): y approve, n reject, s skip, q quit [`,
+  );
+  expect(change).toContain('e edit');
 });
 
 it('goes on with held skills and with what agents wrote of extensions', async () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { SkillLoadedEvent } from 'skill-registry';
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { agent, skill } from '../../helpers/boot-root.ts';
+import { agent, bootRoot, skill } from '../../helpers/boot-root.ts';
 import { attack, heldSkill, untilHeld } from '../../helpers/held.ts';
 import { httpClient, serveRegistry } from '../../helpers/mcp.ts';
 import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
@@ -101,6 +101,17 @@ it('is not in the instructions of the agent that is bound to it, which does not 
   expect(model.requests).toEqual([]);
 });
 
+it('is not in the instructions of an agent when an attack was written beside its SKILL.md meanwhile', async () => {
+  const block = 'instructions: Help., uses_skills: [mixer], model: m';
+  const tree = { ...skill('mixer'), 'skills/mixer/references/more.md': 'More.', ...agent('bound', block) };
+  const { root, kernel, model } = await bootRoot(tree, { watch: { mode: 'off' } });
+  writeFileSync(join(root, 'skills/mixer/references/more.md'), attack(7));
+  await expect(kernel.invokeAgent('bound', 'Go.')).rejects.toThrow(
+    /^Agent "bound" failed: SKILL_HELD: "mixer" is held, .* says why\.$/,
+  );
+  expect(model.requests).toEqual([]);
+});
+
 it('is at no door of the first answers, when no inspection has seen it yet', async () => {
   const root = tempFolder({
     ...skill('tea'),
@@ -168,7 +179,7 @@ it('is in no role prompt and no search, and a role of its name is as one without
   await registry.admin.inspectSkills();
   expect((await registry.admin.resolveRolePrompt('tea')).text).not.toContain('mixer');
   expect(await registry.admin.resolveRolePrompt('mixer')).toMatchObject({ source: 'fallback' });
-  await registry.admin.searchReady();
+  await registry.admin.prepareSearch();
   expect(registry.list({ query: 'MARKED mixer' }, {}).skills).toEqual([]);
   expect(registry.list({ query: 'MARKED mixer', audience: 'person' }).skills).toMatchObject([{ skillId: 'mixer' }]);
   expect(await registry.context('MARKED mixer')).not.toContain('mixer');

@@ -41,7 +41,7 @@ const VALUES: readonly unknown[] = [
   ),
 ];
 
-const NOT_CALLED = new Set(['close', 'embedSkills', 'overlap', 'contextCost', 'hiddenText']);
+const NOT_CALLED = new Set(['close', 'embedSkills', 'overlap', 'contextCost', 'hiddenTextProblems']);
 
 /** Every method of the registry and of its doors. */
 function methodsOf(registry: SkillRegistry): readonly (readonly [string, (...args: unknown[]) => unknown])[] {

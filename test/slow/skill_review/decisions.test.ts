@@ -131,6 +131,19 @@ describe('a proposal', () => {
     expect(page.tea()).toBe(content);
   });
 
+  it('that is stale and has no text to edit leads to no page for editing', async () => {
+    const page = await reviewPage();
+    const ask = { skillId: 'tea', kind: 'delete', justification: 'Nobody drinks it.', author: 'agent:brewer' } as const;
+    const { proposalId: id } = await page.registry.proposals.propose(ask);
+    const open = await page.get(pathOf(id));
+    expect(textOf(open.text)).toContain('to the archive, from which it can be restored');
+    await page.registry.admin.management.write('tea', 'SKILL.md', TEA.replace('two minutes', 'four minutes'), ADA);
+    const shown = await page.get(pathOf(id));
+    expect(textOf(shown.text)).toContain('It cannot be edited to apply again, either. Reject it');
+    for (const { text } of [open, shown]) expect(text).not.toContain(`${pathOf(id)}/edit`);
+    expect(formsOf(shown.text).map(({ action }) => action)).toEqual([`${pathOf(id)}/reject`]);
+  });
+
   it('with what a person would call an attack is approved only when that was shown, and then allowed', async () => {
     const page = await reviewPage();
     const id = await page.propose(ATTACK);

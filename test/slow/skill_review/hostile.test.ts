@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { difference } from '../../../extensions/skill_review/html/difference.ts';
 import { html } from '../../../extensions/skill_review/html/html.ts';
-import { renderMarkdown, safeAddress } from '../../../extensions/skill_review/html/markdown.ts';
-import { readDifference } from '../../../extensions/skill_review/html/read-difference.ts';
+import { markdownToHtml, safeAddress } from '../../../extensions/skill_review/html/markdown.ts';
+import { parseDifference } from '../../../extensions/skill_review/html/parse-difference.ts';
 import { holdExtensionFile } from '../../../kernel/host.ts';
 import { createMarkdownReader } from '../../../lib/markdown/index.ts';
 import { loadedModules } from '../../helpers/loaded-modules.ts';
@@ -215,9 +215,9 @@ describe('a text that is too large or takes too long', () => {
 
   it('is cut in a difference, which says so', () => {
     const rows = Array.from({ length: 5_000 }, (_, at) => `+${at}`);
-    const long = readDifference(`--- /dev/null\n+++ b/a\n@@ -0,0 +1,5000 @@\n${rows.join('\n')}\n`);
+    const long = parseDifference(`--- /dev/null\n+++ b/a\n@@ -0,0 +1,5000 @@\n${rows.join('\n')}\n`);
     expect(long).toMatchObject({ leftOut: 1_003, cut: false });
-    const wide = readDifference(`--- a/a\n+++ b/a\n@@ -1 +1 @@\n-${'x'.repeat(5_000)}\n+y\n`);
+    const wide = parseDifference(`--- a/a\n+++ b/a\n@@ -1 +1 @@\n-${'x'.repeat(5_000)}\n+y\n`);
     expect(wide).toMatchObject({ leftOut: 0, cut: true });
     expect(String(difference(wide, { view: 'inline', whole: '/x' }))).toContain('This is not all of it');
   });
@@ -262,7 +262,7 @@ describe('by construction', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 40 }), async (pieces) => {
-        inert(`<!doctype html>${await renderMarkdown(reader, pieces.join(''))}`, 'http://127.0.0.1:1');
+        inert(`<!doctype html>${await markdownToHtml(reader, pieces.join(''))}`, 'http://127.0.0.1:1');
       }),
       { numRuns: 150 },
     );
@@ -278,7 +278,7 @@ describe('by construction', () => {
         fc.array(fc.constantFrom('a b c', 'a b d', '-', '+'), { maxLength: 12 }),
         (before, after) => {
           const diff = `--- a/x\n+++ b/x\n@@ -1,${before.length} +1,${after.length} @@\n${before.map((line) => `-${line}\n`).join('')}${after.map((line) => `+${line}\n`).join('')}`;
-          const { rows } = readDifference(diff);
+          const { rows } = parseDifference(diff);
           const linesOf = (kind: string): readonly string[] =>
             rows.flatMap((row) => (row.kind === kind ? [row.text] : []));
           expect(linesOf('del')).toEqual(before);

@@ -1,8 +1,8 @@
 import { matchesOf } from '../../../../lib/text/index.ts';
-import type { Match, ReadFile } from '../rule.ts';
+import type { ClassifiedFile, Match } from '../rule.ts';
 
 /** Encoded texts of a file that say a command. Linear time: what is decoded is at most as long as what is written. */
-export function* encodedCommands({ text }: ReadFile): Generator<Match | undefined> {
+export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | undefined> {
   let line = 1;
   for (let from = 0; from < text.length; ) {
     yield undefined;

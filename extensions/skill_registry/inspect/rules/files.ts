@@ -1,5 +1,5 @@
 import { hiddenCharacters, tagText } from '../../../../lib/text/index.ts';
-import type { Match, ReadFile, Rule } from '../rule.ts';
+import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { rawLines } from '../scanned-line.ts';
 
 /** Of one file so many are searched. */
@@ -91,7 +91,7 @@ function startsWith(bytes: Uint8Array, ...magic: readonly number[]): boolean {
   return magic.every((byte, at) => bytes[at] === byte);
 }
 
-function isProgram({ bytes, path }: ReadFile): boolean {
+function isProgram({ bytes, path }: ClassifiedFile): boolean {
   return (
     startsWith(bytes, 0x7f, 0x45, 0x4c, 0x46) ||
     (startsWith(bytes, 0x4d, 0x5a) && bytes.subarray(0, 8).some((byte) => byte < 9 || byte > 126)) ||
@@ -108,7 +108,7 @@ function magicOf(bytes: Uint8Array): number {
 /** Documents that are archives inside. */
 const DOCUMENT = /\.(?:docx|xlsx|pptx|odt|ods|odp|epub|jar|apk|vsix|whl|kmz|xmind|sketch|dotx|potx|xltx|xlsm)$/i;
 
-function isArchive({ bytes, path }: ReadFile): boolean {
+function isArchive({ bytes, path }: ClassifiedFile): boolean {
   if (DOCUMENT.test(path)) return false;
   return (
     startsWith(bytes, 0x50, 0x4b, 3, 4) ||
@@ -121,7 +121,7 @@ function isArchive({ bytes, path }: ReadFile): boolean {
   );
 }
 
-function* hiddenText({ text }: ReadFile): Generator<Match | undefined> {
+function* hiddenText({ text }: ClassifiedFile): Generator<Match | undefined> {
   if (!/[\u{e0000}-\u{e007f}]/u.test(text)) return;
   for (const { part, line } of parts(text)) {
     yield undefined;
@@ -137,7 +137,7 @@ const MAY_HIDE = /[\p{Default_Ignorable_Code_Point}\p{Surrogate}]|(?![\t\n\r])\p
 const NO_ASCII = /[^\t\n\r -~]/;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
 
-function* hiddenOnes({ text }: ReadFile): Generator<Match | undefined> {
+function* hiddenOnes({ text }: ClassifiedFile): Generator<Match | undefined> {
   if (!NO_ASCII.test(text)) return;
   for (const { part, line } of parts(text)) {
     yield undefined;
@@ -156,7 +156,7 @@ function* hiddenOnes({ text }: ReadFile): Generator<Match | undefined> {
 const WORD = /[\p{L}\d_.-]{3,200}/gu;
 const IS_MIXED = /[A-Za-z]{2}[аеорсухіјѕһԁӏοανρικ]|[аеорсухіјѕһԁӏοανρικ][A-Za-z]{2}/;
 
-function* lookAlikes({ text }: ReadFile): Generator<Match | undefined> {
+function* lookAlikes({ text }: ClassifiedFile): Generator<Match | undefined> {
   if (!/[\u0370-\u052f]/.test(text)) return;
   for (const { part, line } of parts(text)) {
     yield undefined;

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts';
+import { ACCESS } from './access.ts';
 import { DESTRUCTION } from './destruction.ts';
 import { DOWNLOAD_AND_RUN } from './download-and-run.ts';
 import { CHARACTERS, FILES } from './files.ts';
@@ -7,9 +8,8 @@ import { INSTRUCTIONS } from './instructions.ts';
 import { LURES } from './lures.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { PERSISTENCE } from './persistence.ts';
-import { REACH } from './reach.ts';
 import { SECRETS } from './secrets.ts';
-import { COMBINED, SIDE_WORK } from './side-work.ts';
+import { COMBINED, UNREQUESTED_WORK } from './unrequested-work.ts';
 
 /** Every rule, in the order of docs/security.md. */
 export const RULES: readonly Rule[] = [
@@ -18,8 +18,8 @@ export const RULES: readonly Rule[] = [
   ...HIDDEN_COMMANDS,
   ...SECRETS,
   ...INSTRUCTIONS,
-  ...REACH,
-  ...SIDE_WORK,
+  ...ACCESS,
+  ...UNREQUESTED_WORK,
   ...COMBINED,
   ...PERSISTENCE,
   ...DESTRUCTION,

@@ -1,8 +1,8 @@
 import type { Pattern } from '../rule.ts';
-import type { Ways } from './ways.ts';
-import { HIDES as HIDES_IN_ENGLISH } from './ways-to-hide.ts';
-import { OVERRIDES as OVERRIDES_IN_ENGLISH } from './ways-to-override.ts';
-import { SKIPS as SKIPS_IN_ENGLISH } from './ways-to-skip.ts';
+import type { Phrases } from './phrases.ts';
+import { HIDES_IN_ENGLISH } from './phrases-to-hide.ts';
+import { OVERRIDES_IN_ENGLISH } from './phrases-to-override.ts';
+import { SKIPS_IN_ENGLISH } from './phrases-to-skip.ts';
 import { ADDRESS, words } from './words.ts';
 
 /**
@@ -104,7 +104,11 @@ const JAPANESE: Language = {
 
 const LANGUAGES: readonly Language[] = [GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, CHINESE, JAPANESE];
 
-function withEnglish(english: Ways, { hits, misses }: Omit<Ways, 'patterns'>, patterns: readonly Pattern[]): Ways {
+function withEnglish(
+  english: Phrases,
+  { hits, misses }: Omit<Phrases, 'patterns'>,
+  patterns: readonly Pattern[],
+): Phrases {
   return {
     patterns: [...english.patterns, ...patterns],
     hits: [...english.hits, ...hits],
@@ -120,7 +124,7 @@ function patternsOf(kind: 'overrides' | 'hides' | 'skips'): readonly Pattern[] {
   }));
 }
 
-export const OVERRIDES: Ways = withEnglish(
+export const OVERRIDES: Phrases = withEnglish(
   OVERRIDES_IN_ENGLISH,
   {
     hits: [
@@ -142,7 +146,7 @@ export const OVERRIDES: Ways = withEnglish(
   patternsOf('overrides'),
 );
 
-export const HIDES: Ways = withEnglish(
+export const HIDES: Phrases = withEnglish(
   HIDES_IN_ENGLISH,
   {
     hits: [
@@ -164,7 +168,7 @@ export const HIDES: Ways = withEnglish(
   patternsOf('hides'),
 );
 
-export const SKIPS: Ways = withEnglish(
+export const SKIPS: Phrases = withEnglish(
   SKIPS_IN_ENGLISH,
   {
     hits: [

@@ -1,5 +1,5 @@
 import { splitFrontmatter } from '../../skill/frontmatter.ts';
-import type { Match, ReadFile, Rule } from '../rule.ts';
+import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 
 export const PERMISSIONS: readonly Rule[] = [
   {
@@ -32,7 +32,7 @@ const WIDE =
 const USES_COMMANDS =
   /^\s{0,12}(?:```|~~~)|`[\w./-]{2,30} [^`]{1,200}`|\b(?:run|execute|command|cli|script|terminal|shell|bash|git|npm|python|curl|install)\b/im;
 
-function* widePermission({ path, text }: ReadFile, skill: readonly ReadFile[]): Generator<Match> {
+function* widePermission({ path, text }: ClassifiedFile, skill: readonly ClassifiedFile[]): Generator<Match> {
   if (!/^skill\.md$/i.test(path)) return;
   const { yaml, bodyOffset, yamlLine } = splitFrontmatter(text);
   if (yaml === undefined) return;

@@ -10,9 +10,9 @@ import { composeSkillMd } from '../../propose/skill-text.ts';
 import { invalidArgument } from '../../skill/errors.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { slugOf } from '../../skill/skill.ts';
-import { viewOf } from '../add.ts';
+import { skillToAdd } from '../add.ts';
 import { originInvalid } from '../errors.ts';
-import type { IncomingFile } from '../offer.ts';
+import type { IncomingFile } from '../opened-origin.ts';
 import type { ImportOptions, ImportPlan, NotImported, SkillToAdd } from '../types.ts';
 import { type SkillToWrite, writeSkills } from '../write-skill.ts';
 import { type MadeSkill, readRole, roleFolders } from './read-roles.ts';
@@ -143,7 +143,7 @@ async function preparedOf(context: ChangeContext, made: MadeSkill, origin: strin
   if (!header) throw originInvalid(from, 'the skill made of it cannot be read.');
   const along = { ids: [id], isAlong: false, leftOut: notTaken.length };
   return {
-    view: await viewOf(context, location, header, files, along),
+    view: await skillToAdd(context, location, header, files, along),
     write: { location, files, gone: [], conflicts: [], kind: 'created', origin } satisfies SkillToWrite,
     notTaken,
   };

@@ -15,7 +15,7 @@ export function plainText(bytes: Buffer, path: string): string {
  * to use it, where there is one. Empty: there is none.
  */
 export function descriptionIn(text: string): string {
-  const sentences = proseOf(text.slice(0, MOST_READ)).flatMap((paragraph) => paragraph.split(/(?<=[.!?])\s+/));
+  const sentences = proseOf(text.slice(0, MAX_READ)).flatMap((paragraph) => paragraph.split(/(?<=[.!?])\s+/));
   const usable = sentences.filter((one) => /\p{L}/u.test(one) && !/\{[{%#]/.test(one));
   const what = usable.find(({ length }) => length >= MIN) ?? [...usable].sort((a, b) => b.length - a.length)[0] ?? '';
   const when = usable.find((one) => /^(use (this|it|when|for)\b|when to use\b)/i.test(one) && one !== what);
@@ -50,7 +50,7 @@ const ENDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Characters of a text in which its description is looked for. */
-const MOST_READ = 20_000;
+const MAX_READ = 20_000;
 /** Characters of a sentence. Twice the longest is less than a description may have. */
 const MIN = 20;
 const MAX = 400;

@@ -7,9 +7,9 @@ import { shorten } from '../../../../lib/text/index.ts';
 import { isLeftover } from '../../history/skill-tree.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../../sources/source.ts';
-import { listingOf, MAX_FILES as MOST_LISTED } from '../../sources/walk/list-files.ts';
-import { type IncomingFile, MAX_UNPACKED } from '../offer.ts';
-import { type IndexEntry, isSkillName, MOST_DESCRIPTION } from '../well-known/page-index.ts';
+import { listingOf, MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
+import { type IncomingFile, MAX_UNPACKED } from '../opened-origin.ts';
+import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page-index.ts';
 
 /** One skill as it is published. */
 export interface Artifact {
@@ -21,15 +21,15 @@ export interface Artifact {
 }
 
 /** What is read of a skill, as `read_skill_resource` would hand it out. */
-export interface ReadFiles {
+export interface PublishableFiles {
   readonly files: readonly IncomingFile[];
   readonly leftOut: number;
 }
 
 /** @returns the reason instead when it cannot be published whole. */
-export function filesOf(skill: Skill, source: SkillSource): ReadFiles | string {
+export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | string {
   const { files: listed, leftOut } = listingOf(skill, source);
-  if (listed.length >= MOST_LISTED) return `it has ${MOST_LISTED} files or more beside SKILL.md`;
+  if (listed.length >= MAX_LISTED_FILES) return `it has ${MAX_LISTED_FILES} files or more beside SKILL.md`;
   const files: IncomingFile[] = [];
   let left = MAX_UNPACKED;
   const add = (path: string, bytes: Buffer): void => {
@@ -47,7 +47,7 @@ export function filesOf(skill: Skill, source: SkillSource): ReadFiles | string {
 }
 
 /** @returns the reason instead when the index cannot name it. */
-export function artifactOf(skill: Skill, { files, leftOut }: ReadFiles): Artifact | string {
+export function artifactOf(skill: Skill, { files, leftOut }: PublishableFiles): Artifact | string {
   const { id, description } = skill;
   if (!isSkillName(id)) return 'its id has other characters than 1-64 lower-case letters, digits and single hyphens';
   if (description === '') return 'it has no description';
@@ -59,7 +59,7 @@ export function artifactOf(skill: Skill, { files, leftOut }: ReadFiles): Artifac
   const entry = {
     name: id,
     type,
-    description: shorten(description, MOST_DESCRIPTION - 1),
+    description: shorten(description, MAX_DESCRIPTION - 1),
     url,
     digest: `sha256:${hash}`,
   } as const;

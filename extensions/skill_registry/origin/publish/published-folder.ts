@@ -10,7 +10,7 @@ import {
 } from '../../../../lib/files/index.ts';
 import { invalidArgument } from '../../skill/errors.ts';
 import type { SkillSource } from '../../sources/source.ts';
-import { MAX_ARCHIVE } from '../offer.ts';
+import { MAX_ARCHIVE } from '../opened-origin.ts';
 import { INDEX_PATH, INDEX_SCHEMA, type IndexEntry, MAX_INDEX, readIndex } from '../well-known/page-index.ts';
 import type { Artifact } from './artifact.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
-import { privateFolder } from '../../../../lib/files/index.ts';
+import { makePrivateFolder } from '../../../../lib/files/index.ts';
 import {
   type CopiedSkill,
   confirmCopy,
@@ -10,14 +10,14 @@ import {
   fetchedSkills,
   filesOfCopy,
   forgetFetched,
-  isWhole,
+  isIntact,
   noteFetched,
   type PageCopy,
   readCopy,
   stampOf,
   writeCopy,
 } from '../../sources/kinds/well-known-copy.ts';
-import { type IncomingFile, skillsOf, takeSkill } from '../offer.ts';
+import { type IncomingFile, originSkills, readOriginSkill } from '../opened-origin.ts';
 import { fetchArtifact, openArtifact } from './open-page.ts';
 import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
 import { writeCopiedSkill } from './write-copied-skill.ts';
@@ -27,7 +27,7 @@ import { writeCopiedSkill } from './write-copied-skill.ts';
  * copy is replaced in one step at the end. What a process that ended early has fetched is used by the next one.
  */
 export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
-  privateFolder(folder);
+  makePrivateFolder(folder);
   const before = readCopy(folder);
   const from = `${url}/${INDEX_PATH}`;
   const answer = await downloadIfChanged(from, MAX_INDEX, { signal, etag: before?.etag });
@@ -39,19 +39,19 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
   const { entries, refused } = readIndex(Buffer.from(index), from);
   const whole = (before?.skills ?? []).filter(({ digest }) => !damaged.has(digest));
   const known = knownSkills(folder, whole);
-  const missing = entries.filter((entry) => !known.has(keyOf(entry)));
+  const missing = entries.filter((entry) => !known.has(copyKey(entry)));
   if (before && !damaged.size && missing.length === 0 && index === before.index && isSameEtag(before, answer?.etag)) {
     confirmCopy(folder);
     return { isComplete: true };
   }
   const faults = [...refused];
-  const room = roomBeside(entries.flatMap((entry) => known.get(keyOf(entry)) ?? []));
+  const room = roomBeside(entries.flatMap((entry) => known.get(copyKey(entry)) ?? []));
   const report = progressOf(url, missing.length, onProgress);
   await eachInParallel(missing, signal, async (entry, ended) => {
     try {
       const skill = await fetchSkill(folder, entry, from, ended, room);
       noteFetched(folder, skill);
-      known.set(keyOf(entry), skill);
+      known.set(copyKey(entry), skill);
     } catch (error) {
       if (!isOfSkill(error)) throw error;
       faults.push((error as Error).message);
@@ -59,7 +59,7 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
     report();
   });
   const older = new Map(whole.map((skill) => [skill.name, skill]));
-  const skills = entries.flatMap((entry) => known.get(keyOf(entry)) ?? older.get(entry.name) ?? []);
+  const skills = entries.flatMap((entry) => known.get(copyKey(entry)) ?? older.get(entry.name) ?? []);
   writeCopy(folder, { url, etag: answer ? answer.etag : before?.etag, index, skills, faults: faults.sort() });
   tidy(folder, skills, before);
   return { isComplete: faults.length === refused.length };
@@ -75,7 +75,7 @@ const MAX_FILES = 200_000;
 /** Longer than a process needs to notice a replaced copy, and longer than anybody uses a folder whose path it got. */
 const KEPT_MS = 86_400_000;
 
-function keyOf({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {
+function copyKey({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {
   return `${digest} ${name}`;
 }
 
@@ -85,10 +85,10 @@ function isSameEtag(before: PageCopy, etag: string | undefined): boolean {
 
 /** The skills of the copy, and those that a process which ended early has fetched. */
 function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string, CopiedSkill> {
-  const known = new Map(whole.map((skill) => [keyOf(skill), skill]));
+  const known = new Map(whole.map((skill) => [copyKey(skill), skill]));
   for (const skill of fetchedSkills(folder)) {
-    if (!known.has(keyOf(skill)) && isWhole(folder, skill))
-      known.set(keyOf(skill), { ...skill, stamp: stampOf(folder, skill) });
+    if (!known.has(copyKey(skill)) && isIntact(folder, skill))
+      known.set(copyKey(skill), { ...skill, stamp: stampOf(folder, skill) });
   }
   return known;
 }
@@ -121,10 +121,10 @@ async function fetchSkill(
 
 /** @throws ORIGIN_REFUSED. */
 async function filesOf(entry: IndexEntry, bytes: Buffer): Promise<readonly IncomingFile[]> {
-  const offer = await openArtifact(bytes, entry);
-  const [skill] = skillsOf(offer);
+  const artifact = await openArtifact(bytes, entry);
+  const [skill] = originSkills(artifact);
   if (skill?.folder !== '') throw originRefused(`"${entry.name}"`, 'its artifact has no SKILL.md at its top.');
-  const { files } = await takeSkill(offer, skill);
+  const { files } = await readOriginSkill(artifact, skill);
   return files;
 }
 

@@ -3,7 +3,7 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { CHOOSE, originInvalid } from '../errors.ts';
-import { MAX_ARCHIVE, MAX_SKILL_FILE, type Offer, type OfferedEntry } from '../offer.ts';
+import { MAX_ARCHIVE, MAX_SKILL_FILE, type OpenedOrigin, type OriginEntry } from '../opened-origin.ts';
 import type { WellKnownOrigin } from '../types.ts';
 import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
 
@@ -32,7 +32,7 @@ export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, '
 /** The files an artifact has. @throws ORIGIN_REFUSED. */
 export async function openArtifact(bytes: Buffer, { type, name }: IndexEntry): Promise<Artifact> {
   if (type === 'archive') return unpack(bytes, `"${name}"`);
-  const entry: OfferedEntry = { path: 'SKILL.md', size: bytes.length, kind: 'file', executable: false };
+  const entry: OriginEntry = { path: 'SKILL.md', size: bytes.length, kind: 'file', executable: false };
   return { entries: [entry], read: async (paths) => paths.map(() => bytes) };
 }
 
@@ -42,7 +42,7 @@ export async function openArtifact(bytes: Buffer, { type, name }: IndexEntry): P
  * @param names - Only these are fetched, and what they require; none: the only one. Default: all.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that it does not have.
  */
-export async function openWellKnown(origin: WellKnownOrigin, names?: readonly string[]): Promise<Offer> {
+export async function openWellKnown(origin: WellKnownOrigin, names?: readonly string[]): Promise<OpenedOrigin> {
   const url = `${origin.url}/${INDEX_PATH}`;
   const { entries: index, refused } = readIndex(await fetchIndex(url), url);
   if (index.length === 0) throw originRefused(url, `it has no skill that can be used. ${refused[0] ?? ''}`.trim());
@@ -90,7 +90,7 @@ async function fetchIndex(url: string): Promise<Buffer> {
 /** Names in a message. */
 const MAX_LISTED = 30;
 
-type Artifact = Pick<Offer, 'entries' | 'read'>;
+type Artifact = Pick<OpenedOrigin, 'entries' | 'read'>;
 
 async function requiresOf({ entries, read }: Artifact, name: string): Promise<readonly string[]> {
   const isSmall = entries.some(({ path, size }) => path === 'SKILL.md' && size <= MAX_SKILL_FILE);

@@ -10,7 +10,7 @@ export const INDEX_PATH = '.well-known/agent-skills/index.json';
 export const MAX_INDEX: number = 8 * 1024 * 1024;
 
 /** Characters of a description. */
-export const MOST_DESCRIPTION = 1024;
+export const MAX_DESCRIPTION = 1024;
 
 /** One skill as the index of a page names it. */
 export interface IndexEntry {
@@ -43,7 +43,7 @@ export function readIndex(bytes: Buffer, url: string): PageIndex {
   const entries = new Map<string, IndexEntry>();
   const refused: string[] = [];
   for (const [at, skill] of skills.entries()) {
-    const entry = entryOf(skill, at, url);
+    const entry = readIndexEntry(skill, at, url);
     if (typeof entry === 'string') refused.push(entry);
     else if (entries.has(entry.name)) refused.push(`"${entry.name}" is named a second time.`);
     else entries.set(entry.name, entry);
@@ -63,7 +63,7 @@ const indexDocument = z.object({ $schema: z.unknown().optional(), skills: z.arra
 const indexEntry = z.object({
   name: z.string().regex(SKILL_NAME),
   type: z.enum(['skill-md', 'archive']),
-  description: z.string().min(1).max(MOST_DESCRIPTION),
+  description: z.string().min(1).max(MAX_DESCRIPTION),
   url: z.string().min(1).max(2000),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
 });
@@ -77,7 +77,7 @@ function jsonOf(bytes: Buffer): unknown {
 }
 
 /** Otherwise the problem with it. */
-function entryOf(value: unknown, at: number, url: string): IndexEntry | string {
+function readIndexEntry(value: unknown, at: number, url: string): IndexEntry | string {
   const parsed = indexEntry.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { originRefused } from '../../../../lib/fetch/index.ts';
-import { type CopiedSkill, isWhole, skillFolder, stampOf } from '../../sources/kinds/well-known-copy.ts';
+import { type CopiedSkill, isIntact, skillFolder, stampOf } from '../../sources/kinds/well-known-copy.ts';
 import { TEMPORARY } from '../../sources/walk/names.ts';
 import { lockedFiles } from '../lock.ts';
-import type { IncomingFile } from '../offer.ts';
+import type { IncomingFile } from '../opened-origin.ts';
 
 /**
  * Writes the files of a skill into its folder of a copy, in one step. Another process may be writing the same. It is not synced to
  * disk: files that a crash of the machine has cut off do not have their digests, and are fetched again.
  *
- * @param files - With checked paths (`takeSkill`).
+ * @param files - With checked paths (`readOriginSkill`).
  */
 export function writeCopiedSkill(
   folder: string,
@@ -19,7 +19,7 @@ export function writeCopiedSkill(
   files: readonly IncomingFile[],
 ): CopiedSkill {
   const skill = { name, digest, files: lockedFiles(files).files };
-  if (!isWhole(folder, skill)) {
+  if (!isIntact(folder, skill)) {
     const temporary = temporaryName(folder);
     try {
       fill(temporary, files);
@@ -70,7 +70,7 @@ function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'sta
     } catch (error) {
       if (!IN_THE_WAY.has(codeOf(error)) || attempt === ATTEMPTS) throw error;
     }
-    if (isWhole(folder, skill)) return;
+    if (isIntact(folder, skill)) return;
     const aside = temporaryName(folder);
     try {
       renameSync(target, aside);

@@ -25,7 +25,7 @@ export interface EmbeddingRunOptions {
 /** Timeout of one request; an endpoint on a small machine is slow. */
 const REQUEST_MS = 60_000;
 /** Delays between attempts. */
-const WAITS = { firstMs: 1000, longestMs: 60_000, jitter: true };
+const WAITS = { firstMs: 1000, maxMs: 60_000, jitter: true };
 /** The number of the first failure in a row that is reported; a single failure is usually followed by a success. */
 const REPORTED_FROM = 2;
 const PROGRESS_AFTER_MS = 1000;

@@ -17,7 +17,7 @@ const MAX_KEPT = 256;
 /** Timeout of a request. It goes on after `timeoutMs`: the answer is kept for the next equal query, and a slow endpoint can load its model. */
 const MAX_LATE_MS = 10_000;
 /** After a failure no request is sent for this long. */
-const PAUSES = { firstMs: 10_000, longestMs: 300_000 };
+const PAUSES = { firstMs: 10_000, maxMs: 300_000 };
 
 /** Requests and keeps the vectors of queries and prompts. */
 export class QueryVectors {
@@ -45,7 +45,7 @@ export class QueryVectors {
     const failure = await Promise.race([asked, setTimeout(timeoutMs, late, { ref: false })]);
     this.#failures = failure ? this.#failures + 1 : 0;
     if (failure) {
-      const requested = Math.min(failure.details.retryAfterMs ?? 0, PAUSES.longestMs);
+      const requested = Math.min(failure.details.retryAfterMs ?? 0, PAUSES.maxMs);
       this.#pausedUntil = Date.now() + Math.max(backOff(this.#failures, PAUSES), requested);
     }
     onOutcome(failure);

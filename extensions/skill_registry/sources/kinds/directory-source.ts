@@ -15,7 +15,7 @@ import type { Skill } from '../../skill/skill.ts';
 import { isUsableId, unusableIdText } from '../../skill/usable-id.ts';
 import { makeSkill, type SkillIdentity } from '../make-skill.ts';
 import {
-  createOwnSkills,
+  createScannedSkills,
   linkedOut,
   type OnlyWithin,
   reservedSource,
@@ -27,7 +27,7 @@ import { type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts
 import { filesBelow, pathBelow } from '../walk/list-files.ts';
 import { bareNameOf } from '../walk/names.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
-import type { ReadSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
+import type { ParsedSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
 
 export interface DirectorySourceOptions {
   readonly id: string;
@@ -39,7 +39,9 @@ export interface DirectorySourceOptions {
   /** Folder in which `root` and the targets of links must be, unless `allowOutside`. Default: `root`. */
   readonly within?: string | undefined;
   /** Returns which links may lead outside that folder; called at every scan (`linkTargets`). Default: none. */
-  readonly elsewhere?: ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean) | undefined;
+  readonly linkTargetsOf?:
+    | ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean)
+    | undefined;
   /** `.md` files directly in `root` are skills, too. Default: false. */
   readonly bareFiles?: boolean;
   /** Ignore what `.gitignore` and `.ignore` files name. Default: false. */
@@ -64,7 +66,7 @@ const MAX_RESOURCES = 512;
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
   const { id, root, allowOutside, within, optional = false, bareFiles, ignoreFiles, onlyWithin } = options;
   const readSkills = createSkillsReader(options);
-  const own = createOwnSkills<SkillPaths>();
+  const own = createScannedSkills<SkillPaths>();
   let outside: readonly string[] = [];
   let last: SourceScan | undefined;
   const nothing = (problems: readonly Problem[]): SourceScan => {
@@ -98,7 +100,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         linkedOut(root, realRoot, onlyWithin) ?? refusalOf(root, realRoot, allowOutside ? undefined : boundary);
       if (refusal) return nothing([refusal]);
       const maxDepth = limits.scan_depth;
-      const mayLeadTo = options.elsewhere?.(realRoot, sources);
+      const mayLeadTo = options.linkTargetsOf?.(realRoot, sources);
       const found = await findSkillFiles({
         ...{ root, maxDepth, allowOutside, boundary, takeBreak },
         ...{
@@ -150,8 +152,8 @@ function createSkillsReader(
   const { id, root, base = root, allowOutside, within, ignoreFiles = false, validation: profile, cache } = options;
   const setting = JSON.stringify([allowOutside, within, ignoreFiles, ...(options.bareFiles ? ['bare'] : [])]);
   const reader = createSkillFileReader({ profile, cache, cachePath: root, setting });
-  const results = createPreviousResults<ReadSkillFile, Skill>();
-  const skillOf = (file: FoundSkillFile, read: ReadSkillFile): Skill | Problem | undefined => {
+  const results = createPreviousResults<ParsedSkillFile, Skill>();
+  const skillOf = (file: FoundSkillFile, read: ParsedSkillFile): Skill | Problem | undefined => {
     const { header, digest, bytes } = read;
     if (!header) return undefined;
     let skill = results.find(read);

@@ -13,7 +13,7 @@ import type { SkillRegistryConfig, ValidationProfile } from '../../config/config
 import type { Skill } from '../../skill/skill.ts';
 import { isUsableId, unusableIdText } from '../../skill/usable-id.ts';
 import { makeSkill } from '../make-skill.ts';
-import { createOwnSkills, linkedOut, type OnlyWithin, reservedSource, type SkillSource } from '../source.ts';
+import { createScannedSkills, linkedOut, type OnlyWithin, reservedSource, type SkillSource } from '../source.ts';
 import { pathBelow } from '../walk/list-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
@@ -38,7 +38,7 @@ export interface FileSourceOptions {
 /** A source of one Markdown file that is a skill. The name without `.md` is the id; the skill has no other files. */
 export function createFileSource(options: FileSourceOptions): SkillSource {
   const { id, file, base = dirname(file), within, validation, optional = false } = options;
-  const own = createOwnSkills<string>();
+  const own = createScannedSkills<string>();
   const reader = createSkillFileReader({ profile: validation, cache: options.cache, cachePath: file });
   /** @throws when the file system cannot be read. */
   const findSkill = (

@@ -2,7 +2,7 @@ import { describeError, type Problem } from 'skill-registry/kernel';
 import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../source.ts';
-import { createOwnSkills } from '../source.ts';
+import { createScannedSkills } from '../source.ts';
 import { listingOf } from '../walk/list-files.ts';
 
 /** The members of a group at one moment. */
@@ -32,8 +32,8 @@ export interface GroupSourceOptions {
  * scanned keeps its last result.
  */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
-  const { id, adapt = (skill: Skill, member: SkillSource) => underSource(skill, member.id, id) } = options;
-  const own = createOwnSkills<Found>();
+  const { id, adapt = (skill: Skill, member: SkillSource) => movedToSource(skill, member.id, id) } = options;
+  const own = createScannedSkills<Found>();
   const lastGood = new WeakMap<SkillSource, ScannedMember>();
   let current: readonly SkillSource[] = [];
   return {
@@ -81,7 +81,7 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
 }
 
 /** Moves a skill from the source `before` to the source `id`. */
-export function underSource(skill: Skill, before: string, id: string): Skill {
+export function movedToSource(skill: Skill, before: string, id: string): Skill {
   const { qualifiedId } = skill;
   const below = qualifiedId.startsWith(`${before}:`) ? qualifiedId.slice(before.length + 1) : qualifiedId;
   return { ...skill, source: id, qualifiedId: `${id}:${below}` };

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Problem } from 'skill-registry/kernel';
-import { rootNotApproved } from '../../../../kernel/host.ts';
+import { unapprovedRootProblem } from '../../../../kernel/host.ts';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import { resourceNotFound } from '../../../../lib/files/index.ts';
 import type { SkillRegistryConfig } from '../../config/config.ts';
@@ -9,13 +9,13 @@ import type { Finding } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { addressKey, programKey } from '../../trust/sources.ts';
 import type { NoteBlocked } from '../../trust/types.ts';
-import { chainOfProcess } from '../mcp/circle.ts';
 import type { McpTimes } from '../mcp/connect.ts';
-import { type ListedSkill, SKILL_MD, skillsOf } from '../mcp/entries.ts';
+import { chainOfProcess } from '../mcp/cycle.ts';
+import { type McpListedSkill, SKILL_MD, skillsOf } from '../mcp/entries.ts';
 import { failureProblem, noAnswerYet } from '../mcp/errors.ts';
-import { attacksIn, createFetch } from '../mcp/fetch-file.ts';
+import { blockFindingsIn, createFetch } from '../mcp/fetch-file.ts';
 import { McpServer } from '../mcp/server.ts';
-import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import { createScannedSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
 
 export interface McpSourceOptions {
   readonly id: string;
@@ -59,7 +59,7 @@ const FRESH_MS = { least: 1_000, most: 300_000 };
  */
 export function createMcpSource(options: McpSourceOptions): SkillSource {
   const { id, root, trusted, noteBlocked = async () => false } = options;
-  const own = createOwnSkills<ListedSkill>();
+  const own = createScannedSkills<McpListedSkill>();
   const location = locationOf(options.server);
   const list = new ServerList({ ...options, location, noteBlocked, keep: own.replace });
   const listingFor = (skill: Skill): SkillListing => {
@@ -73,10 +73,10 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     id,
     kind: 'mcp',
     location,
-    key: keyOf(options.server),
+    key: serverKey(options.server),
     async scan(limits) {
       if (trusted) return list.scan(limits);
-      const problem = rootNotApproved(root, [`the MCP server "${id}"`]);
+      const problem = unapprovedRootProblem(root, [`the MCP server "${id}"`]);
       return { skills: [], problems: problem ? [problem] : [] };
     },
     readSkill: notHere,
@@ -110,7 +110,7 @@ interface ServerListOptions extends McpSourceOptions {
   readonly location: string;
   readonly noteBlocked: NoteBlocked;
   /** Receives all skills of each new list, by qualified id. */
-  readonly keep: (all: ReadonlyMap<string, ListedSkill>) => void;
+  readonly keep: (all: ReadonlyMap<string, McpListedSkill>) => void;
 }
 
 /** The list of a server's skills: asked for when it is outdated, one request at a time; the last good one stays. */
@@ -231,7 +231,7 @@ interface ReadingList {
   readonly id: string;
   readonly limits: SkillRegistryConfig['limits'];
   readonly attacks: Good['attacks'];
-  readonly keep: (all: ReadonlyMap<string, ListedSkill>) => void;
+  readonly keep: (all: ReadonlyMap<string, McpListedSkill>) => void;
   readonly noteBlocked: NoteBlocked;
 }
 
@@ -248,7 +248,7 @@ async function readList(
   const losers: Skill[] = [];
   keep(new Map(all.map((one) => [one.skill.qualifiedId, one])));
   for (const { digest, header, skill } of all) {
-    const found = before.get(header) ?? (await attacksIn(SKILL_MD, Buffer.from(header)));
+    const found = before.get(header) ?? (await blockFindingsIn(SKILL_MD, Buffer.from(header)));
     attacks.set(header, found);
     if (found.length > 0) await noteBlocked(skill, digest, found);
     if (first.has(skill.id)) losers.push(skill);
@@ -264,7 +264,7 @@ function locationOf({ command = [], url }: McpServerConfig): string {
   return origin + pathname;
 }
 
-function keyOf({ command = [], args = [], url }: McpServerConfig): string {
+function serverKey({ command = [], args = [], url }: McpServerConfig): string {
   return url === undefined ? programKey([command, args].flat()) : addressKey(url);
 }
 

@@ -7,8 +7,8 @@ import type { SkillRegistryConfig } from '../../config/config.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
-import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
-import { MAX_FILES, withoutPrivate } from '../walk/list-files.ts';
+import { createScannedSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import { MAX_LISTED_FILES, withoutPrivate } from '../walk/list-files.ts';
 
 /** A skill in memory, with valid fields. */
 export interface MemorySkill {
@@ -42,12 +42,12 @@ export interface MemorySourceOptions extends Pick<SkillSource, 'id' | 'kind' | '
  * are losers and have a number in their qualified id.
  */
 export function createMemorySource({ id, kind, location, load }: MemorySourceOptions): SkillSource {
-  const own = createOwnSkills<StoredSkill>();
+  const own = createScannedSkills<StoredSkill>();
   let last: { readonly given: readonly MemorySkill[]; readonly scan: SourceScan } | undefined;
   const listing = (skill: Skill): SkillListing => {
     const files = [...(own.find(skill)?.files ?? [])].map(([path, bytes]) => ({ path, size: bytes.length }));
     const { files: shown, leftOut } = withoutPrivate(files.sort((a, b) => (a.path < b.path ? -1 : 1)));
-    return { files: shown.slice(0, MAX_FILES), leftOut };
+    return { files: shown.slice(0, MAX_LISTED_FILES), leftOut };
   };
   return {
     id,
@@ -104,7 +104,7 @@ function toSkill(
   { file_bytes: maxBytes }: SkillRegistryConfig['limits'],
 ): { readonly skill?: Skill; readonly bytes: Buffer; readonly problems: readonly Problem[] } {
   const { id, file, label } = given;
-  const text = textOf(given);
+  const text = skillMdOf(given);
   const bytes = Buffer.from(text);
   if (bytes.length > maxBytes) {
     const message = `${label}it has ${bytes.length} bytes, more than ${maxBytes}, and was not loaded. Move detail into files beside it, or raise limits.file_bytes.`;
@@ -123,7 +123,7 @@ function toSkill(
 }
 
 /** The text of its SKILL.md. */
-function textOf({ id, description, body, frontmatter = {} }: MemorySkill): string {
+function skillMdOf({ id, description, body, frontmatter = {} }: MemorySkill): string {
   const fields = yamlPackage().stringify({ ...frontmatter, name: id, description }, { lineWidth: 0 });
   return `---\n${fields}---\n\n${body.trim()}\n`;
 }

@@ -9,12 +9,12 @@ import { backOff } from '../../../../lib/waiting/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import { PACKAGE_NAME } from '../../config/package-name.ts';
 import { revokedProblem, whyRevoked } from '../../trust/sources.ts';
-import { isOwnSource } from '../define-source.ts';
+import { isCustomSource } from '../define-source.ts';
 import type { SkillSource } from '../source.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
+import { createCustomSource } from './custom-source.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
-import { createOwnSource } from './own-source.ts';
 
 export interface PackageSourceOptions {
   readonly id: string;
@@ -184,11 +184,11 @@ async function loadPackage(
   try {
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
     if (typeof made === 'string') return of(directory(resolve(folder, made)));
-    if (isOwnSource(made)) return of(createOwnSource(made, { id, location: folder }));
+    if (isCustomSource(made)) return of(createCustomSource(made, { id, location: folder }));
     throw new Error(WRONG_RESULT);
   } catch (error) {
     const message = oneLine(error);
-    const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, longestMs: MAX_RETRY_MS });
+    const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, maxMs: MAX_RETRY_MS });
     const failed = { times: failures + 1, retryAt: Date.now() + wait };
     if (message === NO_FORM)
       return { ...without(message, 'Add one of the three to the package, or remove the source.'), failed };

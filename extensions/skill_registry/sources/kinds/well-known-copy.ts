@@ -131,13 +131,13 @@ export async function damagedSkills(
   const damaged = new Set<CopiedSkill>();
   for (const skill of skills) {
     await takeBreak();
-    if (stampOf(folder, skill) !== skill.stamp && !isWhole(folder, skill)) damaged.add(skill);
+    if (stampOf(folder, skill) !== skill.stamp && !isIntact(folder, skill)) damaged.add(skill);
   }
   return damaged;
 }
 
 /** Whether every file of a skill has the bytes that its digest is of. */
-export function isWhole(folder: string, skill: Omit<CopiedSkill, 'stamp'>): boolean {
+export function isIntact(folder: string, skill: Omit<CopiedSkill, 'stamp'>): boolean {
   const base = skillFolder(folder, skill);
   return filesOfCopy(skill).every(({ path, digest, size }) => {
     try {

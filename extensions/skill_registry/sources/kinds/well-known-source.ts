@@ -10,11 +10,11 @@ import {
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
-import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import { createScannedSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
 import type { FoundSkillFile } from '../walk/find-skill-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
-import type { ReadSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
-import { type AskPageOptions, type CopyState, createAskedPage } from './ask-page.ts';
+import type { ParsedSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
+import { type CopyState, createPageRefresh, type PageRefreshOptions } from './page-refresh.ts';
 import {
   type CopiedSkill,
   damagedSkills,
@@ -25,7 +25,7 @@ import {
   statsOfCopy,
 } from './well-known-copy.ts';
 
-export interface WellKnownSourceOptions extends AskPageOptions {
+export interface WellKnownSourceOptions extends PageRefreshOptions {
   readonly id: string;
   readonly validation: ValidationProfile;
   /** The same as for a directory source. */
@@ -43,10 +43,10 @@ export interface WellKnownSourceOptions extends AskPageOptions {
 export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
   const { id, url } = options;
   const folder = futureRealPath(options.folder);
-  const page = createAskedPage({ ...options, folder });
+  const page = createPageRefresh({ ...options, folder });
   const openCopy = createCopyOpener(folder);
   const readSkills = createCopyReader(options, folder);
-  const own = createOwnSkills<CopiedSkill>();
+  const own = createScannedSkills<CopiedSkill>();
   let opened: OpenedCopy = NO_COPY;
   let last: SourceScan | undefined;
   /** Nobody is handed bytes that the page did not have, whoever has changed the copy. */
@@ -77,7 +77,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
     broughtIn: true,
     async scan({ file_bytes: maxBytes }, takeBreak) {
       opened = await openCopy(takeBreak);
-      await page.askIfDue(stateOf(opened));
+      await page.refreshIfDue(stateOf(opened));
       opened = await openCopy(takeBreak);
       const { skills, copied, problems: found } = await readSkills(opened, maxBytes, takeBreak);
       const problems = [...page.problems(stateOf(opened)), ...faultsOf(opened.copy?.faults ?? [], url), ...found];
@@ -146,9 +146,9 @@ function createCopyReader(
 ): (copy: OpenedCopy, maxBytes: number, takeBreak: () => Promise<void>) => Promise<ReadCopy> {
   const reader = createSkillFileReader({ profile, cache, cachePath: folder, own: true });
   /** As long as a file does not change, its skill is the same object. */
-  const made = new WeakMap<ReadSkillFile, Skill>();
+  const made = new WeakMap<ParsedSkillFile, Skill>();
   const skillOf = (
-    read: ReadSkillFile,
+    read: ParsedSkillFile,
     { name }: CopiedSkill,
     { dir, realFile }: FoundSkillFile,
   ): Skill | undefined => {
@@ -194,12 +194,12 @@ function damagedCopy({ name }: CopiedSkill, file: string): Problem {
 }
 
 /** The most that are named. */
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 function faultsOf(faults: readonly string[], file: string): readonly Problem[] {
   const more =
-    faults.length > MOST_FAULTS ? [`${faults.length - MOST_FAULTS} more skills of this page cannot be used.`] : [];
-  return [...faults.slice(0, MOST_FAULTS), ...more].map((message) => ({
+    faults.length > MAX_FAULTS ? [`${faults.length - MAX_FAULTS} more skills of this page cannot be used.`] : [];
+  return [...faults.slice(0, MAX_FAULTS), ...more].map((message) => ({
     code: 'ORIGIN_REFUSED',
     severity: 'error',
     file,

@@ -4,9 +4,9 @@ import { describeError } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
 import { abortAfter } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
-import { INSTANCE_CAPABILITY } from './circle.ts';
+import { INSTANCE_CAPABILITY } from './cycle.ts';
 import { type Entry, MAX_FRONTMATTER, type McpListing } from './entries.ts';
-import { addressedServer, type Meter, StartedServer } from './transports.ts';
+import { type ByteCounter, httpTransport, ServerProcessTransport } from './transports.ts';
 
 /** Timeouts in milliseconds. */
 export interface McpTimes {
@@ -79,7 +79,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
   const { times, onChanged, onEnd } = options;
   const meter = createMeter();
   const transport = transportOf(options, meter);
-  const isProgram = transport instanceof StartedServer;
+  const isProgram = transport instanceof ServerProcessTransport;
   let failure: unknown;
   const client = new Client(
     { name: 'skill-registry', version: '1' },
@@ -95,7 +95,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
   };
   const describe = (error: unknown): string => {
     const cause = causeOf(error, failure);
-    const words = isProgram ? wordsOf(transport.lastWords) : '';
+    const words = isProgram ? errorLineOf(transport.stderrEnd) : '';
     return words === '' || cause.includes(words) ? cause : `${cause}; it wrote: ${words}`;
   };
   try {
@@ -137,16 +137,16 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
 
 function transportOf(
   { server, cwd, fileBytes }: ConnectOptions,
-  meter: Meter,
-): StartedServer | ReturnType<typeof addressedServer> {
+  meter: ByteCounter,
+): ServerProcessTransport | ReturnType<typeof httpTransport> {
   const maxBytes = Math.max(MESSAGE_BYTES, 3 * fileBytes);
-  if (server.url !== undefined) return addressedServer(server.url, server.headers, maxBytes, meter);
+  if (server.url !== undefined) return httpTransport(server.url, server.headers, maxBytes, meter);
   const [command = '', ...args] = [server.command ?? [], server.args ?? []].flat();
-  return new StartedServer({ command, args, env: { ...server.env }, cwd, maxBufferSize: maxBytes }, meter);
+  return new ServerProcessTransport({ command, args, env: { ...server.env }, cwd, maxBufferSize: maxBytes }, meter);
 }
 
 /** Limits the bytes of a list. */
-interface ListMeter extends Meter {
+interface ListMeter extends ByteCounter {
   /** @returns a signal that aborts when too many bytes have arrived. */
   startList(): AbortSignal;
   endList(): void;
@@ -201,7 +201,7 @@ function codeOf(error: unknown): { readonly code?: string } {
 }
 
 /** The last line that tells of an error, else the last one. */
-function wordsOf(text: string): string {
+function errorLineOf(text: string): string {
   const lines = text.trim().split(/[\r\n]+/);
   return (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? '').trim();
 }

@@ -22,7 +22,7 @@ export interface McpListing {
 }
 
 /** A skill that a server lists, and what is needed to read its files. */
-export interface ListedSkill {
+export interface McpListedSkill {
   readonly skill: Skill;
   readonly entry: Entry;
   /** The text that its frontmatter makes: all that is known of SKILL.md before it is read. */
@@ -30,14 +30,14 @@ export interface ListedSkill {
   /** Of the entry: its frontmatter, and its files as it lists them. */
   readonly digest: string;
   /** SKILL.md under that name, and the other files, by path. */
-  readonly files: ReadonlyMap<string, ListedFile>;
+  readonly files: ReadonlyMap<string, McpListedFile>;
   /** The files that are listed for people and agents. */
   readonly listed: readonly ResourceInfo[];
   /** How many are never handed out. */
   readonly leftOut: number;
 }
 
-export interface ListedFile {
+export interface McpListedFile {
   /** As the entry spells it. */
   readonly uri: string;
   readonly size: number;
@@ -68,8 +68,8 @@ export async function skillsOf(
   source: string,
   maxBytes: number,
   takeBreak: () => Promise<void>,
-): Promise<{ readonly skills: readonly ListedSkill[]; readonly problems: readonly Problem[] }> {
-  const skills: ListedSkill[] = [];
+): Promise<{ readonly skills: readonly McpListedSkill[]; readonly problems: readonly Problem[] }> {
+  const skills: McpListedSkill[] = [];
   const problems: Problem[] = [];
   const taken = new Set<string>();
   const refuse = (uri: string, reason: string): void => void problems.push(refused(uri, source, reason));
@@ -104,7 +104,7 @@ function skillOf(
   source: string,
   maxBytes: number,
   taken: ReadonlySet<string>,
-): ListedSkill & { readonly problems: readonly Problem[] } {
+): McpListedSkill & { readonly problems: readonly Problem[] } {
   const files = filesOf(entry);
   const own = files.get(SKILL_MD);
   if (!own) throw new Error('its SKILL.md is not among its files');
@@ -135,7 +135,7 @@ function headerOf({ frontmatter }: Entry): string {
   return `---\n${yamlPackage().stringify(frontmatter, { lineWidth: 0, aliasDuplicateObjects: false })}---\n`;
 }
 
-function filesOf({ uri, resources }: Entry): ReadonlyMap<string, ListedFile> {
+function filesOf({ uri, resources }: Entry): ReadonlyMap<string, McpListedFile> {
   if (resources === 'dynamic') throw new Error('its files have no digests ("dynamic"), so they could not be checked');
   if (resources.length > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`);
   const size = resources.reduce((sum, one) => sum + one.size, 0);
@@ -145,7 +145,7 @@ function filesOf({ uri, resources }: Entry): ReadonlyMap<string, ListedFile> {
 }
 
 /** Also of the frontmatter: it may be another one than that of SKILL.md, which is noticed when that is read. */
-function digestOf(header: string, files: ReadonlyMap<string, ListedFile>): string {
+function digestOf(header: string, files: ReadonlyMap<string, McpListedFile>): string {
   const lines = [...files].map(([path, { digest, size }]) => `${digest} ${size} 644 ${path}\n`);
   return `sha256:${createHash('sha256').update(lines.sort().join('')).update(header).digest('hex')}`;
 }

@@ -3,7 +3,7 @@ import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { NoteBlocked, RemoteFiles } from '../../trust/types.ts';
 import type { SkillSource } from '../source.ts';
-import { type ListedFile, type ListedSkill, SKILL_MD } from './entries.ts';
+import { type McpListedFile, type McpListedSkill, SKILL_MD } from './entries.ts';
 import { fileRefused, readFailed, serverFailed } from './errors.ts';
 import type { McpServer } from './server.ts';
 
@@ -12,7 +12,7 @@ export interface FetchOptions {
   readonly source: string;
   readonly server: () => McpServer;
   /** @throws RESOURCE_NOT_FOUND. */
-  readonly listed: (skill: Skill) => ListedSkill;
+  readonly listed: (skill: Skill) => McpListedSkill;
   readonly noteBlocked: NoteBlocked;
   /** Called when a file that was fetched holds its skill. */
   readonly onHeld: () => void;
@@ -47,12 +47,12 @@ export function createFetch({
     if (name !== SKILL_MD && refused.has(entry))
       throw refuse(`the ${SKILL_MD} of that skill was refused`, `Read ${SKILL_MD} again, or do without the skill.`);
     const bytes = await read(found, name, file.uri, refuse);
-    const attacks = await attacksIn(name, bytes);
+    const attacks = await blockFindingsIn(name, bytes);
     const isAllowed = attacks.length === 0 || (await noteBlocked(skill, found.digest, attacks));
     if (!isAllowed) {
       onHeld();
       throw refuse(
-        `a check found what a person would call an attack (${shown(attacks[0] as Finding)})`,
+        `a check found what a person would call an attack (${findingText(attacks[0] as Finding)})`,
         `Tell the user, who can see it with skill-registry trust show ${skill.qualifiedId}.`,
       );
     }
@@ -81,7 +81,7 @@ export function createFetch({
   return { fetch, remote };
 
   async function read(
-    { entry }: ListedSkill,
+    { entry }: McpListedSkill,
     name: string,
     uri: string,
     refuse: (why: string, remedy: string) => Error,
@@ -101,7 +101,7 @@ export function createFetch({
 }
 
 /** The `block` findings. */
-export async function attacksIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
+export async function blockFindingsIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
   const { inspectSkill } = await import('../../inspect/inspect-skill.ts');
   const { findings } = await inspectSkill([{ path, bytes }]);
   return findings.filter(({ level }) => level === 'block');
@@ -110,7 +110,7 @@ export async function attacksIn(path: string, bytes: Uint8Array): Promise<readon
 // --- internal ---
 
 /** The path of a file in the entry, and what that says of it. @throws RESOURCE_NOT_FOUND, PATH_TRAVERSAL, INVALID_ARGUMENT. */
-function fileOf({ files }: ListedSkill, path: string = SKILL_MD): readonly [string, ListedFile] {
+function fileOf({ files }: McpListedSkill, path: string = SKILL_MD): readonly [string, McpListedFile] {
   const segments = relativeSegments(path);
   assertReadable(segments, path);
   const name = segments.join('/');
@@ -119,7 +119,7 @@ function fileOf({ files }: ListedSkill, path: string = SKILL_MD): readonly [stri
   return [name, file];
 }
 
-function shown({ rule, file, line }: Finding): string {
+function findingText({ rule, file, line }: Finding): string {
   return line === undefined ? `${rule} in ${file}` : `${rule} in ${file}:${line}`;
 }
 

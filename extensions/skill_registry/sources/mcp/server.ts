@@ -2,8 +2,8 @@ import { describeError } from 'skill-registry/kernel';
 import { oneLine } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
-import { CHAIN_VARIABLE, LONGEST_CHAIN } from './circle.ts';
 import type { ConnectOptions, McpConnection } from './connect.ts';
+import { CHAIN_VARIABLE, MAX_CHAIN } from './cycle.ts';
 import type { McpFailure } from './errors.ts';
 
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
@@ -17,7 +17,7 @@ export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
 }
 
 /** Before the first repetition, and the longest, in milliseconds. */
-const RETRY = { firstMs: 1_000, longestMs: 60_000 };
+const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
 /** A server of the config: connects when it is first needed, again after a failure, and never more than once at a time. */
 export class McpServer {
@@ -124,7 +124,7 @@ export class McpServer {
     const before = this.#failure?.code === code ? this.#failure : undefined;
     const times = (before?.times ?? 0) + 1;
     const now = Date.now();
-    const wait = code === 'MCP_CIRCLE' ? RETRY.longestMs : backOff(times, RETRY);
+    const wait = code === 'MCP_CIRCLE' ? RETRY.maxMs : backOff(times, RETRY);
     const shown = oneLine(this.#withoutSecrets(reason), 300).replace(/\.$/, '');
     this.#failure = { code, reason: shown, since: before?.since ?? now, times, retryAt: now + wait };
     return new Error(shown);
@@ -161,6 +161,6 @@ export class McpServer {
 
 function whyCircle(chain: readonly string[], instance: string): string | undefined {
   if (chain.includes(instance)) return 'this process was started as the MCP server of this registry';
-  if (chain.length < LONGEST_CHAIN) return undefined;
+  if (chain.length < MAX_CHAIN) return undefined;
   return `this process is the last of ${chain.length} registries, each the MCP server of the one before`;
 }

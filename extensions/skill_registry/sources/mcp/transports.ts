@@ -4,7 +4,7 @@ import { StdioClientTransport, type StdioServerParameters } from '@modelcontextp
 import type { McpServerConfig } from '../../config/mcp.ts';
 
 /** Counts the bytes that a server sends. */
-export interface Meter {
+export interface ByteCounter {
   /** @throws when there are too many. */
   add(bytes: number): void;
 }
@@ -16,11 +16,11 @@ const KEPT_STDERR = 2_000;
  * A server that is started. Neither the process nor its streams keep this process running, and it gets a signal when this process
  * ends.
  */
-export class StartedServer extends StdioClientTransport {
+export class ServerProcessTransport extends StdioClientTransport {
   #stderr = '';
-  readonly #meter: Meter;
+  readonly #meter: ByteCounter;
 
-  constructor(parameters: StdioServerParameters, meter: Meter) {
+  constructor(parameters: StdioServerParameters, meter: ByteCounter) {
     super({ ...parameters, stderr: 'pipe' });
     this.#meter = meter;
     // Read to the end: a server that nobody listens to stops when the pipe is full.
@@ -30,7 +30,7 @@ export class StartedServer extends StdioClientTransport {
   }
 
   /** The end of what it wrote to standard error. */
-  get lastWords(): string {
+  get stderrEnd(): string {
     return this.#stderr;
   }
 
@@ -66,11 +66,11 @@ export class StartedServer extends StdioClientTransport {
 }
 
 /** A server at an address. No connection stays open between requests: one would keep this process running. */
-export function addressedServer(
+export function httpTransport(
   url: string,
   headers: McpServerConfig['headers'] = {},
   maxBytes: number,
-  meter: Meter,
+  meter: ByteCounter,
 ): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
@@ -139,7 +139,7 @@ async function answerFrom(address: string | URL, init: RequestInit | undefined):
 }
 
 /** A response whose body fails when it is too long. */
-function counted(response: Response, maxBytes: number, meter: Meter): Response {
+function counted(response: Response, maxBytes: number, meter: ByteCounter): Response {
   if (!response.body) return response;
   let left = maxBytes;
   const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({

@@ -6,7 +6,7 @@ import type { SkillListing, SkillSource } from '../source.ts';
 import { TEMPORARY } from './names.ts';
 
 /** At most 512 files are listed. */
-export const MAX_FILES = 512;
+export const MAX_LISTED_FILES = 512;
 /** At most 512 folders of a skill are searched. */
 const MAX_FOLDERS = 512;
 /** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
@@ -14,15 +14,15 @@ const MAX_DEPTH = 63;
 
 export interface ListOptions {
   /** One more is listed, which shows that there are more. */
-  readonly mostFiles: number;
-  readonly mostFolders: number;
+  readonly maxFiles: number;
+  readonly maxFolders: number;
   /** Also below `node_modules`. */
   readonly dependencies: boolean;
   /** As of `listContained`. */
   readonly sizes: boolean;
 }
 
-const SHOWN: ListOptions = { mostFiles: MAX_FILES, mostFolders: MAX_FOLDERS, dependencies: false, sizes: true };
+const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS, dependencies: false, sizes: true };
 
 /**
  * Lists regular files below a folder, by path, up to the limits of files and folders, and counts files and folders that are left
@@ -31,7 +31,7 @@ const SHOWN: ListOptions = { mostFiles: MAX_FILES, mostFolders: MAX_FOLDERS, dep
  * @param options - Default: 512 files and folders, without `node_modules`.
  */
 export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<SkillListing> {
-  const { mostFiles, mostFolders, dependencies, sizes } = options;
+  const { maxFiles, maxFolders, dependencies, sizes } = options;
   const files: ResourceInfo[] = [];
   let leftOut = 0;
   let folders = 0;
@@ -39,7 +39,7 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Sk
     yield;
     folders += 1;
     for (const { name, kind, size } of entriesOf(dir, below, sizes)) {
-      if (files.length > mostFiles || folders >= mostFolders) return;
+      if (files.length > maxFiles || folders >= maxFolders) return;
       const path = below ? `${below}/${name}` : name;
       if (kind === 'directory') {
         if (depth < MAX_DEPTH && (dependencies || name !== 'node_modules')) yield* visit(path, depth + 1);

@@ -10,7 +10,7 @@ import { specViolations, type Violation } from '../../skill/spec-rules.ts';
 import { type EncodingFault, encodingFault, findSkillMd } from '../../validate/read-skill-md.ts';
 import { strictViolations } from '../../validate/validate-skill.ts';
 import { type FileStamp, type FoundSkillFile, fileStamp } from './find-skill-files.ts';
-import type { CacheKey, KnownFiles, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
+import type { CacheKey, KnownFiles, ParsedSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
 
 /**
  * Reads SKILL.md files and keeps the results. A file with unchanged stats is not opened again; with a cache this is also true for
@@ -24,7 +24,7 @@ export interface SkillFileReader {
    * @param name - Used as the name when the file gives none. Default: the name of the directory.
    * @returns the same object as long as the file does not change.
    */
-  read(found: FoundSkillFile, maxBytes: number, name?: string): ReadSkillFile;
+  read(found: FoundSkillFile, maxBytes: number, name?: string): ParsedSkillFile;
   /** Forgets files that were not read since the last call, and writes new results to the cache. */
   sweep(): void;
 }

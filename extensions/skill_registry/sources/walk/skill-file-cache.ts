@@ -4,7 +4,7 @@ import type { Cache, CachePart } from '../../store/cache.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 
 /** The last result of reading a SKILL.md. */
-export interface ReadSkillFile extends ParsedSkill {
+export interface ParsedSkillFile extends ParsedSkill {
   readonly digest: string;
   readonly bytes: number;
 }
@@ -17,7 +17,7 @@ export interface SkillFileEntry {
   readonly settled: boolean;
   /** The verdict also depends on other files, so the file is read again each time. */
   readonly dependsOnOtherFiles?: true;
-  readonly file: ReadSkillFile;
+  readonly file: ParsedSkillFile;
   /** The header of the last complete version of the file, unless `file` has it. */
   readonly whole?: SkillHeader | undefined;
 }
@@ -131,7 +131,7 @@ function entryIn(text: string | undefined): SkillFileEntry | undefined {
   }
 }
 
-/** Whether a row has the shape that `textOf` gives; any other file is read again. */
+/** Whether a row has the shape that `entryText` gives; any other file is read again. */
 function isEntry(entry: SkillFileEntry): boolean {
   const { file, stamp, settled } = entry;
   const { header, digest, bytes, problems } = file;
@@ -151,7 +151,7 @@ function writeRows(database: SqliteDatabase, waiting: Map<string, Waiting>, end:
   const put = database.prepare('INSERT OR REPLACE INTO skill_files (place, read_as, path, entry) VALUES (?, ?, ?, ?)');
   const forget = database.prepare('DELETE FROM skill_files WHERE place = ? AND read_as = ? AND path = ?');
   for (const [waitingKey, { key, path, entry }] of waiting) {
-    const text = entry && textOf(entry);
+    const text = entry && entryText(entry);
     if (text === undefined) forget.run(key.path, key.readAs, path);
     else put.run(key.path, key.readAs, path, text);
     waiting.delete(waitingKey);
@@ -165,8 +165,8 @@ function forgetRemoved(database: SqliteDatabase): void {
     'SELECT min(place) AS place FROM skill_files WHERE place > ?',
   );
   const forget = database.prepare('DELETE FROM skill_files WHERE place = ?');
-  for (let place = after.get('')?.place; place; place = after.get(place)?.place) {
-    if (!existsSync(place)) forget.run(place);
+  for (let path = after.get('')?.place; path; path = after.get(path)?.place) {
+    if (!existsSync(path)) forget.run(path);
   }
 }
 
@@ -177,7 +177,7 @@ const MAX_CHARS = 64 * 1024;
  * @returns undefined for an entry that must not be stored: not settled, too large, or with values that JSON changes (`.inf`,
  *   `-0`).
  */
-function textOf({ stamp, settled, file }: SkillFileEntry): string | undefined {
+function entryText({ stamp, settled, file }: SkillFileEntry): string | undefined {
   if (!settled || !survives(file)) return undefined;
   const text = JSON.stringify({ stamp, settled, file });
   return text.length > MAX_CHARS ? undefined : text;

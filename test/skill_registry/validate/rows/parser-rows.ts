@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
 import { expect } from 'vitest';
 import { readProperties } from '../../../../extensions/skill_registry/index.ts';
-import { readSource } from '../../../../extensions/skill_registry/skill/fields-as-written.ts';
 import { bodyOf } from '../../../../extensions/skill_registry/skill/frontmatter.ts';
+import { readRawFrontmatter } from '../../../../extensions/skill_registry/skill/raw-frontmatter.ts';
 import { findSkillMd } from '../../../../extensions/skill_registry/validate/read-skill-md.ts';
 import { specErrors } from '../../../helpers/spec-errors.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';
@@ -12,7 +12,7 @@ const NAME = 'name: my-skill';
 const DESCRIPTION = 'description: A test skill';
 
 function fieldsOf(text: string): Record<string, unknown> {
-  const source = readSource(text);
+  const source = readRawFrontmatter(text);
   return 'failure' in source ? { failure: source.failure } : Object.fromEntries(source.fields);
 }
 

@@ -7,9 +7,9 @@ import {
   isPrivatePath,
   isReserved,
   listContained,
+  makePrivateFile,
+  makePrivateFolder,
   moveFolder,
-  privateFile,
-  privateFolder,
   type Reservation,
   readContained,
   readNamedFile,
@@ -253,7 +253,7 @@ it('does not so much as open a reserved file, which would give up the locks of t
   ] as const)
     expect(codeOf(() => readContained(base, path, 1e6))).toMatch(/^(RESOURCE_NOT_FOUND|PATH_TRAVERSAL)$/);
   expect(codeOf(() => readNamedFile(join(dir, 'skill/history.db'), 1e6))).toBe('RESOURCE_NOT_FOUND');
-  privateFile(file);
+  makePrivateFile(file);
   expect(othersMayWrite(file)).toBe(false);
   // So it goes where nobody takes care.
   readFileSync(file);
@@ -269,12 +269,12 @@ it('makes files and folders for their owner alone, and narrows those that others
   writeContained(join(dir, 'wide'), 'deep/new.md', 'new', { own: true });
   mkdirSync(join(dir, 'wide/older'), { mode: 0o755 });
   writeContained(join(dir, 'wide'), 'older/new.md', 'new', { own: true });
-  privateFolder(join(dir, 'made/deep'));
-  privateFile(join(dir, 'made/deep/file'));
+  makePrivateFolder(join(dir, 'made/deep'));
+  makePrivateFile(join(dir, 'made/deep/file'));
   mkdirSync(join(dir, 'open'), { mode: 0o777 });
-  privateFolder(join(dir, 'open'));
+  makePrivateFolder(join(dir, 'open'));
   writeFileSync(join(dir, 'open/file'), '', { mode: 0o664 });
-  privateFile(join(dir, 'open/file'));
+  makePrivateFile(join(dir, 'open/file'));
   const bits = (path: string): string => (statSync(join(dir, path)).mode & 0o777).toString(8);
   expect(['wide/deep', 'wide/older', 'made', 'made/deep', 'open'].map(bits)).toEqual(Array(5).fill('700'));
   expect(['wide/old.md', 'wide/deep/new.md', 'made/deep/file', 'open/file'].map(bits)).toEqual(Array(4).fill('600'));
@@ -291,9 +291,9 @@ it("narrows nothing that a link leads to: it may be anybody's", () => {
   chmodSync(join(dir, 'theirs'), 0o755);
   symlinkSync('../theirs', join(dir, 'data/skill_registry'));
   symlinkSync('.', join(dir, 'way'));
-  privateFile(join(dir, 'data/page'));
-  privateFolder(join(dir, 'data/skill_registry'));
-  privateFolder(join(dir, 'way/theirs'));
+  makePrivateFile(join(dir, 'data/page'));
+  makePrivateFolder(join(dir, 'data/skill_registry'));
+  makePrivateFolder(join(dir, 'way/theirs'));
   const bits = (path: string): string => (statSync(join(dir, path)).mode & 0o777).toString(8);
   expect([bits('theirs'), bits('theirs/page.html')]).toEqual(['755', '644']);
 });

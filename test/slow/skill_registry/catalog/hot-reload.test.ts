@@ -2,7 +2,7 @@ import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createBurst } from '../../../../extensions/skill_registry/catalog/watch.ts';
+import { createDebounce } from '../../../../extensions/skill_registry/catalog/watch.ts';
 import { openRegistry } from '../../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
 import { waitFor } from '../../../helpers/wait-for.ts';
@@ -75,7 +75,7 @@ it('a burst of events is looked at once: after 100 ms of quiet, and 400 ms after
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   let looks = 0;
-  const { wake } = createBurst(() => void looks++);
+  const { wake } = createDebounce(() => void looks++);
   wake();
   vi.advanceTimersByTime(99);
   expect(looks).toBe(0);
@@ -198,7 +198,7 @@ describe('the end', () => {
     for (const id of ['c', 'd', 'e']) {
       const end = new AbortController();
       const ended = registry.watch(end.signal);
-      expect(registry.admin.watching()).toBe(watch.mode);
+      expect(registry.admin.watchMode()).toBe(watch.mode);
       writeTree(root, at(id, '1'));
       await waitFor('the new skill', () => registry.snapshot().byId.has(id));
       expect(added(before)).not.toEqual([]);
@@ -206,7 +206,7 @@ describe('the end', () => {
       const refreshing = registry.refresh();
       end.abort();
       await Promise.all([ended, refreshing]);
-      expect(registry.admin.watching()).toBe('off');
+      expect(registry.admin.watchMode()).toBe('off');
       await waitFor('the handles to be gone', () => added(before).length === 0);
     }
   });
@@ -216,7 +216,7 @@ describe('the end', () => {
     const before = await quietHandles();
     await registry.watch(AbortSignal.abort());
     const ended = registry.watch(new AbortController().signal);
-    expect(registry.admin.watching()).toBe('events');
+    expect(registry.admin.watchMode()).toBe('events');
     await registry.close();
     await ended;
     await waitFor('the handles to be gone', () => added(before).length === 0);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, vi } from 'vitest';
+import { createCustomSource } from '../../../../extensions/skill_registry/sources/kinds/custom-source.ts';
 import { createDirectorySource } from '../../../../extensions/skill_registry/sources/kinds/directory-source.ts';
 import { createFileSource } from '../../../../extensions/skill_registry/sources/kinds/file-source.ts';
 import { createInlineSource } from '../../../../extensions/skill_registry/sources/kinds/inline-source.ts';
-import { createOwnSource } from '../../../../extensions/skill_registry/sources/kinds/own-source.ts';
 import { createPackSource } from '../../../../extensions/skill_registry/sources/kinds/pack-source.ts';
 import { createPackageSource } from '../../../../extensions/skill_registry/sources/kinds/package-source.ts';
 import { makeSources } from '../../../../extensions/skill_registry/sources/make-sources.ts';
@@ -195,7 +195,7 @@ const KINDS: readonly SourceKind[] = [
   {
     title: 'a source of a program’s own under an id of ours',
     tree: {},
-    make: () => createOwnSource({ id: 'theirs', skills: [OWN] }, { id: 'src', location: 'this program' }),
+    make: () => createCustomSource({ id: 'theirs', skills: [OWN] }, { id: 'src', location: 'this program' }),
     inMemory: true,
   },
 ];

@@ -191,9 +191,9 @@ it('is listed in prompts, and never put into one whole unless it is bound', asyn
   const { registry } = await openListed({}, { sources, inject: 'bodies' });
   expect(await registry.context('tea')).toContain('• `tea` — Brews tea.');
   expect(await registry.context('tea')).not.toContain('Boil water.');
-  await registry.admin.searchReady();
+  await registry.admin.prepareSearch();
   expect((await registry.admin.tokenCounts()).get('tea')).toMatchObject({ l2: null });
-  expect(await registry.admin.hiddenText()).toEqual([]);
+  expect(await registry.admin.hiddenTextProblems()).toEqual([]);
   await registry.admin.overlap();
   expect(served.loaded).toEqual([]);
   expect((await registry.read('tea', { audience: 'binding' })).content).toBe('Boil water.');

@@ -35,7 +35,7 @@ async function withRegistry<T>(root: string, work: (registry: SkillRegistry) => 
 const lookAt = (root: string): Promise<unknown> =>
   withRegistry(root, async (registry) => {
     const context = await registry.context('how do I brew green tea');
-    await registry.admin.searchReady('green tea');
+    await registry.admin.prepareSearch('green tea');
     const found = registry.list({ query: 'green tea' }).skills.map(({ skillId, score }) => [skillId, score]);
     const corrected = registry.list({ query: 'hedgse' }).skills.map(({ skillId }) => skillId);
     const counts = [...(await registry.admin.tokenCounts())];

@@ -1,0 +1,167 @@
+import { isUtf8 } from 'node:buffer';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import {
+  DIRECTORY_MIME_TYPE,
+  type DirectoryResource,
+  type SkillReadResult,
+  type SkillSource,
+} from '@modelcontextprotocol/server/ext/skills';
+import { getMimeType } from 'hono/utils/mime';
+import { foldLine } from '../../lib/text/index.ts';
+import { toProtocolError } from './errors.ts';
+import type { Publication } from './publication.ts';
+import { type McpSkill, SKILL_MD, skillIdOf } from './publication.ts';
+
+/**
+ * The catalog in the form that the Skills extension of the SDK needs.
+ *
+ * @param onListed - Called with the skills of each answer to a list.
+ */
+export function createSdkSource(
+  publication: Publication,
+  pageSize: number,
+  onListed: (skillIds: readonly string[]) => void,
+): SkillSource {
+  const listed = (skills: readonly McpSkill[]): readonly McpSkill[] => {
+    onListed(skills.flatMap((skill) => idOf(skill) ?? []));
+    return skills;
+  };
+  return guarded({
+    async list({ cursor }) {
+      const skills: McpSkill[] = [];
+      for await (const skill of publication.after(readCursor(cursor))) {
+        // One more than fits the page: there is another page.
+        if (skills.length === pageSize)
+          return { skills: listed(skills).map(({ entry }) => entry), ...next(idOf(skills.at(-1))) };
+        skills.push(skill);
+      }
+      return { skills: listed(skills).map(({ entry }) => entry) };
+    },
+
+    async get(uri) {
+      const entry = (await publication.find(canonical(uri)))?.entry;
+      // The URI of a file of a skill is not that of a skill.
+      return entry?.uri === canonical(uri) ? entry : undefined;
+    },
+
+    async read(uri) {
+      const found = await publication.read(canonical(uri));
+      return found && contentOf(found.file.path, found.bytes);
+    },
+
+    async readDirectory(uri, { cursor }) {
+      const folder = canonical(uri);
+      const found = await publication.find(folder);
+      const children = found && childrenOf(found, folder);
+      if (!children) return undefined;
+      const { page, next: more } = pageOf(children, cursor, pageSize, (child) => child.uri);
+      return { resources: [...page], ...more };
+    },
+
+    async listResources() {
+      const skills: McpSkill[] = [];
+      // Cached entries are sufficient: only SKILL.md is used, and an entry is made again when that changes.
+      for await (const skill of publication.after(undefined, Number.POSITIVE_INFINITY)) skills.push(skill);
+      return listed(skills).map(({ entry, files }): DirectoryResource => {
+        // The entry itself has them as they stand in the file.
+        const { name, description } = entry.frontmatter;
+        const size = files.get(entry.uri)?.size ?? 0;
+        return { uri: entry.uri, name, description: foldLine(description), mimeType: mimeTypeOf(SKILL_MD), size };
+      });
+    },
+  });
+}
+
+/** The page of `items` after `cursor`. @throws A protocol error for an invalid cursor. */
+export function pageOf<T>(
+  items: readonly T[],
+  cursor: string | undefined,
+  pageSize: number,
+  key: (item: T) => string,
+): { readonly page: readonly T[]; readonly next: { readonly nextCursor?: string } } {
+  const after = readCursor(cursor);
+  const left = after === undefined ? items : items.filter((item) => key(item) > after);
+  const page = left.slice(0, pageSize);
+  const last = page.at(-1);
+  return { page, next: last !== undefined && left.length > page.length ? next(key(last)) : {} };
+}
+
+// --- internal ---
+
+/** Removes paths from all errors, because the SDK sends their messages to the client unchanged. */
+function guarded(source: Required<SkillSource>): SkillSource {
+  const guard =
+    <Args extends readonly unknown[], Result>(act: (...args: Args) => Result | Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      try {
+        return await act(...args);
+      } catch (error) {
+        throw toProtocolError(error);
+      }
+    };
+  return {
+    list: guard(source.list),
+    get: guard(source.get),
+    read: guard(source.read),
+    readDirectory: guard(source.readDirectory),
+    listResources: guard(source.listResources),
+  };
+}
+
+const PREFIX = 'after:';
+
+function next(after: string | undefined): { readonly nextCursor?: string } {
+  return after === undefined ? {} : { nextCursor: Buffer.from(PREFIX + after).toString('base64url') };
+}
+
+/** The last key of the previous page. It stays valid when the catalog changes: the next page begins after it. */
+function readCursor(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (text.startsWith(PREFIX)) return text.slice(PREFIX.length);
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    'Invalid cursor: give the nextCursor of an answer, unchanged.',
+  );
+}
+
+function idOf(skill: McpSkill | undefined): string | undefined {
+  return skill && skillIdOf(skill.entry.uri);
+}
+
+/** The normalized URI, as in entries. */
+function canonical(uri: string): string {
+  try {
+    return new URL(uri).href;
+  } catch {
+    return uri;
+  }
+}
+
+/** Direct children in order of URI; undefined when there is no such folder. */
+function childrenOf({ entry, files }: McpSkill, folder: string): readonly DirectoryResource[] | undefined {
+  const children = new Map<string, DirectoryResource>();
+  for (const [uri, { path, size }] of files) {
+    if (!uri.startsWith(`${folder}/`)) continue;
+    const [segment = '', ...below] = uri.slice(folder.length + 1).split('/');
+    const child = `${folder}/${segment}`;
+    const name = decodeURIComponent(segment);
+    const file = { uri, name, mimeType: mimeTypeOf(path), size };
+    children.set(child, below.length > 0 ? { uri: child, name, mimeType: DIRECTORY_MIME_TYPE } : file);
+  }
+  const isRoot = folder === entry.uri.slice(0, -`/${SKILL_MD}`.length);
+  if (children.size === 0 && !isRoot) return undefined;
+  return [...children.values()].sort((a, b) => (a.uri < b.uri ? -1 : 1));
+}
+
+/** As text only when encoding it as UTF-8 gives the same bytes, because the digest is of the bytes. */
+function contentOf(path: string, bytes: Uint8Array): SkillReadResult {
+  const mimeType = mimeTypeOf(path);
+  if (!isUtf8(bytes)) return { bytes, mimeType };
+  return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), mimeType };
+}
+
+function mimeTypeOf(path: string): string {
+  if (/\.(md|markdown)$/i.test(path)) return 'text/markdown';
+  return getMimeType(path)?.split(';')[0] ?? 'application/octet-stream';
+}

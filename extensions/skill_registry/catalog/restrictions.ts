@@ -1,0 +1,132 @@
+import type { Problem } from 'skill-registry/kernel';
+import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
+import type { DisabledSkill } from '../config/config.ts';
+import { draftReason, type GateEnvironment, gateClosedBecause } from '../skill/gates.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { SourceScan } from '../sources/source.ts';
+import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/reasons.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What may keep a skill from models. */
+export interface RestrictionOptions {
+  /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
+  readonly gates?: () => GateEnvironment;
+  /** Whom the owner keeps from agents; called at every refresh. Default: nobody. */
+  readonly disabled?: () => readonly DisabledSkill[];
+  /** Why a skill is held; undefined when it is not. Default: none is. */
+  readonly heldBecause?: (skill: Skill) => string | undefined;
+}
+
+/** What keeps skills from models here. */
+export type Restrictions = ReadonlyMap<Skill, Restriction>;
+type Restriction = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
+
+/** Checked at every refresh, because a program may have been installed, or a person may have allowed something. */
+export function* restrictionsOf(scans: readonly SourceScan[], options: RestrictionOptions): Steps<Restrictions> {
+  const { heldBecause = () => undefined } = options;
+  const disabled = options.disabled?.() ?? [];
+  const environment = options.gates?.();
+  const restrictions = new Map<Skill, Restriction>();
+  const check = (skill: Skill): void => {
+    const gate = environment && skill.gate && gateClosedBecause(skill.gate, environment);
+    const because = draftReason(skill.fillsLeft) ?? gate;
+    const disabledAgents = disabled.length === 0 ? undefined : disabledFor(skill, disabled);
+    const held = heldBecause(skill);
+    if (because === undefined && disabledAgents === undefined && held === undefined) return;
+    restrictions.set(skill, {
+      ...(because === undefined ? {} : { hiddenBecause: because }),
+      ...(disabledAgents === undefined ? {} : { disabledFor: disabledAgents }),
+      ...(held === undefined ? {} : { heldBecause: held }),
+    });
+  };
+  for (const { skills, losers = [] } of scans) {
+    yield* eachInSteps(skills, check);
+    yield* eachInSteps(losers, check);
+  }
+  return restrictions;
+}
+
+/** Marks the skills that something keeps from models. Problem: SKILL_HIDDEN. */
+export function* applyRestrictions(scan: SourceScan, restrictions: Restrictions): Steps<SourceScan> {
+  const problems: Problem[] = [];
+  const [skills, losers]: [Skill[], Skill[]] = [[], []];
+  const markTo = (marked: Skill[]) => (skill: Skill) => {
+    const marks = restrictions.get(skill);
+    if (marks?.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, marks.hiddenBecause));
+    marked.push(marks === undefined ? skill : { ...skill, ...marks });
+  };
+  yield* eachInSteps(scan.skills, markTo(skills));
+  yield* eachInSteps(scan.losers ?? [], markTo(losers));
+  return { skills, losers, problems: [...scan.problems, ...problems] };
+}
+
+/** Why skills are held. A skill whose id another one has is named by its qualified id. Problems: SKILL_HELD, SKILL_NOT_INSPECTED. */
+export function* heldProblems({
+  byId,
+  byQualifiedId,
+}: Pick<Snapshot, 'byId' | 'byQualifiedId'>): Steps<readonly Problem[]> {
+  const files = new Set<string>();
+  const problems: Problem[] = [];
+  const waiting: Skill[] = [];
+  yield* eachInSteps(byQualifiedId.values(), (skill) => {
+    const { heldBecause } = skill;
+    if (heldBecause === NOT_INSPECTED) waiting.push(skill);
+    const file = skill.realFile ?? skill.qualifiedId;
+    // What the others say is told by other problems.
+    if (heldBecause === undefined || heldBecause === NOT_INSPECTED || heldBecause === CHANGE_WAITS) return;
+    if (files.has(file)) return;
+    files.add(file);
+    problems.push(heldProblem(skill, byId.get(skill.id) === skill ? skill.id : skill.qualifiedId));
+  });
+  const [first] = waiting;
+  if (!first) return problems;
+  const details = { skills: waiting.length };
+  return [
+    ...problems,
+    { code: 'SKILL_NOT_INSPECTED', severity: 'warning', file: first.file, message: NOT_INSPECTED_TEXT, details },
+  ];
+}
+
+export function* isSameRestrictions(before: Restrictions, after: Restrictions): Steps<boolean> {
+  const others = after.entries();
+  let isSame = before.size === after.size;
+  yield* eachInSteps(isSame ? before : [], ([skill, marks]) => {
+    const [other, otherMarks] = others.next().value ?? [];
+    isSame &&= skill === other && JSON.stringify(marks) === JSON.stringify(otherMarks);
+  });
+  return isSame;
+}
+
+// --- internal ---
+
+function disabledFor(
+  { id, qualifiedId }: Pick<Skill, 'id' | 'qualifiedId'>,
+  disabled: readonly DisabledSkill[],
+): Skill['disabledFor'] {
+  const agents: string[] = [];
+  for (const entry of disabled) {
+    const named = typeof entry === 'string' ? entry : entry.skill;
+    if (named !== id && named !== qualifiedId) continue;
+    if (typeof entry === 'string') return 'everyone';
+    agents.push(entry.agent);
+  }
+  return agents.length > 0 ? agents : undefined;
+}
+
+const DRAFT_REMEDY = 'Replace each FILL, or remove draft from its metadata.';
+
+function hiddenProblem({ file, fillsLeft }: Skill, reason: string): Problem {
+  const remedy = fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
+  const message = `Models do not see this skill here: ${reason}. ${remedy}`;
+  return { code: 'SKILL_HIDDEN', severity: 'warning', file, message };
+}
+
+function heldProblem({ qualifiedId, file, heldBecause }: Skill, shownAs: string): Problem {
+  const remedy = `See it with "skill-registry trust show ${qualifiedId}", then allow it with "skill-registry trust allow ${qualifiedId}" or remove it.`;
+  const message = `No agent is given "${shownAs}", because it is held: ${heldBecause}. ${remedy}`;
+  return { code: 'SKILL_HELD', severity: 'warning', file, message, details: { skill_id: shownAs } };
+}
+
+/** Without their number: it falls while they are inspected, and would be a new problem each time. */
+const NOT_INSPECTED_TEXT =
+  'This skill, or more of them, was never inspected, so no agent is given it yet. "skill-registry doctor" inspects all; what serves agents does it by itself, a few seconds later at most.';

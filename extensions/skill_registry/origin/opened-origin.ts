@@ -1,0 +1,174 @@
+import { originRefused } from '../../../lib/fetch/index.ts';
+import { isPlainPath, isPrivatePath } from '../../../lib/files/index.ts';
+import { isLeftover } from '../history/skill-tree.ts';
+import type { Origin } from './types.ts';
+
+/** Of one skill. */
+export const MAX_SKILL_FILES = 1_000;
+/** Bytes, unpacked. */
+export const MAX_UNPACKED: number = 50 * 1024 * 1024;
+/** Bytes of an archive or a package as it is sent. */
+export const MAX_ARCHIVE: number = 50 * 1024 * 1024;
+
+/** Bytes of a SKILL.md: a larger one is no skill that anybody can read. */
+export const MAX_SKILL_FILE: number = 1024 * 1024;
+
+/** Something that lies at an origin. */
+export interface OriginEntry {
+  /** `/` between segments; not checked yet. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** `other`: a submodule, a device. */
+  readonly kind: 'file' | 'link' | 'other';
+  readonly executable: boolean;
+}
+
+/** The skills of an origin, before any of their files is on this disk. */
+export interface OpenedOrigin {
+  readonly origin: Origin;
+  /** The exact version, such as a commit, so that the same content can be asked for again. */
+  readonly at: {
+    readonly commit?: string;
+    /** The commit was found by the name of a tag, which is not to move. */
+    readonly isTag?: boolean;
+    readonly version?: string;
+    /** `sha256:<hex>` of an archive. */
+    readonly digest?: string;
+    /** The same of each artifact of a page, by the name of the skill. */
+    readonly digests?: ReadonlyMap<string, string>;
+  };
+  readonly entries: readonly OriginEntry[];
+  /** What the skill in the top folder is called where its folder has no name: the repository, the archive. */
+  readonly name: string;
+  /** @returns in the order of the paths, which are of `entries`. */
+  read(paths: readonly string[]): Promise<readonly Buffer[]>;
+  close(): void;
+}
+
+/** One file of a skill that is brought in. */
+export interface IncomingFile {
+  /** Relative to the skill, checked. */
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly executable: boolean;
+}
+
+/** Where a skill lies in an opened origin. */
+export interface OriginSkill {
+  /** '' is the top folder. */
+  readonly folder: string;
+  /** Path of its SKILL.md as it is written there. */
+  readonly skillFile: string;
+}
+
+/** The skills of an opened origin, by path. A SKILL.md inside a skill is a file of that skill. */
+export function originSkills({ entries }: Pick<OpenedOrigin, 'entries'>, below = ''): readonly OriginSkill[] {
+  const found = new Map<string, string>();
+  for (const { path, kind } of entries) {
+    const slash = path.lastIndexOf('/');
+    const folder = path.slice(0, Math.max(slash, 0));
+    if (kind !== 'file' || path.slice(slash + 1).toLowerCase() !== 'skill.md') continue;
+    if (below !== '' && folder !== below && !folder.startsWith(`${below}/`)) continue;
+    if (folder.split('/').some((name) => NO_SKILLS.has(name))) continue;
+    if (!found.has(folder) || path.endsWith('/SKILL.md')) found.set(folder, path);
+  }
+  const isInner = (folder: string): boolean => {
+    for (let at = folder.lastIndexOf('/'); folder !== ''; at = folder.lastIndexOf('/')) {
+      folder = folder.slice(0, Math.max(at, 0));
+      if (found.has(folder) && (folder === '' || folder.startsWith(below))) return true;
+    }
+    return false;
+  };
+  return [...found]
+    .filter(([folder]) => !isInner(folder))
+    .map(([folder, skillFile]) => ({ folder, skillFile }))
+    .sort((a, b) => (a.folder < b.folder ? -1 : 1));
+}
+
+/** The files of one skill, as they are to be written. */
+export interface OriginSkillFiles {
+  readonly files: readonly IncomingFile[];
+  /** How many were left out: secrets by their names, which no agent is handed, and leftovers of editors and systems. */
+  readonly leftOut: number;
+}
+
+type Readable = Pick<OpenedOrigin, 'entries' | 'read'>;
+
+/** As `readOriginSkills`, of one. */
+export async function readOriginSkill(opened: Readable, skill: OriginSkill): Promise<OriginSkillFiles> {
+  return (await readOriginSkills(opened, [skill]))[0] as OriginSkillFiles;
+}
+
+/**
+ * Reads the files of skills, all at once: an archive is unpacked from its beginning each time. Version control and installed
+ * packages are not taken along.
+ *
+ * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system may take for
+ *   one, more than 1,000 files or 50 MiB in a skill.
+ */
+export async function readOriginSkills(
+  opened: Readable,
+  skills: readonly OriginSkill[],
+): Promise<readonly OriginSkillFiles[]> {
+  const wanted = skills.map((skill) => wantedFiles(opened, skill));
+  const contents = await opened.read(wanted.flatMap(({ entries }) => entries.map(({ path }) => path)));
+  let next = 0;
+  return wanted.map(({ entries, paths, leftOut }) => ({
+    files: entries.map(({ executable }, at) => ({
+      path: paths[at] as string,
+      bytes: contents[next++] as Buffer,
+      executable,
+    })),
+    leftOut,
+  }));
+}
+
+// --- internal ---
+
+const NO_SKILLS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__']);
+
+interface WantedFiles {
+  readonly entries: readonly OriginEntry[];
+  /** Of the entries, relative to the skill. */
+  readonly paths: readonly string[];
+  readonly leftOut: number;
+}
+
+function wantedFiles({ entries }: Pick<OpenedOrigin, 'entries'>, { folder, skillFile }: OriginSkill): WantedFiles {
+  const below = folder === '' ? 0 : folder.length + 1;
+  const isOfTool = (path: string): boolean => path.split('/').some((name) => NO_SKILLS.has(name));
+  const inside = entries.filter(
+    ({ path }) => (folder === '' || path.startsWith(`${folder}/`)) && !isOfTool(path.slice(below)),
+  );
+  const wanted = inside.filter(({ path }) => !isLeftover(path) && !isPrivatePath(path.slice(below)));
+  const named = `The skill in ${JSON.stringify(folder === '' ? '.' : folder)}`;
+  if (folder !== '' && !isPlainPath(folder)) throw originRefused(named, 'its folder is no relative path.');
+  if (wanted.length > MAX_SKILL_FILES)
+    throw originRefused(named, `it has ${wanted.length} files, more than ${MAX_SKILL_FILES}.`);
+  const size = wanted.reduce((sum, entry) => sum + entry.size, 0);
+  if (size > MAX_UNPACKED) throw originRefused(named, `it has ${size} bytes, more than ${MAX_UNPACKED}.`);
+  const paths = wanted.map((entry) => checkedPath(entry, below, skillFile, named));
+  const folded = new Set(paths.map((path) => path.normalize('NFKC').toLowerCase()));
+  if (folded.size < paths.length) throw originRefused(named, 'two of its files differ only in letter case.');
+  for (const path of folded) {
+    for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
+      const above = path.slice(0, end);
+      if (folded.has(above)) throw originRefused(named, `${JSON.stringify(above)} is a file and a folder.`);
+    }
+  }
+  return { entries: wanted, paths, leftOut: inside.length - wanted.length };
+}
+
+function checkedPath({ path, kind }: OriginEntry, below: number, skillFile: string, named: string): string {
+  const inner = path.slice(below);
+  const shown = JSON.stringify(inner.slice(0, 200));
+  if (kind === 'link') throw originRefused(named, `${shown} is a link, which may lead to any file.`);
+  if (kind === 'other') throw originRefused(named, `${shown} is no file.`);
+  if (!isPlainPath(inner)) throw originRefused(named, `${shown} is no path below a skill.`);
+  if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(inner))
+    throw originRefused(named, `${shown} has a control character in it.`);
+  // It would be installed under another name than its own.
+  if (inner.includes('\ufffd')) throw originRefused(named, `${shown} is no UTF-8 text.`);
+  return path === skillFile ? 'SKILL.md' : inner;
+}

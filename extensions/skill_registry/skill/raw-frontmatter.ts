@@ -1,0 +1,198 @@
+import type { Document, YAMLError } from 'yaml';
+import { yamlPackage } from '../../../kernel/host.ts';
+import { codePointText } from '../../../lib/text/index.ts';
+import { splitFrontmatter } from './frontmatter.ts';
+import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
+
+/** A value of a frontmatter, with every scalar as it was written. */
+export type RawValue = string | readonly RawValue[] | RawFields;
+export type RawFields = ReadonlyMap<string, RawValue>;
+
+/** Why no fields could be read. */
+export interface RawFailure {
+  /** `missing`: no opening fence at the start; `unclosed`: no closing one; `invalid`: no YAML; `not-mapping`: no fields. */
+  readonly kind: 'missing' | 'unclosed' | 'invalid' | 'not-mapping';
+  /** `invalid`: the reason and its line in the file. `not-mapping`: the Python name of its type. Else empty. */
+  readonly detail: string;
+  /** 1-based, in the file. */
+  readonly line: number;
+}
+
+/** The frontmatter as its author wrote it. */
+export interface RawFrontmatter {
+  /** All keys, in order. Every scalar is text: `1.0`, `true` and `~` stay as they are. */
+  readonly fields: RawFields;
+  /** The lines between the fences, with line feeds only. */
+  readonly yaml: string;
+  /** 1-based line in the file of a top-level key; 1 when there is no such key. */
+  readonly lineOf: (key: string) => number;
+  /** 1-based line in the file of the first list or mapping in brackets; undefined when there is none. */
+  readonly bracketLine: () => number | undefined;
+}
+
+/** Characters. The loader has the same limit, so every valid frontmatter can be loaded. */
+const MAX_FRONTMATTER = 64 * 1024;
+
+/**
+ * Reads the frontmatter as the reference implementation does. Every value in a `metadata` mapping becomes text: a nested value
+ * is written as JSON, where the reference implementation writes Python.
+ * Anchors, aliases, tags, duplicate keys, tabs as indentation and control characters are refused. Lists and mappings in
+ * brackets are read: the reference implementation refuses them, but all clients accept them. Never throws.
+ */
+export function readRawFrontmatter(text: string): RawFrontmatter | { readonly failure: RawFailure } {
+  const { yaml, yamlLine, oddity } = splitFrontmatter(text);
+  // Blank lines before the opening fence count as a missing fence, also when the closing fence is missing.
+  if (yaml === undefined || yamlLine > 2) return fail('missing');
+  if (oddity === 'unclosed') return fail('unclosed');
+  return parse(yaml.replace(/\r\n?/g, '\n'), yamlLine);
+}
+
+/** Python's `str.strip()`: unlike `trim` it removes U+001C to U+001F and U+0085, and keeps U+FEFF. */
+export function strip(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && BLANK.has(text[start] as string)) start++;
+  while (end > start && BLANK.has(text[end - 1] as string)) end--;
+  return text.slice(start, end);
+}
+
+/** For `sort`: compares by code point. JavaScript itself would compare UTF-16 units. */
+export function byCodePoint(a: string, b: string): number {
+  const [left, right] = [[...a], [...b]];
+  const at = left.findIndex((char, index) => char !== right[index]);
+  if (at === -1) return left.length - right.length;
+  return (left[at]?.codePointAt(0) ?? 0) - (right[at]?.codePointAt(0) ?? -1);
+}
+
+// --- internal ---
+
+function fail(kind: RawFailure['kind'], detail = ''): { readonly failure: RawFailure } {
+  // `withLine` puts the line at the end.
+  return { failure: { kind, detail, line: Number(/\(line (\d+)\)$/.exec(detail)?.[1] ?? 1) } };
+}
+
+function parse(yaml: string, firstLine: number): RawFrontmatter | { readonly failure: RawFailure } {
+  if (yaml.length > MAX_FRONTMATTER) {
+    return fail('invalid', `it has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; move text below it`);
+  }
+  const { LineCounter, parseDocument } = yamlPackage();
+  const lines = new LineCounter();
+  const withLine = (reason: string, offset: number): string =>
+    `${reason} (line ${firstLine + lines.linePos(offset).line - 1})`;
+  try {
+    if (isTooDeep(yaml)) return fail('invalid', `it nests deeper than ${MAX_DEPTH} levels`);
+    const document = parseDocument(yaml, {
+      schema: 'failsafe',
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'error',
+      // The check of the package takes quadratic time; `convert` checks the keys instead.
+      uniqueKeys: false,
+    });
+    const control = CONTROL.exec(yaml);
+    if (control)
+      return fail('invalid', withLine(`control character ${codePointText(control[0])} is not allowed`, control.index));
+    const [error] = document.errors;
+    // A line of `...` has ended the frontmatter, and the fence after it belongs to the body.
+    if (error?.code === 'MULTIPLE_DOCS') return fail('unclosed');
+    if (error) return fail('invalid', withLine(reasonOf(error, yaml), error.pos[0]));
+    const value = convert(document.contents, withLine);
+    if (value instanceof Map) {
+      const lineOf = (key: string): number => firstLine + lines.linePos(offsetOf(document, key)).line - 1;
+      const bracketLine = (): number | undefined => {
+        const offset = offsetOfBracket(document);
+        return offset === undefined ? undefined : firstLine + lines.linePos(offset).line - 1;
+      };
+      return {
+        fields: withMetadataText(value),
+        yaml,
+        lineOf: (key) => (value.has(key) ? lineOf(key) : 1),
+        bracketLine,
+      };
+    }
+    return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
+  } catch (error) {
+    // A refusal of `convert`.
+    return fail('invalid', error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Characters that are not printable in YAML 1.1. */
+const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+const IN_QUOTES = "put the value in single quotes, and write each ' in it twice";
+
+/** The most frequent reasons, in words that a web search finds. */
+const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {
+  BLOCK_AS_IMPLICIT_KEY: () => `mapping values are not allowed here; ${IN_QUOTES}`,
+  BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; ${IN_QUOTES}`,
+};
+
+function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
+  return WORDS[code]?.(yaml[pos[0]] ?? '') ?? message;
+}
+
+/** The offset of a top-level key. */
+function offsetOf({ contents }: Document.Parsed, name: string): number {
+  const { isMap, isNode, isScalar } = yamlPackage();
+  const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
+  const found = keys.find((key) => isScalar(key) && key.value === name);
+  return (isNode(found) ? found.range?.[0] : undefined) ?? 0;
+}
+
+function offsetOfBracket(document: Document.Parsed): number | undefined {
+  const { visit } = yamlPackage();
+  let found: number | undefined;
+  visit(document, {
+    Collection: (_key, { flow, range }) => {
+      if (!flow) return undefined;
+      found = range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+type WithLine = (reason: string, offset: number) => string;
+
+/** @throws an Error that says what is refused, and in which line. */
+function convert(node: unknown, withLine: WithLine): RawValue {
+  const { isAlias, isMap, isNode, isScalar, isSeq } = yamlPackage();
+  if (!isNode(node)) return '';
+  const offset = node.range?.[0] ?? 0;
+  if (isAlias(node)) throw new Error(withLine('aliases are not allowed', offset));
+  if (node.anchor !== undefined) throw new Error(withLine('anchors are not allowed', offset));
+  if (node.tag !== undefined) throw new Error(withLine('tags are not allowed', offset));
+  if (isScalar(node)) return typeof node.value === 'string' ? node.value : '';
+  if (isSeq(node)) return node.items.map((item) => convert(item, withLine));
+  if (!isMap(node)) return '';
+  const fields = new Map<string, RawValue>();
+  for (const { key, value } of node.items) {
+    const name = convert(key, withLine);
+    const keyOffset = isNode(key) ? (key.range?.[0] ?? offset) : offset;
+    if (typeof name !== 'string') throw new Error(withLine('a key must be text', keyOffset));
+    if (fields.has(name)) throw new Error(withLine(`Duplicate key '${name}' found`, keyOffset));
+    fields.set(name, convert(value, withLine));
+  }
+  return fields;
+}
+
+function withMetadataText(fields: RawFields): RawFields {
+  const metadata = fields.get('metadata');
+  if (!(metadata instanceof Map)) return fields;
+  const texts = new Map([...(metadata as RawFields)].map(([key, value]) => [key, rawValueText(value)] as const));
+  return new Map(fields).set('metadata', texts);
+}
+
+/** A list or a mapping as JSON, such as `{"bins":["git"]}`. */
+function rawValueText(value: RawValue): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value, (_, inner) => (inner instanceof Map ? Object.fromEntries(inner) : inner));
+}
+
+const BLANK = new Set(
+  [...'\t\n\v\f\r \u1680\u2028\u2029\u202f\u205f\u3000'].concat(
+    [0x1c, 0x1d, 0x1e, 0x1f, 0x85, 0xa0].map((code) => String.fromCharCode(code)),
+    Array.from({ length: 11 }, (_, index) => String.fromCharCode(0x2000 + index)),
+  ),
+);

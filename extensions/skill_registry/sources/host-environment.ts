@@ -1,0 +1,68 @@
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { GateEnvironment } from '../skill/gates.ts';
+
+/**
+ * What the gates of skills can check on this machine. Each program is searched once.
+ *
+ * @param given - Default: the environment of the process.
+ */
+export function hostEnvironment(
+  given: Readonly<Record<string, string | undefined>> | undefined,
+  settings: Readonly<Record<string, unknown>>,
+): GateEnvironment {
+  // biome-ignore lint/style/noProcessEnv: gates ask about this very environment
+  const environment = given ?? process.env;
+  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const programs = new Map<string, boolean>();
+  // Asking each folder for each program takes as long as reading the skills.
+  const contents = new Map<string, ReadonlySet<string> | undefined>();
+  const mayHold = (folder: string, name: string): boolean => {
+    if (process.platform !== 'linux') return true;
+    if (!contents.has(folder)) contents.set(folder, namesIn(folder));
+    return contents.get(folder)?.has(name) ?? true;
+  };
+  return {
+    platform: process.platform,
+    hasProgram(name) {
+      const isFound =
+        programs.get(name) ??
+        (!/[\\/]/.test(name) && folders.some((folder) => mayHold(folder, name) && isProgram(join(folder, name))));
+      programs.set(name, isFound);
+      return isFound;
+    },
+    hasVariable: (name) => Object.hasOwn(environment, name) && Boolean(environment[name]),
+    hasSetting: (path) => Boolean(valueAt(settings, path.split('.'))),
+  };
+}
+
+// --- internal ---
+
+/** Undefined for a folder that can be searched, but not listed. */
+function namesIn(folder: string): ReadonlySet<string> | undefined {
+  try {
+    return new Set(readdirSync(folder));
+  } catch {
+    return undefined;
+  }
+}
+
+function isProgram(path: string): boolean {
+  const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
+  return endings.some((ending) => {
+    try {
+      // Most folders do not have the program, and an exception would take three times as long.
+      if (!statSync(path + ending, { throwIfNoEntry: false })?.isFile()) return false;
+      accessSync(path + ending, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined) return value;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return valueAt((value as Readonly<Record<string, unknown>>)[key], rest);
+}

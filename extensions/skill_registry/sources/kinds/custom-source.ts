@@ -1,0 +1,157 @@
+import { describeError, type Problem } from 'skill-registry/kernel';
+import { withDeadline } from '../../../../kernel/host.ts';
+import { relativeSegments } from '../../../../lib/files/index.ts';
+import { isUsableId, quotedName } from '../../skill/usable-id.ts';
+import type { SkillSource } from '../source.ts';
+import type { CustomSkill, CustomSource } from '../types.ts';
+import { createMemorySource, type MemorySkill, type MemorySkills } from './memory-source.ts';
+
+export interface CustomSourceOptions {
+  /** Used instead of the id of the source, which may be in use. */
+  readonly id: string;
+  /** Shown to people. */
+  readonly location: string;
+  /** Timeout of the function in milliseconds. Default: 10,000. */
+  readonly skillsMs?: number;
+}
+
+/**
+ * A source of skills that a program or a package makes. All values are checked: a value of a wrong type is left out and reported
+ * (FIELD_INVALID), and so is a skill without a usable id (SKILL_ID_INVALID). When the function throws or takes too long, the
+ * catalog keeps the last skills.
+ */
+export function createCustomSource(
+  source: CustomSource,
+  { id, location, skillsMs = 10_000 }: CustomSourceOptions,
+): SkillSource {
+  const load = async (): Promise<MemorySkills> => {
+    const { skills } = source;
+    const given: unknown = await withDeadline(typeof skills === 'function' ? skills.call(source) : skills, skillsMs);
+    if (!Array.isArray(given)) throw new TypeError('its skills are not a list');
+    const problems: Problem[] = failure === undefined ? [] : [subscribeFailed(id, failure, location)];
+    return { skills: given.flatMap((one: unknown) => readSkill(one, id, problems)), problems };
+  };
+  let failure: string | undefined;
+  const subscribe = (changed: () => void): (() => void) => {
+    let unsubscribe: unknown;
+    const noteFailure = (error: unknown): void => {
+      failure = describeError(error).replace(/\.$/, '');
+    };
+    try {
+      unsubscribe = source.onChange?.(changed);
+      // A promise is a mistake of the program; its rejection must not end the process.
+      Promise.resolve(unsubscribe).catch(noteFailure);
+    } catch (error) {
+      noteFailure(error);
+    }
+    return () => {
+      try {
+        if (typeof unsubscribe === 'function') unsubscribe();
+      } catch {
+        // The source is removed, so nothing is left to report.
+      }
+    };
+  };
+  return { ...createMemorySource({ id, kind: 'own', location, load }), subscribe };
+}
+
+// --- internal ---
+
+const MAX_ID = 255;
+
+function readSkill(given: unknown, source: string, problems: Problem[]): readonly MemorySkill[] {
+  try {
+    const { id, ...rest } = given as Readonly<Record<keyof CustomSkill, unknown>>;
+    if (isOwnId(id)) return [readFields(id, rest, `${source}:${id}`, problems)];
+    problems.push(unusableId(id, source));
+  } catch (error) {
+    // The value is not an object, or throws when it is read.
+    problems.push(unusableId(describeError(error), source));
+  }
+  return [];
+}
+
+/** An id is shown in prompts and addresses, and can become the name of a folder. */
+function isOwnId(id: unknown): id is string {
+  return typeof id === 'string' && id.length <= MAX_ID && isUsableId(id) && !/^\.{1,2}$|[/\\]/.test(id);
+}
+
+function readFields(
+  id: string,
+  given: Readonly<Record<Exclude<keyof CustomSkill, 'id'>, unknown>>,
+  file: string,
+  problems: Problem[],
+): MemorySkill {
+  const label = `The skill ${quotedName(id)}: `;
+  const report = (message: string): void => {
+    problems.push({ code: 'FIELD_INVALID', severity: 'warning', file, message: `${label}${message}` });
+  };
+  const { name, description, body, frontmatter, files } = given;
+  const text = (field: string, value: unknown): string => {
+    if (typeof value === 'string') return value;
+    if (value !== undefined) report(`its ${field} is ${kindOf(value)}, expected text; it is left out.`);
+    return '';
+  };
+  return {
+    id,
+    name: text('name', name),
+    description: text('description', description),
+    body: text('body', body),
+    ...(frontmatter === undefined ? {} : { frontmatter: readFrontmatter(frontmatter, report) }),
+    files: readFiles(files, report),
+    file,
+    label,
+  };
+}
+
+/** Returns a copy of plain JSON data. */
+function readFrontmatter(given: unknown, report: (message: string) => void): Readonly<Record<string, unknown>> {
+  try {
+    if (isRecord(given)) return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
+    report(`its frontmatter is ${kindOf(given)}, expected an object; it is left out.`);
+  } catch (error) {
+    report(`its frontmatter is not JSON (${describeError(error)}); it is left out.`);
+  }
+  return {};
+}
+
+function readFiles(given: unknown, report: (message: string) => void): ReadonlyMap<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  if (given === undefined) return files;
+  if (!isRecord(given)) report(`its files are ${kindOf(given)}, expected an object; they are left out.`);
+  for (const [path, content] of isRecord(given) ? Object.entries(given) : []) {
+    const shown = quotedName(path);
+    try {
+      const normalPath = relativeSegments(path).join('/');
+      const isBytes = content instanceof Uint8Array;
+      if (!isBytes && typeof content !== 'string')
+        report(`its file ${shown} is ${kindOf(content)}, expected text or bytes; it is left out.`);
+      else if (normalPath.toLowerCase() === 'skill.md' || files.has(normalPath))
+        report(`its file ${shown} is given twice; this one is left out.`);
+      else files.set(normalPath, isBytes ? content : Buffer.from(content));
+    } catch (error) {
+      report(`its file ${shown} is left out: ${describeError(error)}`);
+    }
+  }
+  return files;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : `of type ${typeof value}`;
+}
+
+function subscribeFailed(id: string, reason: string, file: string): Problem {
+  const message = `onChange of the source "${id}" failed: ${reason}. Its changes are only seen at a refresh. Correct onChange.`;
+  return { code: 'SOURCE_FAILED', severity: 'warning', file, message };
+}
+
+function unusableId(given: unknown, source: string): Problem {
+  const which = typeof given === 'string' ? quotedName(given) : kindOf(given);
+  const message = `The source "${source}" gave a skill without a usable id (${which}): a text without / \\ : and \`, other than "." and "..". It is left out.`;
+  return { code: 'SKILL_ID_INVALID', severity: 'error', file: source, message };
+}

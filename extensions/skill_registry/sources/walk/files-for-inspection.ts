@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { eachInSteps, type Steps } from '../../../../lib/breaks/index.ts';
+import { isReserved } from '../../../../lib/files/index.ts';
+import type { Finding, InspectedFile } from '../../inspect/types.ts';
+import type { ResourceInfo, Skill } from '../../skill/skill.ts';
+import type { SkillFiles } from '../../trust/types.ts';
+import { filesBelow, type ListOptions } from './list-files.ts';
+
+/** How the files of a skill are read, whatever its source is. */
+export interface SkillReader {
+  readonly readSkill: (skill: Skill) => Buffer;
+  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
+  /** The other files of a skill without a folder. */
+  readonly listed: (skill: Skill) => readonly { readonly path: string; readonly size: number }[];
+}
+
+/** More than is listed: what is not listed can still be read by its path. */
+const EVERYTHING: ListOptions = { maxFiles: 2_000, maxFolders: 2_000, dependencies: true, sizes: false };
+/** A larger file is never handed out. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** A file that was changed less than this long ago could change again without another time. */
+const SETTLED_MS = 2_000;
+
+/** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
+export function filesForInspection({ readSkill, readFile, listed }: SkillReader): SkillFiles {
+  function* others(skill: Skill): Steps<readonly ResourceInfo[]> {
+    // The copy of a page is in a folder of the registry, which no search for skills enters.
+    if (skill.dir === null || isReserved(skill.dir)) return listed(skill);
+    const { files } = yield* filesBelow(skill.dir, EVERYTHING);
+    const skillFile = basename(skill.file);
+    return files.filter(({ path }) => path !== skillFile);
+  }
+  return {
+    *stamp(skill) {
+      return yield* stampOf(skill, yield* others(skill));
+    },
+    *read(skill) {
+      yield { path: 'SKILL.md', bytes: readSkill(skill) };
+      const files = yield* others(skill);
+      for (const file of files.slice(0, EVERYTHING.maxFiles)) yield* readIfThere(skill, file, readFile);
+      if (files.length > EVERYTHING.maxFiles)
+        yield notSearched(
+          'SKILL.md',
+          `The skill has more than ${EVERYTHING.maxFiles} files; the others were not searched.`,
+        );
+    },
+  };
+}
+
+// --- internal ---
+
+function* readIfThere(
+  skill: Skill,
+  { path, size: listedSize }: ResourceInfo,
+  readFile: SkillReader['readFile'],
+): Generator<InspectedFile | Finding> {
+  try {
+    const stats = skill.dir === null ? undefined : lstatSync(join(skill.dir, path), { throwIfNoEntry: false });
+    const { size, mode } = stats ?? { size: listedSize, mode: 0 };
+    if (size > MAX_BYTES)
+      yield notSearched(path, `It has ${size} bytes, more than ${MAX_BYTES}, so it was not searched.`);
+    else yield { path, bytes: readFile(skill, path, MAX_BYTES), executable: (mode & 0o111) !== 0 };
+  } catch {
+    // It was removed, or cannot be read: then it cannot be handed out either.
+  }
+}
+
+/** Paths, sizes, times and inodes; empty when a file is so new that its times do not tell the next change. */
+function* stampOf({ dir, file, realFile }: Skill, others: readonly ResourceInfo[]): Steps<string> {
+  if (realFile === null) return '';
+  const hash = createHash('sha256');
+  const settledBefore = BigInt(Date.now() - SETTLED_MS) * 1_000_000n;
+  let isSettled = true;
+  const paths = dir === null ? [] : others.map(({ path }) => join(dir, path));
+  yield* eachInSteps([realFile, ...paths], (path) => {
+    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    hash.update(
+      `${path}\n${stats ? `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino} ${stats.mode}` : ''}\n`,
+    );
+    if (stats && stats.ctimeNs >= settledBefore) isSettled = false;
+  });
+  return isSettled ? hash.update(file).digest('hex') : '';
+}
+
+function notSearched(file: string, message: string): Finding {
+  return { rule: 'not-searched', level: 'warn', file, excerpt: '', message };
+}

@@ -1,0 +1,298 @@
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { createBreaks, takeSteps } from '../../../lib/breaks/index.ts';
+import { resourceNotFound } from '../../../lib/files/index.ts';
+import { openTrust } from '../../../lib/trust/index.ts';
+import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { Inspected } from './approvals.ts';
+import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
+import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem } from './reasons.ts';
+import type { NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
+
+export interface HeldSkillsOptions {
+  /** Called before the first inspection. */
+  readonly loadFiles: () => Promise<SkillFiles>;
+  /** Whether it was installed, or comes from a package, a pack or an address. */
+  readonly isBroughtIn: (skill: Skill) => boolean;
+  /** The files of a skill with `remote`; undefined when its source is gone. */
+  readonly remote?: (skill: Skill) => RemoteFiles | undefined;
+  /** The reason why a skill is held, whatever its content is. Default: none. */
+  readonly heldBecause?: ((skill: Skill) => string | undefined) | undefined;
+  /** False: `prepare` inspects nothing. Default: true. */
+  readonly inspects?: boolean;
+  /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
+  readonly file: string | undefined;
+}
+
+/** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
+const FIRST_WAIT_MS = 5_000;
+const WAIT_MS = 300;
+/** At least this many skills are inspected, also when that takes longer. */
+const ALWAYS_INSPECTED = 16;
+/** Skills that one step looks up: about a millisecond. */
+const LOOKED_UP = 200;
+/** After this time, the changes that were found so far are shown. */
+const SHOWN_AFTER_MS = 1_000;
+
+/** Which skills are held: no agent is given them until a person allows what was found in them. Opens the inspections. */
+export class HeldSkills {
+  readonly #options: HeldSkillsOptions;
+  readonly #inspections: Inspections;
+  readonly #trust = openTrust();
+  /** Finished and running checks of this process, by the path of the skill and the digest of its SKILL.md. */
+  readonly #checked = new Map<string, Promise<unknown>>();
+  #isFirst = true;
+  // Loaded only when needed: most commands need no approvals, and modules take time to load.
+  #approvals: typeof import('./approvals.ts') | undefined;
+  #inspecting: Promise<Inspecting> | undefined;
+
+  constructor(options: HeldSkillsOptions) {
+    this.#options = options;
+    this.#inspections = openInspections(options.file);
+  }
+
+  /**
+   * Inspects skills that are not inspected yet, for a few seconds at most. The rest is held until a later call, or `checkAll`. It is
+   * an arrow function, like `heldBecause`, because the catalog gets these two functions without the object.
+   */
+  readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
+    const all = [...skills];
+    const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
+    this.#isFirst = false;
+    const takeBreak = createBreaks();
+    const unknown: Skill[] = [];
+    for (let at = 0; at < all.length; at += LOOKED_UP) {
+      await takeBreak();
+      const some = all.slice(at, at + LOOKED_UP);
+      this.#inspections.load(some.map(pathOf));
+      for (const skill of some) if (!skill.remote && !this.#known(skill)) unknown.push(skill);
+    }
+    for (const [index, skill] of this.#options.inspects === false ? [] : unknown.entries()) {
+      if (index >= ALWAYS_INSPECTED && performance.now() > waitUntil) break;
+      await this.check(skill);
+      await takeBreak();
+    }
+    if (this.#inspections.hasBlocked()) await this.#loadApprovals();
+  };
+
+  /** Why a skill is held, as far as is known now: `NOT_INSPECTED` for a content that was never inspected. Undefined when it is not. */
+  readonly heldBecause = (skill: Skill): string | undefined => {
+    const entry = this.#known(skill);
+    if (entry) return this.#reasonOf(skill, entry);
+    return skill.remote ? undefined : NOT_INSPECTED;
+  };
+
+  /** Stores findings in an entry or a file that a server sent: the skill is held from the next scan on. */
+  readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
+    await this.#loadApprovals();
+    const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.inspectionOf(digest)) : [];
+    const known = new Set(before.map(findingKey));
+    const all = [...before, ...findings.filter((finding) => !known.has(findingKey(finding)))];
+    const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
+    this.#inspections.keep(pathOf(skill), entry, { verdict: 'block', findings: all });
+    return this.#reasonOf(skill, entry) === undefined;
+  };
+
+  /**
+   * Inspects the present files of a skill, unless they are known; those on another machine are inspected by their source.
+   *
+   * @returns Why it is held.
+   */
+  async check(skill: Skill): Promise<string | undefined> {
+    // The source of a remote skill inspects its files at each fetch.
+    if (skill.remote) return this.heldBecause(skill);
+    try {
+      return this.#reasonOf(skill, await this.#inspect(skill));
+    } catch (error) {
+      // Its SKILL.md cannot be read; whoever reads the skill gets the reason.
+      if (isCodedError(error)) return this.heldBecause(skill);
+      throw error;
+    }
+  }
+
+  /**
+   * Checks each skill whose present SKILL.md was not checked by this process, in slices.
+   *
+   * @returns true when some skills have another state than before: then it stops early, after a second. False when none has.
+   */
+  async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
+    const takeBreak = createBreaks();
+    const showAfter = performance.now() + SHOWN_AFTER_MS;
+    let isChanged = false;
+    for (const skill of skills) {
+      await takeBreak();
+      if (signal.aborted) return false;
+      const content = `${pathOf(skill)}\0${skill.digest}`;
+      if (this.#checked.has(content)) {
+        await this.#checked.get(content);
+        continue;
+      }
+      const checking = this.check(skill);
+      this.#checked.set(content, checking);
+      if ((await checking) !== skill.heldBecause) isChanged = true;
+      if (isChanged && performance.now() > showAfter) return true;
+    }
+    return isChanged;
+  }
+
+  /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
+  async trustOf(skill: Skill): Promise<SkillTrust> {
+    const entry = await this.#inspect(skill);
+    const { findings, verdict } = this.#inspections.inspectionOf(entry.digest) ?? {
+      findings: [],
+      verdict: entry.verdict,
+    };
+    const heldBecause = this.#reasonOf(skill, entry);
+    return {
+      skillId: skill.id,
+      qualifiedId: skill.qualifiedId,
+      digest: entry.digest,
+      origin: this.#isBroughtIn(skill) ? 'brought-in' : 'own',
+      verdict,
+      findings,
+      heldBecause: heldBecause ?? null,
+      allowed: verdict === 'block' && heldBecause === undefined,
+    };
+  }
+
+  /** The present files of a skill. */
+  async filesOf(skill: Skill): Promise<readonly InspectedFile[]> {
+    const { files } = await this.#load();
+    const takeBreak = createBreaks();
+    const found: InspectedFile[] = [];
+    for (const one of files.read(skill)) {
+      await takeBreak();
+      if (one && !('rule' in one)) found.push(one);
+    }
+    return found;
+  }
+
+  /** The `block` findings of files, without those that are allowed for this skill. */
+  async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
+    const [{ inspectFiles }, { isAllowed }] = await Promise.all([this.#load(), this.#loadApprovals()]);
+    const { digest, inspection } = await inspectFiles(() => given, this.#inspections.inspectionOf);
+    const findings = blocksIn(inspection);
+    if (!skill) return findings;
+    const [path, broughtIn] = [pathOf(skill), this.#isBroughtIn(skill)];
+    return findings.filter((finding) => !isAllowed(this.#trust, { path, digest, broughtIn, findings: [finding] }));
+  }
+
+  /** @throws INVALID_ARGUMENT when the digest is another one, or nothing holds the skill; TRUST_UNUSABLE. */
+  async decide(action: 'allow' | 'revoke', skill: Skill, { digest, ...by }: TrustDecision): Promise<SkillTrust> {
+    const entry = await this.#inspect(skill);
+    if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);
+    if (entry.verdict !== 'block') throw notHeld(skill);
+    (await this.#loadApprovals()).decide(this.#trust, action, this.#inspectedOf(skill, entry), by);
+    return this.trustOf(skill);
+  }
+
+  problems(): readonly Problem[] {
+    const { file, trouble } = this.#trust;
+    const reason = this.#inspections.hasBlocked() ? trouble() : undefined;
+    return [...this.#inspections.problems(), ...(reason === undefined ? [] : [trustUnusableProblem(file, reason)])];
+  }
+
+  close(): void {
+    this.#inspections.close();
+  }
+
+  #isBroughtIn(skill: Skill): boolean {
+    return skill.remote === true || this.#options.isBroughtIn(skill);
+  }
+
+  async #inspect(skill: Skill): Promise<InspectionEntry> {
+    if (skill.remote) return this.#inspectRemote(skill);
+    const { files, inspectFiles } = await this.#load();
+    // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
+    const stamp = await takeSteps(files.stamp(skill), createBreaks());
+    const before = this.#inspections.entryAt(pathOf(skill));
+    if (before && stamp !== '' && before.stamp === stamp) return before;
+    const { digest, skillDigest, inspection } = await inspectFiles(
+      () => files.read(skill),
+      this.#inspections.inspectionOf,
+    );
+    const entry = { skillDigest, stamp, digest, verdict: inspection.verdict };
+    this.#inspections.keep(pathOf(skill), entry, inspection);
+    return entry;
+  }
+
+  /** Inspects all files together: a finding may need two of them. While its server does not answer, the last inspection counts. */
+  async #inspectRemote(skill: Skill): Promise<InspectionEntry> {
+    const remote = this.#options.remote?.(skill);
+    const digest = remote?.digestOf(skill);
+    if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
+    const known = this.#known(skill);
+    try {
+      const files = await remote.read(skill);
+      const { inspectFiles } = await this.#load();
+      const { inspection } = await inspectFiles(
+        () => files,
+        () => undefined,
+      );
+      const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
+      this.#inspections.keep(pathOf(skill), entry, inspection);
+      return entry;
+    } catch (error) {
+      if (!known || !isCodedError(error)) throw error;
+      await this.#loadApprovals();
+      return known;
+    }
+  }
+
+  /** What is known of this SKILL.md. The other files may have changed since; every read looks at them. */
+  #known(skill: Skill): InspectionEntry | undefined {
+    const entry = this.#inspections.entryAt(pathOf(skill));
+    if (skill.remote)
+      return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
+    return entry?.skillDigest === skill.digest ? entry : undefined;
+  }
+
+  #reasonOf(skill: Skill, entry: InspectionEntry): string | undefined {
+    const kept = this.#options.heldBecause?.(skill);
+    if (kept !== undefined) return kept;
+    if (entry.verdict !== 'block') return undefined;
+    if (this.#approvals?.isAllowed(this.#trust, this.#inspectedOf(skill, entry))) return undefined;
+    return blockReason(blocksIn(this.#inspections.inspectionOf(entry.digest)));
+  }
+
+  #inspectedOf(skill: Skill, { digest }: InspectionEntry): Inspected {
+    return {
+      path: pathOf(skill),
+      digest,
+      broughtIn: this.#isBroughtIn(skill),
+      findings: blocksIn(this.#inspections.inspectionOf(digest)),
+    };
+  }
+
+  #load(): Promise<Inspecting> {
+    this.#inspecting ??= Promise.all([
+      this.#options.loadFiles(),
+      import('./inspect-files.ts'),
+      this.#loadApprovals(),
+    ]).then(([files, { inspectFiles }]) => ({ files, inspectFiles }));
+    return this.#inspecting;
+  }
+
+  async #loadApprovals(): Promise<typeof import('./approvals.ts')> {
+    this.#approvals ??= await import('./approvals.ts');
+    return this.#approvals;
+  }
+}
+
+// --- internal ---
+
+/** What an inspection needs. */
+interface Inspecting {
+  readonly files: SkillFiles;
+  readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
+}
+
+/** The real path of a skill; without one, its file and qualified id. */
+function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {
+  return dir ?? realFile ?? `${file}\0${qualifiedId}`;
+}
+
+const blocksIn = (inspection: Inspection | undefined): readonly Finding[] =>
+  inspection?.findings.filter(({ level }) => level === 'block') ?? [];
+
+const findingKey = ({ rule, file, line, excerpt }: Finding): string => JSON.stringify([rule, file, line, excerpt]);
