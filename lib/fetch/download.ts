@@ -45,7 +45,7 @@ export async function downloadIfChanged(
     const target = response.headers.get('location');
     if (response.status >= 300 && response.status < 400 && response.status !== 304 && target !== null) {
       await response.body?.cancel();
-      address = new URL(target, address).href;
+      address = targetOf(target, address, url);
       continue;
     }
     if (response.status === 304 && etag !== undefined) return undefined;
@@ -60,6 +60,15 @@ export async function downloadIfChanged(
 }
 
 // --- internal ---
+
+/** @throws ORIGIN_REFUSED. Of what a server sends nothing is repeated: it may be a password, or have no end. */
+function targetOf(location: string, address: string, shown: string): string {
+  if (!URL.canParse(location, address)) throw originRefused(shown, 'it leads to something that is no address.');
+  const target = new URL(location, address);
+  if (target.username !== '' || target.password !== '')
+    throw originRefused(shown, 'it leads to an address with a user name or a password in it.');
+  return target.href;
+}
 
 /** @throws ORIGIN_REFUSED. */
 function assertMayLead(from: string, to: string, shown: string): void {

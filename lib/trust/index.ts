@@ -255,8 +255,13 @@ function append(file: string, line: string): void {
     const stats = fstatSync(descriptor);
     const trouble = whyIgnored(stats, dirname(file));
     if (trouble) throw new Error(trouble);
-    // One write, so that lines of two processes are never mixed. A line that a crash has cut off is ended first.
-    writeSync(descriptor, `${endsWithNewline(descriptor, stats.size) ? '' : '\n'}${line}\n`);
+    // In one write, so that lines of two processes are never mixed. A line that a crash has cut off is ended first.
+    const bytes = Buffer.from(`${endsWithNewline(descriptor, stats.size) ? '' : '\n'}${line}\n`);
+    const size = stats.size + bytes.length;
+    if (size > MAX_BYTES) throw new Error(`it would have ${size} bytes, more than ${MAX_BYTES}`);
+    const written = writeSync(descriptor, bytes);
+    // A disk that runs full takes a part of it without an error. The line counts also when only its line feed is missing.
+    if (written < bytes.length - 1) throw new Error(`the disk took only ${written} of ${bytes.length} bytes of it`);
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);

@@ -102,6 +102,36 @@ describe('a source of skills', () => {
     expect((await run(['trust', 'allow', given])).stderr).toContain(`${source} is approved`);
   });
 
+  it.each([
+    ['https://git.example/a', 'https://GIT.example:443//x/../a.git'],
+    ['https://git.example/a', 'https://git.example/%61.git/'],
+    ['https://git.example/a', 'ssh://git@git.example:22/a'],
+    ['git@git.example:a/b', 'https://git.example/a/b.git#v1'],
+    ['owner/repo', 'https://www.github.com/Owner/Repo.git'],
+    ['https://git.example/x.zip', 'https://git.example/x.zip?again'],
+  ])('%s is not taken from once it is revoked, also not as %s, which a lock may say', async (revoked, given) => {
+    const { run } = house();
+    await run(['trust', 'revoke', revoked]);
+    expect((await run(['add', given, '--yes'])).stderr).toContain('SOURCE_REVOKED');
+    await run(['trust', 'allow', given]);
+    await run(['trust', 'revoke', revoked]);
+    expect((await run(['add', given, '--yes'])).stderr).toContain('SOURCE_REVOKED');
+  });
+
+  it('is not revoked because another one looks like it', async () => {
+    const { root, run } = house();
+    const others = [
+      'https://git.example/a',
+      'https://git.example:8443/b',
+      'ssh://ada@git.example/b',
+      `file://${root}/b`,
+    ];
+    for (const other of others) await run(['trust', 'revoke', other]);
+    const { stderr } = await run(['add', `file://${root}/c`, '--yes']);
+    expect(stderr).not.toContain('SOURCE_REVOKED');
+    expect((await run(['trust', 'show', 'https://git.example/b'])).stdout).toContain('no decision of its own');
+  });
+
   it('of the config is not asked once it is revoked', async () => {
     const { root, run } = house();
     const { url, answers } = await servePage(tempFolder());

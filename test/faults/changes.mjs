@@ -146,8 +146,8 @@ export const changes = [
   {
     title: 'Recovery overwrites what a person has written after the crash',
     file: `${HISTORY}/change-or-recover.ts`,
-    find: 'if (before === after || digestAt(location, path) !== after) return;',
-    replace: 'if (before === after || digestAt(location, path) === before) return;',
+    find: '  if (digestAt(location, path) !== after) return false;',
+    replace: '  if (digestAt(location, path) === before) return false;',
     test: `${DECIDE_TESTS}/apply.test.ts`,
     name: 'undoes nothing over what somebody has written after the crash, and the rest all the same',
   },

@@ -9,6 +9,7 @@ import { proposals } from './proposals.mjs';
 import { reviewPage } from './review-page.mjs';
 import { shown } from './shown.mjs';
 import { trust } from './trust.mjs';
+import { trustFile } from './trust-file.mjs';
 import { usage } from './usage.mjs';
 
 /**
@@ -23,6 +24,7 @@ export const faults = [
   ...paths,
   ...pages,
   ...trust,
+  ...trustFile,
   ...held,
   ...shown,
   ...mcpSources,

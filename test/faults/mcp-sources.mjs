@@ -87,4 +87,12 @@ export const mcpSources = [
     test: TESTS,
     name: 'is listed in prompts, and never put into one whole unless it is bound',
   },
+  {
+    title: 'A server leads to another one, which gets the secrets in the headers',
+    file: 'extensions/skill_registry/sources/mcp/transports.ts',
+    find: 'if (next?.origin !== target.origin ||',
+    replace: 'if (!next ||',
+    test: 'test/slow/skill_registry/sources/mcp-redirects.test.ts',
+    name: 'sends nothing, and no secret in a header, where an MCP server leads to another address',
+  },
 ];

@@ -9,38 +9,6 @@ const ROOT_TESTS = 'test/slow/kernel/boot/untrusted-root.test.ts';
 /** Roots that nobody has approved, what agents wrote, and what the doors check. */
 export const trust = [
   {
-    title: 'A decision to revoke approves',
-    file: 'lib/trust/index.ts',
-    find: "one.kind === kind && one.path === real && one.action === 'allow'",
-    replace: 'one.kind === kind && one.path === real',
-    test: 'test/lib/trust/trust.test.ts',
-    name: 'allows nothing until somebody has decided, and the last decision counts',
-  },
-  {
-    title: 'What lies below an approved folder is approved',
-    file: 'lib/trust/index.ts',
-    find: "one.path === real && one.action === 'allow'",
-    replace: "real?.startsWith(one.path) && one.action === 'allow'",
-    test: 'test/lib/trust/trust.test.ts',
-    name: 'goes by real path, so that neither a link nor a parent nor a child is approved with it',
-  },
-  {
-    title: 'A trust file that others can write approves',
-    file: 'lib/trust/index.ts',
-    find: "if (file.mode & 0o022) return 'others can write it (chmod 600 it)';",
-    replace: '',
-    test: 'test/lib/trust/trust.test.ts',
-    name: 'approves nothing when it is writable by everybody',
-  },
-  {
-    title: 'A trust file that is a link approves',
-    file: 'lib/trust/index.ts',
-    find: 'openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)',
-    replace: 'openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)',
-    test: 'test/lib/trust/trust.test.ts',
-    name: 'approves nothing when it is a link',
-  },
-  {
     title: 'Extensions of a root run before somebody approves it',
     file: 'kernel/boot/discover.ts',
     find: "const folder = trusted ? join(rootDir, 'extensions') : undefined;",

@@ -1,13 +1,15 @@
-// Changes a skill in a process of its own, from the built package. argv[2], as JSON: { root, action, args, dieAt?, dieAfterMs?,
-// filler?, fillAt?, config? }. With dieAt it kills itself at that step, with dieAfterMs another process does so long after the
-// change has begun; from the step fillAt on the file `filler` takes all room on its disk. It prints what came of it.
+// Changes a skill in a process of its own, from the built package. argv[2], as JSON: { root, action, args, dieAt?, dieAtStep?,
+// dieAfterMs?, filler?, fillAt?, config? }. With dieAt it kills itself at that step, with dieAtStep at the step of that number (1 is
+// the first, whatever it is), with dieAfterMs another process does so long after the change has begun; from the step fillAt on the
+// file `filler` takes all room on its disk. It prints what came of it.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { createSkillRegistry } from 'skill-registry';
 
-const { root, action, args, dieAt, dieAfterMs, filler, fillAt, config = {} } = JSON.parse(process.argv[2]);
+const { root, action, args, dieAt, dieAtStep, dieAfterMs, filler, fillAt, config = {} } = JSON.parse(process.argv[2]);
 const print = (result) => process.stdout.write(`${JSON.stringify(result)}\n`);
 let armed = false;
+let steps = 0;
 const fill = () => {
   const descriptor = openSync(filler, 'a');
   for (let size = 65_536; size >= 1; ) {
@@ -24,7 +26,7 @@ const registry = await createSkillRegistry({
   config: { sources: [{ path: 'skills' }], ...config },
   onWriteStep(step) {
     if (armed && filler && step === fillAt) fill();
-    if (armed && step === dieAt) process.kill(process.pid, 'SIGKILL');
+    if (armed && (step === dieAt || ++steps === dieAtStep)) process.kill(process.pid, 'SIGKILL');
   },
 });
 armed = true;
@@ -49,6 +51,7 @@ const actions = {
   write: ({ path, content }) => management.write('tea', path, content, actor),
   remove: () => management.remove('tea', actor),
   add: async ({ from }) => (await origin.add(from, { all: true })).apply(actor),
+  import: async ({ from }) => (await origin.import(from)).apply(actor),
   bringBack: async () => (await origin.restore()).apply(actor),
   update: async () => (await origin.update()).apply(actor),
   uninstall: () => origin.remove('tea', actor),

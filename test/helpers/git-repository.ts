@@ -14,7 +14,8 @@ export interface GitRepository {
   git(...args: readonly string[]): string;
 }
 
-export function gitRepository(tree: Tree): GitRepository {
+/** @param format - How it names its contents. */
+export function gitRepository(tree: Tree, format: 'sha1' | 'sha256' = 'sha1'): GitRepository {
   const folder = tempFolder();
   const git = (...args: readonly string[]): string =>
     execFileSync('git', ['-c', 'core.safecrlf=false', ...args], {
@@ -29,7 +30,7 @@ export function gitRepository(tree: Tree): GitRepository {
     git('commit', '--quiet', '--allow-empty', '--message', 'A change.');
     return git('rev-parse', 'HEAD');
   };
-  git('init', '--quiet', '--initial-branch=main');
+  git('init', '--quiet', '--initial-branch=main', `--object-format=${format}`);
   commit(tree);
   return { folder, url: `file://${folder}`, commit, git };
 }

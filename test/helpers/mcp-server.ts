@@ -56,6 +56,7 @@ export async function scriptedServer(skills: readonly ServedSkill[] = []): Promi
     read: (uri) => skills.map(({ files }) => files.get(uri)).find((content) => content !== undefined),
   };
   const http = createServer((request, response) => {
+    if (request.url === '/moved') return void response.writeHead(307, { location: '/mcp' }).end();
     answer(request, response, scripted, requests, headers).catch((error: unknown) => {
       response.destroy(error as Error);
     });

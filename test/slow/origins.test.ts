@@ -29,14 +29,34 @@ it('installs, restores and updates over the smart protocol of git', async () => 
   expect(readFileSync(join(other, 'skills/tea/SKILL.md'), 'utf8')).toBe(LONGER);
 });
 
+it.each(['sha1', 'sha256'] as const)('takes skills of a repository that names its contents by %s', async (format) => {
+  const repository = gitRepository({ 'tea/SKILL.md': TEA }, format);
+  const first = repository.git('rev-parse', 'HEAD');
+  const { root, registry } = await openRegistry();
+  vi.stubEnv('GIT_DEFAULT_HASH', format === 'sha1' ? 'sha256' : 'sha1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await (await registry.origin.add(repository.url)).apply(ADA);
+  const lock = readFileSync(join(root, 'skills-lock.json'), 'utf8');
+  expect(JSON.parse(lock).skills.tea).toMatchObject({ registry: { commit: first } });
+  repository.commit({ 'tea/SKILL.md': LONGER });
+  const other = await openRoot(tempFolder({ 'skills-lock.json': lock }));
+  await (await other.origin.restore()).apply(ADA);
+  expect(await other.origin.verify()).toMatchObject([{ state: 'same' }]);
+  expect((await other.origin.update()).skills).toMatchObject([{ state: 'outdated' }]);
+});
+
 /** A registry of npm on loopback with one package. */
-async function npmRegistry(versions: Readonly<Record<string, Buffer>>, tags: Readonly<Record<string, string>>) {
+async function npmRegistry(
+  versions: Readonly<Record<string, Buffer>>,
+  tags: Readonly<Record<string, string>>,
+  digestOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('base64'),
+) {
   const url: string = await serveFiles((path) => {
     const tarball = versions[/^\/tea-skills\/-\/(.*)\.tgz$/.exec(path)?.[1] ?? ''];
     if (tarball) return tarball;
     if (path !== '/tea-skills') return undefined;
     const described = Object.entries(versions).map(([version, bytes]) => {
-      const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+      const integrity = `sha512-${digestOf(bytes)}`;
       const dist = { tarball: `${url}/tea-skills/-/${version}.tgz`, integrity };
       return [version, { name: 'tea-skills', version, dist }];
     });
@@ -86,6 +106,26 @@ it('takes a package by version, range and tag, from the registry of the person a
   expect(existsSync(mark)).toBe(false);
 });
 
+it('says why npm gives no package: its registry is away, or sends other bytes than it says', {
+  timeout: 300_000,
+}, async () => {
+  const bytes = tarGz([{ path: 'package/skills/tea/SKILL.md', content: TEA }]);
+  const lying = await npmRegistry({ '1.0.0': bytes }, { latest: '1.0.0' }, () => Buffer.alloc(64).toString('base64'));
+  const { registry } = await openRegistry();
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const [url, why] of [
+    ['http://127.0.0.1:1/', /ECONNREFUSED/],
+    [lying, /integrity/i],
+  ] as const) {
+    vi.stubEnv('npm_config_registry', url);
+    vi.stubEnv('npm_config_cache', tempFolder());
+    await expect(registry.origin.add('npm:tea-skills')).rejects.toMatchObject({
+      code: 'ORIGIN_UNAVAILABLE',
+      message: expect.stringMatching(why),
+    });
+  }
+});
+
 it('unpacks a bomb no further than its limit', async () => {
   const file = join(tempFolder(), 'bomb.tar.gz');
   const zeros = { path: 'tea/zeros', content: Buffer.alloc(600 * 1024 * 1024) };
@@ -127,6 +167,25 @@ it('runs nothing of a repository: no hook, no filter, no submodule, no attribute
   await (await registry.origin.add(repository.url)).apply(ADA);
   expect(treeOf(join(root, 'skills/tea'))).toMatchObject({ 'a.txt': '644 a\n', 'b.bin': '644 b\r\n' });
   expect(existsSync(mark)).toBe(false);
+});
+
+it('says that a repository has no such commit, and refuses a name in it that is no text', async () => {
+  const repository = gitRepository({ 'tea/SKILL.md': TEA });
+  const { registry } = await openRegistry();
+  for (const commit of ['0123456789', '0'.repeat(40)])
+    await expect(registry.origin.add(`${repository.url}#${commit}`)).rejects.toMatchObject({
+      code: 'ORIGIN_UNAVAILABLE',
+      message: expect.stringContaining(`it has no commit "${commit}"`),
+    });
+  writeFileSync(
+    Buffer.concat([Buffer.from(`${repository.folder}/tea/b`), Buffer.from([0xe4]), Buffer.from('d.md')]),
+    '',
+  );
+  repository.commit({});
+  await expect(registry.origin.add(repository.url)).rejects.toMatchObject({
+    code: 'ORIGIN_REFUSED',
+    message: expect.stringContaining('is no UTF-8 text'),
+  });
 });
 
 it('refuses a link and a submodule in a repository', async () => {

@@ -113,7 +113,7 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
   }
   for (const [index, change] of changes.entries()) {
     const { path, after, mode } = change;
-    if (digestAt(location, path) === after) continue;
+    if (digestAt(location, path) === after && !isOfMode(change)) continue;
     assertUntouched(location, change);
     const names = leftoversOf(operation, index);
     if (after === null) renameContained(location.base, pathInSource(location, path), names.kept);
@@ -189,18 +189,33 @@ function undo(begun: JournaledOperation, { database, dataDir }: OperationContext
   }
 }
 
-function putBack(
-  location: SkillLocation,
-  { path, before, after, modeBefore: mode }: FileChange,
-  kept: string,
-  database: SqliteDatabase,
-): void {
-  if (before === after || digestAt(location, path) !== after) return;
+function putBack(location: SkillLocation, change: FileChange, kept: string, database: SqliteDatabase): void {
+  const { path, before, modeBefore: mode } = change;
+  if (!isMade(location, change)) return;
   const name = pathInSource(location, path);
   if (before === null) removeContained(location.base, name);
   else if (digestAt(location, posix.join(posix.dirname(path), kept)) === before)
     renameContained(location.base, posix.join(posix.dirname(name), kept), posix.basename(name));
   else writeContained(location.base, name, getBlob(database, before), mode === undefined ? {} : { mode });
+}
+
+/** Whether a file is as a change makes it, and was not before. */
+function isMade(location: SkillLocation, change: FileChange): boolean {
+  const { path, before, after, mode } = change;
+  if (digestAt(location, path) !== after) return false;
+  if (before !== after) return true;
+  const stats = lstatSync(join(folderOf(location), path), { throwIfNoEntry: false });
+  return isOfMode(change) && mayRun(stats?.mode) === mayRun(mode);
+}
+
+/** Changes who may run a file, and nothing in it. */
+function isOfMode({ before, after, mode, modeBefore }: FileChange): boolean {
+  if (before === null || before !== after || mode === undefined || modeBefore === undefined) return false;
+  return mayRun(mode) !== mayRun(modeBefore);
+}
+
+function mayRun(mode = 0): boolean {
+  return (mode & 0o100) !== 0;
 }
 
 /** Writes the lock, and removes the temporary files of a committed change. */

@@ -56,7 +56,7 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
       const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
       skills.push(await skillToAdd(context, location, skill.header, files, along));
       const entry = lockEntryOf(opened, skill, files, context.root);
-      const lock = { name: lockName(skill), entry };
+      const lock = { name: lockName(skill), entry, before: undefined };
       writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, lock });
     }
     return {

@@ -14,6 +14,12 @@ export function lockInvalid(file: string, why: string): CodedError<'LOCK_INVALID
   return new CodedError('LOCK_INVALID', `${file} cannot be used: ${why}`);
 }
 
+/** A plan is for what a person was shown, and is written over nothing else. */
+export function planOutdated(skillId: string, what: string): CodedError<'SHOWN_CHANGED'> {
+  const message = `${what} since ${JSON.stringify(skillId)} was looked at: somebody has edited it, or another command has run meanwhile. Nothing was written. Run the command again to see what it would do now.`;
+  return new CodedError('SHOWN_CHANGED', message, { skill_id: skillId });
+}
+
 /** What to do about an origin with several skills. */
 export const CHOOSE = 'Choose with --skill NAME, or take --all.';
 

@@ -21,8 +21,7 @@ export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED)
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const run = runnerIn(folder, origin, maxBytes);
-    await run(['init', '--quiet', '--bare', '--template=']);
-    const { commit, isTag } = await fetchCommit(run, origin, folder);
+    const { commit, isTag } = await fetchAsNamed(run, origin, folder);
     const entries = entriesOf(await run(['ls-tree', '-r', '-z', '-l', '--full-tree', commit]));
     const objects = new Map(entries.map(({ path, object }) => [path, object]));
     return {
@@ -157,6 +156,21 @@ function noRef(origin: GitOrigin, cause: unknown): Error {
   return originUnavailable(shownOrigin(origin), why, cause);
 }
 
+/** Most repositories name their contents by SHA-1, some by SHA-256; which of the two the server says only in its refusal. */
+async function fetchAsNamed(run: Run, origin: GitOrigin, folder: string): ReturnType<typeof fetchCommit> {
+  const init = ['init', '--quiet', '--bare', '--template='];
+  try {
+    await run(init);
+    return await fetchCommit(run, origin, folder);
+  } catch (error) {
+    const [, format] = /mismatched algorithms: client \w+; server (sha1|sha256)/.exec(describeError(error)) ?? [];
+    if (format === undefined) throw error;
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+    await run([...init, `--object-format=${format}`]);
+    return fetchCommit(run, origin, folder);
+  }
+}
+
 async function fetchCommit(
   run: Run,
   origin: GitOrigin,
@@ -172,7 +186,11 @@ async function fetchCommit(
     // Not every server gives a commit by its name alone, and none by a part of it.
     if (!/^[0-9a-f]{4,64}$/.test(ref)) throw isNoRef(error) ? noRef(origin, error) : error;
     await run([...fetch, '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']);
-    return { commit: await commitOf(ref), isTag: false };
+    const commit = await commitOf(ref).catch((missing: unknown) => {
+      const why = `it has no commit ${JSON.stringify(ref)}, at least none in a branch or a tag`;
+      throw originUnavailable(shownOrigin(origin), why, missing);
+    });
+    return { commit, isTag: false };
   }
   const [fetched = ''] = readFileSync(join(folder, 'FETCH_HEAD'), 'utf8').split('\n');
   return { commit: await commitOf('FETCH_HEAD'), isTag: fetched.includes("\ttag '") };

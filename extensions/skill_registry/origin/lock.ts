@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, z } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { isPlainPath, readContained, writeContained } from '../../../lib/files/index.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
+import { MAX_LOCK } from '../trust/installed.ts';
 import { originOf } from './address.ts';
 import { lockInvalid } from './errors.ts';
 import { type IncomingFile, MAX_SKILL_FILES } from './opened-origin.ts';
@@ -113,7 +114,6 @@ const ORIGIN_TYPES: ReadonlySet<string> = new Set([
   'local',
   'node_modules',
 ]);
-const MAX_LOCK = 16 * 1024 * 1024;
 
 const text = z.string().min(1).max(4096);
 const lockEntry = z.looseObject({
@@ -173,8 +173,9 @@ function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
 function documentOf(root: string, content: string | undefined): z.infer<typeof lockDocument> {
   if (content === undefined) return { version: 1, skills: {} };
   const file = join(root, LOCK_FILE);
-  const { data } = lockDocument.safeParse(jsonOf(content, file));
-  if (data) return data;
+  const document = jsonOf(content, file);
+  // Not what zod makes of it: that has no entry of the name `__proto__`, which would then be lost.
+  if (lockDocument.safeParse(document).success) return document as z.infer<typeof lockDocument>;
   throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Mend it, or move it away.');
 }
 
@@ -182,7 +183,16 @@ function textIfThere(root: string): string | undefined {
   try {
     return readContained(realpathSync(root), LOCK_FILE, MAX_LOCK).toString('utf8');
   } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
+    const file = join(root, LOCK_FILE);
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    if (!stats && isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
+    // Whoever asks whether everything is as it says must not hear that there is nothing.
+    if (stats?.isSymbolicLink()) throw lockInvalid(file, 'it is a link. Put the file itself in its place.');
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND'))
+      throw lockInvalid(
+        file,
+        'expected a regular file that may be read. Move away what is there, or correct its rights.',
+      );
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { mergeTexts } from '../../../lib/diff/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { UpdateConflict } from '../propose/conflict.ts';
 import { lockedFiles } from './lock.ts';
 import type { IncomingFile } from './opened-origin.ts';
@@ -81,12 +82,28 @@ function mergeFile(
   if (here === installed?.line) return { file: theirs, change: !theirs ? 'removed' : mine ? 'changed' : 'added' };
   // Changed here and gone there, or the other way round: what a person did stays.
   if (!mine || !theirs) return { file: mine, change: 'kept' };
+  const bytes = mergedBytes(mine, theirs, installed);
+  if (!bytes) return { file: mine, change: 'conflict' };
+  // Whoever has changed the mode decides: there are only two, so both cannot have changed it to different ones.
+  const isChangedHere = !installed || mine.executable !== (installed.line.split(' ')[2] === '755');
+  const { executable } = isChangedHere ? mine : theirs;
+  return { file: { path: mine.path, bytes, executable }, change: 'merged' };
+}
+
+/** Undefined: somebody must decide. */
+function mergedBytes(
+  mine: IncomingFile,
+  theirs: IncomingFile,
+  installed: InstalledFile | undefined,
+): Buffer | undefined {
+  if (mine.bytes.equals(theirs.bytes)) return mine.bytes;
+  const [digest] = installed?.line.split(' ') ?? [];
+  if (digestOf(mine.bytes) === digest) return theirs.bytes;
+  if (digestOf(theirs.bytes) === digest) return mine.bytes;
   const base = installed?.bytes;
-  if (!base || ![base, mine.bytes, theirs.bytes].every(isText)) return { file: mine, change: 'conflict' };
+  if (!base || ![base, mine.bytes, theirs.bytes].every(isText)) return undefined;
   const merge = mergeTexts(base.toString('utf8'), mine.bytes.toString('utf8'), theirs.bytes.toString('utf8'));
-  return merge.clean
-    ? { file: { ...theirs, bytes: Buffer.from(merge.text) }, change: 'merged' }
-    : { file: mine, change: 'conflict' };
+  return merge.clean ? Buffer.from(merge.text) : undefined;
 }
 
 function lineOf(file: IncomingFile): string {

@@ -38,13 +38,15 @@ export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
 // --- internal ---
 
 const LIMIT_MS = 120_000;
+/** By default npm waits more than a minute before its third attempt, twice: then the limit would end it before it says why. */
+const SOON: readonly string[] = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
 /** @returns the version of the package. The package is in the folder afterwards. */
 async function pack(origin: NpmOrigin, folder: string): Promise<string> {
   const spec = `${origin.name}@${origin.range}`;
   // Without `--prefix` npm looks for a `package.json` and an `.npmrc` in the folders above.
-  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--prefix', folder];
+  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', ...SOON, '--prefix', folder];
   // biome-ignore lint/style/noProcessEnv: npm finds the person's registry, certificates and proxies by it
   const kept = Object.entries(process.env).filter(([name]) => !CALLER_VARIABLES.test(name));
   try {
@@ -69,11 +71,13 @@ const CALLER_VARIABLES = /^(npm_(package|lifecycle|command|execpath|config_(loca
 function reasonOf(error: unknown): string {
   const {
     code,
+    killed = false,
     stdout = '',
     stderr = '',
     message,
-  } = error as Error & { code?: unknown; stdout?: string; stderr?: string };
+  } = error as Error & { code?: unknown; killed?: boolean; stdout?: string; stderr?: string };
   if (code === 'ENOENT') return 'npm is not installed here';
+  if (killed) return `no answer within ${LIMIT_MS / 1000} s`;
   try {
     const { error: told } = JSON.parse(stdout) as { readonly error?: { readonly summary?: string } };
     if (told?.summary) return told.summary.split('\n')[0] ?? '';

@@ -168,5 +168,7 @@ function checkedPath({ path, kind }: OriginEntry, below: number, skillFile: stri
   if (!isPlainPath(inner)) throw originRefused(named, `${shown} is no path below a skill.`);
   if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(inner))
     throw originRefused(named, `${shown} has a control character in it.`);
+  // It would be installed under another name than its own.
+  if (inner.includes('\ufffd')) throw originRefused(named, `${shown} is no UTF-8 text.`);
   return path === skillFile ? 'SKILL.md' : inner;
 }

@@ -65,7 +65,7 @@ async function fetchLocked(
       conflicts: [],
       kind: 'installed',
       origin: shownOrigin(origin),
-      lock: { name, entry },
+      lock: { name, entry, before: entry },
     },
   };
 }

@@ -103,7 +103,12 @@ export interface AddPlan {
   readonly installed: readonly string[];
   /** Paths of files that look like a skill, but cannot be read as one. */
   readonly unreadable: readonly string[];
-  /** Installs them. @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED. */
+  /**
+   * Installs them.
+   *
+   * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED; SHOWN_CHANGED when the lock
+   *   says something else of one of them than when this was planned, and nothing was written.
+   */
   apply(actor: Actor): Promise<readonly ChangedSkill[]>;
 }
 
@@ -186,7 +191,7 @@ export interface LockedSkill {
 
 export interface UpdatePlan {
   readonly skills: readonly SkillUpdate[];
-  /** Writes the `outdated` skills. @throws as `AddPlan.apply`. */
+  /** Writes the `outdated` skills. @throws as `AddPlan.apply`; SHOWN_CHANGED also when somebody has changed a file of one of them since. */
   apply(actor: Actor): Promise<readonly ChangedSkill[]>;
 }
 

@@ -106,8 +106,8 @@ async function prepareOne(
     return {
       view: { ...view, state: 'outdated', files: updates, findings, diff: diffOf(here, changes) },
       write: {
-        ...{ location, ...changes, conflicts, kind: 'updated', origin: shownOrigin(origin) },
-        lock: { name, entry: lockEntryOf(opened, skill, files, context.root) },
+        ...{ location, ...changes, conflicts, kind: 'updated', origin: shownOrigin(origin), planned: here },
+        lock: { name, entry: lockEntryOf(opened, skill, files, context.root), before: entry },
       },
     };
   } catch (error) {
@@ -193,9 +193,19 @@ function diffOf(here: readonly IncomingFile[], { files, gone }: Pick<SkillToWrit
         ? file.bytes.toString('utf8')
         : `(${file.bytes.length} bytes that are no text)\n`
       : null;
-  const changed = files.map((file) => unifiedDiff(file.path, textOf(before.get(file.path)), textOf(file)));
+  const changed = files.map(
+    (file) =>
+      modeDiff(before.get(file.path), file) + unifiedDiff(file.path, textOf(before.get(file.path)), textOf(file)),
+  );
   const removed = gone.map((path) => unifiedDiff(path, textOf(before.get(path)), null));
   return [...changed, ...removed].filter((diff) => diff !== '').join('\n');
+}
+
+/** As git shows it. */
+function modeDiff(before: IncomingFile | undefined, { path, executable }: IncomingFile): string {
+  if (!before || before.executable === executable) return '';
+  const [old, is] = executable ? ['100644', '100755'] : ['100755', '100644'];
+  return `diff --git a/${path} b/${path}\nold mode ${old}\nnew mode ${is}\n`;
 }
 
 /** The writes that turn the files here into the new ones. */

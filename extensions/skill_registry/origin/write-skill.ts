@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../lib/files/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
@@ -18,7 +19,8 @@ import type { PlannedChange } from '../history/writer.ts';
 import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
 import type { Skill } from '../skill/skill.ts';
 import { slugOf } from '../skill/skill.ts';
-import { isAsLocked, readLock } from './lock.ts';
+import { planOutdated } from './errors.ts';
+import { isAsLocked, LOCK_FILE, lockedFiles, readLock } from './lock.ts';
 import { type IncomingFile, MAX_UNPACKED } from './opened-origin.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';
 
@@ -34,8 +36,10 @@ export interface SkillToWrite {
   readonly conflicts: readonly UpdateConflict[];
   /** Where it comes from, for people. */
   readonly origin: string;
-  /** Name and entry in the lock; absent for what was made here. */
-  readonly lock?: { readonly name: string; readonly entry: LockEntry };
+  /** Of an update: the files that were here when it was planned. */
+  readonly planned?: readonly IncomingFile[];
+  /** Name and entry in the lock, and the entry that was there when it was planned; absent for what was made here. */
+  readonly lock?: { readonly name: string; readonly entry: LockEntry; readonly before: LockEntry | undefined };
 }
 
 /** Where a skill that is not there yet is to lie. @param folder - Of a source; absolute. Default: the first that may be written. */
@@ -59,7 +63,9 @@ export function locationFor(context: ChangeContext, id: string, folder?: string)
 export function installedLocation(context: ChangeContext, name: string, entry: LockEntry): SkillLocation | undefined {
   const locations = (bySlug(context.snapshot()).get(slugOf(name)) ?? []).flatMap((skill) => {
     try {
-      return [locationOfSkill(skill, context.sources(), context.root)];
+      const location = locationOfSkill(skill, context.sources(), context.root);
+      // Another process may have removed it since the last scan.
+      return folderExists(location) ? [location] : [];
     } catch {
       // Another source that may not be written has one of that id as well.
       return [];
@@ -83,7 +89,8 @@ export function filesAt(location: SkillLocation): readonly IncomingFile[] {
  * Checks everything, then writes one skill after the other: each whole or not at all, with its revision, its entry in the lock and
  * the proposals about its conflicts. When one cannot be written, those that were installed before it are taken out again.
  *
- * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written, LOCK_INVALID, WRITE_FAILED.
+ * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written, LOCK_INVALID, WRITE_FAILED;
+ *   SHOWN_CHANGED when the files here or the lock are not those of the plan.
  */
 export async function writeSkills(
   context: ChangeContext,
@@ -94,9 +101,10 @@ export async function writeSkills(
   const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
   const changed = await writer.exclusively(() => {
     // A broken lock is reported before anything is written.
-    const locked = skills.some(({ lock }) => lock) ? readLock(root).skills : new Map();
+    const locked = skills.some(({ lock }) => lock) ? readLock(root).skills : new Map<string, LockEntry>();
     for (const { location } of skills) writer.assertFinished(location.key);
     const planned = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
+    for (const skill of skills) assertAsPlanned(skill, locked);
     const done: Done[] = [];
     try {
       for (const [at, { skill, changes }] of planned.entries())
@@ -166,6 +174,18 @@ function writeSkill(
       });
     },
   };
+}
+
+/** Between the plan and the yes there may be minutes. @throws SHOWN_CHANGED. */
+function assertAsPlanned({ location, planned, lock }: SkillToWrite, locked: ReadonlyMap<string, LockEntry>): void {
+  if (planned && !(folderExists(location) && isSameFiles(filesAt(location), planned)))
+    throw planOutdated(location.skillId, `${folderOf(location)} has changed`);
+  if (lock && !isDeepStrictEqual(locked.get(lock.name), lock.before))
+    throw planOutdated(location.skillId, `The entry "${lock.name}" in ${LOCK_FILE} has changed`);
+}
+
+function isSameFiles(here: readonly IncomingFile[], planned: readonly IncomingFile[]): boolean {
+  return lockedFiles(here).digest === lockedFiles(planned).digest;
 }
 
 async function conflictsOf(context: ChangeContext, { location, conflicts, origin }: SkillToWrite): Promise<Conflicts> {

@@ -10,8 +10,9 @@ export interface Installed {
   renew(): void;
 }
 
+/** Bytes of the lock. */
+export const MAX_LOCK: number = 16 * 1024 * 1024;
 const NAME = 'skills-lock.json';
-const MAX_BYTES = 4 * 1024 * 1024;
 
 /** @param root - Absolute, real. */
 export function createInstalled(root: string): Installed {
@@ -34,7 +35,7 @@ export function createInstalled(root: string): Installed {
 /** The names of all entries; none of a file that cannot be read. */
 function namesIn(root: string): readonly string[] {
   try {
-    const { skills } = JSON.parse(readContained(root, NAME, MAX_BYTES).toString('utf8')) as { skills?: unknown };
+    const { skills } = JSON.parse(readContained(root, NAME, MAX_LOCK).toString('utf8')) as { skills?: unknown };
     return typeof skills === 'object' && skills !== null ? Object.keys(skills) : [];
   } catch {
     return [];

@@ -26,7 +26,8 @@ export function addressKey(url: string): string {
  */
 export function decisionAbout(source: string, trust: Pick<Trust, 'decisions'> = openTrust()): Decision | undefined {
   const decisions = trust.decisions().filter(({ kind }) => kind === 'source');
-  const same = decisions.find(({ path }) => path === source);
+  const place = placeOf(source);
+  const same = decisions.findLast(({ path }) => placeOf(path) === place);
   return same ?? (isAbsolute(source) ? nearest(futureRealPath(source), realFolders(decisions)) : undefined);
 }
 
@@ -61,6 +62,34 @@ export function revokedSkill(file: string, reason: string): Problem {
 }
 
 // --- internal ---
+
+/**
+ * The same for all addresses of one place: nobody goes on taking from a revoked source by another spelling of it, or over another
+ * protocol. Anything else stays as it is.
+ */
+function placeOf(source: string): string {
+  const [, name, machine, file] = /^([\w.-]+)@([\w.-]+):(?!\/\/)(.*)$/.exec(source) ?? [];
+  const address = machine === undefined ? source : `ssh://${name}@${machine}/${file}`;
+  if (!/^(?:https?|ssh|file):/i.test(address) || !URL.canParse(address)) return source;
+  const { protocol, hostname, port, username, pathname } = new URL(address);
+  const path = decoded(pathname)
+    .replace(/\/+/g, '/')
+    .replace(/(?:\.git)?\/?$/, '');
+  if (protocol === 'file:') return `file:${path}`;
+  const host = hostname.toLowerCase().replace(/^www\.(?=git(?:hub|lab)\.com$)/, '');
+  const user = protocol === 'ssh:' && username !== 'git' ? `${username}@` : '';
+  const door = port === '' || (protocol === 'ssh:' && port === '22') ? '' : `:${port}`;
+  return `${user}${host}${door}${/^git(?:hub|lab)\.com$/.test(host) ? path.toLowerCase() : path}`;
+}
+
+/** What is no such text stays as it is. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
 
 function revocationReason(decision: Decision | undefined, source: string): string | undefined {
   if (decision?.action !== 'revoke') return undefined;

@@ -31,14 +31,24 @@ it('stops reading what is larger than the limit, whatever its length says', asyn
 
 it('follows redirections that keep the rule, and none that leads elsewhere', async () => {
   const url = await serve((request, response) => {
-    const to = { '/a': '/b', '/out': 'http://example.com/', '/file': 'file:///etc/passwd', '/round': '/round' };
+    const to = {
+      '/a': '/b',
+      '/out': 'http://example.com/',
+      '/file': 'file:///etc/passwd',
+      '/round': '/round',
+      '/none': 'http://[',
+      '/user': `http://me:secret@${request.headers.host}/b`,
+    };
     const location = to[request.url as keyof typeof to];
     if (location) response.writeHead(302, { location }).end();
     else response.end('there');
   });
   expect(String(await download(`${url}/a`, 100))).toBe('there');
-  for (const path of ['/out', '/file'])
-    await expect(download(url + path, 100)).rejects.toMatchObject({ code: 'ORIGIN_REFUSED' });
+  for (const path of ['/out', '/file', '/none', '/user'])
+    await expect(download(url + path, 100)).rejects.toMatchObject({
+      code: 'ORIGIN_REFUSED',
+      message: expect.not.stringContaining('secret'),
+    });
   await expect(download(`${url}/round`, 100)).rejects.toMatchObject({ code: 'ORIGIN_UNAVAILABLE' });
 });
 

@@ -83,6 +83,7 @@ describe('one bad skill of a page', () => {
       nothing,
       /leads to http:\/\/192\.0\.2\.1, expected https:/,
     ],
+    ['an artifact that wants a user', { name: 'bad', url: 'https://me:pw@192.0.2.1/x' }, nothing, /has a user name/],
     ['no archive', ...asArchive(Buffer.from('x')), /neither a \.tar\.gz nor a \.zip/],
     ['no SKILL.md at the top', ...asArchive(archive(['bad/SKILL.md', TEA])), /no SKILL\.md at its top/],
     ['a path that leads elsewhere', ...asArchive(archive(['SKILL.md', TEA], ['../../evil', 'x'])), /no path below it/],

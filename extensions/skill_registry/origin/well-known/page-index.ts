@@ -83,9 +83,9 @@ function readIndexEntry(value: unknown, at: number, url: string): IndexEntry | s
     const [issue] = parsed.error.issues;
     return `Skill number ${at + 1} is no entry (${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unknown'}).`;
   }
-  try {
-    return { ...parsed.data, url: new URL(parsed.data.url, url).href };
-  } catch {
-    return `The address of "${parsed.data.name}" is none.`;
-  }
+  if (!URL.canParse(parsed.data.url, url)) return `The address of "${parsed.data.name}" is none.`;
+  const { href, username, password } = new URL(parsed.data.url, url);
+  if (username !== '' || password !== '')
+    return `The address of "${parsed.data.name}" has a user name or a password in it.`;
+  return { ...parsed.data, url: href };
 }

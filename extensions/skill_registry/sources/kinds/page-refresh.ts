@@ -120,7 +120,7 @@ function problemOf({ code, message }: Failure, url: string, answered: string | u
       ? 'There is no copy of its skills on this machine, so none are shown; it is asked again from time to time.'
       : `Its skills are used as they were when it last answered, on ${answered}.`;
   const severity = answered !== undefined && code === 'ORIGIN_UNAVAILABLE' ? 'warning' : 'error';
-  return { code, severity, file: url, message: `${message.replace(/\.$/, '')}. ${effect}` };
+  return { code, severity, file: url, message: `${message.replace(/(?<![.?])$/, '.')} ${effect}` };
 }
 
 function stillFetching(url: string): Problem {

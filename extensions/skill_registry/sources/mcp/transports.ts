@@ -81,7 +81,7 @@ export function httpTransport(
     async fetch(address, init) {
       // The stream of notifications: the answer is that of a server that has none.
       if (init?.method === 'GET') return new Response(null, { status: 405 });
-      return counted(await fetch(address, init), maxBytes, meter);
+      return counted(await answerFrom(address, init), maxBytes, meter);
     },
   });
 }
@@ -112,6 +112,30 @@ interface Handle {
 function handlesOf(child: ChildProcess): readonly Handle[] {
   const streams = [child.stdin, child.stdout, child.stderr] as readonly (object | null)[];
   return [child, ...streams.filter((stream) => stream !== null)] as readonly Handle[];
+}
+
+const MOST_REDIRECTIONS = 5;
+
+/**
+ * Follows redirections within the address alone: the headers may hold a secret, and what a person has approved is this address.
+ *
+ * @throws when it leads elsewhere.
+ */
+async function answerFrom(address: string | URL, init: RequestInit | undefined): Promise<Response> {
+  let target = new URL(address);
+  for (let hop = 0; hop <= MOST_REDIRECTIONS; hop++) {
+    const response = await fetch(target.href, { ...init, redirect: 'manual' });
+    const location = response.headers.get('location');
+    if (response.status < 300 || response.status >= 400 || location === null) return response;
+    await response.body?.cancel();
+    const next = URL.canParse(location, target.href) ? new URL(location, target) : undefined;
+    if (next?.origin !== target.origin || next.username !== '' || next.password !== '')
+      throw new Error(
+        `it leads to ${next?.origin ?? 'something that is no address'}, where nothing is sent: name that address in the config if it is meant`,
+      );
+    target = next;
+  }
+  throw new Error(`it leads elsewhere more than ${MOST_REDIRECTIONS} times`);
 }
 
 /** A response whose body fails when it is too long. */

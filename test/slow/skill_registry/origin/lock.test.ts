@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { computedHash, lockedFiles } from '../../../../extensions/skill_registry/origin/lock.ts';
@@ -69,6 +70,14 @@ it('says what has changed, what is absent and what is broken', async () => {
     ['text', 'broken', expect.stringContaining('expected object')],
   ]);
   await expect(registry.origin.restore()).rejects.toMatchObject({ code: 'ORIGIN_REFUSED' });
+});
+
+it('says of a skill that it is absent, that has gone since the last look', async () => {
+  const { root, registry } = await installed();
+  rmSync(join(root, 'skills/tea'), { recursive: true });
+  expect(await registry.origin.verify()).toMatchObject([{ name: 'tea', state: 'absent' }]);
+  expect((await registry.origin.update()).skills).toMatchObject([{ id: 'tea', state: 'absent' }]);
+  expect((await registry.origin.restore()).skills).toMatchObject([{ id: 'tea' }]);
 });
 
 it.each([
@@ -147,6 +156,45 @@ it('keeps what it does not know, in the file and in its entries, and the order o
   const after = lockOf(root);
   expect(Object.keys(after.skills)).toEqual(['pot', 'tea', 'zebra']);
   expect(after).toMatchObject({ note: 'Mine.', skills: { zebra: other, tea: { via: 'x' } } });
+});
+
+it('keeps and names entries whose names mean something to JavaScript', async () => {
+  const { root, registry } = await installed();
+  const [entry] = Object.values(lockOf(root).skills);
+  const names = ['__proto__', 'constructor', 'tea', 'toString'];
+  const entries = names.map((name) => `${JSON.stringify(name)}: ${JSON.stringify(entry)}`);
+  writeFileSync(join(root, 'skills-lock.json'), `{ "version": 1, "__proto__": 1, "skills": { ${entries.join()} } }`);
+  const verified = await registry.origin.verify();
+  expect(verified.map(({ name, state }) => `${name} ${state}`)).toEqual(
+    names.map((name) => `${name} ${name === 'tea' ? 'same' : 'absent'}`),
+  );
+  await registry.origin.remove('constructor', ADA);
+  const after = readFileSync(join(root, 'skills-lock.json'), 'utf8');
+  expect(after).toContain('"__proto__": 1');
+  expect(Object.keys(lockOf(root).skills)).toEqual(names.filter((name) => name !== 'constructor'));
+});
+
+it.each<[string, (file: string) => void]>([
+  ['a folder', (file) => mkdirSync(file)],
+  ['a pipe', (file) => void execFileSync('mkfifo', [file])],
+  ['a link', (file) => symlinkSync('/etc/passwd', file)],
+])('says that a lock is %s, and neither that all is well nor that something is installed', async (_what, put) => {
+  const { root, registry } = await installed();
+  const file = join(root, 'skills-lock.json');
+  rmSync(file);
+  put(file);
+  const pot = tempFolder({ 'SKILL.md': TEA.replaceAll('tea', 'pot') });
+  for (const call of [() => registry.origin.verify(), () => registry.origin.restore(), () => registry.origin.add(pot)])
+    await expect(call()).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining(file) });
+});
+
+it('knows what was installed also by a long lock', async () => {
+  const { root, registry } = await installed();
+  const lock = lockOf(root);
+  const many = Array.from({ length: 5_000 }, (_, at) => [`s-${at}`, { ...lock.skills.tea, note: 'x'.repeat(1_000) }]);
+  writeLock(root, { ...lock, skills: { ...Object.fromEntries(many), ...lock.skills } });
+  await registry.refresh();
+  expect(await registry.admin.trustOf('tea')).toMatchObject({ origin: 'brought-in' });
 });
 
 it('leaves a lock alone that it cannot read', async () => {

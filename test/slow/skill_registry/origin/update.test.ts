@@ -169,6 +169,50 @@ it('keeps what is no text as it is here, when both have changed it', async () =>
   expect([...readFileSync(join(house.root, 'skills/tea/a.bin'))]).toEqual([0, 2]);
 });
 
+it('takes who may run a file from its origin, though nothing in it has changed, and shows that', async () => {
+  const house = await installed();
+  for (const mode of [0o644, 0o755]) {
+    house.publish({ 'tea/run.sh': { content: 'echo\n', mode } });
+    const { skill } = await update(house);
+    expect(skill?.files).toEqual([{ path: 'run.sh', change: 'changed' }]);
+    expect(skill?.diff).toContain(`new mode 100${mode.toString(8)}\n`);
+    expect(treeOf(join(house.root, 'skills/tea'))['run.sh']).toBe(`${mode.toString(8)} echo\n`);
+    expect(await stateOf(house)).toBe('same');
+  }
+});
+
+it('keeps who may run a file as it was changed here, when its origin changes what is in it, and the other way round', async () => {
+  const house = await installed();
+  house.publish({ 'tea/a.bin': Buffer.from([0, 1]) });
+  await update(house);
+  await edit(house, {
+    'tea/run.sh': { content: 'echo\n', mode: 0o644 },
+    'tea/a.bin': { content: '\0\u0001', mode: 0o755 },
+    'tea/references/a.md': 'mine\n',
+    'tea/both.sh': { content: 'echo\n', mode: 0o755 },
+  });
+  house.publish({
+    'tea/run.sh': { content: 'echo newer\n', mode: 0o755 },
+    'tea/a.bin': Buffer.from([0, 2]),
+    'tea/references/a.md': { content: 'a\n', mode: 0o755 },
+    'tea/both.sh': { content: 'echo\n', mode: 0o644 },
+  });
+  const { skill, changed } = await update(house);
+  expect(skill?.files.map(({ path, change }) => `${path} ${change}`)).toEqual([
+    'a.bin merged',
+    'both.sh merged',
+    'references/a.md merged',
+    'run.sh merged',
+  ]);
+  expect(changed[0]?.proposals).toEqual([]);
+  expect(treeOf(join(house.root, 'skills/tea'))).toMatchObject({
+    'run.sh': '644 echo newer\n',
+    'a.bin': '755 \0\u0002',
+    'references/a.md': '755 mine\n',
+    'both.sh': '755 echo\n',
+  });
+});
+
 it('does not follow a tag that has moved: the commit of the lock wins, and it is said', async () => {
   const house = await installedByGit('#v1');
   const before = treeOf(join(house.root, 'skills'));

@@ -102,6 +102,7 @@ describe('a well-known page as a source', () => {
     expect((await registry.read('tea')).content).toContain('Steep');
     expect(problemsOf(registry)).toEqual([expect.stringMatching(/^warning ORIGIN_UNAVAILABLE: .*ECONNREFUSED/)]);
     expect(problemsOf(registry)[0]).toContain(`when it last answered, on ${then.toISOString()}`);
+    expect(problemsOf(registry)[0]).toContain('and the address right? Its skills are used as');
     await page.back();
     await waitFor('the page', async () => {
       await registry.refresh();
