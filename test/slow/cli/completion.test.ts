@@ -59,7 +59,7 @@ it('bash completes ids of skills, proposals that wait, and extensions that wait'
   const registry = await openRoot(root);
   const { proposalId } = await registry.proposals.propose({
     ...{ skillId: 'tea', content: skillMd({ name: 'tea', description: 'How to brew tea.' }, 'Do it.') },
-    ...{ justification: 'Shorter.', by: 'agent:a' },
+    ...{ justification: 'Shorter.', author: 'agent:a' },
   });
   for (const words of [['show'], ['trust', 'show'], ['history'], ['disable', '--json'], ['inspect']])
     expect(await tab([...words, 'te'], root)).toEqual(['tea', 'tepid']);
