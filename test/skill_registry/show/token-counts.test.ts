@@ -14,7 +14,9 @@ const NO_CACHE: Cache = {
 };
 
 it('counts one long body in several turns of the event loop, as it counts it at once', async () => {
-  const body = 'Read the whole change before the first remark.\n'.repeat(20_000);
+  // Each line has other words, so that a fast machine needs several slices, too.
+  const lines = Array.from({ length: 30_000 }, (_, at) => `Read change ${at * 7919} before the first remark.\n`);
+  const body = lines.join('');
   const bytes = Buffer.from(body);
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   const skill = fakeSkill('long', { digest, bytes: bytes.length });
