@@ -71,7 +71,7 @@ export const trustFile = [
     file: 'extensions/skill_registry/trust/sources.ts',
     find: 'decisions.findLast(({ path }) => placeOf(path) === place)',
     replace: 'decisions.findLast(({ path }) => path === source || place === path)',
-    test: 'test/cli/trust-sources.test.ts',
+    test: 'test/slow/cli/trust-sources.test.ts',
     name: 'is not taken from once it is revoked, also not as',
     build: true,
   },

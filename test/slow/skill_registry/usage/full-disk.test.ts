@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
-import { skill } from '../../helpers/boot-root.ts';
-import { CANNOT_MOUNT, type Disk, smallDisk } from '../../helpers/file-systems.ts';
-import { openRoot } from '../../helpers/open-registry.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
-import { waitFor } from '../../helpers/wait-for.ts';
+import { skill } from '../../../helpers/boot-root.ts';
+import { CANNOT_MOUNT, type Disk, smallDisk } from '../../../helpers/file-systems.ts';
+import { openRoot } from '../../../helpers/open-registry.ts';
+import { tempFolder } from '../../../helpers/temp-folder.ts';
+import { waitFor } from '../../../helpers/wait-for.ts';
 
 const AGENT = { agentId: 'clerk', threadId: 'thread-1' };
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { createAnswerWriter } from '../../extensions/cli_channel/answer.ts';
-import { fc } from '../helpers/properties.ts';
+import { createAnswerWriter } from '../../../extensions/cli_channel/answer.ts';
+import { fc } from '../../helpers/properties.ts';
 
 /** What is on the terminal after these parts of an answer, and how much of it was there before the end. */
 function shown(parts: readonly string[], columns = 50, isColoured = false) {

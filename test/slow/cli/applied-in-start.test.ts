@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { runCommand } from '../helpers/run-command.ts';
-import { type ScriptedAnswer, scriptedModel, systemText } from '../helpers/scripted-model.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { type ScriptedAnswer, scriptedModel, systemText } from '../../helpers/scripted-model.ts';
+import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 
 const TEA = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }, 'Boil water.') };
 const REFUSED: ScriptedAnswer = { status: 400, body: '{"error":{"message":"no such model"}}' };

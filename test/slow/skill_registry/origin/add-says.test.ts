@@ -1,12 +1,12 @@
 import { symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { tarGz } from '../../helpers/archives.ts';
-import { gitRepository } from '../../helpers/git-repository.ts';
-import { runCommand } from '../../helpers/run-command.ts';
-import { serve, serveGit } from '../../helpers/serve.ts';
-import { TEA } from '../../helpers/tea.ts';
-import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { tarGz } from '../../../helpers/archives.ts';
+import { gitRepository } from '../../../helpers/git-repository.ts';
+import { runCommand } from '../../../helpers/run-command.ts';
+import { serve, serveGit } from '../../../helpers/serve.ts';
+import { TEA } from '../../../helpers/tea.ts';
+import { type Tree, tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
 
 /** A root, beside what is given to `add`. */
 function beside(tree: Tree) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { runCli } from '../../cli/run-cli.ts';
-import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { runCli } from '../../../cli/run-cli.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { skillMd, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 /** 250 skills: more than are counted at once. The last one needs a program that nobody has. */
 function manySkills(): string {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { matchPrefixesOf } from '../../../extensions/skill_registry/inspect/match-prefixes.ts';
-import { createPassageSearch } from '../../../extensions/skill_registry/inspect/passage-search.ts';
-import { passagesOf } from '../../../extensions/skill_registry/inspect/passages.ts';
-import { RULES } from '../../../extensions/skill_registry/inspect/rules/index.ts';
-import { createBreaks } from '../../../lib/breaks/index.ts';
-import { matchesOf } from '../../../lib/text/index.ts';
-import { fc } from '../../helpers/properties.ts';
+import { matchPrefixesOf } from '../../../../extensions/skill_registry/inspect/match-prefixes.ts';
+import { createPassageSearch } from '../../../../extensions/skill_registry/inspect/passage-search.ts';
+import { passagesOf } from '../../../../extensions/skill_registry/inspect/passages.ts';
+import { RULES } from '../../../../extensions/skill_registry/inspect/rules/index.ts';
+import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { matchesOf } from '../../../../lib/text/index.ts';
+import { fc } from '../../../helpers/properties.ts';
 
 const EXPRESSIONS = RULES.flatMap((rule) => ('patterns' in rule ? rule.patterns.flatMap(({ all }) => all) : []));
 const SAMPLES = RULES.flatMap(({ hits, misses }) => [...hits, ...misses]).flatMap((sample) =>
