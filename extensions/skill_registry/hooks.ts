@@ -60,12 +60,16 @@ export function checkOptions(options: unknown): void {
 
 // --- internal ---
 
+function isFolder(path: string): boolean {
+  try {
+    return path !== '' && statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /** Skills that are looked for in a folder which is not there would all be missing, without a word about it. */
-const root = refine(
-  text,
-  'a folder that exists (a relative path begins at the current folder)',
-  (path: string) => path !== '' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
-);
+const root = refine(text, 'a folder that exists (a relative path begins at the current folder)', isFolder);
 
 /** `environment` and `manifest`: as `InternalOptions`. */
 type OptionName = keyof SkillRegistryOptions | keyof HookOptions | 'environment' | 'manifest';

@@ -196,8 +196,11 @@ async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promi
 function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): AgentDescriptor {
   const descriptor = agent.getAgentDescriptor();
   if (descriptor?.id === manifest.id) return descriptor;
-  if ((descriptor as unknown) instanceof Promise)
+  if ((descriptor as unknown) instanceof Promise) {
+    // Nobody waits for it, and its failure would end the process.
+    (descriptor as unknown as Promise<unknown>).catch(() => undefined);
     throw new Error('its getAgentDescriptor is async; it has to answer at once');
+  }
   throw new Error(`its descriptor has the id "${descriptor?.id}", expected the extension's "${manifest.id}"`);
 }
 

@@ -21,7 +21,7 @@ export function forTerminal(text: string, { columns, environment }: TerminalWind
   const shown = text.split('\n').map((line) => {
     // What an author wrote is indented wherever it is no line of a difference, so it begins no part.
     if (line.startsWith('--- ')) part = 'difference';
-    else if (line === 'Checks') part = 'checks';
+    else if (CHECKS.test(line)) part = 'checks';
     else if (line === '') part = 'words';
     const colour = isColoured ? COLOUR_OF[part].find(([begins]) => begins.test(line))?.[1] : undefined;
     const lines = part === 'difference' ? line : wrapWords(line, columns);
@@ -34,6 +34,9 @@ export function forTerminal(text: string, { columns, environment }: TerminalWind
 
 type Part = 'difference' | 'checks' | 'words';
 
+/** The heading of what an inspection found; what its signs mean may follow. */
+const CHECKS = /^Checks(?: \(|$)/;
+
 const COLOUR_OF: Readonly<Record<Part, readonly (readonly [RegExp, Colour])[]>> = {
   difference: [
     [/^(?:---|\+\+\+) /, 'file'],
@@ -44,6 +47,7 @@ const COLOUR_OF: Readonly<Record<Part, readonly (readonly [RegExp, Colour])[]>> 
   checks: [
     [/^ {2}!! /, 'error'],
     [/^ {2}! /, 'warning'],
+    [/^Checks/, 'heading'],
   ],
   words: [
     [/^(?:error\b|skill-registry: )/, 'error'],

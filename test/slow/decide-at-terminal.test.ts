@@ -20,7 +20,7 @@ it('shows a proposal at a real terminal, asks, and decides by the answer (needs 
     ['y', 0, LONGER],
   ] as const) {
     const running = run('proposals', 'approve', id.slice(0, 6));
-    await running.until(`Approve ${id}? [y/N]`);
+    await running.until(`Approve the change of tea/SKILL.md (${id})? [y/N]`);
     expect(running.stdout()).toContain('+Steep for three minutes.');
     expect(tea()).toBe(TEA);
     running.child.stdin?.write(`${answer}\n`);
@@ -35,7 +35,7 @@ it('shows a proposal at a real terminal, asks, and decides by the answer (needs 
 it('rejects, and goes back, after the difference was shown and the answer was yes (needs script(1))', async () => {
   const { registry, id, run, tea } = await proposed();
   const rejecting = run('proposals', 'reject', id, '--reason', 'Weak.');
-  await rejecting.until(`Reject ${id}? [y/N]`);
+  await rejecting.until(`Reject the change of tea/SKILL.md (${id})? [y/N]`);
   rejecting.child.stdin?.write('yes\n');
   expect(await rejecting.exited).toBe(0);
   expect(await registry.proposals.get(id)).toMatchObject({ state: 'rejected', decision: { reason: 'Weak.' } });

@@ -34,12 +34,12 @@ it('walks through what waits at a real terminal, in colour (needs script(1))', a
   expect(running.stdout()).toContain('\u001b[32m+Steep for three minutes.\u001b[39m');
   expect(running.stdout()).toContain('\u001b[31m-Steep for two minutes.\u001b[39m');
   type(running, 'n\r');
-  await running.until('Why?');
+  await running.until('Why is it rejected?');
   type(running, 'Too long.\r');
   await running.until(`Rejected ${first}`);
   await running.until('+Steep for one minute.');
   await running.until('2 of 2');
-  await running.until(`${second}: y approve`);
+  await running.until(`${second}: the change of tea/SKILL.md: y approve`);
   type(running, 'y\r');
   expect(await running.exited).toBe(0);
   // Words are folded at the width of the terminal.
@@ -51,10 +51,10 @@ it('walks through what waits at a real terminal, in colour (needs script(1))', a
 
 it('takes no answer that was typed before the question, in no colour where none is wanted (needs script(1))', async () => {
   const { running, second, registry } = await reviewing({ NO_COLOR: '1' });
-  expect(running.stdout()).not.toContain('\u001b[3');
+  expect(['31', '32', '33'].filter((colour) => running.stdout().includes(`\u001b[${colour}m`))).toEqual([]);
   // Both lines are there when the second proposal has not been shown yet.
   type(running, 's\ry\r');
-  await running.until(`${second}: y approve`);
+  await running.until(`${second}: the change of tea/SKILL.md: y approve`);
   type(running, 'q\r');
   expect(await running.exited).toBe(0);
   expect(running.stdout()).toContain('Decided: nothing. 2 still wait.');
@@ -78,7 +78,7 @@ it('hands the terminal to the editor and takes it back (needs script(1))', async
   type(running, 'saved\r');
   await running.until(`Edited ${first}`);
   await waitFor('the question about the new text', () =>
-    running.stdout().split('+Steep for seven minutes.')[1]?.includes(`${first}: y approve`),
+    running.stdout().split('+Steep for seven minutes.')[1]?.includes(`${first}: the change of tea/SKILL.md: y approve`),
   );
   type(running, 'y\r');
   await running.until(`Approved ${first}`);

@@ -171,6 +171,8 @@ export async function purgeProposals(
       'Name the proposals to purge, or give --rejected for all that are rejected.',
     );
   const { registry } = await openRegistry(options, terminal);
+  // Of a part of an id nobody would see what is purged, and nothing brings it back.
+  for (const id of ids) assertWhole(id, (await registry.proposals.get(id)).id);
   const named = options.rejected ? (await registry.proposals.list('rejected')).map(({ id }) => id) : ids;
   const purged = named.length > 0 ? await registry.proposals.purge(named, actorOf(options, terminal)) : [];
   const rows = purged.map(({ proposalId, skillId, ...rest }) => ({
@@ -219,11 +221,7 @@ function isWaiting({ state }: Proposal): boolean {
   return state === 'open' || state === 'stale';
 }
 
-/**
- * Finds the proposal to decide on, and prints it.
- *
- * @throws INVALID_ARGUMENT when only a part of an id is given and there is no terminal: nobody would see which proposal it is.
- */
+/** Finds the proposal to decide on, and prints it. Without a terminal nobody would see which one a part of an id means. */
 async function proposalToDecide(
   { admin, proposals }: Pick<SkillRegistry, 'admin' | 'proposals'>,
   idOrPart: string,
@@ -231,13 +229,17 @@ async function proposalToDecide(
 ): Promise<Proposal> {
   const proposal = await proposals.get(idOrPart);
   const { id } = proposal;
-  if (!terminal.ask && idOrPart !== id) {
-    const message = `Without a terminal the whole id is required, and ${JSON.stringify(idOrPart)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
-    throw new CodedError('INVALID_ARGUMENT', message);
-  }
+  if (!terminal.ask) assertWhole(idOrPart, id);
   if (isWaiting(proposal))
     terminal.err(`${forTerminal(await shownProposal(admin, proposal), terminal, terminal.progress)}\n\n`);
   return proposal;
+}
+
+/** @throws INVALID_ARGUMENT for a part of an id. */
+function assertWhole(given: string, id: string): void {
+  if (given === id) return;
+  const message = `The whole id is required here, and ${JSON.stringify(given)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
+  throw new CodedError('INVALID_ARGUMENT', message);
 }
 
 /** What a person can do with a proposal that waits. */

@@ -7,7 +7,7 @@ import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 /**
  * Proposals as a table; control characters are made visible.
  *
- * @param width - Columns of the terminal. An id is then its end, which every command of proposals takes, and a narrow window has
+ * @param width - Columns of the terminal. An id is then its end, which all commands of proposals but `purge` take, and a narrow window has
  *   fewer columns. Default: everything, whole.
  */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {

@@ -7,7 +7,7 @@ import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { RemoteFiles } from '../trust/types.ts';
 import type { PackScopes } from './types.ts';
 
-/** A source of skills, of any kind. Programs write an `CustomSource` instead. */
+/** A source of skills, of any kind. Programs write a `CustomSource` instead. */
 export interface SkillSource {
   /** Unique among the sources; the first half of a qualified id. */
   readonly id: string;

@@ -27,7 +27,10 @@ export function addressKey(url: string): string {
 export function decisionAbout(source: string, trust: Pick<Trust, 'decisions'> = openTrust()): Decision | undefined {
   const decisions = trust.decisions().filter(({ kind }) => kind === 'source');
   const place = placeOf(source);
-  const same = decisions.findLast(({ path }) => placeOf(path) === place);
+  // Of addresses that differ in their query a revocation is about all, and an approval about one.
+  const isAbout = ({ path, action }: Decision): boolean =>
+    placeOf(path) === place && (action === 'revoke' || queryOf(path) === queryOf(source));
+  const same = decisions.findLast(isAbout);
   return same ?? (isAbsolute(source) ? nearest(futureRealPath(source), realFolders(decisions)) : undefined);
 }
 
@@ -80,6 +83,10 @@ function placeOf(source: string): string {
   const user = protocol === 'ssh:' && username !== 'git' ? `${username}@` : '';
   const door = port === '' || (protocol === 'ssh:' && port === '22') ? '' : `:${port}`;
   return `${user}${host}${door}${/^git(?:hub|lab)\.com$/.test(host) ? path.toLowerCase() : path}`;
+}
+
+function queryOf(source: string): string {
+  return URL.canParse(source) ? new URL(source).search : '';
 }
 
 /** What is no such text stays as it is. */

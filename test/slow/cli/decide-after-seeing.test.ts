@@ -44,7 +44,7 @@ it('decides by a part of an id only where somebody sees what it is', async () =>
   for (const part of [id.slice(0, 6), id.slice(0, -1), id.slice(-6)]) {
     for (const decide of [['approve'], ['approve', '--yes'], ['reject', '--reason', 'No.']]) {
       const { status, stderr } = await run(['proposals', ...decide, part]);
-      expect([status, stderr]).toEqual([2, expect.stringContaining(`Without a terminal the whole id is required`)]);
+      expect([status, stderr]).toEqual([2, expect.stringContaining('The whole id is required here')]);
       expect(stderr).toContain(`skill-registry proposals show ${id}`);
     }
   }

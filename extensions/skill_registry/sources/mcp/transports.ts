@@ -133,6 +133,8 @@ async function answerFrom(address: string | URL, init: RequestInit | undefined):
       throw new Error(
         `it leads to ${next?.origin ?? 'something that is no address'}, where nothing is sent: name that address in the config if it is meant`,
       );
+    // After another status the same call might be carried out twice.
+    if (response.status !== 307 && response.status !== 308) return response;
     target = next;
   }
   throw new Error(`it leads elsewhere more than ${MOST_REDIRECTIONS} times`);
