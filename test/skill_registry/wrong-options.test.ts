@@ -42,7 +42,7 @@ describe('an option that does not exist is refused, with what was meant:', () =>
   });
 });
 
-test.each(['no/such/folder', '', 'package.json', 'file:///tmp'])(
+test.each(['no/such/folder', '', 'package.json', 'package.json/x', 'x'.repeat(5_000), 'file:///tmp'])(
   'the root %j is refused: no skill could be found in it',
   async (root) => {
     expect(await refusal(() => createSkillRegistry({ root }))).toContain('options.root must be a folder that exists');

@@ -7,6 +7,7 @@ import {
   describeRevisions,
   undoText,
 } from '../../../extensions/skill_registry/propose/describe.ts';
+import { forTerminal } from '../../../lib/text/index.ts';
 import { openRoot } from '../../helpers/open-registry.ts';
 import { ADA, LONGER, TEA } from '../../helpers/tea.ts';
 import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
@@ -43,6 +44,8 @@ it('says of a proposal which of its warnings would be called an attack', () => {
   expect(describeProposal(proposal({ checks }))).toMatch(
     /Checks \(!! would be called an attack, ! a warning, .*\n {2}!! Runs it\.\n {2}! Hides it\./,
   );
+  const shown = forTerminal(describeProposal(proposal({ checks })), { environment: {} }, true);
+  expect(shown).toContain('\u001b[31m\u001b[1m  !! Runs it.');
 });
 
 it('says what a removal would take away, and how each kind of change is undone', () => {

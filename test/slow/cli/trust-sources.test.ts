@@ -118,6 +118,13 @@ describe('a source of skills', () => {
     expect((await run(['add', given, '--yes'])).stderr).toContain('SOURCE_REVOKED');
   });
 
+  it('stays revoked when an address with another query is approved', async () => {
+    const { run } = house();
+    await run(['trust', 'revoke', 'https://git.example/get.zip?id=a']);
+    await run(['trust', 'allow', 'https://git.example/get.zip?id=b']);
+    expect((await run(['add', 'https://git.example/get.zip?id=a', '--yes'])).stderr).toContain('SOURCE_REVOKED');
+  });
+
   it('is not revoked because another one looks like it', async () => {
     const { root, run } = house();
     const others = [
