@@ -15,8 +15,8 @@ export const proposals = [
   {
     title: 'A part of an id decides where nobody sees what it is',
     file: 'cli/commands/changes/proposals.ts',
-    find: 'if (!terminal.ask && idOrPart !== id) {',
-    replace: "if (!terminal.ask && idOrPart !== id && id === '') {",
+    find: 'if (!terminal.ask) assertWhole(idOrPart, id);',
+    replace: "if (!terminal.ask && id === '') assertWhole(idOrPart, id);",
     test: 'test/slow/cli/decide-after-seeing.test.ts',
     name: 'decides by a part of an id only where somebody sees what it is',
   },

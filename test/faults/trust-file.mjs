@@ -69,8 +69,8 @@ export const trustFile = [
   {
     title: 'A revoked source is taken from by another spelling of its address',
     file: 'extensions/skill_registry/trust/sources.ts',
-    find: 'decisions.findLast(({ path }) => placeOf(path) === place)',
-    replace: 'decisions.findLast(({ path }) => path === source || place === path)',
+    find: 'placeOf(path) === place && (',
+    replace: '(path === source || place === path) && (',
     test: 'test/slow/cli/trust-sources.test.ts',
     name: 'is not taken from once it is revoked, also not as',
     build: true,
