@@ -114,7 +114,7 @@ function handlesOf(child: ChildProcess): readonly Handle[] {
   return [child, ...streams.filter((stream) => stream !== null)] as readonly Handle[];
 }
 
-const MOST_REDIRECTIONS = 5;
+const MAX_REDIRECTIONS = 5;
 
 /**
  * Follows redirections within the address alone: the headers may hold a secret, and what a person has approved is this address.
@@ -123,7 +123,7 @@ const MOST_REDIRECTIONS = 5;
  */
 async function answerFrom(address: string | URL, init: RequestInit | undefined): Promise<Response> {
   let target = new URL(address);
-  for (let hop = 0; hop <= MOST_REDIRECTIONS; hop++) {
+  for (let hop = 0; hop <= MAX_REDIRECTIONS; hop++) {
     const response = await fetch(target.href, { ...init, redirect: 'manual' });
     const location = response.headers.get('location');
     if (response.status < 300 || response.status >= 400 || location === null) return response;
@@ -137,7 +137,7 @@ async function answerFrom(address: string | URL, init: RequestInit | undefined):
     if (response.status !== 307 && response.status !== 308) return response;
     target = next;
   }
-  throw new Error(`it leads elsewhere more than ${MOST_REDIRECTIONS} times`);
+  throw new Error(`it leads elsewhere more than ${MAX_REDIRECTIONS} times`);
 }
 
 /** A response whose body fails when it is too long. */
