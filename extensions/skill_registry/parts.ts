@@ -203,7 +203,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     cache: cacheFile === undefined ? undefined : base.skillFiles,
     noteBlocked: (...found: Parameters<NoteBlocked>) => heldSkills.noteBlocked(...found),
   };
-  const builtIn = makeBuiltInSource(sourceIds);
+  const builtIn = makeBuiltInSource(sourceOptions);
   /** Ids of sources whose skills come from somebody else. */
   const foreign = new Set<string>();
   const makeAll = async (sources: readonly SourceConfig[]): Promise<readonly SkillSource[]> => {

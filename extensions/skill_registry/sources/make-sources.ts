@@ -66,11 +66,11 @@ export async function makeSources(
 }
 
 /** The skills of this package for its own agents. They are not watched. */
-export function makeBuiltInSource(taken: Set<string>): SkillSource {
+export function makeBuiltInSource({ taken, cache }: Pick<SourceDefaults, 'taken' | 'cache'>): SkillSource {
   const root = shippedFolder();
   const id = takeFreeId(BUILT_IN, taken);
   const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
-  return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
+  return { ...createDirectorySource({ id, root, cache, ...options }), watchFolders: () => [] };
 }
 
 /** Takes an id that is not in use: `base`, or `base` with a number. */

@@ -94,13 +94,13 @@ describe('a walk', () => {
   it.each(['skill.md', 'Skill.md', 'SKILL.MD'])('reads %s with a warning', async (name) => {
     const found = await findIn(tempFolder({ [`a/${name}`]: '' }));
     expect(found).toMatchObject({ dirs: ['a'], problems: [`SKILL_FILE_CASE a/${name}`] });
-    expect(found.files[0]?.fileName).toBe(name);
+    expect(found.files[0]?.file).toMatch(new RegExp(`/a/${name}$`));
   });
 
   it('takes SKILL.md before any other spelling, without a warning', async () => {
     const found = await findIn(tempFolder({ 'a/SKILL.MD': '', 'a/SKILL.md': '', 'a/skill.md': '' }));
     expect(found).toMatchObject({ dirs: ['a'], problems: [] });
-    expect(found.files[0]?.fileName).toBe('SKILL.md');
+    expect(found.files[0]?.file).toMatch(/\/a\/SKILL\.md$/);
   });
 
   it('rejects for a root that is no folder', async () => {

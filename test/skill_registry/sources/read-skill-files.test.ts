@@ -9,7 +9,8 @@ const LIMIT = 100_000;
 
 function skillFile(content: string | Uint8Array): FoundSkillFile {
   const dir = join(tempFolder({ 'tidy/SKILL.md': content }), 'tidy');
-  return { dir, fileName: 'SKILL.md', realDir: dir, realFile: join(dir, 'SKILL.md') };
+  const file = join(dir, 'SKILL.md');
+  return { dir, file, realDir: dir, realFile: file };
 }
 
 const text = (description: string): string => skillMd({ name: 'tidy', description });
@@ -61,7 +62,7 @@ describe.each([
   const sound = skillMd({ name: 'tidy', description: 'Tidies up whatever lies about.' });
   const read = (found: FoundSkillFile) => createSkillFileReader({ profile }).read(found, LIMIT);
   const refused = (found: FoundSkillFile, line: number, message: string) => ({
-    problems: [{ code, severity: 'error', file: join(found.dir, found.fileName), line, message, details: { profile } }],
+    problems: [{ code, severity: 'error', file: found.file, line, message, details: { profile } }],
   });
 
   it('a file that is not UTF-8 throughout is refused', () => {
@@ -75,7 +76,8 @@ describe.each([
   it('a file whose name is in other letter case is refused, but not skill.md', () => {
     const named = (fileName: string): FoundSkillFile => {
       const dir = join(tempFolder({ [`tidy/${fileName}`]: sound }), 'tidy');
-      return { dir, fileName, realDir: dir, realFile: join(dir, fileName) };
+      const file = join(dir, fileName);
+      return { dir, file, realDir: dir, realFile: file };
     };
     const found = named('Skill.md');
     expect(read(found)).toMatchObject(refused(found, 1, 'Missing required file: SKILL.md'));

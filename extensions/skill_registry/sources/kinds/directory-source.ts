@@ -1,5 +1,5 @@
 import { lstatSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { runSteps } from '../../../../lib/breaks/index.ts';
 import {
@@ -168,10 +168,11 @@ function createSkillsReader(
   return async (files, maxBytes, takeBreak) => {
     const problems: Problem[] = [];
     const skills: Skill[] = [];
-    for (const [index, file] of files.entries()) {
+    let count = 0;
+    for (const file of files) {
       const read = reader.read(file, maxBytes, bareIdOf(file));
-      if (index % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
-      for (const problem of read.problems) problems.push(problem);
+      if (count++ % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
+      if (read.problems.length > 0) problems.push(...read.problems);
       const skill = skillOf(file, read);
       if (!skill) continue;
       if ('code' in skill) problems.push(skill);
@@ -195,16 +196,16 @@ function isSameText(before: readonly Problem[], after: readonly Problem[]): bool
 type SkillPaths = Pick<Skill, 'file' | 'dir'> & { readonly realFile: string };
 
 /** The name of a bare file without `.md`; undefined for a folder. */
-function bareIdOf({ bare, fileName }: FoundSkillFile): string | undefined {
-  return bare && bareNameOf(fileName);
+function bareIdOf({ bare, file }: FoundSkillFile): string | undefined {
+  return bare && bareNameOf(basename(file));
 }
 
 function identityOf(file: FoundSkillFile, source: string, id: string, base: string): SkillIdentity {
   return {
     id,
     source,
-    qualifiedId: `${source}:${pathBelow(base, file.bare ? `${file.dir}/${file.fileName}` : file.dir)}`,
-    file: `${file.dir}/${file.fileName}`,
+    qualifiedId: `${source}:${pathBelow(base, file.bare ? file.file : file.dir)}`,
+    file: file.file,
     dir: file.bare ? null : file.realDir,
     realFile: file.realFile,
   };
@@ -212,7 +213,7 @@ function identityOf(file: FoundSkillFile, source: string, id: string, base: stri
 
 function unusableId(file: FoundSkillFile, id: string): Problem {
   const message = unusableIdText(file.bare ? 'file' : 'directory', id);
-  return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
+  return { code: 'SKILL_ID_INVALID', severity: 'error', file: file.file, message };
 }
 
 /** Why a folder is not searched; undefined when it is. @param boundary - The folder in which it must be. */

@@ -58,7 +58,7 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
       const message = unusableIdText('file', skillId);
       return { problems: [{ code: 'SKILL_ID_INVALID', severity: 'error', file, message }] };
     }
-    const found = { dir: dirname(file), fileName: basename(file), realDir: dirname(realFile), realFile };
+    const found = { dir: dirname(file), file, realDir: dirname(realFile), realFile };
     const { header, problems, digest, bytes } = reader.read(found, limits.file_bytes, skillId);
     reader.sweep();
     if (!header) return { problems };

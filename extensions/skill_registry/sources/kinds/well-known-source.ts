@@ -166,7 +166,8 @@ function createCopyReader(
     for (const [index, one] of (copy?.skills ?? []).entries()) {
       if (index % FILES_A_STEP === 0) await takeBreak();
       const dir = skillFolder(folder, one);
-      const found = { dir, fileName: SKILL_FILE, realDir: dir, realFile: `${dir}/${SKILL_FILE}` };
+      const file = `${dir}/${SKILL_FILE}`;
+      const found = { dir, file, realDir: dir, realFile: file };
       const read = damaged.has(one) ? undefined : reader.read(found, maxBytes, one.name);
       if (read?.header && !isSkillFileOf(one, read.digest)) damaged.add(one);
       if (!read || damaged.has(one)) {

@@ -17,8 +17,8 @@ import { bareNameOf, GENERATED, isSkillFileName, SKIPPED, TEMPORARY, TOOL_MARKS 
 export interface FoundSkillFile {
   /** Absolute, links not resolved. */
   readonly dir: string;
-  /** `SKILL.md`, also in other letter case; for a bare file its name, such as `notes.md`. */
-  readonly fileName: string;
+  /** In `dir`: `SKILL.md`, also in other letter case; for a bare file its name, such as `notes.md`. */
+  readonly file: string;
   /** The skill is this file, and not its directory. */
   readonly bare?: true;
   readonly realDir: string;
@@ -170,7 +170,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
   const realFile = below(realDir, EXACT);
   const stamp = rules ? undefined : plainFile(realFile, walk.startedAt);
   if (stamp) {
-    walk.files.push({ dir, fileName: EXACT, realDir, realFile, stamp });
+    walk.files.push({ dir, file: dir === realDir ? realFile : below(dir, EXACT), realDir, realFile, stamp });
     return [];
   }
   const entries = read(dir, depth, problems).filter(
@@ -206,11 +206,11 @@ function isBareFile(entry: Dirent, dir: string): boolean {
 }
 
 function addFound(dir: string, realDir: string, entry: Dirent, walk: Walk, isBare = false): void {
-  const fileName = entry.name;
+  const file = below(dir, entry.name);
   const linked = entry.isSymbolicLink();
-  const realFile = linked ? follow(join(dir, fileName), walk) : join(realDir, fileName);
+  const realFile = linked ? follow(file, walk) : below(realDir, entry.name);
   if (realFile === undefined) return;
-  const found = { dir, fileName, realDir, realFile };
+  const found = { dir, file, realDir, realFile };
   (linked ? walk.linkedFiles : walk.files).push(isBare ? { ...found, bare: true } : found);
 }
 

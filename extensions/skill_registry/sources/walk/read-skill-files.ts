@@ -50,13 +50,11 @@ export function createSkillFileReader(options: SkillFileReaderOptions = {}): Ski
   let changed = new Map<string, SkillFileEntry | undefined>();
   return {
     read(found, maxBytes, given) {
-      const name = given ?? basename(found.dir);
-      const path = `${found.dir}/${found.fileName}`;
       previous ??= cache?.load(cacheKey, maxBytes) ?? new Map();
-      const before = current.get(path) ?? previous.get(path);
-      const entry = readEntry(found, path, before, maxBytes, { profile, name, bare: given !== undefined, own });
-      current.set(path, entry);
-      if (entry !== before) changed.set(path, entry);
+      const before = current.get(found.file) ?? previous.get(found.file);
+      const entry = readEntry(found, before, maxBytes, { profile, given, own });
+      current.set(found.file, entry);
+      if (entry !== before) changed.set(found.file, entry);
       return entry.file;
     },
     sweep() {
@@ -75,11 +73,11 @@ export function createSkillFileReader(options: SkillFileReaderOptions = {}): Ski
 
 function readEntry(
   found: FoundSkillFile,
-  path: string,
   before: SkillFileEntry | undefined,
   maxBytes: number,
   as: ParseAs,
 ): SkillFileEntry {
+  const path = found.file;
   const whole = before?.whole ?? before?.file.header;
   try {
     const { stamp: fileOnly, settled } = found.stamp ?? readStamp(found.realFile);
@@ -94,7 +92,7 @@ function readEntry(
     if (before?.file.digest === digest && before.stamp === stamp && !before.dependsOnOtherFiles) {
       return before.settled === settled ? before : { ...before, settled };
     }
-    const { dependsOnFileOnly, ...parsed } = parse(bytes, path, found, as);
+    const { dependsOnFileOnly, ...parsed } = parse(bytes, found, as);
     const kept = whole && keptHeader(whole, parsed, bytes.length);
     const file = { ...(kept ?? parsed), digest, bytes: bytes.length };
     const read = parsed.header && !kept ? { file } : { file, whole };
@@ -133,10 +131,13 @@ const BEGINNING_BYTES = 8_192;
 
 interface ParseAs {
   readonly profile: ValidationProfile;
-  readonly name: string;
-  /** A Markdown file with any name that is a skill. */
-  readonly bare: boolean;
+  /** The name of a Markdown file with any name that is a skill; undefined for a directory. */
+  readonly given: string | undefined;
   readonly own: boolean;
+}
+
+function nameOf({ dir }: FoundSkillFile, given: string | undefined): string {
+  return given ?? basename(dir);
 }
 
 function remedyOf(error: unknown): string {
@@ -153,13 +154,14 @@ interface Verdict {
 }
 
 /** The rules of the profile that a file breaks; none under `lenient`. */
-function violationsOf({ text, fault }: SkillText, found: FoundSkillFile, { profile, name, bare }: ParseAs): Verdict {
+function violationsOf({ text, fault }: SkillText, found: FoundSkillFile, { profile, given }: ParseAs): Verdict {
   const lasting = (...violations: readonly Violation[]): Verdict => ({ violations, dependsOnFileOnly: true });
   if (profile === 'lenient') return lasting();
-  if (!bare && findSkillMd(found.dir) === undefined) {
+  if (given === undefined && findSkillMd(found.dir) === undefined) {
     return lasting({ message: 'Missing required file: SKILL.md', line: 1 });
   }
   if (fault?.refusal) return lasting({ message: fault.refusal, line: lineOfFirstInvalid(text) });
+  const name = nameOf(found, given);
   if (profile === 'spec') return lasting(...specViolations(text, name));
   const { violations, declaresFiles } = strictViolations(text, found.realDir, name);
   // The files that the frontmatter declares are checked, so the verdict can change without SKILL.md.
@@ -184,14 +186,14 @@ interface SkillText {
 
 function parse(
   bytes: Buffer,
-  path: string,
   found: FoundSkillFile,
   as: ParseAs,
 ): ParsedSkill & Pick<Verdict, 'dependsOnFileOnly'> {
+  const path = found.file;
   const fault = encodingFault(bytes);
   const beginning = fault || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
   if (beginning !== undefined) {
-    return { ...parseSkill(beginning, path, as.name, () => bytes.toString('utf8')), dependsOnFileOnly: true };
+    return { ...parseSkill(beginning, path, nameOf(found, as.given), () => bytes.toString('utf8')), dependsOnFileOnly: true };
   }
   const text = bytes.toString('utf8');
   const { violations, dependsOnFileOnly } = violationsOf({ text, fault }, found, as);
@@ -202,7 +204,7 @@ function parse(
     return { code: 'ENCODING_INVALID', severity, file: path, line: lineOfFirstInvalid(text), message };
   };
   if (fault && !fault.isText) return { problems: [invalid('error', fault.message)], dependsOnFileOnly };
-  const parsed = { ...parseSkill(text, path, as.name), dependsOnFileOnly };
+  const parsed = { ...parseSkill(text, path, nameOf(found, as.given)), dependsOnFileOnly };
   return fault ? { ...parsed, problems: [...parsed.problems, invalid('warning', fault.message)] } : parsed;
 }
 
