@@ -56,18 +56,21 @@ export function hitsOf(
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
   const { best, fit, fits } = bestFit(pool, ranking, accepted);
   const names = scoresByName(pool.names, queryName.length <= MAX_NAME ? queryName : '');
-  const hits: (SearchHit & { readonly rank: number })[] = [];
   const scores = scoresOf(pool, ranking, { best, accepted, fit, likeness });
-  for (let position = 0; position < combined.length; position++) {
-    const rank = combined[position] as number;
-    const named = names.get(position);
-    const skill = pool.skills[position] as Skill;
-    const byWords = named !== undefined || fits(position);
-    if ((!byWords && !likeness?.fitting.has(skill)) || accepted?.[position] === false) continue;
-    const score = named ?? (scores[position] as number);
-    hits.push({ skill, score, rank, ...(byWords ? {} : { byMeaning: true }) });
+  for (const [at, named] of names) scores[at] = named;
+  const isByWords = (at: number): boolean => names.has(at) || fits(at);
+  const found: number[] = [];
+  for (let at = 0; at < combined.length; at++) {
+    if (accepted?.[at] === false) continue;
+    if (isByWords(at) || likeness?.fitting.has(pool.skills[at] as Skill)) found.push(at);
   }
-  return hits.sort((a, b) => b.score - a.score || b.rank - a.rank).map(({ rank: _, ...hit }) => hit);
+  // Positions are sorted, not hits: there may be thousands.
+  const [score, rank] = [valueIn(scores), valueIn(combined)];
+  found.sort((a, b) => score(b) - score(a) || rank(b) - rank(a));
+  return found.map((at) => {
+    const hit = { skill: pool.skills[at] as Skill, score: score(at) };
+    return isByWords(at) ? hit : { ...hit, byMeaning: true };
+  });
 }
 
 /**
@@ -84,7 +87,8 @@ export function relevantOf(
   const least = leastOf(ranks, MAX_RELEVANT);
   const positions: number[] = [];
   for (let at = 0; at < ranks.length; at++) if ((ranks[at] as number) >= least) positions.push(at);
-  positions.sort((a, b) => (ranks[b] as number) - (ranks[a] as number) || a - b);
+  const rank = valueIn(ranks);
+  positions.sort((a, b) => rank(b) - rank(a) || a - b);
   return positions.map((at) => {
     const skill = pool.skills[at] as Skill;
     return { skill, fits: fits(at) || (likeness?.fitting.has(skill) ?? false) };
@@ -131,7 +135,8 @@ export function nearestTo(
   const { fit } = bestFit(pool, ranking, accepts ? pool.skills.map(accepts) : undefined);
   const ranked: number[] = [];
   for (let at = 0; at < combined.length; at++) if ((fit.coverage[at] as number) >= MIN_NEAR) ranked.push(at);
-  ranked.sort((a, b) => (combined[b] as number) - (combined[a] as number));
+  const rank = valueIn(combined);
+  ranked.sort((a, b) => rank(b) - rank(a));
   const shared = ranked.slice(0, MAX_NEAREST).map((at) => (pool.skills[at] as Skill).id);
   return [...new Set([...alike, ...shared])].slice(0, MAX_NEAREST);
 }
@@ -215,6 +220,10 @@ function scoresOf(pool: Pool, { combined }: Ranking, { best, accepted, fit, like
   const byWords = best >= 0 ? Math.min(MAX_SCORE, fit.scores[best] as number) : 0;
   const topScore = Math.max(byWords, (likeness?.confidence ?? 0) * MAX_SCORE);
   return ranks.map((rank) => (highest > 0 ? (topScore * rank) / highest : 0));
+}
+
+function valueIn(values: Float64Array): (position: number) => number {
+  return (position) => values[position] as number;
 }
 
 function bestOf(values: Float64Array, accepted: readonly boolean[] | undefined): number {

@@ -7,6 +7,7 @@ import {
   createLineCounter,
   describeSome,
   type LineCounter,
+  skillWithId,
 } from './choose-lines.ts';
 import { BULLETS, type CatalogFormat, isShort, type NamedTools, omissionLine, withShortLines } from './formats.ts';
 import type { ThreadChoice } from './thread-choices.ts';
@@ -84,7 +85,8 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
       options.thread?.set(choice);
-      options.onListed?.(choice.kind === 'chosen' ? listed.filter(({ id }) => choice.lines.has(id)) : listed);
+      const withLine = (): readonly Skill[] => [...choice.lines.keys()].flatMap((id) => skillWithId(listed, id) ?? []);
+      options.onListed?.(choice.kind === 'chosen' ? withLine() : listed);
       return text;
     }
     budget -= over;

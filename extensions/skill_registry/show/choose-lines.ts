@@ -1,5 +1,5 @@
 import type { Skill } from '../skill/skill.ts';
-import type { CatalogFormat } from './formats.ts';
+import { type CatalogFormat, onceFor } from './formats.ts';
 import type { CatalogChoice } from './thread-choices.ts';
 
 /** Counts the tokens of lines, and remembers the counts. */
@@ -69,6 +69,12 @@ export function createLineCounter(count: (text: string) => number): LineCounter 
   };
 }
 
+/** The skill with an id among those of a catalog. */
+export function skillWithId(skills: readonly Skill[], id: string): Skill | undefined {
+  const place = placesOf(skills).get(id);
+  return place === undefined ? undefined : skills[place];
+}
+
 /** A line for every skill. The most relevant skills have a description, as many as fit. */
 export function describeSome({ skills, ranked, format, counter, room, before }: ChooseLinesOptions): ChosenLines {
   const cost = (lines: ReadonlyMap<string, string>): number =>
@@ -121,6 +127,9 @@ export function chooseLines(
 
 // --- internal ---
 
+/** Where in the catalog each id is. */
+const placesOf = onceFor((skills): ReadonlyMap<string, number> => new Map(skills.map(({ id }, at) => [id, at])));
+
 /** The choice of earlier turns, unless one of its skills was removed or its line has changed. */
 function remembered(
   before: CatalogChoice | undefined,
@@ -129,15 +138,13 @@ function remembered(
   format: CatalogFormat,
 ): CatalogChoice['lines'] | undefined {
   if (before?.kind !== kind) return undefined;
-  let found = 0;
-  for (const skill of skills) {
-    const line = before.lines.get(skill.id);
-    if (line === undefined) continue;
+  for (const [id, line] of before.lines) {
+    const skill = skillWithId(skills, id);
+    if (!skill) return undefined;
     const same = [MEDIUM, SHORT, SHORTEST].some((length) => format.entry(skill, length) === line);
     if (!same && format.name(skill) !== line) return undefined;
-    found++;
   }
-  return found === before.lines.size ? before.lines : undefined;
+  return before.lines;
 }
 
 function firstChoice(
@@ -158,8 +165,10 @@ function firstChoice(
     if (used > (isPinned ? room : share)) break;
     chosen.set(skill, line);
   }
-  const inCatalog = skills.filter((skill) => chosen.has(skill));
-  return new Map(inCatalog.map((skill) => [skill.id, chosen.get(skill) as string]));
+  const places = placesOf(skills);
+  const place = ({ id }: Skill): number => places.get(id) as number;
+  const inCatalog = [...chosen].sort(([a], [b]) => place(a) - place(b));
+  return new Map(inCatalog.map(([{ id }, line]) => [id, line]));
 }
 
 /** The ranked ones, then the others in order of the catalog. */

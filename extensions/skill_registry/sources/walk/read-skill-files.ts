@@ -184,16 +184,15 @@ interface SkillText {
   readonly fault: EncodingFault | undefined;
 }
 
-function parse(
-  bytes: Buffer,
-  found: FoundSkillFile,
-  as: ParseAs,
-): ParsedSkill & Pick<Verdict, 'dependsOnFileOnly'> {
+function parse(bytes: Buffer, found: FoundSkillFile, as: ParseAs): ParsedSkill & Pick<Verdict, 'dependsOnFileOnly'> {
   const path = found.file;
   const fault = encodingFault(bytes);
   const beginning = fault || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
   if (beginning !== undefined) {
-    return { ...parseSkill(beginning, path, nameOf(found, as.given), () => bytes.toString('utf8')), dependsOnFileOnly: true };
+    return {
+      ...parseSkill(beginning, path, nameOf(found, as.given), () => bytes.toString('utf8')),
+      dependsOnFileOnly: true,
+    };
   }
   const text = bytes.toString('utf8');
   const { violations, dependsOnFileOnly } = violationsOf({ text, fault }, found, as);
