@@ -132,7 +132,10 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...search,
     changes: recordSteps(changes, { step: (made) => usage.recorder.step(made) }, refusalOf),
     sentBodies: createSentBodies(),
-    reading: new SkillReading({ catalog, grants, limits: config.limits, isHeldNow, onLoaded }),
+    reading: new SkillReading({
+      ...{ catalog, grants, limits: config.limits, isHeldNow, onLoaded },
+      tokensOfBody: tokens.ofBody,
+    }),
     problems: () => [
       ...base.problems,
       ...snapshot().problems,

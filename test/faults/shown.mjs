@@ -212,4 +212,12 @@ export const shown = [
     test: 'test/e2e/workflows.test.ts',
     name: 'refuses an event that the state does not have, and says which it has',
   },
+  {
+    title: 'A body that has changed is given the tokens of the one before',
+    file: 'extensions/skill_registry/show/token-counts.ts',
+    find: 'if (digest !== skill.digest) return countTokens(body);',
+    replace: '',
+    test: 'test/skill_registry/show/token-counts.test.ts',
+    name: 'gives the count of a body that was counted before, and counts the body of other bytes',
+  },
 ];

@@ -54,6 +54,22 @@ it('a list loads no other command, nor what writes the text of a turn or opens t
   expect(loaded.filter((path) => unwanted.test(path))).toEqual([]);
 });
 
+it('a second start loads no tokenizer: the bodies its agents are bound to were counted by the first', async () => {
+  const root = tempFolder({
+    'skills/a/SKILL.md': skillMd({ name: 'a', description: 'Does a.' }),
+    'data/notes.txt': '',
+  });
+  const start = (options = '') =>
+    spawnCommand(['start', '--root', root], { cwd: root, environment: { NODE_OPTIONS: options } });
+  const first = await start();
+  const loads = join(tempFolder(), 'loads');
+  const second = await start(noteLoads(loads));
+  expect(second.stdout).toBe(first.stdout);
+  const loaded = modulesOf(loads);
+  expect(loaded).toContain('kernel/boot/kernel.ts');
+  expect(loaded.filter((path) => path.includes('node_modules/gpt-tokenizer/'))).toEqual([]);
+});
+
 it('processes that start at once share the cache, and all see everything', async () => {
   const tree = Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [

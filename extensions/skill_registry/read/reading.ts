@@ -5,6 +5,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
+import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
@@ -24,6 +25,7 @@ export interface ReadingContext {
   readonly grants: Grants;
   readonly limits: Limits;
   readonly isHeldNow: IsHeldNow;
+  readonly tokensOfBody: SkillTokenCounts['ofBody'];
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
 }
 
@@ -50,7 +52,8 @@ export class SkillReading implements Reading {
           const { skill: other, refusal } = this.#find({ skillId: needed, audience, turn });
           return other !== undefined && other !== skill && refusal === undefined;
         };
-        return readSkill(skill, id, source, view, bytes, audience === 'model' ? showName : (name) => name, isFound);
+        const shown = audience === 'model' ? showName : (name: string) => name;
+        return readSkill(skill, id, source, { view, bytes, shown, isFound, tokensOfBody: this.#context.tokensOfBody });
       },
       ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
     );
@@ -236,20 +239,27 @@ function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000;
 }
 
+interface SkillView extends Pick<ReadingContext, 'tokensOfBody'> {
+  readonly view: 'body' | 'raw';
+  readonly bytes: Buffer;
+  /** How the caller gets a path. */
+  readonly shown: (path: string) => string;
+  /** Whether the caller can read another skill with this id. */
+  readonly isFound: (skillId: string) => boolean;
+}
+
 async function readSkill(
   skill: Skill,
   id: string,
   source: SkillSource,
-  view: 'body' | 'raw',
-  bytes: Buffer,
-  /** How the caller gets a path. */
-  shown: (path: string) => string,
-  /** Whether the caller can read another skill with this id. */
-  isFound: (skillId: string) => boolean,
+  { view, bytes, shown, isFound, tokensOfBody }: SkillView,
 ): Promise<SkillContent> {
   const text = bytes.toString('utf8');
   const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
-  const approxTokens = await countTokens(content);
+  // Of the bytes read: the file may have changed since the snapshot.
+  const digest = digestOf(bytes);
+  const isBody = view === 'body' && hidden === 0;
+  const approxTokens = await tokensOfBody(skill, isBody ? digest : undefined, content);
   const needed = skill.requires.filter(isFound).join(', ');
   const { files, leftOut } = listingOf(skill, source);
   return {
@@ -265,8 +275,7 @@ async function readSkill(
     ...(skill.dir === null ? {} : { directory: shown(skill.dir) }),
     resources: files.map(({ path, size }) => ({ path: shown(path), size })),
     ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
-    // Of the bytes read: the file may have changed since the snapshot.
-    digest: digestOf(bytes),
+    digest,
     source: skill.source,
   };
 }

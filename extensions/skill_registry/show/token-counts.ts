@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Problem } from 'skill-registry/kernel';
 import { createBackgroundBreaks, createBreaks } from '../../../lib/breaks/index.ts';
 import type { SqliteDatabase } from '../../../lib/sqlite/index.ts';
-import { countTokensInSlices, loadTokenCounter } from '../../../lib/text/index.ts';
+import { countTokens, countTokensInSlices, loadTokenCounter } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { documentKey } from '../search/document.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
@@ -16,6 +16,13 @@ import type { TokenCounts } from './types.ts';
 export interface SkillTokenCounts {
   /** Returns the counts, and counts missing ones within `options`. A body that cannot be read counts as 0. */
   count(snapshot: Snapshot, options: CountOptions): Promise<ReadonlyMap<string, TokenCounts>>;
+  /**
+   * Tokens of a body that was read: as counted before, by this or an earlier process, so that the tokenizer is loaded only for what is
+   * new.
+   *
+   * @param digest - Of the bytes it was read from; undefined when `body` is not all of the body.
+   */
+  ofBody(skill: Skill, digest: string | undefined, body: string): Promise<number>;
   /**
    * Counts everything in slices, first the bodies that may be over the limit. The rest begins ten seconds after the first call. A new
    * call ends a running one.
@@ -65,6 +72,12 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
       }
       store.keep(skills);
       return new Map(skills.map((skill) => [skill.id, store.get(skill)]));
+    },
+    async ofBody(skill, digest, body) {
+      if (digest !== skill.digest) return countTokens(body);
+      const l2 = store.get(skill).l2 || (await countTokens(body));
+      if (store.get(skill).l2 !== l2) store.set(skill, { l2 }, true);
+      return l2;
     },
     async countInBackground({ skills }, ended, onLarge) {
       restsUntil ??= performance.now() + REST_MS;

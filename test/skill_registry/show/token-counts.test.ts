@@ -33,3 +33,17 @@ it('counts one long body in several turns of the event loop, as it counts it at 
   expect(turns).toBeGreaterThan(3);
   expect(counted.get('long')?.l2).toBe(await countTokens(body.trim()));
 });
+
+it('gives the count of a body that was counted before, and counts the body of other bytes', async () => {
+  const [before, after] = ['Read the diff.', 'Read the whole diff, and every file it names.'];
+  const digest = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  const skill = fakeSkill('review', { digest: digest(before), bytes: before.length });
+  const counts = createTokenCounts(5_000, () => Buffer.from(before), NO_CACHE);
+  await counts.count({ skills: [skill] } as unknown as Snapshot, { bodies: true, atMost: 1 });
+  const tokens = await countTokens(before);
+  // Another text under the digest that was counted: it is not counted again.
+  expect(await counts.ofBody(skill, digest(before), after)).toBe(tokens);
+  expect(await counts.ofBody(skill, digest(after), after)).toBe(await countTokens(after));
+  expect(await counts.ofBody(skill, undefined, after)).toBe(await countTokens(after));
+  expect(await counts.ofBody(skill, digest(before), before)).toBe(tokens);
+});
