@@ -60,7 +60,7 @@ export function openChanges({ evaluation, ...source }: ChangeSource, options: Ch
     ...options,
     follower: {
       onCommit: noteApproved,
-      catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep ?? (() => undefined), at),
+      catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep, at),
     },
     maxBytes: limits.file_bytes,
     changeLock: ({ name, entry }) => changeLock(root, name, entry),

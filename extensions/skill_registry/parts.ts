@@ -122,7 +122,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   });
   const onLoaded: ReadingContext['onLoaded'] = (event, details) => {
     usage.recorder.loaded(event, details);
-    hooks.onSkillLoaded(event);
+    hooks.onSkillLoaded?.(event);
   };
   const refusalOf = (skillId: string, turn: TurnContext) =>
     findVisible(snapshot(), skillId, turn, grants.of(turn)).refusal;
@@ -130,7 +130,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...{ root, config, hooks, closing, grants, visible, tokens, usage, readSkill: bytes.readSkill },
     ...skills,
     ...search,
-    changes: recordSteps(changes, { step: (made) => usage.recorder.step(made) }, refusalOf),
+    changes: recordSteps(changes, usage, refusalOf),
     sentBodies: createSentBodies(),
     reading: new SkillReading({ catalog, grants, limits: config.limits, isHeldNow, onLoaded }),
     problems: () => [

@@ -43,7 +43,8 @@ export interface OperationContext {
   /** Real path. The archive is below it. */
   readonly dataDir: string;
   readonly maxBytes: number;
-  onStep(step: OperationStep): void;
+  /** Absent: nobody is told. */
+  readonly onStep: ((step: OperationStep) => void) | undefined;
   /** Called in the transaction that commits the change. */
   onCommit(operation: Operation, revision: Revision): void;
   /** Writes what a committed change says of `skills-lock.json`; nothing when it is so already. */
@@ -64,7 +65,7 @@ export function runOperation(operation: Operation, context: OperationContext): R
   writeEntry(database, operation);
   let revision: Revision;
   try {
-    onStep('intent');
+    onStep?.('intent');
     make(operation, context);
     revision = commit(operation, context);
   } catch (error) {
@@ -72,7 +73,7 @@ export function runOperation(operation: Operation, context: OperationContext): R
   }
   // It is committed. A failure from here on must not be thrown.
   try {
-    onStep('committed');
+    onStep?.('committed');
     settle(operation, context);
     removeEntry(database, operation.id);
   } catch (error) {
@@ -109,7 +110,7 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
   const { location, changes, move } = operation;
   if (move) {
     moveFolder({ ...folderMove(operation, move, dataDir), onStep });
-    onStep('changed');
+    onStep?.('changed');
   }
   for (const [index, change] of changes.entries()) {
     const { path, after, mode } = change;
@@ -119,7 +120,7 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
     if (after === null) renameContained(location.base, pathInSource(location, path), names.kept);
     else {
       const onTemporary = (): void => {
-        onStep('temporary');
+        onStep?.('temporary');
         assertUntouched(location, change);
       };
       const options = { temporary: names.temporary, keep: names.kept, onTemporary };
@@ -131,7 +132,7 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
         mode === undefined ? options : { ...options, mode },
       );
     }
-    onStep('changed');
+    onStep?.('changed');
   }
 }
 

@@ -51,7 +51,7 @@ export interface WriterOptions {
   /** Default: none. */
   readonly follower?: WriteFollower;
   readonly now?: () => Date;
-  readonly onStep?: (step: WriteStep) => void;
+  readonly onStep?: ((step: WriteStep) => void) | undefined;
 }
 
 /** A change of one skill that has not begun: it has contents where `Operation` has digests. */
@@ -212,11 +212,10 @@ export class Writer {
   }
 
   #operationContext(database: SqliteDatabase): OperationContext {
-    const { changeLock, dataDir, follower, maxBytes } = this.#options;
+    const { changeLock, dataDir, follower, maxBytes, onStep } = this.#options;
     makeStoreFolder(dataDir);
     return {
-      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock },
-      onStep: (step) => this.step(step),
+      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock, onStep },
       onCommit(operation, revision) {
         noteArchive(database, operation);
         follower?.onCommit(database, operation, revision);
