@@ -24,8 +24,7 @@ import { hostEnvironment } from './sources/host-environment.ts';
 import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { instanceOf } from './sources/mcp/cycle.ts';
-import type { SkillSource } from './sources/source.ts';
-import { createSourceReader, type SourceReader } from './sources/source-reader.ts';
+import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
