@@ -6,14 +6,7 @@ import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
 import type { OverlapReport } from '../types.ts';
 import { neighbourhoods } from './neighbourhoods.ts';
-import {
-  firstHits,
-  type RetrievalChange,
-  retrievalEffect,
-  stolenQueries,
-  triggerQueries,
-  withText,
-} from './trigger-queries.ts';
+import { firstHits, type RetrievalChange, stolenQueries, triggerQueries, withText } from './trigger-queries.ts';
 
 /** Which skills compete for the same queries. */
 export interface Overlap {
@@ -62,10 +55,21 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       };
     },
     async retrievalEffect(skillId, text): Promise<readonly RetrievalChange[]> {
+      const takeBreak = createBreaks();
       const skills = visible({});
+      const { queries } = await triggerQueries(skills, readFile, takeBreak);
+      // Most catalogs have none, and then nothing needs to be indexed.
+      if (queries.length === 0) return [];
+      const texts = queries.map(({ query }) => query);
       await searcher.prepare(skills);
-      const { queries } = await triggerQueries(skills, readFile, createBreaks());
-      return retrievalEffect(searcher, skills, queries, named(skillId, text), text, createBreaks());
+      const now = await firstHits(searcher, skills, texts, takeBreak);
+      const changed = withText(searcher, skills, named(skillId, text), text);
+      await searcher.prepare(changed);
+      const then = await firstHits(searcher, changed, texts, takeBreak);
+      return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
+        const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
+        return before === after ? [] : [{ query, skillId: skill.id, shouldTrigger, before, after }];
+      });
     },
     async firstHits(queries, as, until) {
       const takeBreak = createBreaks();
