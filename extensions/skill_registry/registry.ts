@@ -112,10 +112,10 @@ function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> 
   return {
     list(query = {}, turn = {}) {
       if (query.query?.trim()) assertOpen(parts);
-      const skillsFor: Parameters<typeof listSkills>[0]['skillsFor'] = (audience, of) =>
-        audience === 'person' ? catalog.snapshot().skills : visible(of);
-      const found = listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
-      if (query.audience !== 'person')
+      const isForPerson = query.audience === 'person';
+      const skills = isForPerson ? catalog.snapshot().skills : visible(turn);
+      const found = listSkills({ searcher, meaning, readSkill }, skills, query);
+      if (!isForPerson)
         usage.recorder.offered(
           found.skills.map(({ skillId }) => skillId),
           turn,
