@@ -60,10 +60,7 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
   const { root, limits } = source;
   const writer = new Writer({
     ...options,
-    follower: {
-      onCommit: noteApproved,
-      catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep, at),
-    },
+    follower: { onCommit: noteApproved, catchUp: writeDueReports },
     maxBytes: limits.file_bytes,
     changeLock: ({ name, entry }) => changeLock(root, name, entry),
     isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),

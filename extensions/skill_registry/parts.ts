@@ -107,7 +107,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     {
       ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
       ...{ collision: config.collision, snapshot, sources: () => catalog.sources() },
-      granted: (turn) => grants.of(turn),
+      granted: grants.of,
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
       evaluation: { firstHits: search.overlap.firstHits, visible: () => visible({}), heldSkills },

@@ -194,7 +194,7 @@ export const changes = [
   {
     title: 'What is there is not recorded before a change',
     file: `${HISTORY}/writer.ts`,
-    find: 'recordPresent(database, location, tree, at);',
+    find: 'recordPresent(this.#history.reading(), location, tree, this.now());',
     replace: '',
     test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'changes what a person has saved a moment before, which stays in the history',

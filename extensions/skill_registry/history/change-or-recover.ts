@@ -24,6 +24,7 @@ import {
   type LocationFinder,
   type LockChange,
   markDone,
+  noteArchive,
   type Operation,
   readEntry,
   removeEntry,
@@ -46,7 +47,7 @@ export interface OperationContext {
   /** Absent: nobody is told. */
   readonly onStep: ((step: OperationStep) => void) | undefined;
   /** Called in the transaction that commits the change. */
-  onCommit(operation: Operation, revision: Revision): void;
+  readonly onCommit: ((database: SqliteDatabase, operation: Operation, revision: Revision) => void) | undefined;
   /** Writes what a committed change says of `skills-lock.json`; nothing when it is so already. */
   changeLock(change: LockChange): void;
   /** Called for a change that stays in the journal, with the reason. */
@@ -144,7 +145,8 @@ function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }:
   return database.transaction(() => {
     const note = { kind, by, at, reason, proposal, target };
     const revision = addRevision(database, location.key, location.skillId, tree, note);
-    onCommit(operation, revision);
+    noteArchive(database, operation);
+    onCommit?.(database, operation, revision);
     operation.alongside?.(database);
     markDone(database, operation.id);
     return revision;

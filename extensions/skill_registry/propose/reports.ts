@@ -69,8 +69,8 @@ export function isReportThere(dataDir: string, row: ProposalRow): boolean {
 export function writeDueReports(
   database: SqliteDatabase,
   dataDir: string,
-  onStep: ((step: WriteStep) => void) | undefined,
   at: string,
+  onStep: ((step: WriteStep) => void) | undefined,
 ): readonly Problem[] {
   const problems: Problem[] = [];
   try {
