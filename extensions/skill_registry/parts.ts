@@ -277,17 +277,12 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
     assertOpen({ closing });
     return visible(turn);
   };
-  const loadOverlap = async (): Promise<Overlap> =>
-    (await import('./search/overlap/overlap.ts')).createOverlap({
-      snapshot: () => catalog.snapshot(),
-      visible: visibleNow,
-      searcher,
-      readFile,
-    });
+  const compared = { snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile };
+  const loadOverlap = () => import('./search/overlap/overlap.ts');
   const overlap: Overlap = {
-    overlap: async () => (await loadOverlap()).overlap(),
-    retrievalEffect: async (skillId, text) => (await loadOverlap()).retrievalEffect(skillId, text),
-    firstHits: async (...args) => (await loadOverlap()).firstHits(...args),
+    overlap: async () => (await loadOverlap()).overlapReport(compared),
+    retrievalEffect: async (...given) => (await loadOverlap()).retrievalEffect(compared, ...given),
+    firstHits: async (...given) => (await loadOverlap()).firstHitsAs(compared, ...given),
   };
   return { searcher, meaning, overlap };
 }
