@@ -92,7 +92,7 @@ export function openInspections(file: string | undefined): Inspections {
   return {
     load,
     entryAt(path) {
-      load([path]);
+      if (!entries.has(path)) load([path]);
       return entries.get(path) ?? undefined;
     },
     inspectionOf(digest) {
