@@ -96,7 +96,7 @@ function readingFor(
     readPolicies: (paths, turn) =>
       readPoliciesOf(paths, turn, {
         snapshot,
-        granted: (of) => grants.of(of),
+        granted: grants.of,
         sources: () => catalog.sources(),
         refresh: () => catalog.refresh(),
       }),

@@ -4,11 +4,12 @@ import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { isAllFinished } from './history/history-database.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
-import type { Proposal } from './propose/types.ts';
+import type { Proposal, Proposals } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
 
 /** As `OpenChanges`, but opened on first use, because most processes only read skills. */
-export interface Changes extends Pick<OpenChanges, Doors | 'recover' | 'problems' | 'keep'> {
+export interface Changes extends Pick<OpenChanges, Exclude<Doors, 'proposals'> | 'recover' | 'problems' | 'keep'> {
+  readonly proposals: Proposals;
   close(): Promise<void>;
 }
 
@@ -16,7 +17,7 @@ type Doors = 'proposals' | 'history' | 'management' | 'origin' | 'evaluation';
 
 /** The methods of each door that wait until the history is open; the compiler keeps the lists complete. */
 const METHODS: {
-  readonly [D in Doors]: Readonly<Record<Exclude<keyof OpenChanges[D], 'onArrival' | 'announce'>, true>>;
+  readonly [D in Doors]: Readonly<Record<Exclude<keyof OpenChanges[D], 'announce'>, true>>;
 } = {
   proposals: {
     ...{ propose: true, list: true, get: true, text: true, edit: true, approve: true },
@@ -28,7 +29,7 @@ const METHODS: {
   evaluation: { evidence: true, evaluate: true, proposalEvidence: true },
 };
 
-export function createChanges(source: ChangeSource, options: ChangeOptions): Changes {
+export function createChanges(source: Omit<ChangeSource, 'listeners'>, options: ChangeOptions): Changes {
   const listeners = new Set<(proposal: Proposal) => void>();
   let opening: Promise<OpenChanges> | undefined;
   let opened: OpenChanges | undefined;
@@ -36,10 +37,7 @@ export function createChanges(source: ChangeSource, options: ChangeOptions): Cha
   const open = async (): Promise<OpenChanges> => {
     if (closed) throw registryClosed();
     opening ??= import('./open-changes.ts').then(({ openChanges }) => {
-      opened = openChanges(source, options);
-      opened.proposals.onArrival((proposal) => {
-        for (const listener of listeners) listener(proposal);
-      });
+      opened = openChanges({ ...source, listeners }, options);
       return opened;
     });
     return opening;

@@ -24,8 +24,11 @@ export interface HookOptions
   readonly onWriteStep?: (step: WriteStep) => void;
 }
 
-/** The same functions; calling one never throws. */
-export interface Hooks extends Required<HookOptions> {
+/** The same functions; calling one never throws. Those that only tell the host something are absent when the host gave none. */
+export interface Hooks extends Required<Pick<HookOptions, 'getSecret' | 'onProgress'>> {
+  readonly onProblem: HookOptions['onProblem'] | undefined;
+  readonly onSkillLoaded: HookOptions['onSkillLoaded'] | undefined;
+  readonly onWriteStep: HookOptions['onWriteStep'] | undefined;
   /** Calls a function that the host passes in later, such as a listener. */
   readonly call: CallHook;
   /** HOOK_FAILED. */
@@ -46,10 +49,11 @@ export function createHooks(options: HookOptions, file: string, onFailure: () =>
     call,
     problems: () => problems,
     getSecret: (name) => call('getSecret', () => textOrNothing(options.getSecret?.(name))),
-    onProblem: (problem) => void call('onProblem', () => options.onProblem?.(problem)),
     onProgress: (line) => void call('onProgress', () => options.onProgress?.(line)),
-    onSkillLoaded: (event) => void call('onSkillLoaded', () => options.onSkillLoaded?.(event)),
-    onWriteStep: (step) => void call('onWriteStep', () => options.onWriteStep?.(step)),
+    onProblem: options.onProblem && ((problem) => void call('onProblem', () => options.onProblem?.(problem))),
+    onSkillLoaded:
+      options.onSkillLoaded && ((event) => void call('onSkillLoaded', () => options.onSkillLoaded?.(event))),
+    onWriteStep: options.onWriteStep && ((step) => void call('onWriteStep', () => options.onWriteStep?.(step))),
   };
 }
 

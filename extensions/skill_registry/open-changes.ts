@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { isCode } from '../../kernel/host.ts';
 import { noteApproved } from './decide/decide.ts';
-import { createProposals } from './decide/proposals.ts';
+import { createProposals, type OpenProposals } from './decide/proposals.ts';
 import { createEvaluation } from './evaluate/evidence.ts';
 import type { EvaluationSource } from './evaluate/proposal-evidence.ts';
 import type { Evaluation } from './evaluate/types.ts';
@@ -19,11 +19,11 @@ import { changeLock } from './origin/lock.ts';
 import { createOrigins } from './origin/origins.ts';
 import type { Origins } from './origin/types.ts';
 import { writeDueReports } from './propose/reports.ts';
-import type { Proposals } from './propose/types.ts';
+import type { Proposal } from './propose/types.ts';
 
 /** Proposals, history and changes of skills. */
 export interface OpenChanges {
-  readonly proposals: Proposals;
+  readonly proposals: OpenProposals;
   readonly history: History;
   readonly management: Management;
   readonly origin: Origins;
@@ -52,16 +52,15 @@ const ANNOUNCE_MS = 1_000;
 /** The part of the context that the registry gives. */
 export interface ChangeSource extends Omit<ChangeContext, 'writer'> {
   readonly evaluation: EvaluationSource;
+  /** Who is told of new proposals. */
+  readonly listeners: ReadonlySet<(proposal: Proposal) => void>;
 }
 
-export function openChanges({ evaluation, ...source }: ChangeSource, options: ChangeOptions): OpenChanges {
+export function openChanges({ evaluation, listeners, ...source }: ChangeSource, options: ChangeOptions): OpenChanges {
   const { root, limits } = source;
   const writer = new Writer({
     ...options,
-    follower: {
-      onCommit: noteApproved,
-      catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep ?? (() => undefined), at),
-    },
+    follower: { onCommit: noteApproved, catchUp: writeDueReports },
     maxBytes: limits.file_bytes,
     changeLock: ({ name, entry }) => changeLock(root, name, entry),
     isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),
@@ -69,7 +68,7 @@ export function openChanges({ evaluation, ...source }: ChangeSource, options: Ch
   });
   const context: ChangeContext = { ...source, writer };
   const recorder = createRevisionRecorder(context);
-  const proposals = createProposals(context);
+  const proposals = createProposals(context, listeners);
   /** Why the history could not be used at the last attempt. */
   let historyProblem: Problem | undefined;
   const problems = (): readonly Problem[] => [...(historyProblem ? [historyProblem] : []), ...writer.problems()];

@@ -24,8 +24,7 @@ import { hostEnvironment } from './sources/host-environment.ts';
 import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { instanceOf } from './sources/mcp/cycle.ts';
-import type { SkillSource } from './sources/source.ts';
-import { createSourceReader, type SourceReader } from './sources/source-reader.ts';
+import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
@@ -108,7 +107,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     {
       ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
       ...{ collision: config.collision, snapshot, sources: () => catalog.sources() },
-      granted: (turn) => grants.of(turn),
+      granted: grants.of,
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
       evaluation: { firstHits: search.overlap.firstHits, visible: () => visible({}), heldSkills },
@@ -122,7 +121,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   });
   const onLoaded: ReadingContext['onLoaded'] = (event, details) => {
     usage.recorder.loaded(event, details);
-    hooks.onSkillLoaded(event);
+    hooks.onSkillLoaded?.(event);
   };
   const refusalOf = (skillId: string, turn: TurnContext) =>
     findVisible(snapshot(), skillId, turn, grants.of(turn)).refusal;
@@ -130,7 +129,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...{ root, config, hooks, closing, grants, visible, tokens, usage, readSkill: bytes.readSkill },
     ...skills,
     ...search,
-    changes: recordSteps(changes, { step: (made) => usage.recorder.step(made) }, refusalOf),
+    changes: recordSteps(changes, usage, refusalOf),
     sentBodies: createSentBodies(),
     reading: new SkillReading({
       ...{ catalog, grants, limits: config.limits, isHeldNow, onLoaded },
@@ -281,17 +280,12 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
     assertOpen({ closing });
     return visible(turn);
   };
-  const loadOverlap = async (): Promise<Overlap> =>
-    (await import('./search/overlap/overlap.ts')).createOverlap({
-      snapshot: () => catalog.snapshot(),
-      visible: visibleNow,
-      searcher,
-      readFile,
-    });
+  const compared = { snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile };
+  const loadOverlap = () => import('./search/overlap/overlap.ts');
   const overlap: Overlap = {
-    overlap: async () => (await loadOverlap()).overlap(),
-    retrievalEffect: async (skillId, text) => (await loadOverlap()).retrievalEffect(skillId, text),
-    firstHits: async (...args) => (await loadOverlap()).firstHits(...args),
+    overlap: async () => (await loadOverlap()).overlapReport(compared),
+    retrievalEffect: async (...given) => (await loadOverlap()).retrievalEffect(compared, ...given),
+    firstHits: async (...given) => (await loadOverlap()).firstHitsAs(compared, ...given),
   };
   return { searcher, meaning, overlap };
 }

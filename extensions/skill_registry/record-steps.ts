@@ -1,7 +1,7 @@
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import type { Changes } from './changes.ts';
 import type { Refusal } from './show/scope.ts';
-import type { UsageRecorder } from './usage/recorder.ts';
+import type { RecordedUsage } from './usage/usage.ts';
 
 /**
  * The same changes; steps of proposals, and what an agent was refused, are recorded.
@@ -10,17 +10,17 @@ import type { UsageRecorder } from './usage/recorder.ts';
  */
 export function recordSteps(
   changes: Changes,
-  recorder: Pick<UsageRecorder, 'step'>,
+  usage: Pick<RecordedUsage, 'recorder'>,
   refusalOf: (skillId: string, turn: TurnContext) => Refusal | undefined,
 ): Changes {
   const { management, proposals } = changes;
   const step = (skillId: string, outcome: string, by: string | undefined): void =>
-    recorder.step({ kind: 'proposal', skillId, outcome, agentId: agentOf(by) });
+    usage.recorder.step({ kind: 'proposal', skillId, outcome, agentId: agentOf(by) });
   const notedFailure = (error: unknown, skillId: string, turn: TurnContext): never => {
     const refusal = isCodedError(error, 'SKILL_NOT_FOUND') ? refusalOf(skillId, turn) : undefined;
     const outcome = refusal ?? (isCodedError(error) ? error.code : 'OTHER');
     const { agentId, threadId } = turn;
-    recorder.step({ kind: refusal ? 'refusal' : 'failure', skillId, outcome, agentId, threadId });
+    usage.recorder.step({ kind: refusal ? 'refusal' : 'failure', skillId, outcome, agentId, threadId });
     throw error;
   };
   const noted = <T>(change: Promise<T>, skillId: string, turn: TurnContext | undefined): Promise<T> =>
@@ -38,7 +38,7 @@ export function recordSteps(
       async propose(input, turn) {
         const receipt = await noted(proposals.propose(input, turn), input.skillId, turn);
         const { agentId = agentOf(input.author), threadId } = turn ?? {};
-        recorder.step({ kind: 'proposal', skillId: input.skillId, outcome: 'proposed', agentId, threadId });
+        usage.recorder.step({ kind: 'proposal', skillId: input.skillId, outcome: 'proposed', agentId, threadId });
         return receipt;
       },
       async edit(id, edit) {

@@ -33,7 +33,8 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const parts = await openParts(options, onProblem);
   const watching = createWatching(parts, onProblem);
   const gather = () => frozen([...parts.problems(), ...watching.problems()]);
-  problems = createProblemReporter(gather, parts.hooks.onProblem);
+  // Where nobody is told of new problems, none are gathered.
+  if (parts.hooks.onProblem) problems = createProblemReporter(gather, parts.hooks.onProblem);
   const reading = readingOf(parts);
   const workflows = createWorkflows(() => parts.catalog.snapshot());
   const search = searchOf(parts, workflows);
@@ -54,8 +55,8 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   };
   await parts.changes.recover();
   await registry.refresh();
-  problems.begin();
-  parts.catalog.onChange(onProblem);
+  problems?.begin();
+  if (problems) parts.catalog.onChange(onProblem);
   return withCheckedArguments(registry);
 }
 
@@ -111,10 +112,10 @@ function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> 
   return {
     list(query = {}, turn = {}) {
       if (query.query?.trim()) assertOpen(parts);
-      const skillsFor: Parameters<typeof listSkills>[0]['skillsFor'] = (audience, of) =>
-        audience === 'person' ? catalog.snapshot().skills : visible(of);
-      const found = listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
-      if (query.audience !== 'person')
+      const isForPerson = query.audience === 'person';
+      const skills = isForPerson ? catalog.snapshot().skills : visible(turn);
+      const found = listSkills({ searcher, meaning, readSkill }, skills, query);
+      if (!isForPerson)
         usage.recorder.offered(
           found.skills.map(({ skillId }) => skillId),
           turn,

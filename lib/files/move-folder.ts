@@ -40,7 +40,7 @@ export interface FolderMove {
   readonly to: ContainedFolder;
   /** Name of a temporary entry beside `from` and beside `to`, while a folder moves between file systems. Must be unused. */
   readonly temporary: string;
-  onStep?(step: MoveStep): void;
+  readonly onStep?: ((step: MoveStep) => void) | undefined;
 }
 
 /** Steps of a move between file systems: each copied file; the copy is complete; the original was renamed to `temporary`. */

@@ -186,15 +186,15 @@ export const changes = [
   {
     title: 'What is there is not recorded before a roll-back',
     file: `${HISTORY}/history.ts`,
-    find: '// Again, now that nobody else writes: the roll-back starts from the present content.\n        recorder.record(skill);',
-    replace: '',
+    find: 'whyNotRecorded(skill, { result: recorder.record(skill) })',
+    replace: 'whyNotRecorded(skill, { result: undefined })',
     test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'goes back from what a person has saved a moment before, which stays in the history',
   },
   {
     title: 'What is there is not recorded before a change',
     file: `${HISTORY}/writer.ts`,
-    find: 'recordPresent(database, location, tree, at);',
+    find: 'recordPresent(this.#history.reading(), location, tree, this.now());',
     replace: '',
     test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'changes what a person has saved a moment before, which stays in the history',

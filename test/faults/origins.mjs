@@ -119,8 +119,8 @@ export const origins = [
   {
     title: 'An entry of the lock is lost because of its name',
     file: `${ORIGIN}/lock.ts`,
-    find: 'if (lockDocument.safeParse(document).success) return document as z.infer<typeof lockDocument>;',
-    replace: 'const { data } = lockDocument.safeParse(document);\n  if (data) return data;',
+    find: 'if (schemas().lockDocument.safeParse(document).success) return document as LockDocument;',
+    replace: 'const { data } = schemas().lockDocument.safeParse(document);\n  if (data) return data;',
     test: 'test/slow/skill_registry/origin/lock.test.ts',
     name: 'keeps and names entries whose names mean something to JavaScript',
   },

@@ -86,7 +86,7 @@ export const proposals = [
   },
   {
     title: 'An agent is shown the proposals of others',
-    file: 'extensions/skill_registry/tools/list-proposals.ts',
+    file: 'extensions/skill_registry/tools/change-skill.ts',
     find: '{ author, skillId, limit }',
     replace: '{ skillId, limit }',
     test: 'test/skill_registry/propose/authors.test.ts',
@@ -119,7 +119,7 @@ export const proposals = [
   },
   {
     title: 'Hidden characters of a reason reach a model',
-    file: 'extensions/skill_registry/tools/list-proposals.ts',
+    file: 'extensions/skill_registry/tools/change-skill.ts',
     find: 'return text && showHidden(text);',
     replace: 'return text && (showHidden(text) ? text : null);',
     test: `${DECIDE_TESTS}/hidden-words.test.ts`,

@@ -37,8 +37,8 @@ export const usage = [
   {
     title: 'usage: false is not obeyed',
     file: `${USAGE}/usage.ts`,
-    find: 'return isOn && whyNoSqlite() === undefined',
-    replace: 'return whyNoSqlite() === undefined',
+    find: 'chosen ??= isOn && whyNoSqlite() === undefined',
+    replace: 'chosen ??= whyNoSqlite() === undefined',
     test: 'test/e2e/usage.test.ts',
     name: 'records nothing with usage: false',
   },

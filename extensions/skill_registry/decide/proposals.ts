@@ -23,14 +23,17 @@ import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
 import { purge } from './purge.ts';
 
-export interface OpenProposals extends Proposals {
+export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
   /** Calls the listeners for proposals of other processes since the last call. The first call only stores the newest one. */
   announce(): void;
 }
 
-export function createProposals(context: ChangeContext): OpenProposals {
+/** @param listeners - As `Proposals.onArrival` got them. */
+export function createProposals(
+  context: ChangeContext,
+  listeners: ReadonlySet<(proposal: Proposal) => void>,
+): OpenProposals {
   const { writer } = context;
-  const listeners = new Set<(proposal: Proposal) => void>();
   let seen: number | undefined;
   const shown = (row: ProposalRow): Proposal => {
     const proposal = proposalOf(writer.database(), row, writer.dataDir);
@@ -58,10 +61,9 @@ export function createProposals(context: ChangeContext): OpenProposals {
   return {
     async propose(input: ProposalInput, turn?: TurnContext) {
       if (seen === undefined) announce();
-      const id = await submit(context, input, turn);
+      const receipt = await submit(context, input, turn);
       announce();
-      const { file, state } = shown(rowOf(writer.database(), id));
-      return { proposalId: id, file, state };
+      return receipt;
     },
     async list(state, filter) {
       if (!writer.hasHistory()) return [];
@@ -101,10 +103,6 @@ export function createProposals(context: ChangeContext): OpenProposals {
         await withPresentState(context, database, proposalRows(database, 'all')),
         rolledBack(database),
       );
-    },
-    onArrival(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
     },
     announce,
   };

@@ -9,7 +9,7 @@ import { invalidArgument, skillHeldOrDisabled } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf } from './evidence-store.ts';
 import { openOutputs, type StoredOutput } from './outputs.ts';
-import { createProposalEvidence, type EvaluationSource } from './proposal-evidence.ts';
+import { type EvaluationSource, proposalEvidence } from './proposal-evidence.ts';
 import { runCases } from './run-cases.ts';
 import { evaluateContent } from './run-checks.ts';
 import { presentSubject, presentSuite } from './subject.ts';
@@ -79,7 +79,7 @@ export function createEvaluation(
           : await keep(context, historyKeyOf(skill), { result, surroundings, outputs: outputsDigest }, claims);
       return { ...result, notKept };
     },
-    proposalEvidence: createProposalEvidence(context, source, proposals),
+    proposalEvidence: async (proposalId) => proposalEvidence(context, source, await proposals.get(proposalId)),
   };
 }
 

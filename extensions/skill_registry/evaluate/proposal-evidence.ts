@@ -4,14 +4,14 @@ import { comparePresent } from '../decide/apply-or-stale.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillsAt } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
-import type { Proposal, Proposals } from '../propose/types.ts';
+import type { Proposal } from '../propose/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { HeldSkills } from '../trust/held-skills.ts';
 import type { Finding } from '../trust/types.ts';
 import { runCases } from './run-cases.ts';
 import { type EvaluatedContent, evaluateContent } from './run-checks.ts';
 import { type ChangedFile, changedSubject, newSubject, type PresentSource, presentSubject } from './subject.ts';
-import type { Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
+import type { Claim, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
 
 /** What evaluating needs of the registry, beside what changes need. */
 export interface EvaluationSource extends PresentSource {
@@ -21,20 +21,15 @@ export interface EvaluationSource extends PresentSource {
 /** Time limit for the trigger queries of one content, in milliseconds. */
 const MAX_MS = 5_000;
 
-/**
- * Makes `proposalEvidence`. Its results are not stored: a rejected content may be purged, and nothing of it may stay.
- */
-export function createProposalEvidence(
+/** As `Evaluation.proposalEvidence`. Nothing of it is stored: a rejected content may be purged, and nothing of it may stay. */
+export async function proposalEvidence(
   context: ChangeContext,
   source: EvaluationSource,
-  proposals: Pick<Proposals, 'get'>,
-): Evaluation['proposalEvidence'] {
-  return async (proposalId) => {
-    const proposal = await proposals.get(proposalId);
-    const ran = await runBoth(context, source, proposal);
-    const changes = ran.before && ran.after ? changesOf(ran.before, ran.after) : [];
-    return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOf(proposal) };
-  };
+  proposal: Proposal,
+): Promise<ProposalEvidence> {
+  const ran = await runBoth(context, source, proposal);
+  const changes = ran.before && ran.after ? changesOf(ran.before, ran.after) : [];
+  return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOf(proposal) };
 }
 
 // --- internal ---

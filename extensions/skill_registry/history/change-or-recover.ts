@@ -24,6 +24,7 @@ import {
   type LocationFinder,
   type LockChange,
   markDone,
+  noteArchive,
   type Operation,
   readEntry,
   removeEntry,
@@ -43,9 +44,10 @@ export interface OperationContext {
   /** Real path. The archive is below it. */
   readonly dataDir: string;
   readonly maxBytes: number;
-  onStep(step: OperationStep): void;
+  /** Absent: nobody is told. */
+  readonly onStep: ((step: OperationStep) => void) | undefined;
   /** Called in the transaction that commits the change. */
-  onCommit(operation: Operation, revision: Revision): void;
+  readonly onCommit: ((database: SqliteDatabase, operation: Operation, revision: Revision) => void) | undefined;
   /** Writes what a committed change says of `skills-lock.json`; nothing when it is so already. */
   changeLock(change: LockChange): void;
   /** Called for a change that stays in the journal, with the reason. */
@@ -64,7 +66,7 @@ export function runOperation(operation: Operation, context: OperationContext): R
   writeEntry(database, operation);
   let revision: Revision;
   try {
-    onStep('intent');
+    onStep?.('intent');
     make(operation, context);
     revision = commit(operation, context);
   } catch (error) {
@@ -72,7 +74,7 @@ export function runOperation(operation: Operation, context: OperationContext): R
   }
   // It is committed. A failure from here on must not be thrown.
   try {
-    onStep('committed');
+    onStep?.('committed');
     settle(operation, context);
     removeEntry(database, operation.id);
   } catch (error) {
@@ -109,7 +111,7 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
   const { location, changes, move } = operation;
   if (move) {
     moveFolder({ ...folderMove(operation, move, dataDir), onStep });
-    onStep('changed');
+    onStep?.('changed');
   }
   for (const [index, change] of changes.entries()) {
     const { path, after, mode } = change;
@@ -119,7 +121,7 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
     if (after === null) renameContained(location.base, pathInSource(location, path), names.kept);
     else {
       const onTemporary = (): void => {
-        onStep('temporary');
+        onStep?.('temporary');
         assertUntouched(location, change);
       };
       const options = { temporary: names.temporary, keep: names.kept, onTemporary };
@@ -131,7 +133,7 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
         mode === undefined ? options : { ...options, mode },
       );
     }
-    onStep('changed');
+    onStep?.('changed');
   }
 }
 
@@ -143,7 +145,8 @@ function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }:
   return database.transaction(() => {
     const note = { kind, by, at, reason, proposal, target };
     const revision = addRevision(database, location.key, location.skillId, tree, note);
-    onCommit(operation, revision);
+    noteArchive(database, operation);
+    onCommit?.(database, operation, revision);
     operation.alongside?.(database);
     markDone(database, operation.id);
     return revision;

@@ -63,14 +63,18 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       return differenceOf(contentOf(a), contentOf(b), (file) => storedBytes(writer.database(), file));
     },
     async rollback(skillId, number, { by, reason }) {
-      const target = findRevision(await load(skillId), skillId, number);
       const skill = skillNamed(context.snapshot(), skillId);
-      if (!skill) throw skillRemoved(skillId);
-      const location = locationOfSkill(skill, context.sources(), context.root);
+      if (!skill) {
+        findRevision(await load(skillId), skillId, number);
+        throw skillRemoved(skillId);
+      }
       const revision = await writer.exclusively((database) => {
-        // Again, now that nobody else writes: the roll-back starts from the present content.
-        recorder.record(skill);
-        const present = revisionsOf(database, location.key).at(-1) as Revision;
+        // The roll-back starts from the present content.
+        const notRecorded = whyNotRecorded(skill, { result: recorder.record(skill) });
+        const revisions = revisionsOf(database, skillKey(skill, context.root));
+        const target = findRevision({ revisions, reason: notRecorded }, skillId, number);
+        const location = locationOfSkill(skill, context.sources(), context.root);
+        const present = revisions.at(-1) as Revision;
         const changes = changesTo(target, present, location, (file) => storedBytes(database, file));
         if (changes.length === 0) return present;
         return writer.apply({ location, changes, kind: 'rollback', by, reason, target: target.number });

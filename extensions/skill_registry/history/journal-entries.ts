@@ -68,6 +68,18 @@ export function markDone(database: SqliteDatabase, id: string): void {
   database.prepare("UPDATE operation SET content = json_set(content, '$.done', 1) WHERE id = ?").run(id);
 }
 
+/** Notes which skill went into the archive or came back from there. Call it in the transaction that commits the change. */
+export function noteArchive(database: SqliteDatabase, { by, at, move, location }: Operation): void {
+  if (move?.direction === 'out') {
+    database
+      .prepare('INSERT INTO archived (skill_id, place, folder, at, by) VALUES (?, ?, ?, ?, ?)')
+      .run(location.skillId, location.key, move.folder, at, by);
+  }
+  if (move?.direction === 'back') {
+    database.prepare('UPDATE archived SET restored_at = ? WHERE folder = ?').run(at, move.folder);
+  }
+}
+
 export function removeEntry(database: SqliteDatabase, id: string): void {
   database.prepare('DELETE FROM operation WHERE id = ?').run(id);
 }

@@ -27,9 +27,10 @@ export interface WriteFollower {
    * Called before and after every write, while the lock is held. Must not throw.
    *
    * @param dataDir - Real path.
+   * @param onStep - Told each step of a file that is written.
    * @returns a problem for each file that could not be written.
    */
-  catchUp(database: SqliteDatabase, dataDir: string, at: string): readonly Problem[];
+  catchUp(database: SqliteDatabase, dataDir: string, at: string, onStep: WriterOptions['onStep']): readonly Problem[];
 }
 
 export interface WriterOptions {
@@ -51,7 +52,7 @@ export interface WriterOptions {
   /** Default: none. */
   readonly follower?: WriteFollower;
   readonly now?: () => Date;
-  readonly onStep?: (step: WriteStep) => void;
+  readonly onStep?: ((step: WriteStep) => void) | undefined;
 }
 
 /** A change of one skill that has not begun: it has contents where `Operation` has digests. */
@@ -152,18 +153,25 @@ export class Writer {
     if (unfinished) throw changeUnfinished(unfinished);
   }
 
-  /** Records the present content of a skill. Call it inside `exclusively`. */
-  record(location: SkillLocation): void {
-    recordLocation(this.#history.reading(), location, this.#options.maxBytes, this.now());
+  /** Records the present content of a skill, whoever wrote it. Call it inside `exclusively`. @returns its files; none when there is no folder. */
+  record(location: SkillLocation): Revision['files'] {
+    let tree: SkillTree;
+    try {
+      tree = readFolderTree(folderOf(location), this.#options.maxBytes);
+    } catch (error) {
+      if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
+      throw error;
+    }
+    recordPresent(this.#history.reading(), location, tree, this.now());
+    return tree.files;
   }
 
   /** Changes a skill. Call it inside `exclusively`. @throws as `runOperation` and `assertFinished`; WRITE_DENIED for code. */
   apply(planned: PlannedChange): Revision {
     this.assertFinished(planned.location.key);
     assertNoCodeOfAgents(planned, this.#options.isCode);
+    const before = this.record(planned.location);
     const database = this.#history.reading();
-    const at = this.now();
-    const before = recordLocation(database, planned.location, this.#options.maxBytes, at);
     const changes = planned.changes.map(({ path, after, mode }): FileChange => {
       const file = before.find((candidate) => candidate.path === path);
       return {
@@ -175,7 +183,7 @@ export class Writer {
       };
     });
     const id = randomBytes(6).toString('hex');
-    return runOperation({ ...planned, id, at, changes }, this.#operationContext(database));
+    return runOperation({ ...planned, id, at: this.now(), changes }, this.#operationContext(database));
   }
 
   /** Turns an error of the database into a `CodedError`; any other error stays as it is. */
@@ -208,19 +216,16 @@ export class Writer {
   }
 
   #catchUp({ database, dataDir }: OperationContext): void {
-    this.#behind = this.#options.follower?.catchUp(database, dataDir, this.now()) ?? [];
+    const { follower, onStep } = this.#options;
+    this.#behind = follower?.catchUp(database, dataDir, this.now(), onStep) ?? [];
   }
 
   #operationContext(database: SqliteDatabase): OperationContext {
-    const { changeLock, dataDir, follower, maxBytes } = this.#options;
+    const { changeLock, dataDir, follower, maxBytes, onStep } = this.#options;
     makeStoreFolder(dataDir);
     return {
-      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock },
-      onStep: (step) => this.step(step),
-      onCommit(operation, revision) {
-        noteArchive(database, operation);
-        follower?.onCommit(database, operation, revision);
-      },
+      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock, onStep },
+      onCommit: follower?.onCommit,
       onUnfinished: (change) => {
         this.#unfinished = [...this.#unfinished, change];
       },
@@ -247,39 +252,10 @@ function assertNoCodeOfAgents({ location, changes, by }: PlannedChange, isCode: 
   if (paths.some(isCode)) throw codeDenied(location.skillId);
 }
 
-/** Records the content before a change, whoever wrote it. @returns its files; none when there is no folder. */
-function recordLocation(
-  database: SqliteDatabase,
-  location: SkillLocation,
-  maxBytes: number,
-  at: string,
-): Revision['files'] {
-  let tree: SkillTree;
-  try {
-    tree = readFolderTree(folderOf(location), maxBytes);
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
-    throw error;
-  }
-  recordPresent(database, location, tree, at);
-  return tree.files;
-}
-
 /** Keeps the old content of a changed file even when it is too large for a revision: otherwise the change could not be undone. */
 function keptDigest(database: SqliteDatabase, location: SkillLocation, { path, digest, kept }: RevisionFile): string {
   if (kept) return digest;
   return putBlob(database, readContained(location.base, pathInSource(location, path), Number.MAX_SAFE_INTEGER));
-}
-
-function noteArchive(database: SqliteDatabase, { by, at, move, location }: Operation): void {
-  if (move?.direction === 'out') {
-    database
-      .prepare('INSERT INTO archived (skill_id, place, folder, at, by) VALUES (?, ?, ?, ?, ?)')
-      .run(location.skillId, location.key, move.folder, at, by);
-  }
-  if (move?.direction === 'back') {
-    database.prepare('UPDATE archived SET restored_at = ? WHERE folder = ?').run(at, move.folder);
-  }
 }
 
 /** No registry has begun such a change, so nothing must be undone. */

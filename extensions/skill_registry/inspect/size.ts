@@ -29,11 +29,11 @@ const HIGH_GAP = 40;
 function summary(before: string | null, after: string): Fact {
   const now = linesOf(after);
   if (before === null)
-    return { key: 'size', level: 'info', what: `A new file of ${now.length} lines, ${bytes(after)} bytes` };
+    return { key: 'size', level: 'info', what: `A new file of ${now.length} lines, ${Buffer.byteLength(after)} bytes` };
   const old = linesOf(before);
   const kept = countShared(old, now);
   const removed = old.length - kept;
-  const what = `Lines: +${now.length - kept} -${removed}; bytes: ${bytes(before)} -> ${bytes(after)}`;
+  const what = `Lines: +${now.length - kept} -${removed}; bytes: ${Buffer.byteLength(before)} -> ${Buffer.byteLength(after)}`;
   // A small correction keeps most of the text.
   return { key: 'size', level: removed >= 10 && removed > old.length / 2 ? 'warn' : 'info', what };
 }
@@ -98,8 +98,4 @@ function countShared(left: readonly string[], right: readonly string[]): number 
     shared++;
   }
   return shared;
-}
-
-function bytes(text: string): number {
-  return Buffer.byteLength(text);
 }

@@ -62,7 +62,11 @@ export function changeLock(root: string, name: string, entry: unknown): void {
   if (entry === null && !skills.has(name)) return;
   if (entry === null) skills.delete(name);
   // Fields of other tools are kept as they are.
-  else skills.set(name, { ...(lockEntry.safeParse(old).success ? (old as LockEntry) : {}), ...(entry as LockEntry) });
+  else
+    skills.set(name, {
+      ...(schemas().lockEntry.safeParse(old).success ? (old as LockEntry) : {}),
+      ...(entry as LockEntry),
+    });
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
   const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
   if (after !== before) writeContained(realpathSync(root), LOCK_FILE, after);
@@ -115,30 +119,43 @@ const ORIGIN_TYPES: ReadonlySet<string> = new Set([
   'node_modules',
 ]);
 
-const text = z.string().min(1).max(4096);
-const lockEntry = z.looseObject({
-  source: text,
-  sourceType: text,
-  sourceUrl: text.optional(),
-  ref: text.optional(),
-  skillPath: text
-    .refine((path) => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path), 'expected the path of a SKILL.md')
-    .optional(),
-  version: text.optional(),
-  computedHash: z.string().regex(/^([0-9a-f]{64})?$/),
-  wellKnownDigest: text.optional(),
-  registry: z
-    .object({
-      commit: z
-        .string()
-        .regex(/^[0-9a-f]{40,64}$/)
-        .optional(),
-      digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
-      files: z.array(z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>')).max(MAX_SKILL_FILES),
-    })
-    .optional(),
-});
-const lockDocument = z.looseObject({ version: z.literal(1), skills: z.record(z.string(), z.unknown()) });
+let made: ReturnType<typeof makeSchemas> | undefined;
+
+/** Made at the first use: loading zod takes longer than most changes, and few of them read the lock. */
+function schemas(): ReturnType<typeof makeSchemas> {
+  made ??= makeSchemas();
+  return made;
+}
+
+function makeSchemas() {
+  const text = z.string().min(1).max(4096);
+  const lockEntry = z.looseObject({
+    source: text,
+    sourceType: text,
+    sourceUrl: text.optional(),
+    ref: text.optional(),
+    skillPath: text
+      .refine((path) => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path), 'expected the path of a SKILL.md')
+      .optional(),
+    version: text.optional(),
+    computedHash: z.string().regex(/^([0-9a-f]{64})?$/),
+    wellKnownDigest: text.optional(),
+    registry: z
+      .object({
+        commit: z
+          .string()
+          .regex(/^[0-9a-f]{40,64}$/)
+          .optional(),
+        digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+        files: z
+          .array(z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>'))
+          .max(MAX_SKILL_FILES),
+      })
+      .optional(),
+  });
+  const lockDocument = z.looseObject({ version: z.literal(1), skills: z.record(z.string(), z.unknown()) });
+  return { lockEntry, lockDocument };
+}
 
 function isFileLine(line: string): boolean {
   return /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
@@ -147,7 +164,7 @@ function isFileLine(line: string): boolean {
 /** Names, paths and addresses in a lock come from anybody. */
 function whyBroken(name: string, value: unknown, root: string): string | undefined {
   if (!isLockName(name)) return 'its name can be no id of a skill';
-  const { data, error } = lockEntry.safeParse(value);
+  const { data, error } = schemas().lockEntry.safeParse(value);
   const [issue] = error?.issues ?? [];
   if (issue) return `${issue.path.join('.') || 'it'}: ${issue.message}`;
   const { registry } = data ?? {};
@@ -169,13 +186,15 @@ function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
   }
 }
 
+type LockDocument = z.infer<ReturnType<typeof makeSchemas>['lockDocument']>;
+
 /** Everything in the file. @throws LOCK_INVALID. */
-function documentOf(root: string, content: string | undefined): z.infer<typeof lockDocument> {
+function documentOf(root: string, content: string | undefined): LockDocument {
   if (content === undefined) return { version: 1, skills: {} };
   const file = join(root, LOCK_FILE);
   const document = jsonOf(content, file);
   // Not what zod makes of it: that has no entry of the name `__proto__`, which would then be lost.
-  if (lockDocument.safeParse(document).success) return document as z.infer<typeof lockDocument>;
+  if (schemas().lockDocument.safeParse(document).success) return document as LockDocument;
   throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Mend it, or move it away.');
 }
 

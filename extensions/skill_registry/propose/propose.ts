@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
@@ -26,10 +27,10 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/changed-text.ts';
 import { diffFailed, proposalDuplicate, proposalLimit, proposalRejected } from './errors.ts';
-import { addEvent, insertProposal, type NewProposal, openDuplicate, waitingOf } from './proposal-store.ts';
+import { addEvent, insertProposal, type NewProposal, openDuplicate, reportPath, waitingOf } from './proposal-store.ts';
 import { rejectedBefore } from './rejected-before.ts';
 import { replaceText } from './skill-text.ts';
-import type { ProposalInput } from './types.ts';
+import type { ProposalInput, ProposalReceipt } from './types.ts';
 
 /** Characters of a justification, and of the reason of a decision. */
 export const MAX_REASON = 10_000;
@@ -52,12 +53,12 @@ export interface Request {
   readonly notes: readonly string[];
 }
 
-/** Checks a proposal, stores it and writes its report. @returns its id. @throws as `Proposals.propose`. */
+/** Checks a proposal, stores it and writes its report. @throws as `Proposals.propose`. */
 export async function submit(
   context: ChangeContext,
   input: ProposalInput,
   turn: TurnContext | undefined,
-): Promise<string> {
+): Promise<ProposalReceipt> {
   const { writer } = context;
   checkWords(input);
   for (;;) {
@@ -103,7 +104,7 @@ export async function submit(
       writer.step('row');
       return true;
     });
-    if (isStored) return row.id;
+    if (isStored) return { proposalId: row.id, file: join(writer.dataDir, reportPath(row)), state: row.state };
   }
 }
 

@@ -69,8 +69,8 @@ export function isReportThere(dataDir: string, row: ProposalRow): boolean {
 export function writeDueReports(
   database: SqliteDatabase,
   dataDir: string,
-  onStep: (step: WriteStep) => void,
   at: string,
+  onStep: ((step: WriteStep) => void) | undefined,
 ): readonly Problem[] {
   const problems: Problem[] = [];
   try {
@@ -116,7 +116,7 @@ function writeReport(
   database: SqliteDatabase,
   dataDir: string,
   row: ProposalRow,
-  onStep: (step: WriteStep) => void,
+  onStep: ((step: WriteStep) => void) | undefined,
   at: string,
 ): void {
   const text = proposalReport(proposalOf(database, row, dataDir));
@@ -130,14 +130,14 @@ function writeReport(
     // There is no leftover of a crash.
   }
   const onTemporary = (): void => {
-    onStep('file-temporary');
+    onStep?.('file-temporary');
     // As late as possible: an editor may save at any moment.
     if (isReportEdited(dataDir, expected)) keepEdited(database, dataDir, row, at);
   };
   writeContained(dataDir, reportPath(row), text, { own: true, temporary, onTemporary });
-  onStep('file-written');
+  onStep?.('file-written');
   noteReport(database, row.id, { digests: digest, due: false });
-  onStep('file-noted');
+  onStep?.('file-noted');
 }
 
 /** Renames a report that somebody has edited to a name that is free. */

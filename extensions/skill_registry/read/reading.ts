@@ -121,16 +121,15 @@ export class SkillReading implements Reading {
   ): Promise<T> {
     const startedAt = performance.now();
     const { skill, refusal } = await this.#findAdmitted(request);
-    const report = (
-      outcome: SkillLoadedEvent['outcome'],
-      error: string | null,
-      details?: Partial<LoadDetails>,
-      durationSeconds: number = secondsSince(startedAt),
-    ): void => this.#report(request, skill, { outcome, durationSeconds, error }, details);
     const source = this.#sourceOf(skill);
     // Without a source: it was removed after this snapshot.
     if (!skill || !source || refusal) {
-      report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
+      const outcome = refusal ? 'refused' : 'failure';
+      this.#report(request, skill, {
+        outcome,
+        durationSeconds: secondsSince(startedAt),
+        error: refusal ?? 'SKILL_NOT_FOUND',
+      });
       if (request.audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
         throw skillHeldOrDisabled(refusal, skill?.id ?? request.skillId);
       throw this.#notFound(request);
@@ -140,11 +139,12 @@ export class SkillReading implements Reading {
       // The agent of a conversation may use what a person loads in it.
       if (request.audience === 'person' && request.turn) this.#context.grants.add(skill, request.turn);
       const details = detailsOf(loaded);
-      const seconds = secondsSince(startedAt);
-      if (details) (request.later ?? ((count) => count()))(() => report('success', null, details, seconds));
+      const done = { outcome: 'success', durationSeconds: secondsSince(startedAt), error: null } as const;
+      if (details) (request.later ?? ((count) => count()))(() => this.#report(request, skill, done, details));
       return loaded;
     } catch (error) {
-      report('failure', isCodedError(error) ? error.code : describeError(error));
+      const reason = isCodedError(error) ? error.code : describeError(error);
+      this.#report(request, skill, { outcome: 'failure', durationSeconds: secondsSince(startedAt), error: reason });
       throw error;
     }
   }

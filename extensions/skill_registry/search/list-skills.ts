@@ -1,4 +1,3 @@
-import type { TurnContext } from 'skill-registry/kernel';
 import { shorten } from '../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -12,8 +11,6 @@ export interface ListSkillsOptions {
   readonly searcher: Searcher;
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'likeness'> | undefined;
-  /** The visible skills, in order of the catalog. */
-  readonly skillsFor: (audience: 'model' | 'person', turn: TurnContext) => readonly Skill[];
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
 }
@@ -28,16 +25,20 @@ const WITHOUT_MEANING =
   'Search by meaning is off, so only skills that contain words of the query are found: use other words, in the language of the skills.';
 const WITH_MEANING = 'Use other words for the query.';
 
-/** Answers `list_skills` and the command's `search`. @throws INVALID_ARGUMENT. */
+/**
+ * Answers `list_skills` and the command's `search`.
+ *
+ * @param skills - Those that the caller sees, in order of the catalog.
+ * @throws INVALID_ARGUMENT.
+ */
 export function listSkills(
-  { searcher, meaning, skillsFor, readSkill }: ListSkillsOptions,
-  { query, tag, source, limit = 20, why = false, audience = 'model' }: ListQuery,
-  turn: TurnContext,
+  { searcher, meaning, readSkill }: ListSkillsOptions,
+  skills: readonly Skill[],
+  { query, tag, source, limit = 20, why = false }: ListQuery,
 ): SkillList {
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
   const accepts = (skill: Skill): boolean =>
     (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source);
-  const skills = skillsFor(audience, turn);
   const text = query?.trim().slice(0, MAX_QUERY);
   if (!text) {
     const found = skills.filter(accepts);

@@ -3,6 +3,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { unapprovedRootProblem } from '../../../kernel/host.ts';
 import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
+import { skillNotFound } from '../skill/errors.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { RemoteFiles } from '../trust/types.ts';
 import type { PackScopes } from './types.ts';
@@ -120,6 +121,26 @@ export function createScannedSkills<T>(): ScannedSkills<T> {
       if (own === undefined) throw resourceNotFound(skill.qualifiedId, 'its source has no such skill');
       return own;
     },
+  };
+}
+
+/** Files of any skill, read through its source. SKILL_NOT_FOUND when its source has been removed. */
+export interface SourceReader {
+  readonly readSkill: (skill: Skill) => Buffer;
+  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
+  readonly listed: (skill: Skill) => readonly ResourceInfo[];
+}
+
+export function createSourceReader(sources: () => readonly SkillSource[], config: SkillRegistryConfig): SourceReader {
+  const sourceOf = (skill: Skill): SkillSource => {
+    const source = sources().find(({ id }) => id === skill.source);
+    if (source) return source;
+    throw skillNotFound(skill.id, []);
+  };
+  return {
+    readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
+    readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
+    listed: (skill) => sourceOf(skill).resources(skill),
   };
 }
 

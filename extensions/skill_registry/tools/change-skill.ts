@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
-import type { ToolCall } from 'skill-registry/kernel';
+import { defineTool, type Tool, type ToolCall, z } from 'skill-registry/kernel';
+import { showHidden } from '../../../lib/text/index.ts';
 import { writeDenied } from '../history/errors.ts';
+import { composeSkillMd } from '../propose/skill-text.ts';
 import type { ProposalReceipt } from '../propose/types.ts';
+import { invalidArgument } from '../skill/errors.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /** A change that an agent asks for. */
@@ -49,13 +52,88 @@ export async function changeSkill(
   return { done: true, revision: number };
 }
 
-export interface ReceiptForModels {
+export function createSkillTool(registry: SkillsForTools): Tool {
+  return defineTool({
+    name: 'create_skill',
+    description:
+      'Creates a new skill from what you learnt, or proposes it for review. First look for an existing skill to change instead.',
+    input: z.strictObject({
+      skill_id: z.string().describe('Its name: lower-case letters, digits and hyphens.'),
+      description: z
+        .string()
+        .describe('What it does and when to use it. Other agents see only this before they load it.'),
+      body: z.string().describe('The instructions, in markdown.'),
+      justification: z.string().describe('Why it is worth having.'),
+    }),
+    execute: async ({ skill_id: skillId, description, body, justification }, { turn }) => {
+      const content = composeSkillMd(skillId, description, body);
+      const changed = await changeSkill(registry, { kind: 'create', skillId, content, justification }, { turn });
+      const { done, ...rest } = changed;
+      return { success: true, skill_id: skillId, ...rest, state: changed.done ? 'created' : changed.state };
+    },
+  });
+}
+
+export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals'>): Tool {
+  return defineTool({
+    name: 'propose_skill_update',
+    description:
+      'Proposes a change to a skill that was wrong or incomplete. A person reviews it; nothing changes before. ' +
+      'Read the file as it is first, with its frontmatter if you can, and say what happened that shows the need.',
+    input: z.strictObject({
+      skill_id: z.string(),
+      old_string: z.string().optional().describe('A text that occurs once in the file, exactly.'),
+      new_string: z.string().optional().describe('What takes its place.'),
+      diff: z.string().optional().describe('Or a unified diff against the file as it is.'),
+      content: z.string().optional().describe('Or the whole new text of the file.'),
+      path: z.string().optional().describe('Relative to the skill. Default: SKILL.md.'),
+      justification: z.string().describe('Why the change is needed.'),
+      evidence: z.string().optional().describe('What shows it: errors, failed tests, what the user said.'),
+    }),
+    async execute({ skill_id: skillId, old_string: oldString, new_string: newString, ...rest }, { turn }) {
+      const receipt = await registry.proposals.propose({ skillId, oldString, newString, ...rest }, turn);
+      return { success: true, ...receiptForModels(receipt) };
+    },
+  });
+}
+
+/** Lists only the proposals of the agent that asks. */
+export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals'>): Tool {
+  return defineTool({
+    name: 'list_proposals',
+    description:
+      'What became of the changes you proposed, newest first. A rejection has its reason; "stale" means that the skill has changed since.',
+    input: z.strictObject({
+      skill_id: z.string().optional().describe('Only those for this skill.'),
+      limit: z.int().min(1).max(100).default(20).describe('At most this many.'),
+    }),
+    async execute({ skill_id: skillId, limit }, { turn }) {
+      if (turn.agentId === undefined)
+        throw invalidArgument('list_proposals shows an agent its own proposals, and this caller is no agent.');
+      const author = `agent:${turn.agentId}`;
+      const own = await proposals.list('all', { author, skillId, limit });
+      const rows = own.map(({ id, skillId: skill_id, state, decision }) => ({
+        ...{ proposal_id: id, skill_id, state },
+        ...{ decided_by: visibleText(decision?.by), reason: visibleText(decision?.reason) },
+      }));
+      return { success: true, proposals: rows };
+    },
+  });
+}
+
+// --- internal ---
+
+interface ReceiptForModels {
   readonly proposal_id: string;
   readonly file: string;
   readonly state: string;
 }
 
 /** The receipt with the path of the report relative to the root, because a model must not get the path of the root. */
-export function receiptForModels({ proposalId, file, state }: ProposalReceipt): ReceiptForModels {
+function receiptForModels({ proposalId, file, state }: ProposalReceipt): ReceiptForModels {
   return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, state };
+}
+
+function visibleText(text: string | null = null): string | null {
+  return text && showHidden(text);
 }

@@ -2,12 +2,10 @@ import { runTool, type Tool, type ToolCall } from 'skill-registry/kernel';
 import type { ToolName } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { workflowEventTool } from '../workflow/event-tool.ts';
-import { createSkillTool } from './create-skill.ts';
+import { createSkillTool, listProposalsTool, proposeSkillUpdateTool } from './change-skill.ts';
 import { listSkillsTool, readSkillResourceTool, readSkillTool } from './list-and-read-skills.ts';
-import { listProposalsTool } from './list-proposals.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { activateSkillTool, readResourceTool } from './promptpack-skills.ts';
-import { proposeSkillUpdateTool } from './propose-skill-update.ts';
 import { skillTool } from './skill.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 

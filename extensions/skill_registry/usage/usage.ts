@@ -40,6 +40,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   const recorder = createUsageRecorder(snapshot, () => {
     if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
+  let chosen: UsageRecorder | undefined;
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FLUSH_MS;
   let closed = false;
@@ -100,9 +101,10 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   };
 
   return {
-    /** Asked for with the first note: loading SQLite takes time. */
+    /** Decided with the first note: loading SQLite takes time. */
     get recorder() {
-      return isOn && whyNoSqlite() === undefined ? recorder : NO_RECORDER;
+      chosen ??= isOn && whyNoSqlite() === undefined ? recorder : NO_RECORDER;
+      return chosen;
     },
     async report({ skillId, agent, since = '30d' } = {}) {
       const until = Date.now();

@@ -6,14 +6,7 @@ import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
 import type { OverlapReport } from '../types.ts';
 import { neighbourhoods } from './neighbourhoods.ts';
-import {
-  firstHits,
-  type RetrievalChange,
-  retrievalEffect,
-  stolenQueries,
-  triggerQueries,
-  withText,
-} from './trigger-queries.ts';
+import { firstHits, type RetrievalChange, stolenQueries, triggerQueries, withText } from './trigger-queries.ts';
 
 /** Which skills compete for the same queries. */
 export interface Overlap {
@@ -45,43 +38,62 @@ export interface OverlapOptions {
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
 }
 
-/** Creates the functions that compare skills with each other. */
-export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
-  const named = (skillId: string, text: string): Skill => snapshot().byId.get(skillId) ?? newSkill(skillId, text);
+/** As `Overlap.overlap`. */
+export async function overlapReport({ visible, searcher, readFile }: OverlapOptions): Promise<OverlapReport> {
+  const skills = visible({});
+  await searcher.prepare(skills);
+  const { queries, problems } = await triggerQueries(skills, readFile, createBreaks());
+  const groups = await neighbourhoods(skills, createBreaks());
   return {
-    async overlap(): Promise<OverlapReport> {
-      const skills = visible({});
-      await searcher.prepare(skills);
-      const { queries, problems } = await triggerQueries(skills, readFile, createBreaks());
-      const groups = await neighbourhoods(skills, createBreaks());
-      return {
-        neighbourhoods: groups,
-        queries: queries.length,
-        stolen: await stolenQueries(searcher, skills, queries, createBreaks()),
-        problems,
-      };
-    },
-    async retrievalEffect(skillId, text): Promise<readonly RetrievalChange[]> {
-      const skills = visible({});
-      await searcher.prepare(skills);
-      const { queries } = await triggerQueries(skills, readFile, createBreaks());
-      return retrievalEffect(searcher, skills, queries, named(skillId, text), text, createBreaks());
-    },
-    async firstHits(queries, as, until) {
-      const takeBreak = createBreaks();
-      const skills = visible({});
-      const seen = as ? withText(searcher, skills, named(as.skillId, as.text), as.text) : skills;
-      // Indexes in slices. A search would index everything at once.
-      await searcher.prepare(seen, takeBreak);
-      return firstHits(searcher, seen, queries, takeBreak, until);
-    },
+    neighbourhoods: groups,
+    queries: queries.length,
+    stolen: await stolenQueries(searcher, skills, queries, createBreaks()),
+    problems,
   };
+}
+
+/** As `Overlap.retrievalEffect`. */
+export async function retrievalEffect(
+  { snapshot, visible, searcher, readFile }: OverlapOptions,
+  skillId: string,
+  text: string,
+): Promise<readonly RetrievalChange[]> {
+  const takeBreak = createBreaks();
+  const skills = visible({});
+  const { queries } = await triggerQueries(skills, readFile, takeBreak);
+  // Most catalogs have none, and then nothing needs to be indexed.
+  if (queries.length === 0) return [];
+  const texts = queries.map(({ query }) => query);
+  await searcher.prepare(skills);
+  const now = await firstHits(searcher, skills, texts, takeBreak);
+  const changed = withText(searcher, skills, skillNamedOrNew(snapshot(), skillId, text), text);
+  await searcher.prepare(changed);
+  const then = await firstHits(searcher, changed, texts, takeBreak);
+  return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
+    const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
+    return before === after ? [] : [{ query, skillId: skill.id, shouldTrigger, before, after }];
+  });
+}
+
+/** As `Overlap.firstHits`. */
+export async function firstHitsAs(
+  { snapshot, visible, searcher }: OverlapOptions,
+  ...[queries, as, until]: Parameters<Overlap['firstHits']>
+): ReturnType<Overlap['firstHits']> {
+  const takeBreak = createBreaks();
+  const skills = visible({});
+  const seen = as ? withText(searcher, skills, skillNamedOrNew(snapshot(), as.skillId, as.text), as.text) : skills;
+  // Indexes in slices. A search would index everything at once.
+  await searcher.prepare(seen, takeBreak);
+  return firstHits(searcher, seen, queries, takeBreak, until);
 }
 
 // --- internal ---
 
-/** A skill that is only proposed; a text without a header gets an empty one. */
-function newSkill(id: string, text: string): Skill {
+/** For an id that no skill has: a skill that is only proposed; a text without a header gets an empty one. */
+function skillNamedOrNew({ byId }: Snapshot, id: string, text: string): Skill {
+  const present = byId.get(id);
+  if (present) return present;
   const file = `${id}/SKILL.md`;
   const header = parseSkill(text, file, id).header ?? parseSkill(`# ${id}`, file, id).header;
   const identity = { id, qualifiedId: `proposed:${id}`, source: 'proposed', file, dir: null, realFile: null };

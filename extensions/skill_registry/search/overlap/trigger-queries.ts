@@ -85,7 +85,8 @@ export async function stolenQueries(
   queries: readonly TriggerQuery[],
   takeBreak: () => Promise<void>,
 ): Promise<readonly StolenQuery[]> {
-  const hits = await firstHits(searcher, skills, textsOf(queries), takeBreak);
+  const texts = queries.map(({ query }) => query);
+  const hits = await firstHits(searcher, skills, texts, takeBreak);
   return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
     const found = hits[at]?.id ?? null;
     if ((found === skill.id) === shouldTrigger) return [];
@@ -94,30 +95,11 @@ export async function stolenQueries(
 }
 
 /**
- * The trigger queries of all skills whose first hit would change with a new text of one skill. Changes nothing.
+ * What a model would see if a skill had this SKILL.md.
  *
  * @param skills - The skills that models see. `skill` may be missing: it may be new or hidden.
  * @param text - The whole new SKILL.md; a text without a header removes the skill.
  */
-export async function retrievalEffect(
-  searcher: Searcher,
-  skills: readonly Skill[],
-  queries: readonly TriggerQuery[],
-  skill: Skill,
-  text: string,
-  takeBreak: () => Promise<void>,
-): Promise<readonly RetrievalChange[]> {
-  const now = await firstHits(searcher, skills, textsOf(queries), takeBreak);
-  const changed = withText(searcher, skills, skill, text);
-  await searcher.prepare(changed);
-  const then = await firstHits(searcher, changed, textsOf(queries), takeBreak);
-  return queries.flatMap(({ skill: owner, query, shouldTrigger }, at) => {
-    const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
-    return before === after ? [] : [{ query, skillId: owner.id, shouldTrigger, before, after }];
-  });
-}
-
-/** What a model would see if a skill had this SKILL.md. @param skills, skill, text - As of `retrievalEffect`. */
 export function withText(searcher: Searcher, skills: readonly Skill[], skill: Skill, text: string): readonly Skill[] {
   const proposed = searcher.propose(skill, text);
   // Models cannot find a skill that they do not see.
@@ -126,10 +108,6 @@ export function withText(searcher: Searcher, skills: readonly Skill[], skill: Sk
 }
 
 // --- internal ---
-
-function textsOf(queries: readonly TriggerQuery[]): readonly string[] {
-  return queries.map(({ query }) => query);
-}
 
 function invalid(skill: Skill, error: unknown): Problem {
   const reason =
