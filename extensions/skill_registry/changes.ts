@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
-import { isAllFinished } from './history/history-database.ts';
+import { countWaitingProposals, isAllFinished } from './history/history-database.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
 import type { Proposal } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
 
 /** As `OpenChanges`, but opened on first use, because most processes only read skills. */
 export interface Changes extends Pick<OpenChanges, Doors | 'recover' | 'problems' | 'keep'> {
+  /** As `SkillRegistryAdmin.waitingProposals`, in a root that may be written. */
+  waitingProposals(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,9 @@ export function createChanges(source: ChangeSource, options: ChangeOptions): Cha
     ) as unknown as OpenChanges[D];
   };
 
+  const file = join(options.dataDir, 'history.db');
+  const hasHistory = (): boolean => existsSync(file) && whyNoSqlite() === undefined;
+
   return {
     proposals: {
       ...doorOf('proposals'),
@@ -78,8 +83,21 @@ export function createChanges(source: ChangeSource, options: ChangeOptions): Cha
     async recover() {
       if (options.mayRecover === false) return;
       // Only the database is asked, so that a start with nothing to recover does not load the code for it.
-      const file = join(options.dataDir, 'history.db');
-      if (existsSync(file) && whyNoSqlite() === undefined && !isAllFinished(file)) await (await open()).recover();
+      if (hasHistory() && !isAllFinished(file)) await (await open()).recover();
+    },
+    async waitingProposals() {
+      if (!hasHistory()) return 0;
+      const { createHistoryFile } = await import('./history/history-file.ts');
+      const history = createHistoryFile(file, false);
+      try {
+        return countWaitingProposals(history.reading());
+      } catch (error) {
+        if (!isCodedError(error)) throw error;
+        // Why it cannot be read is among the problems.
+        return 0;
+      } finally {
+        history.close();
+      }
     },
     problems: (): readonly Problem[] => opened?.problems() ?? [],
     keep: async (...args) => (await open()).keep(...args),
