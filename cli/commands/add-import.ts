@@ -146,7 +146,13 @@ async function planOf(
   return frozen || what === undefined ? origin.restore({ to }) : origin.add(what, { all, cwd, link, skills, to });
 }
 
-/** Records who took skills from a source for the first time, and how that was answered. @throws TRUST_UNUSABLE. */
+/**
+ * Records who took skills from a source for the first time, and how that was answered. Call it before anything is written: when it
+ * throws, nothing is installed. When writing fails afterwards, the record stays. It is about the source and no content: it frees no
+ * skill, so nothing is read as approved because of it.
+ *
+ * @throws TRUST_UNUSABLE.
+ */
 function approveSource({ source, skills }: AddPlan, options: GlobalOptions & AddFlags, terminal: Terminal): void {
   if (source === undefined || decisionAbout(source)) return;
   const ids = skills.map(({ id }) => id).join(', ');
