@@ -17,7 +17,7 @@ export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
   if (root !== undefined) {
     const given = resolve(cwd, root);
     if (isFolder(given)) return given;
-    throw new CodedError('ROOT_NOT_FOUND', `--root ${root} is not a folder. Give an existing one.`, { root });
+    throw new CodedError('ROOT_NOT_FOUND', `The root ${root} is not a folder. Give an existing one.`, { root });
   }
   for (let dir = cwd; ; dir = dirname(dir)) {
     if (isRoot(dir)) return dir;

@@ -78,7 +78,7 @@ export async function add(
 
 /**
  * `skill-registry import`. Without a terminal and without `--yes` it shows what it would write, and writes nothing. With `--json`:
- * `{ from, skills: [SkillToAdd], refused, left_out, unrendered, prompt, manifest, created: [ChangedSkill] }`.
+ * `{ from, skills: [SkillToAdd], already_imported: [string], refused, left_out, unrendered, prompt, manifest, created: [ChangedSkill] }`.
  */
 export async function importSkills(
   path: string,
@@ -87,7 +87,7 @@ export async function importSkills(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const plan = await registry.origin.import(path, { name: options.name, cwd: terminal.cwd });
-  const { skills, refused, prompt } = plan;
+  const { skills, installed, refused, prompt } = plan;
   const isShownOnly = !options.yes && !terminal.ask;
   const print = isShownOnly && !options.json ? terminal.out : terminal.err;
   print(`${describeImport(plan)}\n`);
@@ -98,6 +98,7 @@ export async function importSkills(
     printJson(terminal, {
       from: plan.origin,
       skills: skills.map(toWire),
+      already_imported: installed,
       refused,
       left_out: plan.leftOut,
       unrendered: plan.unrendered.map(toWire),
@@ -117,7 +118,8 @@ export async function importSkills(
   const ids = new Set(created.map(({ id }) => id));
   await printHeld(registry, ({ id }) => ids.has(id), terminal);
   await registry.close();
-  const isDone = skills.length > 0 && (isShownOnly || (isMeant && refused.length === 0));
+  const isThere = skills.length === 0 && installed.length > 0;
+  const isDone = isShownOnly ? isThere || skills.length > 0 : (isThere || isMeant) && refused.length === 0;
   return isDone ? EXIT.done : EXIT.problem;
 }
 
@@ -144,7 +146,13 @@ async function planOf(
   return frozen || what === undefined ? origin.restore({ to }) : origin.add(what, { all, cwd, link, skills, to });
 }
 
-/** Records who took skills from a source for the first time, and how that was answered. @throws TRUST_UNUSABLE. */
+/**
+ * Records who took skills from a source for the first time, and how that was answered. Call it before anything is written: when it
+ * throws, nothing is installed. When writing fails afterwards, the record stays. It is about the source and no content: it frees no
+ * skill, so nothing is read as approved because of it.
+ *
+ * @throws TRUST_UNUSABLE.
+ */
 function approveSource({ source, skills }: AddPlan, options: GlobalOptions & AddFlags, terminal: Terminal): void {
   if (source === undefined || decisionAbout(source)) return;
   const ids = skills.map(({ id }) => id).join(', ');
@@ -226,22 +234,23 @@ function importQuestion({ skills }: ImportPlan): string {
   return `Write ${skills.length === 1 ? printable(skills[0]?.id ?? '') : `these ${skills.length} skills`}?`;
 }
 
-function manifestOf({ skills }: ImportPlan) {
-  return { agent: { uses_skills: skills.map(({ id }) => id) }, depends_on: ['skill_registry'] };
+function manifestOf({ installed, skills }: ImportPlan) {
+  return { agent: { uses_skills: [...installed, ...skills.map(({ id }) => id)] }, depends_on: ['skill_registry'] };
 }
 
 function describeImport(plan: ImportPlan): string {
-  const { skills, leftOut, refused, unrendered, prompt } = plan;
+  const { installed, leftOut, refused, unrendered, prompt } = plan;
   const jinja = unrendered.map(({ skillId, path, line, text }) => `${skillId}/${path}:${line}: ${text}`);
   const { agent, depends_on } = manifestOf(plan);
   return [
     describePlan(plan),
+    ...shownList('Imported already, and unchanged:', installed),
     ...shownList(
       'Not imported:',
       [...refused, ...leftOut].map(({ path, reason }) => `${path}: ${reason}`),
     ),
     ...shownList('Nothing renders templates in a skill, so write out what these stand for:', jinja),
-    ...(prompt === undefined || skills.length === 0
+    ...(prompt === undefined || agent.uses_skills.length === 0
       ? []
       : [
           '',

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
-import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import wrapAnsi from 'wrap-ansi';
 import {
   countsOf,
@@ -107,13 +107,15 @@ function foldersIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
   } catch (error) {
-    throw noFolder(error);
+    throw noOutputs(folder, error as NodeJS.ErrnoException);
   }
 }
 
-function noFolder(error: unknown): CodedError {
-  const message = `--outputs must be a folder with one folder for each skill: ${String(error)}`;
-  return new CodedError('INVALID_ARGUMENT', message);
+function noOutputs(folder: string, error: NodeJS.ErrnoException): CodedError {
+  const whyNot: Readonly<Record<string, string>> = { ENOENT: 'there is no such folder', ENOTDIR: 'it is a file' };
+  const why = whyNot[error.code ?? ''] ?? describeError(error);
+  const message = `No outputs can be read from ${folder}: ${why}. Expected a folder with one folder for each skill, and in that one for each case, called as its id, with output.md or output.txt in it. Whoever runs the cases writes them; docs/evidence.md of the package shows how.`;
+  return new CodedError('INVALID_ARGUMENT', message, {}, error);
 }
 
 function sumOf(results: readonly EvaluationResult[]): EvaluationResult['totals'] {

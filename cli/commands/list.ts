@@ -43,7 +43,9 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
     const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(skills, counts);
     terminal.out(`${formatTable(...withoutOneSource(table, terminal), widthOf(terminal))}\n`);
   }
-  const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}`;
+  const proposals = await registry.admin.waitingProposals();
+  const waiting = proposals > 0 ? `${proposals} proposal(s) wait for a decision: skill-registry proposals list\n` : '';
+  const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}${waiting}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
     const table = withoutOneSource(tokenTable(skills, counts), terminal);

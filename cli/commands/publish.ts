@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Published } from '../../extensions/skill_registry/host.ts';
-import { formatTable, printable, toWire } from '../../lib/text/index.ts';
+import { formatTable, printable, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   EXIT,
@@ -43,13 +43,25 @@ export async function publish(
 
 function publishedLines({ to, skills, refused, notOfRoot, removed }: Published): readonly string[] {
   const leftOut = skills.filter((skill) => skill.leftOut > 0);
+  const linking = skills.filter(({ links }) => links.length > 0);
   return [
     ...refused.map(({ skillId, reason }) => `Not published: ${skillId}: ${reason}.`),
     ...leftOut.map(({ name, leftOut: count }) => `${name}: ${count} private file(s) or folder(s) were left out.`),
+    ...linking.map(
+      ({ name, links }) => `${name}: ${links.length} link(s) were not followed and left out: ${listed(links)}.`,
+    ),
     ...(notOfRoot.length > 0
       ? [`${notOfRoot.length} skill(s) that are not of this root were not published; name those that are to be.`]
       : []),
     ...(removed.length > 0 ? [`No longer published: ${removed.join(', ')}.`] : []),
     `${skills.length} skill(s) in ${to}. Serve this folder with any web server. On other machines: skill-registry add https://..., or sources: [{ wellKnown: https://... }]`,
   ];
+}
+
+/** Paths that are named. */
+const MAX_NAMED = 10;
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
+  return `${paths.slice(0, MAX_NAMED).map(showName).join(', ')}${more}`;
 }

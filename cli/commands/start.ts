@@ -45,10 +45,6 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
     await kernel.shutdown();
     return EXIT.problem;
   }
-  const known = kernel.extensions().map(({ id }) => id);
-  for (const id of enable)
-    if (!known.includes(id))
-      printLine(`--enable ${id}: there is no such extension. skill-registry extensions list shows all.`);
   await kernel.stopped;
   for (const message of kernel.undelivered()) printLine(message);
   // Timers or connections that an extension has left open must not keep the process running.

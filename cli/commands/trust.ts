@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
@@ -7,7 +7,7 @@ import { decisionAbout, sourceNamed } from '../../extensions/skill_registry/host
 import { describeFindings } from '../../extensions/skill_registry/propose/describe.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
-import { formatTable, printable, toWire } from '../../lib/text/index.ts';
+import { formatTable, nearestIds, printable, toWire } from '../../lib/text/index.ts';
 import { type Decision, describeSubject, openTrust, type Trust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
@@ -252,17 +252,29 @@ async function decideSkill(
     if (options.json) printJson(terminal, { action, ...toWire(decided) });
     return EXIT.done;
   } catch (error) {
-    if (isCodedError(error, 'SKILL_NOT_FOUND') && canBeRoot(action, id, options, terminal)) return undefined;
-    throw error;
+    if (!isCodedError(error, 'SKILL_NOT_FOUND') || options.digest !== undefined || options.root !== undefined)
+      throw error;
+    if (isRoot(action, id, terminal)) return undefined;
+    throw await namesNothing(id, registry, terminal);
   } finally {
     await registry.close();
   }
 }
 
 /** Whether a name that is no skill is the folder of a root. An approval may be taken back after its folder is gone. */
-function canBeRoot(action: Decision['action'], name: string, options: TrustOptions, terminal: Terminal): boolean {
-  if (options.digest !== undefined || options.root !== undefined) return false;
-  return action === 'revoke' || existsSync(resolve(terminal.cwd, name));
+function isRoot(action: Decision['action'], name: string, { cwd }: Terminal): boolean {
+  const path = resolve(cwd, name);
+  return existsSync(path) || (action === 'revoke' && isDecided('root', futureRealPath(path)));
+}
+
+async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Terminal): Promise<CodedError> {
+  const sources = (await registry.origin.sources()).map(({ source }) => source);
+  const folders = readdirSync(cwd, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const names = [...registry.snapshot().byId.keys(), ...sources, ...folders.map((folder) => folder.name)];
+  const nearest = nearestIds(new Set(names), name);
+  const near = nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : '';
+  const message = `${JSON.stringify(name)} is no skill, no source and no folder here. Expected the id of a skill, a source (owner/repo, an address, npm:name) or the folder of a root.${near}`;
+  return new CodedError('INVALID_ARGUMENT', message);
 }
 
 /** Shows what was found and asks. @returns the digest of what was shown when the answer is yes. */

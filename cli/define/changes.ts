@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ProposalState } from '../../extensions/skill_registry/host.ts';
+import type { PurgeOptions } from '../commands/changes/decide-proposal.ts';
 import type { EditOptions } from '../commands/changes/edit-proposal.ts';
-import type { PurgeOptions } from '../commands/changes/proposals.ts';
 import type { ReviewWaitingOptions } from '../commands/changes/review-waiting.ts';
 import type {
   ConfirmedOptions,
@@ -23,7 +23,7 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
   make('list', 'proposals, newest first', 'skill-registry proposals list --state all', proposals)
     .addOption(new Option('--state <state>', 'only proposals in this state (default: open and stale)').choices(states))
     .action(async (options: GlobalOptions & { state?: ProposalState | 'all' }) =>
-      done(await (await import('../commands/changes/proposals.ts')).listProposals(options, terminal)),
+      done(await (await import('../commands/changes/show-proposals.ts')).listProposals(options, terminal)),
     );
   const id = 'its id, or at least six characters of its beginning or end';
   make(
@@ -35,7 +35,7 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .argument('<id>', id)
     .option('--proposed', 'print only the proposed text of the file, whole')
     .action(async (wanted: string, options: GlobalOptions & { proposed?: boolean }) =>
-      done(await (await import('../commands/changes/proposals.ts')).showProposal(wanted, options, terminal)),
+      done(await (await import('../commands/changes/show-proposals.ts')).showProposal(wanted, options, terminal)),
     );
   make(
     'review',
@@ -66,7 +66,7 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .argument('<id>', decided)
     .option('--yes', 'show the difference and do not ask')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions) =>
-      done(await (await import('../commands/changes/proposals.ts')).approveProposal(wanted, options, terminal)),
+      done(await (await import('../commands/changes/decide-proposal.ts')).approveProposal(wanted, options, terminal)),
     );
   make(
     'reject',
@@ -79,7 +79,7 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .requiredOption('--reason <text>', 'why; the agent that proposed it reads this')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions & { reason: string }) =>
-      done(await (await import('../commands/changes/proposals.ts')).rejectProposal(wanted, options, terminal)),
+      done(await (await import('../commands/changes/decide-proposal.ts')).rejectProposal(wanted, options, terminal)),
     );
   make(
     'purge',
@@ -91,7 +91,7 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .option('--rejected', 'all rejected proposals')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (ids: readonly string[], options: GlobalOptions & PurgeOptions) =>
-      done(await (await import('../commands/changes/proposals.ts')).purgeProposals(ids, options, terminal)),
+      done(await (await import('../commands/changes/decide-proposal.ts')).purgeProposals(ids, options, terminal)),
     );
   make(
     'stats',
@@ -99,7 +99,7 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     'skill-registry proposals stats --json',
     proposals,
   ).action(async (options: GlobalOptions) =>
-    done(await (await import('../commands/changes/proposals.ts')).showStats(options, terminal)),
+    done(await (await import('../commands/changes/show-proposals.ts')).showStats(options, terminal)),
   );
 }
 

@@ -115,9 +115,10 @@ function decisionsFor(
   | 'whoSees'
   | 'setDisabled'
   | 'waiting'
+  | 'waitingProposals'
   | 'inspectSkills'
 > {
-  const { catalog, changes, heldSkills } = parts;
+  const { catalog, changes, heldSkills, waiting } = parts;
   const trustOf = (skillId: string) => heldSkills.trustOf(knownSkill(parts, skillId));
   return {
     trustOf,
@@ -143,6 +144,10 @@ function decisionsFor(
       assertOpen(parts);
       const { waitingFor } = await import('./waiting-for-person.ts');
       return waitingFor({ proposals: changes.proposals, snapshot: () => catalog.snapshot(), trustOf });
+    },
+    async waitingProposals() {
+      assertOpen(parts);
+      return waiting ? waiting.waitingProposals() : changes.waitingProposals();
     },
     async inspectSkills() {
       assertOpen(parts);

@@ -221,6 +221,11 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    */
   waiting(): Promise<WaitingForPerson>;
   /**
+   * How many proposals `waiting` would list, in about a millisecond: nothing is compared and nothing inspected. 0 also for a history
+   * that cannot be read, which is among the problems.
+   */
+  waitingProposals(): Promise<number>;
+  /**
    * Disables a skill for agents, or enables it again. Writes `disabled` in `data/skill_registry/config.yaml`, keeps its comments and
    * other keys, and changes this registry at once. Other registries use the new setting from their next start on.
    *

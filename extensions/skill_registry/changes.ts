@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
-import { isAllFinished } from './history/history-database.ts';
+import { countWaitingProposals, isAllFinished } from './history/history-database.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
@@ -10,6 +10,8 @@ import { registryClosed } from './skill/errors.ts';
 /** As `OpenChanges`, but opened on first use, because most processes only read skills. */
 export interface Changes extends Pick<OpenChanges, Exclude<Doors, 'proposals'> | 'recover' | 'problems' | 'keep'> {
   readonly proposals: Proposals;
+  /** As `SkillRegistryAdmin.waitingProposals`, in a root that may be written. */
+  waitingProposals(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,9 @@ export function createChanges(source: Omit<ChangeSource, 'listeners'>, options: 
     ) as unknown as OpenChanges[D];
   };
 
+  const file = join(options.dataDir, 'history.db');
+  const hasHistory = (): boolean => existsSync(file) && whyNoSqlite() === undefined;
+
   return {
     proposals: {
       ...doorOf('proposals'),
@@ -76,8 +81,21 @@ export function createChanges(source: Omit<ChangeSource, 'listeners'>, options: 
     async recover() {
       if (options.mayRecover === false) return;
       // Only the database is asked, so that a start with nothing to recover does not load the code for it.
-      const file = join(options.dataDir, 'history.db');
-      if (existsSync(file) && whyNoSqlite() === undefined && !isAllFinished(file)) await (await open()).recover();
+      if (hasHistory() && !isAllFinished(file)) await (await open()).recover();
+    },
+    async waitingProposals() {
+      if (!hasHistory()) return 0;
+      const { createHistoryFile } = await import('./history/history-file.ts');
+      const history = createHistoryFile(file, false);
+      try {
+        return countWaitingProposals(history.reading());
+      } catch (error) {
+        if (!isCodedError(error)) throw error;
+        // Why it cannot be read is among the problems.
+        return 0;
+      } finally {
+        history.close();
+      }
     },
     problems: (): readonly Problem[] => opened?.problems() ?? [],
     keep: async (...args) => (await open()).keep(...args),

@@ -253,7 +253,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   inspectSkills: {},
   whoSees: { agents: listOf(turn) },
   setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: bool, actor },
-  waiting: {},
+  ...{ waiting: {}, waitingProposals: {} },
   prepareMessage: { skillId: text, args: text, turn },
   recordOffers: { skillIds: textList, turn },
   evidence: { skillId: text },

@@ -7,6 +7,7 @@ import { type Catalog, SkillCatalog } from './catalog/catalog.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
+import type { WaitingChanges } from './history/waiting-changes.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type IsHeldNow, type ReadingContext, SkillReading } from './read/reading.ts';
@@ -78,6 +79,8 @@ export interface Parts {
   readonly meaning: Meaning | undefined;
   readonly overlap: Overlap;
   readonly changes: Changes;
+  /** Of a root that nobody has approved. */
+  readonly waiting: WaitingChanges | undefined;
   readonly usage: RecordedUsage;
   /** As of `instanceOf`. */
   readonly instance: () => string;

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, parse } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { agentNotFound, agentUnavailable } from '../errors.ts';
-import { builtExtensions, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
+import { builtExtensions, codeFilesOf, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { heldWithProblems } from './untrusted-root.ts';
 
@@ -75,6 +75,7 @@ export function discoverExtensions(packageDir: string, rootDir: string | undefin
     if (earlier) problems.push(overridden(id, file, earlier.dir));
     found.set(id, { manifest: parsed.manifest, dir, origin });
   }
+  if (rootDir !== undefined) problems.push(...codeFilesOf(rootDir).map((name) => noFolder(rootDir, name)));
   return { extensions: [...found.values()], broken, problems };
 }
 
@@ -190,6 +191,12 @@ function noManifest(dir: string): Problem {
   const todo = other === undefined ? 'Add one' : `It has ${other}: write it as manifest.yaml`;
   const message = `${basename(dir)} has no readable manifest.yaml, so it is no extension. ${todo}, or move the folder away.`;
   return { code: 'MANIFEST_MISSING', severity: 'warning', file: dir, message };
+}
+
+function noFolder(rootDir: string, name: string): Problem {
+  const { name: id, ext } = parse(name);
+  const message = `extensions/${name} is never loaded: an extension is a folder with a manifest. Move it to extensions/${id}/main${ext} and add extensions/${id}/manifest.yaml, or move it out of extensions/.`;
+  return { code: 'MANIFEST_MISSING', severity: 'warning', file: join(rootDir, name), message };
 }
 
 function duplicateId(id: string, file: string, firstDir: string): Problem {

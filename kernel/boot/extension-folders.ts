@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
 
 /** The folder with the package.json of this package; the same for sources and for dist/. */
 export function packageRoot(): string {
@@ -25,20 +25,36 @@ export function foldersOfRoot(rootDir: string, packageDir: string, ownSources: s
   return foldersOf(rootDir).filter((name) => !own.includes(name));
 }
 
+/** The endings of a file with the code of an extension, in the order in which they are looked for. */
+export const CODE_ENDINGS: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
+
+/** Names of the files with code that lie in a folder itself. Empty when the folder does not exist. */
+export function codeFilesOf(dir: string): readonly string[] {
+  return entriesOf(dir)
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !/\.d\.m?ts$/.test(entry.name))
+    .map(({ name }) => name)
+    .filter((name) => CODE_ENDINGS.includes(extname(name)))
+    .sort();
+}
+
 /** Names of the folders and links in a folder, without hidden ones. Empty when the folder does not exist. */
 export function foldersOf(dir: string): readonly string[] {
+  return entriesOf(dir)
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+// --- internal ---
+
+function entriesOf(dir: string): readonly Dirent[] {
   try {
-    return readdirSync(dir, { withFileTypes: true })
-      .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
-      .map((entry) => entry.name)
-      .sort();
+    return readdirSync(dir, { withFileTypes: true });
   } catch {
     // Most roots have no extensions folder.
     return [];
   }
 }
-
-// --- internal ---
 
 /** The nearest folder above this module that contains `name`: the build puts modules together. */
 function nearestWith(name: string): string {

@@ -14,7 +14,7 @@ import { startExtensions, stopExtensions } from './lifecycle.ts';
 import { createMessages, type LogEntry, type Messages, problemLine } from './messages.ts';
 import { createRestart, type Restart } from './restart.ts';
 import { createSecrets } from './settings.ts';
-import { type StartOrder, startOrder } from './start-order.ts';
+import { type StartOrder, startOrder, unknownIds } from './start-order.ts';
 import { heldOfRoot, heldWithProblems, type Root, unapprovedRootProblem } from './untrusted-root.ts';
 
 export interface BootOptions {
@@ -22,7 +22,7 @@ export interface BootOptions {
   readonly root: string;
   /** Config by extension id. It overrides the manifest and `data/<id>/config.yaml`. Default: none. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Ids of extensions to start although their manifest says `enabled: false`. Default: none. */
+  /** Extensions to start although their manifest says `enabled: false`; an unknown id is a problem. Default: none. */
   readonly enable?: readonly string[];
   /**
    * Whether the root is trusted: its extensions run, its `.env` is read, its config files take effect. With `false` none of this
@@ -228,14 +228,14 @@ class RunningKernel {
   }
 
   #findAndSort(): StartOrder {
-    const { report } = this.#messages;
-    const { dir, trusted } = this.#root;
+    const [{ report }, { dir, trusted }] = [this.#messages, this.#root];
     const discovery = findExtensions(dir, trusted);
     const heldRoot = trusted ? undefined : unapprovedRootProblem(dir, heldOfRoot(dir));
     if (heldRoot) report(heldRoot);
     for (const problem of heldWithProblems(this.#root).problems) report(problem);
     const order = startOrder(discovery.extensions);
-    for (const problem of [...discovery.problems, ...order.problems]) report(problem);
+    const unknown = unknownIds(this.#options.enable ?? [], discovery.extensions, dir);
+    for (const problem of [...discovery.problems, ...order.problems, ...unknown]) report(problem);
     this.#broken = discovery.broken;
     return order;
   }

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Extension } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { FoundExtension } from './discover.ts';
+import { CODE_ENDINGS } from './extension-folders.ts';
 import { missingMembers } from './extension-record.ts';
 
 /** An entrypoint cannot be loaded; `message` says why, for a person. */
@@ -13,7 +14,6 @@ export class EntrypointError extends Error {
 
 /** Of the files that an entrypoint could mean, at most this many are named. */
 const MAX_NAMES = 5;
-const ENDINGS = ['.ts', '.mts', '.js', '.mjs'];
 
 /**
  * Imports the class that `entrypoint` names and makes one object of it.
@@ -82,9 +82,9 @@ function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtens
   readonly className: string;
 } {
   const [fileName, className] = entrypoint.split(':') as [string, string];
-  const file = ENDINGS.map((ending) => join(dir, fileName + ending)).find(existsSync);
+  const file = CODE_ENDINGS.map((ending) => join(dir, fileName + ending)).find(existsSync);
   if (file) return { file, fileName, className };
-  const others = readdirSync(dir).filter((name) => ENDINGS.some((ending) => name.endsWith(ending)));
+  const others = readdirSync(dir).filter((name) => CODE_ENDINGS.some((ending) => name.endsWith(ending)));
   const there = others.length === 0 ? '' : `; there is ${others.slice(0, MAX_NAMES).join(', ')}`;
   throw new EntrypointError(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js${there}`);
 }

@@ -172,7 +172,7 @@ export function manifestSchema(): Readonly<Record<string, unknown>> {
 // --- internal ---
 
 /** The fields that may stand in the manifest, by what they stand in; '' for the manifest itself. */
-const FIELDS: Readonly<Record<string, object>> = {
+const FIELDS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '': fields.shape,
   agent: agent.shape,
   'agent.parameters': parameters.shape,
@@ -211,7 +211,8 @@ function fieldProblems(
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const name = field ? `${field}.${key}` : key;
-      const hint = didYouMean(key, Object.keys(FIELDS[field] ?? {}));
+      const known = FIELDS[field] ?? {};
+      const hint = didYouMean(key, Object.keys(known), (near) => valuesOf(known[near]));
       const message = `Unknown field "${name}".${hint} Remove it or correct its spelling; docs/extension-contract.md says where the fields are listed.`;
       const line = lineOf([...issue.path, key]);
       return { code: 'MANIFEST_FIELD_UNKNOWN', severity: 'error', file, line, message, details: { field: name } };
@@ -225,6 +226,12 @@ function fieldProblems(
   return [
     { code: 'MANIFEST_FIELD_INVALID', severity: 'error', file, line: lineOf(issue.path), message, details: { field } },
   ];
+}
+
+/** The values of a field that has only a few; else nothing. */
+function valuesOf(field: unknown): string {
+  const values = field instanceof z.ZodDefault ? field.unwrap() : field;
+  return values instanceof z.ZodEnum ? ` (${values.options.join(' or ')})` : '';
 }
 
 /** The kinds of values, in words of YAML. */

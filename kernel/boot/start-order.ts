@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { didYouMean } from '../../lib/text/index.ts';
 import type { Problem } from '../contract.ts';
 import type { FoundExtension } from './discover.ts';
 
@@ -53,6 +54,21 @@ export function startOrder(extensions: readonly FoundExtension[]): StartOrder {
   };
   for (const extension of extensions) visit(extension, []);
   return { order, refused, problems };
+}
+
+/** EXTENSION_UNKNOWN for each id that no extension has. @param enable - Ids that somebody asked for. */
+export function unknownIds(
+  enable: readonly string[],
+  extensions: readonly FoundExtension[],
+  rootDir: string,
+): readonly Problem[] {
+  const known = extensions.map(({ manifest }) => manifest.id);
+  return enable
+    .filter((id) => !known.includes(id))
+    .map((id) => {
+      const message = `"${id}" was to be enabled, and no extension with a usable manifest has this id.${didYouMean(id, known)} Extensions: ${known.join(', ')}.`;
+      return { code: 'EXTENSION_UNKNOWN', severity: 'error', file: rootDir, message, details: { id } };
+    });
 }
 
 // --- internal ---

@@ -20,15 +20,20 @@ export function nearestIds(ids: Iterable<string>, requested: string, count = 3):
 }
 
 /**
- * The question at the end of a message about a word that is not known: ` Did you mean "watch"?`. Empty when no known word has nearly the
- * same letters: a third of them may differ, or all may be there in another order.
+ * The question at the end of a message about a word that is not known: ` Did you mean "watch"?`. Empty when no known word is near: one
+ * of which it is a part (`mode`, `integration_mode`), else one with nearly the same letters: a third of them may differ, or all may be
+ * there in another order.
+ *
+ * @param more - What is said of the word that may be meant, after it. Default: nothing.
  */
-export function didYouMean(word: unknown, known: Iterable<string>): string {
+export function didYouMean(word: unknown, known: Iterable<string>, more: (known: string) => string = () => ''): string {
   if (typeof word !== 'string') return '';
-  const [nearest] = [...known]
-    .filter((one) => isNearly(word.slice(0, 64).toLowerCase(), one.toLowerCase()))
-    .sort((a, b) => distance(a, word) - distance(b, word));
-  return nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  const wanted = word.slice(0, 64).toLowerCase();
+  const all = [...known];
+  const whole = all.filter((one) => one.toLowerCase().split('_').includes(wanted));
+  const near = whole.length > 0 ? whole : all.filter((one) => isNearly(wanted, one.toLowerCase()));
+  const [nearest] = near.sort((a, b) => distance(a, word) - distance(b, word));
+  return nearest === undefined ? '' : ` Did you mean "${nearest}"${more(nearest)}?`;
 }
 
 // --- internal ---

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openRoot } from '../helpers/open-registry.ts';
@@ -133,6 +133,47 @@ it('never writes over a skill: of several roles the others are written, and one 
   expect(readFileSync(join(root, 'skills/qa/SKILL.md'), 'utf8')).toContain('Mine.');
   const alone = await json(root, ['templates/roles/qa']);
   expect(alone).toMatchObject({ status: 1, error: { code: 'SKILL_EXISTS' } });
+});
+
+it('says of a role and of a prompt how to import it beside a skill of its name, and that works', async () => {
+  const root = rooted({
+    'roles/qa/system_prompt.md': 'You test services, and say what is wrong.\n',
+    'builder.md': BUILDER,
+    'skills/qa/SKILL.md': skillMd({ name: 'qa', description: 'Mine.' }),
+    'skills/builder/SKILL.md': skillMd({ name: 'builder', description: 'Mine.' }),
+  });
+  const role = await run(root, ['roles', '--yes']);
+  expect(role.stderr).toContain('Change it instead, or rename the folder of the role.');
+  renameSync(join(root, 'roles/qa'), join(root, 'roles/tester'));
+  expect(await run(root, ['roles', '--yes'])).toMatchObject({ status: 0 });
+  const prompt = await run(root, ['builder.md', '--yes']);
+  expect(prompt.stderr).toContain('Change it instead, or give it another id with --name.');
+  expect(await run(root, ['builder.md', '--name', 'maker', '--yes'])).toMatchObject({ status: 0 });
+});
+
+it('brings the others when some are there exactly as it would write them, and is done when all are', async () => {
+  const root = rooted(ROLES);
+  await run(root, ['templates/roles/qa', '--yes']);
+  const rest = await run(root, ['templates/roles', '--yes']);
+  expect(rest).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('Imported already, and unchanged:\n  qa\n'),
+  });
+  expect(rest.stderr).toContain('ml-engineer is written, as revision 1.');
+  const before = treeOf(join(root, 'skills'));
+  for (const path of ['templates/roles', 'templates/roles/qa'])
+    expect(await json(root, [path, '--yes'])).toMatchObject({ status: 0, skills: [], refused: [], created: [] });
+  expect((await json(root, ['templates/roles', '--yes'])).already_imported).toEqual(['ml-engineer', 'qa']);
+  expect(treeOf(join(root, 'skills'))).toEqual(before);
+  appendFileSync(join(root, 'skills/qa/SKILL.md'), 'Mine.\n');
+  expect(await json(root, ['templates/roles', '--yes'])).toMatchObject({
+    status: 1,
+    already_imported: ['ml-engineer'],
+    refused: [{ path: 'qa', reason: expect.stringContaining('already exists') }],
+  });
+  rmSync(join(root, 'skills/qa'), { recursive: true });
+  writeTree(root, { 'skills/qa/notes.txt': '' });
+  expect(await json(root, ['templates/roles/qa', '--yes'])).toMatchObject({ error: { code: 'SKILL_EXISTS' } });
 });
 
 it('writes none of several when one of them has come since they were shown', async () => {

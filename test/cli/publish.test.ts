@@ -6,6 +6,7 @@ import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 const SKILLS = {
   'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brew tea.' }),
   'skills/tea/.env': 'KEY=1',
+  'skills/tea/times.md': { link: '../../x.md' },
 };
 
 it('publishes relative to where it is called, and says what to do next', async () => {
@@ -15,6 +16,7 @@ it('publishes relative to where it is called, and says what to do next', async (
   });
   expect(stdout).toMatch(/^tea +skill-md +\d+ +new$/m);
   expect(stderr).toContain('tea: 1 private file(s)');
+  expect(stderr).toContain('tea: 1 link(s) were not followed and left out: times.md.');
   expect(stderr).toContain(`1 skill(s) in ${join(root, 'site/public')}. Serve this folder with any web server`);
   expect(status).toBe(0);
   const added = await runCommand(['add', join(root, 'site/public'), '--yes', '--root', tempFolder()]);

@@ -215,14 +215,31 @@ it('no name of a folder adds words to the question about a root', () => {
   expect(heldOfRoot(root)).toEqual([`1 extension(s): ${shown}`, `data/${shown}/config.yaml`]);
 });
 
-it('a name that is neither a skill nor a folder is a skill that is not there', async () => {
-  const root = tempFolder({ 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Makes tea.' }) });
-  for (const args of [
-    ['trust', 'allow', 'te'],
-    ['--root', root, 'trust', 'allow', 'te'],
-  ])
+it('says of a name that is nothing what was expected, with the nearest name, which then works', async () => {
+  const root = tempFolder({
+    'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Makes tea.' }),
+    'agents/x': '',
+  });
+  for (const [args, near] of [
+    [['trust', 'allow', 'te'], 'tea'],
+    [['trust', 'allow', 'agnets'], 'agents'],
+    [['trust', 'revoke', 'agnets'], 'agents'],
+  ] as const)
     expect(await runCommand(args, { cwd: root })).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('SKILL_NOT_FOUND: No skill "te". Nearest: tea.'),
+      status: 2,
+      stderr: expect.stringMatching(
+        new RegExp(`"${args[2]}" is no skill, no source and no folder here\\. Expected .*\\. Nearest: ${near}\\.`),
+      ),
     });
+  expect(await runCommand(['trust', 'allow', 'agents'], { cwd: root })).toMatchObject({ status: 0 });
+  expect(await runCommand(['trust', 'revoke', 'agents'], { cwd: root })).toMatchObject({ status: 0 });
+  // With a root or a digest a skill is meant.
+  expect(await runCommand(['--root', root, 'trust', 'allow', 'te'], { cwd: root })).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('SKILL_NOT_FOUND: No skill "te". Nearest: tea.'),
+  });
+  expect(await runCommand(['trust', 'allow', './agnets'], { cwd: root })).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('ROOT_NOT_FOUND: The root ./agnets is not a folder.'),
+  });
 });

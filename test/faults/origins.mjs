@@ -124,4 +124,12 @@ export const origins = [
     test: 'test/slow/skill_registry/origin/lock.test.ts',
     name: 'keeps and names entries whose names mean something to JavaScript',
   },
+  {
+    title: 'An import takes any skill of the name for what it would write',
+    file: 'extensions/skill_registry/origin/import/plan-import.ts',
+    find: 'isSameFiles(filesAt(location), files)) return undefined',
+    replace: 'filesAt(location).length + files.length > 0) return undefined',
+    test: 'test/cli/import.test.ts',
+    name: 'brings the others when some are there exactly as it would write them, and is done when all are',
+  },
 ];

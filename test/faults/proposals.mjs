@@ -14,7 +14,7 @@ export const proposals = [
   },
   {
     title: 'A part of an id decides where nobody sees what it is',
-    file: 'cli/commands/changes/proposals.ts',
+    file: 'cli/commands/changes/decide-proposal.ts',
     find: 'if (!terminal.ask) assertWhole(idOrPart, id);',
     replace: "if (!terminal.ask && id === '') assertWhole(idOrPart, id);",
     test: 'test/slow/cli/decide-after-seeing.test.ts',
@@ -22,7 +22,7 @@ export const proposals = [
   },
   {
     title: 'The command approves another text than it has shown',
-    file: 'cli/commands/changes/proposals.ts',
+    file: 'cli/commands/changes/decide-proposal.ts',
     find: 'proposals.approve(id, { ...actor, version })',
     replace: 'proposals.approve(id, { ...actor, ...(version ? {} : { version }) })',
     test: 'test/slow/cli/decide-after-seeing.test.ts',

@@ -11,6 +11,15 @@ test('an extension that is off in its manifest starts only where it is asked for
   expect(states(await bootTree(tree, { enable: ['extra'] }))).toEqual(['extra RUNNING']);
 });
 
+test('an id to enable that no extension has is a problem with the nearest one, also after a reload', async () => {
+  const kernel = await bootTree(extension('extra', 'enabled: false'), { enable: ['extra', 'exrta'] });
+  const said = () => kernel.problems().filter(({ code }) => code === 'EXTENSION_UNKNOWN');
+  const expected = { severity: 'error', message: expect.stringMatching(/^"exrta" .* Did you mean "extra"\?/) };
+  expect(said()).toMatchObject([expected]);
+  await kernel.reload();
+  expect(said()).toMatchObject([expected]);
+});
+
 test.each<[options: unknown, message: string]>([
   [undefined, 'boot: options must be an object, got undefined.'],
   [{}, 'boot: options.root must be a text, got undefined.'],

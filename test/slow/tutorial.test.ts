@@ -148,7 +148,8 @@ function shellIn(home: string) {
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       text += chunk;
     });
-    child.stdin.end(input);
+    // A command that has ended takes no more input, not even its end; what it printed and its status say what was wrong.
+    child.stdin.on('error', () => {}).end(input);
     const signal = (name: NodeJS.Signals): void => {
       try {
         process.kill(-(child.pid as number), name);

@@ -17,7 +17,7 @@ import {
   printJson,
   type Terminal,
 } from '../../terminal.ts';
-import { printReportProblem } from './proposals.ts';
+import { printReportProblem } from './decide-proposal.ts';
 
 export interface EditOptions extends Pick<DecisionOptions, 'by'> {
   /** A file with the whole new text; `-` for standard input. */

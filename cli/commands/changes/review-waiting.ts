@@ -16,8 +16,8 @@ import {
 } from '../../terminal.ts';
 import { approveShownExtension, EXTENSION_QUESTION } from '../extensions.ts';
 import { decideShown, describeTrust, SKILL_QUESTION } from '../trust.ts';
+import { approveShown, rejectShown, showBlockFindings, withWarnings } from './decide-proposal.ts';
 import { editWaiting } from './edit-proposal.ts';
-import { approveShown, rejectShown, showBlockFindings, withWarnings } from './proposals.ts';
 
 export type ReviewWaitingOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
 

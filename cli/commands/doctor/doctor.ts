@@ -46,6 +46,7 @@ interface Report {
   /** Equal skills in other folders. */
   readonly copies: number;
   readonly held: number;
+  readonly waiting_proposals: number;
   readonly held_extensions: readonly string[];
   readonly extensions: readonly Pick<CheckedExtensions['extensions'][number], 'id' | 'origin' | 'version' | 'state'>[];
   readonly agents: CheckedExtensions['agents'];
@@ -89,6 +90,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
     hidden_by_id: taken,
     copies: byQualifiedId.size - skills.length - taken,
     held: [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length,
+    waiting_proposals: await admin.waitingProposals(),
     held_extensions: heldExtensions(root).map(({ name }) => name),
     extensions: extensions.map(({ id, origin, version, state }) => ({ id, origin, version, state })),
     agents,
@@ -171,6 +173,9 @@ function totals(report: Report, { config }: SkillRegistry): string {
       ? [
           `${report.held_extensions.length} extension(s) held: ${report.held_extensions.join(', ')}; skill-registry extensions show <name> tells what agents wrote`,
         ]
+      : []),
+    ...(report.waiting_proposals > 0
+      ? [`${report.waiting_proposals} proposal(s) wait for a decision: skill-registry proposals list`]
       : []),
     `Skills take ${context.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`,
     ...(leftOut.files > 0

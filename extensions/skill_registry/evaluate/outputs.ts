@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
@@ -53,12 +53,17 @@ export function openOutputs(given: string): {
 // --- internal ---
 
 function folderAt(given: string): string {
+  const path = resolve(given);
   try {
-    const base = realpathSync(resolve(given));
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+      throw new Error(existsSync(path) ? 'it is a file' : 'there is no such folder');
+    const base = realpathSync(path);
     listContained(base, '');
     return base;
   } catch (error) {
-    throw invalidArgument(`The outputs must be a folder with one folder for each case: ${describeError(error)}`);
+    throw invalidArgument(
+      `No outputs can be read from ${path}: ${describeError(error)}. Expected a folder with one folder for each case, called as its id, and output.md or output.txt in it. Whoever runs the cases writes them; docs/evidence.md of the package shows how.`,
+    );
   }
 }
 
@@ -99,7 +104,10 @@ function textIn(base: string, below: readonly string[]): Pick<StoredOutput, 'tex
       return { text: null, why: oneLine(describeError(error), 300) };
     }
   }
-  return { text: null, why: `There is no ${TEXTS.join(' and no ')}.` };
+  return {
+    text: null,
+    why: `There is no ${TEXTS.join(' and no ')} in ${below.map((path) => oneLine(path, 100)).join(' or ')}/.`,
+  };
 }
 
 function fileIn(base: string, folder: string, path: string): string {

@@ -30,7 +30,8 @@ export async function runCases(
 // --- internal ---
 
 function withoutOutput({ id, file, assertions, expectations }: EvaluationCase): CaseResult {
-  const reason = assertions.length > 0 ? 'there are no outputs of it' : null;
+  const expected = `expected ${oneLine(id, 60)}/output.md, which whoever runs it writes`;
+  const reason = assertions.length > 0 ? `there are no outputs of it: ${expected}` : null;
   return { id, file, assertions: [], notRun: assertions.length + expectations.length, reason };
 }
 

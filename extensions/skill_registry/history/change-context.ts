@@ -56,27 +56,36 @@ export function findLocation(context: ChangeContext, skillId: string, turn?: Tur
   return locationOfSkill(findSkill(context, skillId, turn), context.sources(), context.root);
 }
 
-/** Where a new skill is created. @throws INVALID_ARGUMENT for an id that is no valid name, SKILL_EXISTS, SOURCE_NOT_WRITABLE. */
-export function newLocation(context: ChangeContext, skillId: string): SkillLocation {
+const OTHER_NAME = 'take another name';
+
+/**
+ * Where a new skill is created.
+ *
+ * @param otherwise - As of `freeLocation`.
+ * @throws INVALID_ARGUMENT for an id that is no valid name, SKILL_EXISTS, SOURCE_NOT_WRITABLE.
+ */
+export function newLocation(context: ChangeContext, skillId: string, otherwise: string = OTHER_NAME): SkillLocation {
   if (skillId.length > 64 || !NEW_ID.test(skillId) || !isUsableId(skillId)) {
     const got = quoted(skillId, 80);
     throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
   }
   const present = context.snapshot().byId.get(skillId);
-  if (present) throw skillExists(skillId, `source ${present.source}`);
-  return freeLocation(context, skillId, context.sources());
+  if (present) throw skillExists(skillId, `source ${present.source}`, changeOr(otherwise));
+  return freeLocation(context, skillId, context.sources(), otherwise);
 }
 
 /**
  * As `newLocation`, below the first of these sources that may be written; another source may have a skill of that id.
  *
- * @param ifPresent - What to do when the skill is there. Default: as `skillExists`.
+ * @param otherwise - What to do when the name is taken, beside moving away what has it.
+ * @param ifPresent - What to do when the skill is there. Default: to change it, or `otherwise`.
  */
 export function freeLocation(
   context: ChangeContext,
   skillId: string,
   sources: readonly SkillSource[],
-  ifPresent?: string,
+  otherwise: string,
+  ifPresent: string = changeOr(otherwise),
 ): SkillLocation {
   const location = locationForNew(skillId, sources, context.root);
   if (folderExists(location)) {
@@ -84,9 +93,8 @@ export function freeLocation(
     const skills = [...context.snapshot().byQualifiedId.values()];
     if (skills.some(({ dir }) => dir && futureRealPath(dir) === folder))
       throw skillExists(skillId, `in ${folder}`, ifPresent);
-    const other = ifPresent === undefined ? 'take another name' : 'add it to another source with --to';
     const where = `${folder} is there, though no skill was read from it`;
-    throw skillExists(skillId, where, `Move that folder away, or ${other}.`);
+    throw skillExists(skillId, where, `Move that folder away, or ${otherwise}.`);
   }
   assertWritable(location.base, [location.below, location.skillFile]);
   const above = [...context.snapshot().byQualifiedId.values()].find(({ dir }) => dir && isInside(location.base, dir));
@@ -97,4 +105,10 @@ export function freeLocation(
       `its folder is the skill "${above.id}", and no skill is found below another one. Put another folder first in \`sources\`: { path: skills }.`,
     );
   return location;
+}
+
+// --- internal ---
+
+function changeOr(otherwise: string): string {
+  return `Change it instead, or ${otherwise}.`;
 }

@@ -59,6 +59,11 @@ export function hasUnfinished(database: SqliteDatabase): boolean {
   return database.prepare(sql).get() !== undefined;
 }
 
+export function countWaitingProposals(database: SqliteDatabase): number {
+  const sql = "SELECT count(*) AS count FROM proposal WHERE state IN ('open', 'stale')";
+  return database.prepare<{ count: number }>(sql).get()?.count ?? 0;
+}
+
 /** The path of the backup that is made before a migration. */
 export function backupOf(file: string, version: number): string {
   return `${file}.v${version}.backup`;

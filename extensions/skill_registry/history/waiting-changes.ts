@@ -5,6 +5,7 @@ import { whyNoSqlite } from '../../../lib/sqlite/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { CHANGE_WAITS } from '../trust/reasons.ts';
 import { changeUnfinished, type Unfinished } from './errors.ts';
+import { countWaitingProposals } from './history-database.ts';
 
 /** Changes that ended processes have left in a root that nobody has approved: nothing there finishes or undoes them. */
 export interface WaitingChanges {
@@ -14,6 +15,8 @@ export interface WaitingChanges {
   heldBecause(skill: Skill): string | undefined;
   /** CHANGE_UNFINISHED; why the history cannot be read. */
   problems(): readonly Problem[];
+  /** As of the last `renew`. */
+  waitingProposals(): number;
   close(): void;
 }
 
@@ -24,19 +27,21 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
   let reading: Reading | undefined;
   let closed = false;
   let waiting: readonly Unfinished[] = [];
+  let proposals = 0;
   let problems: readonly Problem[] = [];
   return {
     async renew() {
       if (!existsSync(path) || whyNoSqlite() !== undefined) {
-        [waiting, problems] = [[], []];
+        [waiting, proposals, problems] = [[], 0, []];
         return;
       }
       starting ??= startReading(path);
       reading = await starting;
       if (closed) return;
-      [waiting, problems] = [[], []];
+      [waiting, proposals, problems] = [[], 0, []];
       try {
         waiting = reading.waiting();
+        proposals = reading.waitingProposals();
         problems = waiting.map((change) => {
           const { code, message } = changeUnfinished(change);
           return { code, severity: 'error', file: path, message };
@@ -52,6 +57,7 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
       return waiting.some((change) => change.key === key) ? CHANGE_WAITS : undefined;
     },
     problems: () => problems,
+    waitingProposals: () => proposals,
     close() {
       closed = true;
       reading?.close();
@@ -63,6 +69,7 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
 
 interface Reading {
   waiting(): readonly Unfinished[];
+  waitingProposals(): number;
   readonly keyOf: typeof import('./skill-location.ts').skillKey;
   close(): void;
 }
@@ -75,5 +82,10 @@ async function startReading(path: string): Promise<Reading> {
     import('./skill-location.ts'),
   ]);
   const file = createHistoryFile(path, true);
-  return { waiting: () => unfinishedIn(file.reading()), keyOf: skillKey, close: () => file.close() };
+  return {
+    waiting: () => unfinishedIn(file.reading()),
+    waitingProposals: () => countWaitingProposals(file.reading()),
+    keyOf: skillKey,
+    close: () => file.close(),
+  };
 }

@@ -9,7 +9,8 @@ import type { ArchiveOrigin, GitOrigin, LockEntry, NpmOrigin, Origin, WellKnownO
 
 /**
  * Reads what a person gives: `owner/repo[/path][@ref]` on GitHub, a git address (`[#ref]` after it), `npm:name[@range]`, a page
- * with a well-known index, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), or a folder (`./x`, `/x`, `~/x`).
+ * with a well-known index, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), a folder (`./x`, `/x`, `~/x`), or the path of
+ * a SKILL.md that is there.
  *
  * @param cwd - What a relative path is relative to.
  * @throws ORIGIN_INVALID.
@@ -17,9 +18,10 @@ import type { ArchiveOrigin, GitOrigin, LockEntry, NpmOrigin, Origin, WellKnownO
 export function parseOrigin(text: string, cwd: string): Origin {
   if (text === '' || text.length > 2000) throw originInvalid(text, WAYS);
   if (text.startsWith('-')) throw originInvalid(text, 'it begins with "-", which is an option.');
-  if (/[\p{Cc}\s]/u.test(text) && !isLocal(text)) throw originInvalid(text, 'it has a blank or a control character.');
+  if (/[\p{Cc}\s]/u.test(text) && !isLocal(text, cwd))
+    throw originInvalid(text, 'it has a blank or a control character.');
   if (text.startsWith('npm:')) return npmOrigin(text.slice('npm:'.length));
-  if (isLocal(text)) return localOrigin(text, cwd);
+  if (isLocal(text, cwd)) return localOrigin(text, cwd);
   if (/^[\w.-]+@[\w.-]+:/.test(text) || /^[a-z][a-z0-9+.-]*:/i.test(text)) return remoteOrigin(text);
   // As it stands in the line of a browser, without the beginning.
   if (/^(?:www\.)?(?:github|gitlab)\.com\//i.test(text)) return remoteOrigin(`https://${text}`);
@@ -166,8 +168,10 @@ const SKILL_FILE = 'SKILL.md';
 const FILE_NAME = /\.(tgz|tar\.gz|tar)$/i;
 const ARCHIVE = /\.(tar\.gz|tgz|zip)$/i;
 
-function isLocal(text: string): boolean {
-  return /^(\.{1,2}(\/|$)|~\/|\/)/.test(text) || (ARCHIVE.test(text) && !/^[\w+.-]+:/.test(text));
+function isLocal(text: string, cwd: string): boolean {
+  if (/^(\.{1,2}(\/|$)|~\/|\/)/.test(text)) return true;
+  if (/^[\w+.-]+:/.test(text)) return false;
+  return ARCHIVE.test(text) || (basename(text) === SKILL_FILE && existsSync(resolve(cwd, text)));
 }
 
 function localOrigin(text: string, cwd: string): Origin {
@@ -237,8 +241,10 @@ function githubOrigin(text: string, cwd: string): GitOrigin {
   const [, owner, repository, path, ref] = /^([\w.-]+)\/([\w.-]+)(?:\/([^@#]*))?(?:[@#](.+))?$/.exec(text) ?? [];
   if (owner === undefined || repository === undefined)
     throw originInvalid(text, existsSync(resolve(cwd, text)) ? `for the folder here write ./${text}.` : WAYS);
-  if (existsSync(resolve(cwd, text)))
-    throw originInvalid(text, `it is a folder here, too. Write ./${text} for it, or https://github.com/${text}.`);
+  if (existsSync(resolve(cwd, text))) {
+    const page = `https://github.com/${owner}/${repository}${path ? `/tree/HEAD/${path}` : ''}${ref ? `#${ref}` : ''}`;
+    throw originInvalid(text, `something here has this path, too. Write ./${text} for it, or ${page} for GitHub.`);
+  }
   return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref, path);
 }
 

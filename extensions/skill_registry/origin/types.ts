@@ -77,6 +77,8 @@ export interface NotImported {
 
 /** What an import would make. These skills get no entry in the lock. */
 export interface ImportPlan extends AddPlan {
+  /** Ids of the skills that are there with exactly the files that would be written. They stay as they are. */
+  readonly installed: readonly string[];
   /** Parts that become no skill. */
   readonly refused: readonly NotImported[];
   /** Files of roles that are not imported. */

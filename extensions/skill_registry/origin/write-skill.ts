@@ -53,6 +53,7 @@ export function locationFor(context: ChangeContext, id: string, folder?: string)
       context,
       id,
       sources,
+      'add it to another source with --to',
       `To replace it, remove it first: skill-registry remove ${id}. To keep both, add it to another source with --to.`,
     );
   const remedy = `Add { path: ${JSON.stringify(folder)} } to \`sources\` in data/skill_registry/config.yaml.`;
@@ -83,6 +84,10 @@ export function filesAt(location: SkillLocation): readonly IncomingFile[] {
     bytes: bytes.get(path) ?? Buffer.alloc(0),
     executable: (mode & 0o100) !== 0,
   }));
+}
+
+export function isSameFiles(here: readonly IncomingFile[], planned: readonly IncomingFile[]): boolean {
+  return lockedFiles(here).digest === lockedFiles(planned).digest;
 }
 
 /**
@@ -182,10 +187,6 @@ function assertAsPlanned({ location, planned, lock }: SkillToWrite, locked: Read
     throw planOutdated(location.skillId, `${folderOf(location)} has changed`);
   if (lock && !isDeepStrictEqual(locked.get(lock.name), lock.before))
     throw planOutdated(location.skillId, `The entry "${lock.name}" in ${LOCK_FILE} has changed`);
-}
-
-function isSameFiles(here: readonly IncomingFile[], planned: readonly IncomingFile[]): boolean {
-  return lockedFiles(here).digest === lockedFiles(planned).digest;
 }
 
 async function conflictsOf(context: ChangeContext, { location, conflicts, origin }: SkillToWrite): Promise<Conflicts> {

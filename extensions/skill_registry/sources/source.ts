@@ -76,6 +76,8 @@ export interface SkillListing {
   readonly files: readonly ResourceInfo[];
   /** The number of files and folders that are left out because they are never handed out. */
   readonly leftOut: number;
+  /** Paths of links and devices, which are not followed. Default: none. */
+  readonly links?: readonly string[];
 }
 
 export interface SourceScan {

@@ -55,6 +55,24 @@ test('reports a folder of the root without a manifest, and not one of the packag
   expect(problems).toMatchObject([{ code: 'MANIFEST_MISSING', severity: 'warning', file: join(dir, 'root/empty') }]);
 });
 
+test('reports files with code that lie beside the folders of the root, and says where they belong', () => {
+  const { dir, problems } = discover({
+    'root/clock.ts': '',
+    'root/tool.mjs': '',
+    'root/types.d.ts': '',
+    'root/.hidden.ts': '',
+    'root/notes.md': '',
+    'package/own.js': '',
+  });
+  expect(problems).toMatchObject([
+    {
+      ...{ code: 'MANIFEST_MISSING', severity: 'warning', file: join(dir, 'root/clock.ts') },
+      message: expect.stringContaining('Move it to extensions/clock/main.ts and add extensions/clock/manifest.yaml'),
+    },
+    { file: join(dir, 'root/tool.mjs'), message: expect.stringContaining('extensions/tool/main.mjs') },
+  ]);
+});
+
 test('lists an extension with a broken manifest by its folder', () => {
   const { ids, broken, problems } = discover({
     'root/bad/manifest.yaml': 'id: [',

@@ -147,6 +147,13 @@ describe('text that cannot be read as fields is MANIFEST_YAML_INVALID:', () => {
 });
 
 test.each([
+  [
+    'a part of the name of a field',
+    `${AGENT}  mode: handoff\n`,
+    'Unknown field "agent.mode". Did you mean "integration_mode" (tool or handoff)?',
+  ],
+  ['another part', `${AGENT}  skills: [a]\n`, 'Unknown field "agent.skills". Did you mean "uses_skills"?'],
+  ['a letter too few', `${AGENT}  modl: a\n`, 'Unknown field "agent.modl". Did you mean "model"?'],
   ['a missing field', 'name: A\nversion: 1.0.0\nagent: {}\n', 'Field "id" is missing: expected a text. Add it'],
   ['a text for a list', `${HEAD}agent: {}\ndepends_on: b\n`, 'expected a list, got a text. Write [b].'],
   ['a list for a text', `${HEAD}agent: {}\ndescription: [b]\n`, 'Field "description": expected a text, got a list.'],

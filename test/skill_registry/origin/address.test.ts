@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { originOf, parseOrigin, shownOrigin, sourceFields } from '../../../extensions/skill_registry/origin/address.ts';
 import { readLock } from '../../../extensions/skill_registry/origin/lock.ts';
@@ -120,6 +121,35 @@ it('shows no password, and keeps none in the lock', () => {
 it('asks which is meant where owner/repo is a folder as well', () => {
   const cwd = tempFolder({ 'acme/skills/SKILL.md': '' });
   expect(() => parseOrigin('acme/skills', cwd)).toThrow(/Write \.\/acme\/skills/);
+});
+
+it('offers two texts for a path that is here as well, and both are read as what they are offered for', () => {
+  const cwd = tempFolder({ 'acme/skills/tea/x': '', 'acme/skills@v1': '', 'acme/skills/cup@v1': '' });
+  const saidOf = (text: string): string => {
+    try {
+      return JSON.stringify(parseOrigin(text, cwd));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  for (const [text, expected] of [
+    ['acme/skills', {}],
+    ['acme/skills/tea', { path: 'tea', ref: 'HEAD' }],
+    ['acme/skills@v1', { ref: 'v1' }],
+    ['acme/skills/cup@v1', { path: 'cup', ref: 'v1' }],
+  ] as const) {
+    const [, here = '', there = ''] = /Write (\S+) for it, or (\S+) for GitHub\.$/.exec(saidOf(text)) ?? [];
+    expect(parseOrigin(here, cwd)).toEqual({ kind: 'folder', path: join(cwd, text) });
+    expect(parseOrigin(there, cwd)).toEqual({ kind: 'git', url: GITHUB, ...expected });
+  }
+});
+
+it('takes the path of a SKILL.md that is here for that file, also with a blank, and one that is not for a repository', () => {
+  const cwd = tempFolder({ 'skills/tea/SKILL.md': '', 'my skills/tea/SKILL.md': '', 'SKILL.md': '' });
+  for (const folder of ['skills/tea', 'my skills/tea'])
+    expect(parseOrigin(`${folder}/SKILL.md`, cwd)).toEqual({ kind: 'folder', path: join(cwd, folder) });
+  expect(parseOrigin('SKILL.md', cwd)).toEqual({ kind: 'folder', path: cwd });
+  expect(parseOrigin('skills/cup/SKILL.md', cwd)).toMatchObject({ kind: 'git' });
 });
 
 const HASH = 'a'.repeat(64);

@@ -63,7 +63,7 @@ describe('publish', () => {
     expect(treeOf(other)).toEqual(treeOf(one));
   });
 
-  it('leaves out what read_skill_resource does not hand out, and counts it', async () => {
+  it('leaves out what read_skill_resource does not hand out, counts it, and names the links', async () => {
     const { root, registry } = await openRegistry({
       ...SKILLS,
       'elsewhere.txt': 'A secret.',
@@ -72,11 +72,14 @@ describe('publish', () => {
       'skills/tea/id_rsa': 'A key.',
       'skills/tea/guide.md': 'A guide.',
       'skills/tea/linked.md': { link: '../../elsewhere.txt' },
+      'skills/tea/references/own.md': { link: '../guide.md' },
       'skills/tea/.DS_Store': 'x',
     });
     const to = join(root, 'public');
     const { skills } = await registry.origin.publish({ to, ids: ['tea'] });
-    expect(skills).toMatchObject([{ name: 'tea', type: 'archive', leftOut: 3 }]);
+    expect(skills).toMatchObject([
+      { name: 'tea', type: 'archive', leftOut: 3, links: ['linked.md', 'references/own.md'] },
+    ]);
     const packed = readFileSync(join(to, '.well-known/agent-skills', indexOf(to)[0]?.url ?? '')).toString('latin1');
     expect(packed).toContain('A guide.');
     expect(packed).not.toMatch(/secret|KEY=1|\[core\]|A key|linked|DS_Store/);

@@ -42,7 +42,9 @@ it('runs as a process: totals first, what was found instead, and status 1 when a
   expect(fixed.stdout).toContain(
     `  results   new ones: the last were of another content, ${skills[0].digest.slice(0, 15)}, with 3 passed, 1 failed, 0 not run\n`,
   );
-  expect(fixed.stdout).toContain('    not run greets: 1, there are no outputs of it\n');
+  expect(fixed.stdout).toContain(
+    '    not run greets: 1, there are no outputs of it: expected greets/output.md, which whoever runs it writes\n',
+  );
   expect(fixed.status).toBe(0);
 });
 
@@ -91,6 +93,30 @@ it('shows grading of another tool as a claim, apart from what it ran, with no co
   );
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be there
   expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+});
+
+it.each([
+  ['tea', 'none', 'there is no such folder. Expected a folder with one folder for each case'],
+  ['tea', 'file', 'it is a file. Expected a folder with one folder for each case'],
+  [undefined, 'none', 'there is no such folder. Expected a folder with one folder for each skill'],
+  [undefined, 'file', 'it is a file. Expected a folder with one folder for each skill'],
+])(
+  'of %s with --outputs %s, which is no folder, says what was expected and who writes it',
+  async (id, outputs, said) => {
+    const root = tempFolder({ ...SUITE, file: '' });
+    const args = ['eval', ...(id === undefined ? [] : [id]), '--outputs', outputs];
+    const { status, stderr } = await runCommand(args, { cwd: root });
+    expect(status).toBe(2);
+    expect(stderr).toContain(`INVALID_ARGUMENT: No outputs can be read from ${join(root, outputs)}: ${said}`);
+    expect(stderr).toContain('Whoever runs the cases writes them; docs/evidence.md');
+    expect(stderr).not.toMatch(/ENO|lstat|scandir/);
+  },
+);
+
+it('names the folder in which an output was expected', async () => {
+  const root = tempFolder({ ...SUITE, 'runs/greets/outputs/notes.txt': '' });
+  const { stdout } = await runCommand(['eval', 'tea', '--outputs', 'runs'], { cwd: root });
+  expect(stdout).toContain('There is no output.md and no output.txt in greets/outputs or greets/.');
 });
 
 it.each([60, 80, 160])('fits %i columns', async (columns) => {

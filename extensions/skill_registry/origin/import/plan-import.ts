@@ -1,11 +1,19 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { isCodedError } from 'skill-registry/kernel';
+import { type CodedError, isCodedError } from 'skill-registry/kernel';
 import { originUnavailable } from '../../../../lib/fetch/index.ts';
 import { listContained, readNamedFile } from '../../../../lib/files/index.ts';
 import { oneLine, showName } from '../../../../lib/text/index.ts';
 import { type ChangeContext, newLocation } from '../../history/change-context.ts';
-import { checkNewName, checkSize, checkValid, filePath } from '../../history/skill-location.ts';
+import {
+  checkNewName,
+  checkSize,
+  checkValid,
+  filePath,
+  folderExists,
+  locationForNew,
+  type SkillLocation,
+} from '../../history/skill-location.ts';
 import { composeSkillMd } from '../../propose/skill-text.ts';
 import { invalidArgument } from '../../skill/errors.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
@@ -14,7 +22,7 @@ import { skillToAdd } from '../add.ts';
 import { originInvalid } from '../errors.ts';
 import type { IncomingFile } from '../opened-origin.ts';
 import type { ImportOptions, ImportPlan, NotImported, SkillToAdd } from '../types.ts';
-import { type SkillToWrite, writeSkills } from '../write-skill.ts';
+import { filesAt, isSameFiles, type SkillToWrite, writeSkills } from '../write-skill.ts';
 import { type MadeSkill, readRole, roleFolders } from './read-roles.ts';
 import { descriptionIn, jinjaIn, plainText } from './read-text.ts';
 import { splitPrompt } from './split-prompt.ts';
@@ -24,17 +32,24 @@ export async function planImport(context: ChangeContext, path: string, options: 
   const real = realOf(resolve(options.cwd ?? context.root, path));
   const isFolder = lstatSync(real).isDirectory();
   const { makers, refused, prompt } = isFolder ? rolesIn(real, options, context) : partsOf(real, options, context);
+  const otherwise = isFolder ? 'rename the folder of the role' : 'give it another id with --name';
   const isAlone = makers.length === 1 && refused.length === 0;
   const views: SkillToAdd[] = [];
   const writes: SkillToWrite[] = [];
   const unrendered: ImportPlan['unrendered'][number][] = [];
   const leftOut: NotImported[] = [];
+  const installed: string[] = [];
   for (const { from, make } of makers) {
     try {
       const made = make();
-      if (writes.some(({ location }) => location.skillId === made.id))
+      if (installed.includes(made.id) || writes.some(({ location }) => location.skillId === made.id))
         throw originInvalid(from, `another role of this folder is called "${made.id}" as well. Rename one of them.`);
-      const { write, view, notTaken } = await preparedOf(context, made, real);
+      const prepared = await preparedOf(context, made, real, otherwise);
+      if (prepared === undefined) {
+        installed.push(made.id);
+        continue;
+      }
+      const { write, view, notTaken } = prepared;
       writes.push(write);
       views.push(view);
       leftOut.push(...notTaken);
@@ -47,7 +62,7 @@ export async function planImport(context: ChangeContext, path: string, options: 
     }
   }
   return {
-    ...{ origin: real, skills: views, installed: [], unreadable: [], refused, leftOut, unrendered },
+    ...{ origin: real, skills: views, installed, unreadable: [], refused, leftOut, unrendered },
     ...(prompt === undefined ? {} : { prompt }),
     apply: (actor) => writeSkills(context, writes, actor),
   };
@@ -115,15 +130,19 @@ function partsOf(file: string, { name }: ImportOptions, { limits }: ChangeContex
 /** Characters; the standard allows 1,024. */
 const MAX_DESCRIPTION = 1_000;
 
-/** @throws SKILL_EXISTS, SOURCE_NOT_WRITABLE, SKILL_INVALID, RESOURCE_TOO_LARGE; ORIGIN_INVALID without a description. */
-async function preparedOf(context: ChangeContext, made: MadeSkill, origin: string) {
+/**
+ * @param otherwise - As of `newLocation`.
+ * @returns undefined when exactly these files are there: an import that was interrupted has written them.
+ * @throws SKILL_EXISTS, SOURCE_NOT_WRITABLE, SKILL_INVALID, RESOURCE_TOO_LARGE; ORIGIN_INVALID without a description.
+ */
+async function preparedOf(context: ChangeContext, made: MadeSkill, origin: string, otherwise: string) {
   const { id, from, description, body, references } = made;
   if (description === '')
     throw originInvalid(
       from,
       'it has no sentence that could be its description. Write what it does in its first line.',
     );
-  const location = newLocation(context, id);
+  const { location, taken } = locationOf(context, id, otherwise);
   const text = `${composeSkillMd(id, description, '').trimEnd()}\n\n${body}`;
   const skillMd: IncomingFile = { path: 'SKILL.md', bytes: Buffer.from(text), executable: false };
   checkSize(location, location.skillFile, skillMd.bytes, context.limits);
@@ -139,6 +158,8 @@ async function preparedOf(context: ChangeContext, made: MadeSkill, origin: strin
       notTaken.push({ path: showName(path), reason: error.message });
     }
   }
+  if (taken && folderExists(location) && isSameFiles(filesAt(location), files)) return undefined;
+  if (taken) throw taken;
   const { header } = parseSkill(text, 'SKILL.md', id);
   if (!header) throw originInvalid(from, 'the skill made of it cannot be read.');
   const along = { ids: [id], isAlong: false, leftOut: notTaken.length };
@@ -147,4 +168,18 @@ async function preparedOf(context: ChangeContext, made: MadeSkill, origin: strin
     write: { location, files, gone: [], conflicts: [], kind: 'created', origin } satisfies SkillToWrite,
     notTaken,
   };
+}
+
+/** Where it is to lie; `taken`: why it cannot be written there. @throws as `newLocation`. */
+function locationOf(
+  context: ChangeContext,
+  id: string,
+  otherwise: string,
+): { readonly location: SkillLocation; readonly taken?: CodedError } {
+  try {
+    return { location: newLocation(context, id, otherwise) };
+  } catch (error) {
+    if (!isCodedError(error, 'SKILL_EXISTS')) throw error;
+    return { location: locationForNew(id, context.sources(), context.root), taken: error };
+  }
 }

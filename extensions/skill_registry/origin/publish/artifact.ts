@@ -18,17 +18,20 @@ export interface Artifact {
   readonly bytes: Buffer;
   /** Files that are never handed out. */
   readonly leftOut: number;
+  /** Paths of links and devices. */
+  readonly links: readonly string[];
 }
 
 /** What is read of a skill, as `read_skill_resource` would hand it out. */
 export interface PublishableFiles {
   readonly files: readonly IncomingFile[];
   readonly leftOut: number;
+  readonly links: readonly string[];
 }
 
 /** @returns the reason instead when it cannot be published whole. */
 export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | string {
-  const { files: listed, leftOut } = listingOf(skill, source);
+  const { files: listed, leftOut, links = [] } = listingOf(skill, source);
   if (listed.length >= MAX_LISTED_FILES) return `it has ${MAX_LISTED_FILES} files or more beside SKILL.md`;
   const files: IncomingFile[] = [];
   let left = MAX_UNPACKED;
@@ -43,11 +46,11 @@ export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | s
     if (isCodedError(error, 'RESOURCE_TOO_LARGE')) return `it has more than ${MAX_UNPACKED} bytes`;
     return `it cannot be read: ${(error as Error).message}`;
   }
-  return { files, leftOut };
+  return { files, leftOut, links };
 }
 
 /** @returns the reason instead when the index cannot name it. */
-export function artifactOf(skill: Skill, { files, leftOut }: PublishableFiles): Artifact | string {
+export function artifactOf(skill: Skill, { files, leftOut, links }: PublishableFiles): Artifact | string {
   const { id, description } = skill;
   if (!isSkillName(id)) return 'its id has other characters than 1-64 lower-case letters, digits and single hyphens';
   if (description === '') return 'it has no description';
@@ -63,7 +66,7 @@ export function artifactOf(skill: Skill, { files, leftOut }: PublishableFiles): 
     url,
     digest: `sha256:${hash}`,
   } as const;
-  return { skill, entry, bytes, leftOut };
+  return { skill, entry, bytes, leftOut, links };
 }
 
 // --- internal ---

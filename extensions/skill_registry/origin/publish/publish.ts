@@ -37,8 +37,8 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
   const names = new Set(artifacts.map(({ entry }) => entry.name));
   return {
     to: folder.path,
-    skills: artifacts.map(({ entry: { name, type, digest, url }, bytes, leftOut }) => ({
-      ...{ name, type, digest, url, bytes: bytes.length, leftOut, changed: changed.has(name) },
+    skills: artifacts.map(({ entry: { name, type, digest, url }, bytes, leftOut, links }) => ({
+      ...{ name, type, digest, url, bytes: bytes.length, leftOut, links, changed: changed.has(name) },
     })),
     refused,
     notOfRoot: chosen.others.map(({ id }) => id),

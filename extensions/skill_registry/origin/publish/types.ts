@@ -52,6 +52,8 @@ export interface PublishedSkill {
   readonly bytes: number;
   /** How many files were left out because they are never handed out. */
   readonly leftOut: number;
+  /** Paths of the links and devices in it, which are not followed: what they lead to is left out, too. */
+  readonly links: readonly string[];
   /** The page did not have this artifact before. */
   readonly changed: boolean;
 }

@@ -78,8 +78,12 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     const paths = own.find(skill);
     if (!paths || paths.dir === null) return { files: [], leftOut: 0 };
     const skillFile = basename(paths.file);
-    const { files, leftOut } = runSteps(filesBelow(paths.dir));
-    return { files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES), leftOut };
+    const { files, leftOut, links = [] } = runSteps(filesBelow(paths.dir));
+    return {
+      files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES),
+      leftOut,
+      links: links.filter((path) => path !== skillFile),
+    };
   };
   return {
     id,

@@ -26,13 +26,14 @@ const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS
 
 /**
  * Lists regular files below a folder, by path, up to the limits of files and folders, and counts files and folders that are left
- * out because they are never read (`listContained`). Links are not listed and not followed. A step is a folder.
+ * out because they are never read (`listContained`). Links are not followed. A step is a folder.
  *
  * @param options - Default: 512 files and folders, without `node_modules`.
  */
 export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<SkillListing> {
   const { maxFiles, maxFolders, dependencies, sizes } = options;
   const files: ResourceInfo[] = [];
+  const links: string[] = [];
   let leftOut = 0;
   let folders = 0;
   function* visit(below: string, depth: number): Steps<void> {
@@ -46,10 +47,11 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Sk
       } else if (kind === 'file') {
         if (!name.startsWith(TEMPORARY)) files.push({ path, size });
       } else if (kind === 'private') leftOut += 1;
+      else links.push(path);
     }
   }
   yield* visit('', 0);
-  return { files, leftOut };
+  return { files, leftOut, links };
 }
 
 /** The files of a skill that a source lists. */

@@ -1,23 +1,9 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
-import type {
-  Actor,
-  DecidedProposal,
-  Finding,
-  ProposalEvidence,
-  ProposalFigures,
-  ProposalState,
-  ProposalStats,
-} from '../../../extensions/skill_registry/host.ts';
-import {
-  describeBlockFindings,
-  describeProposals,
-  describeStats,
-  subjectOf,
-  undoText,
-} from '../../../extensions/skill_registry/propose/describe.ts';
-import { forTerminal, printable, toWireDeep } from '../../../lib/text/index.ts';
+import type { Actor, DecidedProposal, Finding } from '../../../extensions/skill_registry/host.ts';
+import { describeBlockFindings, subjectOf, undoText } from '../../../extensions/skill_registry/propose/describe.ts';
+import { forTerminal, printable } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
@@ -30,53 +16,8 @@ import {
   isConfirmed,
   printJson,
   type Terminal,
-  widthOf,
 } from '../../terminal.ts';
-
-/** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, each as `show --json` prints it. */
-export async function listProposals(
-  options: GlobalOptions & { readonly state?: ProposalState | 'all' },
-  terminal: Terminal,
-): Promise<ExitStatus> {
-  const { registry } = await openRegistry(options, terminal);
-  const proposals = await registry.proposals.list(options.state);
-  if (options.json) printJson(terminal, { proposals: proposals.map(onWire) });
-  else if (proposals.length > 0) terminal.out(`${describeProposals(proposals, widthOf(terminal))}\n`);
-  const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
-  const next =
-    options.state === undefined && proposals.length > 0
-      ? '. To decide: skill-registry proposals review, or in a browser: skill-registry review'
-      : '';
-  terminal.err(`${proposals.length} ${which}proposal(s)${next}\n`);
-  for (const { problem } of proposals)
-    if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
-  return EXIT.done;
-}
-
-/** `skill-registry proposals show <id>`. With `--proposed`: prints only the proposed text. */
-export async function showProposal(
-  id: string,
-  options: GlobalOptions & { readonly proposed?: boolean },
-  terminal: Terminal,
-): Promise<ExitStatus> {
-  const { registry } = await openRegistry(options, terminal);
-  if (options.proposed) {
-    const { id: whole } = await registry.proposals.get(id);
-    const { proposalId, path, content, version } = await registry.proposals.text(whole);
-    if (options.json) printJson(terminal, { proposal_id: proposalId, path, content, version });
-    else terminal.out(terminal.terminal ? printable(content) : content);
-    return EXIT.done;
-  }
-  const proposal = await registry.proposals.get(id);
-  if (options.json) {
-    const ran = isWaiting(proposal) ? await registry.admin.proposalEvidence(proposal.id) : null;
-    printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
-  } else {
-    terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
-    if (isWaiting(proposal)) terminal.err(`\n${printable(nextSteps(proposal))}\n`);
-  }
-  return EXIT.done;
-}
+import { isWaiting } from './show-proposals.ts';
 
 /** `skill-registry proposals approve <id>`. Approves exactly what was shown. With `--json`: the decision and `diff`. */
 export async function approveProposal(
@@ -189,15 +130,6 @@ export async function purgeProposals(
   return EXIT.done;
 }
 
-/** `skill-registry proposals stats` */
-export async function showStats(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { registry } = await openRegistry(options, terminal);
-  const stats = await registry.proposals.stats();
-  if (options.json) printJson(terminal, statsOnWire(stats));
-  else terminal.out(`${describeStats(stats, widthOf(terminal))}\n`);
-  return EXIT.done;
-}
-
 /** `, with 2 warning(s)`, and that an approval allows what would hold the skill; empty without either. */
 export function withWarnings({ checks }: Proposal, blocks: readonly Finding[]): string {
   const warnings = checks.filter(({ level }) => level !== 'info').length;
@@ -216,10 +148,6 @@ export async function printReportProblem(
 }
 
 // --- internal ---
-
-function isWaiting({ state }: Proposal): boolean {
-  return state === 'open' || state === 'stale';
-}
 
 /** Finds the proposal to decide on, and prints it. Without a terminal nobody would see which one a part of an id means. */
 async function proposalToDecide(
@@ -242,17 +170,6 @@ function assertWhole(given: string, id: string): void {
   throw new CodedError('INVALID_ARGUMENT', message);
 }
 
-/** What a person can do with a proposal that waits. */
-function nextSteps({ id, state, editable }: Proposal): string {
-  const steps = [
-    ...(state === 'open' ? [`skill-registry proposals approve ${id}`] : []),
-    `skill-registry proposals reject ${id} --reason <text>`,
-    ...(editable ? [`skill-registry proposals edit ${id}`] : []),
-  ];
-  const why = state === 'stale' ? 'It does not apply any more, so it cannot be approved as it is. ' : '';
-  return `${why}To decide:\n${steps.map((step) => `  ${step}`).join('\n')}`;
-}
-
 /** True when the person agrees; also without a terminal, where nobody is asked. */
 async function isAgreed(
   action: 'Approve' | 'Reject',
@@ -267,32 +184,6 @@ async function isAgreed(
   return false;
 }
 
-function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
-  return { id, state, kind, skill_id: skillId, ...rest };
-}
-
-/** Results of test cases that the registry ran. The `evidence` of the proposal is only what its author claims. */
-function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknown {
-  return toWireDeep({ before, after, notRun, changes });
-}
-
 function decisionOnWire({ proposalId, state, skillId, ...rest }: DecidedProposal, { diff }: Proposal): object {
   return { proposal_id: proposalId, state, skill_id: skillId, ...rest, diff };
-}
-
-function statsOnWire({ all, byAgent, bySkill }: ProposalStats): object {
-  const figuresOnWire = ({
-    acceptanceRate,
-    hoursToDecision,
-    rolledBackWithin30Days,
-    ...counts
-  }: ProposalFigures): object => ({
-    ...counts,
-    acceptance_rate: acceptanceRate,
-    hours_to_decision: hoursToDecision,
-    rolled_back_within_30_days: rolledBackWithin30Days,
-  });
-  const each = (figures: ProposalStats['byAgent']): object =>
-    Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, figuresOnWire(figure)]));
-  return { all: figuresOnWire(all), by_agent: each(byAgent), by_skill: each(bySkill) };
 }
