@@ -16,7 +16,7 @@ export interface CommandTable {
 }
 
 /** Merges base commands and those of extensions. Of two with one name the base command is used, then that of the extension that
- * started first. Names come before aliases. */
+ * started first. Names come before aliases; of a hidden command a lost alias is not told, as there may be one for each skill. */
 export function commandTable(base: readonly Command[], contributed: readonly NamedCommand[]): CommandTable {
   const winners = new Map<string, NamedCommand>(
     base.map((command) => [command.name, { extensionId: 'kernel', command }]),
@@ -33,7 +33,7 @@ export function commandTable(base: readonly Command[], contributed: readonly Nam
     for (const alias of aliasesOf(named.command)) {
       const earlier = winners.get(alias);
       if (!earlier) winners.set(alias, named);
-      else if (earlier !== named) {
+      else if (earlier !== named && !named.command.hidden) {
         shadowed.push({ extensionId: named.extensionId, name: alias, winner: earlier.extensionId });
       }
     }

@@ -75,6 +75,16 @@ describe('a name that is taken', () => {
     await kernel.runCommand('/same', {});
     expect(kernel.undelivered()).toEqual([]);
   });
+
+  test.each<[kind: string, more: string, codes: readonly string[]]>([
+    ['a command', '', ['COMMAND_SHADOWED']],
+    ['a hidden command, which stays silent', 'hidden: true,', []],
+  ])('as an alias is lost to %s', async (_, more, codes) => {
+    const kernel = await bootTree(offering('one', 'mine', say('mine'), `aliases: ['help'], ${more}`));
+    expect(codesOf(kernel)).toEqual(codes);
+    expect(await kernel.runCommand('/help', {})).toMatchObject({ text: expect.stringContaining('/quit') });
+    expect(await kernel.runCommand('/mine', {})).toEqual({ kind: 'print', text: 'mine' });
+  });
 });
 
 describe('a base command', () => {
