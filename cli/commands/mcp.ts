@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { CodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
 import type { SkillMcpDoor } from 'skill-registry/mcp';
 import { workflowOption } from '../../extensions/skill_registry/host.ts';
 import { createSecrets, declaredTurn } from '../../kernel/host.ts';
@@ -10,7 +10,7 @@ import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } f
 
 export interface McpOptions extends GlobalOptions {
   readonly http?: number;
-  readonly host: string;
+  readonly host?: string;
   readonly allowHost?: readonly string[];
   readonly agent?: string;
   readonly workflow?: string;
@@ -18,6 +18,8 @@ export interface McpOptions extends GlobalOptions {
 
 /** `skill-registry mcp`: runs until the client closes the connection (stdio), or the process gets a signal. */
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
+  if (options.http === undefined && (options.allowHost || options.host !== undefined))
+    throw new CodedError('INVALID_ARGUMENT', '--host and --allow-host are for HTTP: give --http <port>, too.');
   const printLine = (text: string): void => terminal.err(`${printable(text)}\n`);
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
@@ -67,7 +69,7 @@ async function listen(
 ): Promise<void> {
   const { serveHttp } = await import('skill-registry/mcp');
   const serving = await serveHttp(door, {
-    host: options.host,
+    host: options.host ?? '127.0.0.1',
     port: options.http ?? 0,
     token,
     allowedHosts: options.allowHost ?? [],
