@@ -1,3 +1,4 @@
+import { wrapWords } from '../../lib/text/index.ts';
 import type { Command, CommandResult, ExtensionStatus, KernelApi, TurnContext } from '../contract.ts';
 import { commandFailed, commandNotFound, isCodedError } from '../errors.ts';
 
@@ -71,7 +72,10 @@ export function baseCommands(kernel: KernelApi, defaultAgent: () => string | und
       name: 'help',
       aliases: ['?'],
       description: 'This list',
-      execute: async () => print(helpText(kernel.commands())),
+      async execute() {
+        const atWidth = (columns?: number): string => helpText(kernel.commands(), columns);
+        return { kind: 'print', text: atWidth(), atWidth };
+      },
     },
     {
       name: 'context',
@@ -131,7 +135,10 @@ function isCommandResult(value: unknown): value is CommandResult {
   );
 }
 
-function helpText(commands: readonly Command[]): string {
+/** Columns of a description at least; where there are fewer it stands below its command. */
+const LEAST_DESCRIPTION = 30;
+
+function helpText(commands: readonly Command[], columns: number = Number.POSITIVE_INFINITY): string {
   const rows = commands
     .filter((command) => !command.hidden)
     .map((command) => ({ ...command, names: [command.name, ...aliasesOf(command)] }))
@@ -140,7 +147,12 @@ function helpText(commands: readonly Command[]): string {
       description,
     }));
   const width = Math.max(...rows.map((row) => row.left.length));
-  const lines = rows.map((row) => `  ${row.left.padEnd(width)}  ${row.description}`);
+  const room = columns - width - 4;
+  const lines = rows.map(({ left, description }) =>
+    room < LEAST_DESCRIPTION
+      ? `  ${left}\n      ${description}`
+      : `  ${left.padEnd(width)}  ${wrapWords(description, room).replaceAll('\n', `\n${' '.repeat(width + 4)}`)}`,
+  );
   return [...lines, '', 'Anything else is said to the agent.'].join('\n');
 }
 
