@@ -3,10 +3,11 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { forTerminal } from '../lib/text/index.ts';
 import { runCli } from './run-cli.ts';
 
-// A reader that closes the pipe (`| head`) is not a failure; a full disk is.
+// A reader that closes the pipe (`| head`) is not a failure: the command does the rest of its work, and its exit status is what it
+// would be otherwise. A full disk is one.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    if (error.code === 'EPIPE') return;
     process.exitCode = 1;
     if (stream === process.stdout) process.stderr.write(`skill-registry: cannot write: ${error.message}\n`);
     setImmediate(() => process.exit(1));

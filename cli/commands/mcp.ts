@@ -35,9 +35,14 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
     ...(options.agent ? await declaredTurn(root, options.agent, trusted) : {}),
     ...(await workflowOption(registry.snapshot(), options.workflow)),
   };
+  let unpublished = 0;
   const door = createSkillMcpDoor(registry, {
     turn,
-    onProblem: ({ severity, file, message }: Problem) => printLine(`${severity}: ${file}: ${message}`),
+    onProblem: ({ code, severity, file, message }: Problem) => {
+      const over = code === 'SKILL_NOT_PUBLISHED' ? ++unpublished - MOST_UNPUBLISHED : 0;
+      if (over <= 0) printLine(`${severity}: ${file}: ${message}`);
+      else if (over === 1) printLine(MORE_UNPUBLISHED);
+    },
   });
   const watching = registry.watch(stop).catch((error: unknown) => printLine(`error: ${String(error)}`));
   try {
@@ -59,6 +64,11 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
 }
 
 // --- internal ---
+
+/** So many skills that are not published are named: hosts keep what stands on standard error. */
+const MOST_UNPUBLISHED = 5;
+const MORE_UNPUBLISHED =
+  'warning: More skills are not published over MCP, and are not named here: skill-registry validate says what is wrong with a skill. The tools and their prompts still work.';
 
 async function listen(
   door: SkillMcpDoor,
