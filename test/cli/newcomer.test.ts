@@ -107,3 +107,17 @@ it('publishes no shipped skills from a folder that has the package somewhere bel
   expect([status, stderr]).toEqual([1, expect.stringContaining('name it with --root <dir>, or name the skills')]);
   expect(readdirSync(join(to, '..'))).toEqual([]);
 });
+
+it.each([
+  [['trust', 'allow', ''], "argument 'what'"],
+  [['validate', 'skills', ''], "argument 'path'"],
+  [['--root', '', 'list'], "option '--root <dir>'"],
+  [['list', '--skills', 'skills', '--skills', ''], "option '--skills <dir>'"],
+  [['publish', '--to', ''], "option '--to <dir>'"],
+])('takes no empty text, as of a variable that is not set, for the working folder: %j', async (args, what) => {
+  const cwd = tempFolder({ 'skills/tea/SKILL.md': TEA });
+  const { status, stdout, stderr } = await runCommand(args, { cwd, trust: false });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(new RegExp(`^error: ${what} is empty\n`));
+  expect(readdirSync(cwd)).toEqual(['skills']);
+});
