@@ -60,6 +60,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
           if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
         }
       }
+      refuseEmpty(command);
     });
   addGlobalOptions(program);
 
@@ -89,6 +90,16 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     );
   addCommands(command, program, done, terminal);
   return program;
+}
+
+/** A variable that a script has not set gives an empty text. As a path it would stand for the working folder. */
+function refuseEmpty(command: Command): void {
+  const isEmpty = (value: unknown): boolean => [value].flat().includes('');
+  const { args, registeredArguments: known, options } = command;
+  const argument = known[Math.min(args.indexOf(''), known.length - 1)];
+  if (argument) command.error(`error: argument '${argument.name()}' is empty`);
+  const option = options.find((one) => isEmpty(command.getOptionValue(one.attributeName())));
+  if (option) command.error(`error: option '${option.flags}' is empty`);
 }
 
 function addGlobalOptions(command: Command): Command {

@@ -4,15 +4,21 @@ import { EXIT } from './terminal.ts';
 const STOP_TIMEOUT_MS = 5_000;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** A signal that aborts when the process gets SIGINT, SIGTERM or SIGHUP. */
+/** A signal that aborts when the process gets SIGINT, SIGTERM or SIGHUP, or when nobody reads its standard output any more. */
 export function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
+  const end = (): void => {
+    setTimeout(() => process.exit(EXIT.problem), STOP_TIMEOUT_MS).unref();
+    stop.abort();
+  };
   for (const [signal, status] of Object.entries(SIGNALS)) {
     process.on(signal, () => {
       if (stop.signal.aborted) process.exit(status);
-      setTimeout(() => process.exit(EXIT.problem), STOP_TIMEOUT_MS).unref();
-      stop.abort();
+      end();
     });
   }
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE' && !stop.signal.aborted) end();
+  });
   return stop.signal;
 }

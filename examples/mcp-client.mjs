@@ -5,7 +5,7 @@ import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const client = new Client({ name: 'example', version: '1.0.0' });
-await client.connect(new StdioClientTransport({ command: 'npx', args: ['skill-registry', 'mcp'] }));
+await client.connect(new StdioClientTransport({ command: 'npx', args: ['--no', 'skill-registry', 'mcp'] }));
 console.log(client.getInstructions());
 
 const skills = new SkillsClient(client);

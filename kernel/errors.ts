@@ -59,6 +59,15 @@ export function modelNotConfigured(missing: readonly string[]): CodedError<Kerne
   );
 }
 
+/** The SDK would try such an address three times, and say only "unknown scheme". */
+export function modelAddressInvalid(address: string): CodedError<KernelErrorCode> {
+  const remedy = 'Set it to an address such as http://localhost:11434/v1.';
+  return new CodedError(
+    'MODEL_NOT_CONFIGURED',
+    `MODEL_BASE_URL is not an http address: ${JSON.stringify(address.slice(0, 200))}. ${remedy}`,
+  );
+}
+
 export function extensionNotDeclared(from: string, id: string): CodedError<KernelErrorCode> {
   return new CodedError(
     'EXTENSION_NOT_DECLARED',

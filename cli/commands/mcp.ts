@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { CodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
 import type { SkillMcpDoor } from 'skill-registry/mcp';
 import { workflowOption } from '../../extensions/skill_registry/host.ts';
 import { createSecrets, declaredTurn } from '../../kernel/host.ts';
@@ -10,7 +10,7 @@ import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } f
 
 export interface McpOptions extends GlobalOptions {
   readonly http?: number;
-  readonly host: string;
+  readonly host?: string;
   readonly allowHost?: readonly string[];
   readonly agent?: string;
   readonly workflow?: string;
@@ -18,6 +18,8 @@ export interface McpOptions extends GlobalOptions {
 
 /** `skill-registry mcp`: runs until the client closes the connection (stdio), or the process gets a signal. */
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
+  if (options.http === undefined && (options.allowHost || options.host !== undefined))
+    throw new CodedError('INVALID_ARGUMENT', '--host and --allow-host are for HTTP: give --http <port>, too.');
   const printLine = (text: string): void => terminal.err(`${printable(text)}\n`);
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
@@ -33,9 +35,14 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
     ...(options.agent ? await declaredTurn(root, options.agent, trusted) : {}),
     ...(await workflowOption(registry.snapshot(), options.workflow)),
   };
+  let unpublished = 0;
   const door = createSkillMcpDoor(registry, {
     turn,
-    onProblem: ({ severity, file, message }: Problem) => printLine(`${severity}: ${file}: ${message}`),
+    onProblem: ({ code, severity, file, message }: Problem) => {
+      const over = code === 'SKILL_NOT_PUBLISHED' ? ++unpublished - MOST_UNPUBLISHED : 0;
+      if (over <= 0) printLine(`${severity}: ${file}: ${message}`);
+      else if (over === 1) printLine(MORE_UNPUBLISHED);
+    },
   });
   const watching = registry.watch(stop).catch((error: unknown) => printLine(`error: ${String(error)}`));
   try {
@@ -58,6 +65,11 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
 
 // --- internal ---
 
+/** So many skills that are not published are named: hosts keep what stands on standard error. */
+const MOST_UNPUBLISHED = 5;
+const MORE_UNPUBLISHED =
+  'warning: More skills are not published over MCP, and are not named here: skill-registry validate says what is wrong with a skill. The tools and their prompts still work.';
+
 async function listen(
   door: SkillMcpDoor,
   token: string | undefined,
@@ -67,7 +79,7 @@ async function listen(
 ): Promise<void> {
   const { serveHttp } = await import('skill-registry/mcp');
   const serving = await serveHttp(door, {
-    host: options.host,
+    host: options.host ?? '127.0.0.1',
     port: options.http ?? 0,
     token,
     allowedHosts: options.allowHost ?? [],

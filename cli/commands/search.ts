@@ -68,7 +68,7 @@ export async function search(
   }
   terminal.err(unseenSkillsText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
-  const turnOn = registry.config.embeddings.base_url === '' ? ` ${TURN_ON}` : '';
+  const turnOn = message?.includes('by meaning is off') ? ` ${TURN_ON}` : '';
   if (message) terminal.err(`${message}${nearestIds}${turnOn}\n`);
   else terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
   // Only problems that affect this answer; `list` and `doctor` report the others.

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Skill, Snapshot } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import { printable, showName, toWire } from '../../lib/text/index.ts';
+import { hasColour, printable, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
@@ -116,7 +116,7 @@ async function printMarkdown(text: string, terminal: Terminal): Promise<void> {
     printText(text, terminal);
     return;
   }
-  terminal.out(`${terminal.environment.NO_COLOR ? stripVTControlCharacters(rendered) : rendered}\n`);
+  terminal.out(`${hasColour(terminal.environment) ? rendered : stripVTControlCharacters(rendered)}\n`);
 }
 
 /** Control characters are only escaped when the output is a terminal. */

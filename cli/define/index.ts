@@ -39,8 +39,7 @@ export function addCommands(
     .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
     .option(
       '--host <host>',
-      'listen on this address; others than 127.0.0.1 need a token in SKILL_MCP_TOKEN',
-      '127.0.0.1',
+      'with --http: the address to listen on (default: 127.0.0.1); others need a token in SKILL_MCP_TOKEN',
     )
     .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
     .option('--agent <id>', 'serve only the skills this agent is bound to, and take its proposals')

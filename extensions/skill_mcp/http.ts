@@ -52,7 +52,7 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   });
   const answering = new Set<Promise<unknown>>();
   const app = new Hono();
-  const allowed = [...LOOPBACK, hostName(host), ...(options.allowedHosts ?? []).map(hostName)];
+  const allowed = [...new Set([...LOOPBACK, hostName(host), ...(options.allowedHosts ?? []).map(hostName)])];
   app.use(async (context, next) => refusalOf(context, allowed) ?? next());
   if (token) app.use(bearerAuth({ token }));
   app.all(MCP_PATH, async (context) => {
@@ -125,7 +125,11 @@ function hostName(host: string): string {
 function refusalOf({ req }: Context, allowed: readonly string[]): Response | undefined {
   const names = [...allowed];
   const host = validateHostHeader(req.header('host'), names);
-  if (!host.ok) return refuse(403, `${host.message}. Allowed: ${names.join(', ')}; allowed_hosts adds names.`);
+  if (!host.ok)
+    return refuse(
+      403,
+      `${host.message}. Allowed: ${names.join(', ')}; allowed_hosts, or --allow-host of the command, adds names.`,
+    );
   const origin = validateOriginHeader(req.header('origin'), names);
   return origin.ok ? undefined : refuse(403, `${origin.message}. Pages of other hosts may not ask.`);
 }

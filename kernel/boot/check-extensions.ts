@@ -1,9 +1,7 @@
 /** The problems of the extensions and agents of a root that can be found without running their code. */
 
 import { join } from 'node:path';
-import { URL } from 'node:url';
 import type { ExtensionStatus, Problem, SkillProvider } from '../contract.ts';
-import { describeError } from '../errors.ts';
 import { readModelSettings } from '../turns/connect-model.ts';
 import { instructionsFrom, toolsMissing } from '../turns/turns.ts';
 import { type FoundExtension, findExtensions, type ListedExtension, listedExtensions } from './discover.ts';
@@ -117,15 +115,11 @@ async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOpti
 function modelProblems({ rootDir, getSecret }: CheckOptions): readonly Problem[] {
   const [baseURL, name] = [getSecret('MODEL_BASE_URL'), getSecret('MODEL_NAME')];
   if (baseURL === undefined && name === undefined) return [];
-  const problem = (message: string): readonly Problem[] => [
-    { code: 'MODEL_NOT_CONFIGURED', severity: 'warning', file: join(rootDir, '.env'), message },
-  ];
-  if (baseURL !== undefined && !(URL.canParse(baseURL) && /^https?:/i.test(baseURL)))
-    return problem('MODEL_BASE_URL is not an http address. Set it to an address such as http://localhost:11434/v1.');
   try {
     readModelSettings(undefined, getSecret);
     return [];
   } catch (error) {
-    return problem(describeError(error));
+    const { message } = error as Error;
+    return [{ code: 'MODEL_NOT_CONFIGURED', severity: 'warning', file: join(rootDir, '.env'), message }];
   }
 }

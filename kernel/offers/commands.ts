@@ -1,3 +1,4 @@
+import { wrapWords } from '../../lib/text/index.ts';
 import type { Command, CommandResult, ExtensionStatus, KernelApi, TurnContext } from '../contract.ts';
 import { commandFailed, commandNotFound, isCodedError } from '../errors.ts';
 
@@ -16,7 +17,7 @@ export interface CommandTable {
 }
 
 /** Merges base commands and those of extensions. Of two with one name the base command is used, then that of the extension that
- * started first. Names come before aliases. */
+ * started first. Names come before aliases; of a hidden command a lost alias is not told, as there may be one for each skill. */
 export function commandTable(base: readonly Command[], contributed: readonly NamedCommand[]): CommandTable {
   const winners = new Map<string, NamedCommand>(
     base.map((command) => [command.name, { extensionId: 'kernel', command }]),
@@ -33,7 +34,7 @@ export function commandTable(base: readonly Command[], contributed: readonly Nam
     for (const alias of aliasesOf(named.command)) {
       const earlier = winners.get(alias);
       if (!earlier) winners.set(alias, named);
-      else if (earlier !== named) {
+      else if (earlier !== named && !named.command.hidden) {
         shadowed.push({ extensionId: named.extensionId, name: alias, winner: earlier.extensionId });
       }
     }
@@ -71,7 +72,10 @@ export function baseCommands(kernel: KernelApi, defaultAgent: () => string | und
       name: 'help',
       aliases: ['?'],
       description: 'This list',
-      execute: async () => print(helpText(kernel.commands())),
+      async execute() {
+        const atWidth = (columns?: number): string => helpText(kernel.commands(), columns);
+        return { kind: 'print', text: atWidth(), atWidth };
+      },
     },
     {
       name: 'context',
@@ -131,7 +135,10 @@ function isCommandResult(value: unknown): value is CommandResult {
   );
 }
 
-function helpText(commands: readonly Command[]): string {
+/** Columns of a description at least; where there are fewer it stands below its command. */
+const LEAST_DESCRIPTION = 30;
+
+function helpText(commands: readonly Command[], columns: number = Number.POSITIVE_INFINITY): string {
   const rows = commands
     .filter((command) => !command.hidden)
     .map((command) => ({ ...command, names: [command.name, ...aliasesOf(command)] }))
@@ -140,7 +147,12 @@ function helpText(commands: readonly Command[]): string {
       description,
     }));
   const width = Math.max(...rows.map((row) => row.left.length));
-  const lines = rows.map((row) => `  ${row.left.padEnd(width)}  ${row.description}`);
+  const room = columns - width - 4;
+  const lines = rows.map(({ left, description }) =>
+    room < LEAST_DESCRIPTION
+      ? `  ${left}\n      ${description}`
+      : `  ${left.padEnd(width)}  ${wrapWords(description, room).replaceAll('\n', `\n${' '.repeat(width + 4)}`)}`,
+  );
   return [...lines, '', 'Anything else is said to the agent.'].join('\n');
 }
 

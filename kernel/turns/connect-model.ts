@@ -1,6 +1,7 @@
+import { URL } from 'node:url';
 import type { LanguageModel, ToolSet } from 'ai';
 import type { AgentInvocationContext, Tool, TurnContext } from '../contract.ts';
-import { modelNotConfigured } from '../errors.ts';
+import { modelAddressInvalid, modelNotConfigured } from '../errors.ts';
 import { inputSchemaOf, runTool } from '../offers/tools.ts';
 import { untilAborted } from './deadline.ts';
 
@@ -16,7 +17,7 @@ export interface ModelSettings {
  * Reads MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME.
  *
  * @param manifestModel - `agent.model` of a manifest. It overrides MODEL_NAME.
- * @throws MODEL_NOT_CONFIGURED when the base URL or the name is missing; the key is optional.
+ * @throws MODEL_NOT_CONFIGURED when the base URL or the name is missing, or the URL is no http address; the key is optional.
  */
 export function readModelSettings(
   manifestModel: string | undefined,
@@ -25,6 +26,7 @@ export function readModelSettings(
   const baseURL = getSecret('MODEL_BASE_URL');
   const apiKey = getSecret('MODEL_API_KEY');
   const name = manifestModel ?? getSecret('MODEL_NAME');
+  if (baseURL && !(URL.canParse(baseURL) && /^https?:/i.test(baseURL))) throw modelAddressInvalid(baseURL);
   if (baseURL && name) return { baseURL, apiKey, name };
   const settings = { MODEL_BASE_URL: baseURL, MODEL_NAME: name };
   const missing = Object.entries(settings).filter(([, value]) => !value);

@@ -40,7 +40,7 @@ export function inColour(colour: Colour, text: string): string {
   return styleText(COLOURS[colour], text, { validateStream: false });
 }
 
-/** False when NO_COLOR is set to anything but the empty text (no-color.org). */
+/** False when NO_COLOR is set to anything but the empty text (no-color.org), and on a terminal that says it can show none. */
 export function hasColour(environment: Readonly<Record<string, string | undefined>>): boolean {
-  return !environment.NO_COLOR;
+  return !environment.NO_COLOR && environment.TERM !== 'dumb';
 }

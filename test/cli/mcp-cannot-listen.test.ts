@@ -24,3 +24,12 @@ it.each([
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(new RegExp(`^skill-registry: ${code}: [^\\n]*\\n$`));
 });
+
+it.each(['--host', '--allow-host'])(
+  'refuses %s without --http: on standard input and output it would do nothing',
+  async (flag) => {
+    const { status, stdout, stderr } = await runCommand(['mcp', flag, '127.0.0.1', '--root', tempFolder({})]);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('INVALID_ARGUMENT: --host and --allow-host are for HTTP: give --http <port>, too.');
+  },
+);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -106,4 +107,38 @@ it('publishes no shipped skills from a folder that has the package somewhere bel
   const { status, stderr } = await spawnCommand(['publish', '--root', above, '--to', to], { cwd: above, trust: false });
   expect([status, stderr]).toEqual([1, expect.stringContaining('name it with --root <dir>, or name the skills')]);
   expect(readdirSync(join(to, '..'))).toEqual([]);
+});
+
+it.each([
+  [['trust', 'allow', ''], "argument 'what'"],
+  [['validate', 'skills', ''], "argument 'path'"],
+  [['--root', '', 'list'], "option '--root <dir>'"],
+  [['list', '--skills', 'skills', '--skills', ''], "option '--skills <dir>'"],
+  [['publish', '--to', ''], "option '--to <dir>'"],
+])('takes no empty text, as of a variable that is not set, for the working folder: %j', async (args, what) => {
+  const cwd = tempFolder({ 'skills/tea/SKILL.md': TEA });
+  const { status, stdout, stderr } = await runCommand(args, { cwd, trust: false });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(new RegExp(`^error: ${what} is empty\n`));
+  expect(readdirSync(cwd)).toEqual(['skills']);
+});
+
+it.each([
+  [
+    '18.20.8',
+    1,
+    'skill-registry: Node 18.20.8 is too old. Use Node 24, or 22.13 or a later 22, or 20.19 or a later 20.\n',
+  ],
+  [
+    '20.18.3',
+    1,
+    'skill-registry: Node 20.18.3 is too old. Use Node 24, or 22.13 or a later 22, or 20.19 or a later 20.\n',
+  ],
+  ['20.19.0', 0, ''],
+  ['24.0.0', 0, ''],
+])('says of Node %s whether it is too old, before it imports anything', (node, status, stderr) => {
+  const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } });`;
+  const main = join(import.meta.dirname, '../../dist/cli/main.js');
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, main, '--version'];
+  expect(spawnSync(process.execPath, args, { encoding: 'utf8' })).toMatchObject({ status, stderr });
 });

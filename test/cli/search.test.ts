@@ -96,3 +96,11 @@ it('says of a question in another language that nothing fits, and how to turn se
       'language of the skills. Search by meaning needs embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.\n',
   );
 });
+
+it('says of a tag that no skill has that the tag is what does not fit', async () => {
+  const { status, stderr } = await searchIn(kitchen(), 'tea', '--tag', 'nope');
+  expect([status, stderr]).toEqual([
+    0,
+    'No skill fits. None that may be seen has this tag or source, whatever the words are: leave it out.\n',
+  ]);
+});

@@ -44,12 +44,13 @@ it.each([40, 60, 100])('keeps what doctor and list print in a window of %i colum
   }
 });
 
-it('colours errors, warnings and differences by one scheme, and nothing with NO_COLOR', () => {
+it('colours errors, warnings and differences by one scheme, and nothing with NO_COLOR or at a dumb terminal', () => {
   const text = 'error CODE (1)\nwarning CODE (1)\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new';
   const shown = forTerminal(text, { columns: 80, environment: {} }, true).split('\n');
   const colour = (line: string | undefined) => /\[(\d+)m/.exec(line ?? '')?.[1];
   expect(shown.map(colour)).toEqual(['31', '33', undefined, '1', '1', '36', '31', '32']);
   expect(stripVTControlCharacters(shown.join('\n'))).toBe(text);
   expect(forTerminal(text, { columns: 80, environment: { NO_COLOR: '1' } }, true)).toBe(text);
+  expect(forTerminal(text, { columns: 80, environment: { TERM: 'dumb' } }, true)).toBe(text);
   expect(forTerminal(text, { columns: 80, environment: {} }, false)).toBe(text);
 });

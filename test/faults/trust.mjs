@@ -190,8 +190,8 @@ export const trust = [
   {
     title: 'MCP over HTTP answers to any name',
     file: HTTP,
-    find: 'if (!host.ok) return refuse(403,',
-    replace: 'if (!host.ok && !req.url) return refuse(403,',
+    find: 'if (!host.ok)',
+    replace: 'if (!host.ok && !req.url)',
     test: HTTP_TESTS,
     name: 'answers to the names of this machine and to those it was given, from no foreign page',
   },

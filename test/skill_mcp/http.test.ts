@@ -42,7 +42,9 @@ it('answers to the names of this machine and to those it was given, from no fore
   }
   expect(await post(serving.url, { host: 'evil.example' })).toMatchObject({
     status: 403,
-    body: expect.stringContaining('Allowed: localhost, 127.0.0.1'),
+    body: expect.stringContaining(
+      'Allowed: localhost, 127.0.0.1, [::1], skills.example; allowed_hosts, or --allow-host',
+    ),
   });
   expect(await post(serving.url, { origin: 'http://localhost:3000' })).toMatchObject({ status: 200 });
   for (const origin of ['http://evil.example', 'null']) {

@@ -51,6 +51,16 @@ it('says on standard error which skills are not published, and ends when its cli
   expect(running.stdout()).toBe('');
 });
 
+it('names five skills that are not published, and says that there are more', async () => {
+  const cups = Array.from({ length: 8 }, (_, at) => [`skills/cup-${at}/SKILL.md`, skillMd({ name: 'mug' })]);
+  const running = startCommand(['mcp', '--root', tempFolder(Object.fromEntries(cups))]);
+  await running.untilStderr('More skills are not published over MCP');
+  running.child.stdin?.end();
+  expect(await running.exited).toBe(0);
+  expect(running.stderr().match(/is not published over MCP/g)).toHaveLength(5);
+  expect(running.stderr().match(/More skills/g)).toHaveLength(1);
+});
+
 it('listens on HTTP, prints the address, asks for the token, and ends with status 0 on SIGTERM', async () => {
   const root = tempFolder(TREE);
   const running = startCommand(['mcp', '--http', '0', '--root', root, '--json'], {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommand, startCommand, startOnTerminal } from '../helpers/run-command.ts';
@@ -34,6 +34,24 @@ it('is content with a reader that has had enough, and says when it cannot write'
   expect(full.status).toBe(1);
   expect(full.stderr).toContain('cannot write: ENOSPC');
 });
+
+it('does all of its work, and has its own exit status, where the reader is gone before the first line', async () => {
+  const root = tempFolder({ 'skills/tea/SKILL.md': skillMd({ name: 'Green Tea', description: 'Tea.' }) });
+  const command = (args: string) => shell(`'${process.execPath}' '${MAIN}' ${args} 2>&1 | true`);
+  expect((await command(`validate '${root}/skills'`)).status).toBe(1);
+  expect((await command(`doctor --fix --yes --trust --root '${root}'`)).status).toBe(0);
+  expect(readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8')).toContain('name: tea\n');
+});
+
+it.each(['start', 'mcp'])(
+  'ends %s when nobody reads what it writes any more, though there is more to answer',
+  async (name) => {
+    const root = tempFolder({ 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }) });
+    await shell(
+      `yes '{"jsonrpc":"2.0","id":1,"method":"ping"}' | '${process.execPath}' '${MAIN}' ${name} --root '${root}' | true`,
+    );
+  },
+);
 
 it('takes the global options before the command as well', async () => {
   const root = tempFolder({ 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }) });

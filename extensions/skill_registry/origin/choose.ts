@@ -4,7 +4,7 @@ import { oneLine } from '../../../lib/text/index.ts';
 import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
-import { CHOOSE, originInvalid } from './errors.ts';
+import { noSuchSkill, originInvalid, severalSkills, someOf } from './errors.ts';
 import { MAX_SKILL_FILE, type OpenedOrigin, type OriginSkill, originSkills } from './opened-origin.ts';
 import { INDEX_PATH } from './well-known/page-index.ts';
 
@@ -66,9 +66,7 @@ export async function chooseSkills(
 
 // --- internal ---
 
-/** Ids that are listed in a message. */
-const MAX_LISTED = 30;
-/** Paths that are. */
+/** Paths that are listed in a message. */
 const MAX_PATHS = 5;
 
 /** What was expected, what is there, and what to do. */
@@ -91,8 +89,10 @@ function whyNone(opened: OpenedOrigin, below: string, unreadable: readonly strin
 }
 
 function some(paths: readonly string[]): string {
-  const shown = paths.slice(0, MAX_PATHS).map((path) => oneLine(path, 100));
-  return `${shown.join(', ')}${paths.length > MAX_PATHS ? ', ...' : ''}`;
+  return someOf(
+    paths.map((path) => oneLine(path, 100)),
+    MAX_PATHS,
+  );
 }
 
 async function readHeaders(
@@ -148,7 +148,6 @@ function idOf(name: string, folderName: string): string | undefined {
 
 function namedSkills(readable: readonly ReadableSkill[], { skills, all }: Choice, shown: string): ReadableSkill[] {
   const list = readable.map(({ id }) => id);
-  const known = list.length > MAX_LISTED ? `${list.slice(0, MAX_LISTED).join(', ')}, ...` : list.join(', ');
   if (skills && skills.length > 0) {
     return skills.map((wanted) => {
       const found = readable.filter(
@@ -157,8 +156,7 @@ function namedSkills(readable: readonly ReadableSkill[], { skills, all }: Choice
       );
       const [first] = found.length > 1 ? found.filter(({ folder }) => folder === wanted) : found;
       if (first) return first;
-      if (found.length === 0)
-        throw originInvalid(shown, `it has no skill ${JSON.stringify(wanted)}. It has: ${known}.`);
+      if (found.length === 0) throw noSuchSkill(shown, wanted, list);
       const folders = found.map(({ folder }) => folder).join(', ');
       throw originInvalid(
         shown,
@@ -167,5 +165,5 @@ function namedSkills(readable: readonly ReadableSkill[], { skills, all }: Choice
     });
   }
   if (all || readable.length === 1) return [...readable];
-  throw originInvalid(shown, `it has ${list.length} skills: ${known}. ${CHOOSE}`);
+  throw severalSkills(shown, list);
 }

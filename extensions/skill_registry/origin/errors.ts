@@ -1,4 +1,5 @@
 import { CodedError } from 'skill-registry/kernel';
+import { didYouMean } from '../../../lib/text/index.ts';
 
 /** The text names nothing from which skills can be taken. */
 export function originInvalid(what: string, why: string, cause?: unknown): CodedError<'ORIGIN_INVALID'> {
@@ -20,8 +21,22 @@ export function planOutdated(skillId: string, what: string): CodedError<'SHOWN_C
   return new CodedError('SHOWN_CHANGED', message, { skill_id: skillId });
 }
 
-/** What to do about an origin with several skills. */
-export const CHOOSE = 'Choose with --skill NAME, or take --all.';
+/** An origin has several skills, and nobody said which to take. */
+export function severalSkills(what: string, names: readonly string[]): CodedError<'ORIGIN_INVALID'> {
+  const why = `it has ${names.length} skills: ${someOf(names)}. Choose with --skill NAME, or take --all.`;
+  return originInvalid(what, why);
+}
+
+export function noSuchSkill(what: string, wanted: string, names: readonly string[]): CodedError<'ORIGIN_INVALID'> {
+  const why = `it has no skill ${JSON.stringify(wanted)}.${didYouMean(wanted, names)} It has: ${someOf(names)}.`;
+  return originInvalid(what, why);
+}
+
+/** The first of many names, and how many are left. */
+export function someOf(names: readonly string[], limit = 30): string {
+  const left = names.length - limit;
+  return `${names.slice(0, limit).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
 
 /** A lock is acted on only where a person has approved its root. */
 export function rootNotApproved(): CodedError<'ROOT_NOT_APPROVED'> {

@@ -24,6 +24,7 @@ const MAX_QUERY = 2000;
 const WITHOUT_MEANING =
   'Search by meaning is off, so only skills that contain words of the query are found: use other words, in the language of the skills.';
 const WITH_MEANING = 'Use other words for the query.';
+const NOT_THERE = 'None that may be seen has this tag or source, whatever the words are: leave it out.';
 
 /**
  * Answers `list_skills` and the command's `search`.
@@ -52,6 +53,7 @@ export function listSkills(
     meaning?.likeness(skills, text),
   );
   const body = (skill: Skill): string | undefined => bodyIfThere(skill, readSkill);
+  const advice = (): string => (skills.some(accepts) ? (meaning ? WITH_MEANING : WITHOUT_MEANING) : NOT_THERE);
   const listed = hits.slice(0, limit).map(({ skill, score, byMeaning }) => ({
     ...rowOf(skill),
     score: Number(score.toFixed(3)),
@@ -62,7 +64,7 @@ export function listSkills(
     total: hits.length,
     truncated: hits.length > listed.length,
     ...(nearest.length > 0 ? { nearest } : {}),
-    ...(hits.length === 0 ? { message: `No skill fits. ${meaning ? WITH_MEANING : WITHOUT_MEANING}` } : {}),
+    ...(hits.length === 0 ? { message: `No skill fits. ${advice()}` } : {}),
   };
 }
 

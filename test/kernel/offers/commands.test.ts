@@ -75,6 +75,16 @@ describe('a name that is taken', () => {
     await kernel.runCommand('/same', {});
     expect(kernel.undelivered()).toEqual([]);
   });
+
+  test.each<[kind: string, more: string, codes: readonly string[]]>([
+    ['a command', '', ['COMMAND_SHADOWED']],
+    ['a hidden command, which stays silent', 'hidden: true,', []],
+  ])('as an alias is lost to %s', async (_, more, codes) => {
+    const kernel = await bootTree(offering('one', 'mine', say('mine'), `aliases: ['help'], ${more}`));
+    expect(codesOf(kernel)).toEqual(codes);
+    expect(await kernel.runCommand('/help', {})).toMatchObject({ text: expect.stringContaining('/quit') });
+    expect(await kernel.runCommand('/mine', {})).toEqual({ kind: 'print', text: 'mine' });
+  });
 });
 
 describe('a base command', () => {
@@ -83,7 +93,10 @@ describe('a base command', () => {
       ...offering('one', 'greet', say('hi'), `usage: '<name>',`),
       ...offering('two', 'secret', say('psst'), 'hidden: true,'),
     });
-    const { text } = (await kernel.runCommand('/help', {})) as { text: string };
+    const { text, atWidth } = (await kernel.runCommand('/help', {})) as {
+      text: string;
+      atWidth(columns: number): string;
+    };
     expect(text.split('\n')).toEqual([
       '  /help, /?        This list',
       '  /context <text>  The system text a turn with this text would carry, part by part',
@@ -96,6 +109,12 @@ describe('a base command', () => {
       '',
       'Anything else is said to the agent.',
     ]);
+    expect(atWidth(60).split('\n').slice(1, 4)).toEqual([
+      '  /context <text>  The system text a turn with this text',
+      '                   would carry, part by part',
+      '  /tools           The tools agents can be given',
+    ]);
+    expect(atWidth(40).split('\n').slice(0, 2)).toEqual(['  /help, /?', '      This list']);
     expect(await kernel.runCommand('/secret', {})).toEqual({ kind: 'print', text: 'psst' });
     expect(kernel.commands().map(({ name }) => name)).toContain('secret');
   });

@@ -24,6 +24,20 @@ describe('without a model', () => {
     expect(error).toMatchObject({ code: 'MODEL_NOT_CONFIGURED', details: { missing } });
     for (const setting of ['MODEL_BASE_URL', 'MODEL_API_KEY', 'MODEL_NAME']) expect(String(error)).toContain(setting);
   });
+
+  test.each(['localhost:11434', 'ftp://localhost/v1', 'localhost'])(
+    'and asks nobody at %j, which is no http address',
+    async (address) => {
+      const environment = { MODEL_BASE_URL: address, MODEL_NAME: 'small' };
+      const kernel = await bootTree(agentExtension('talker'), { environment });
+      await expect(kernel.invokeAgent('talker', 'hi')).rejects.toMatchObject({
+        code: 'MODEL_NOT_CONFIGURED',
+        message: expect.stringContaining(
+          `MODEL_BASE_URL is not an http address: ${JSON.stringify(address)}. Set it to`,
+        ),
+      });
+    },
+  );
 });
 
 describe('with a model', () => {

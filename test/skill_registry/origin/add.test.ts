@@ -97,9 +97,21 @@ it('asks which skills are meant, and takes one, several or all', async () => {
   await expect(registry.origin.add(from, { skills: ['coffee'] })).rejects.toMatchObject({
     message: expect.stringContaining('it has no skill "coffee". It has: kettle, tea.'),
   });
+  await expect(registry.origin.add(from, { skills: ['ketle'] })).rejects.toMatchObject({
+    message: expect.stringContaining('it has no skill "ketle". Did you mean "kettle"? It has: kettle, tea.'),
+  });
   expect((await registry.origin.add(from, { all: true })).skills).toHaveLength(2);
   expect((await registry.origin.add(join(from, 'skills/kettle'))).skills).toMatchObject([{ id: 'kettle' }]);
   expect(Object.keys(treeOf(root))).toEqual([]);
+});
+
+it('names the first thirty of many skills, and says how many more there are', async () => {
+  const { registry } = await openRegistry();
+  const names = Array.from({ length: 32 }, (_, at) => `tea-${at + 10}`);
+  const from = tempFolder(Object.fromEntries(names.map((name) => [`${name}/SKILL.md`, skillMd({ name })])));
+  await expect(registry.origin.add(from)).rejects.toMatchObject({
+    message: expect.stringContaining('tea-39 and 2 more. Choose with --skill NAME, or take --all.'),
+  });
 });
 
 it('takes the folder that is named in a repository, at the ref that is named', async () => {

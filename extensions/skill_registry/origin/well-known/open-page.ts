@@ -2,7 +2,7 @@ import { isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
-import { CHOOSE, originInvalid } from '../errors.ts';
+import { noSuchSkill, severalSkills } from '../errors.ts';
 import { MAX_ARCHIVE, MAX_SKILL_FILE, type OpenedOrigin, type OriginEntry } from '../opened-origin.ts';
 import type { WellKnownOrigin } from '../types.ts';
 import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
@@ -47,14 +47,10 @@ export async function openWellKnown(origin: WellKnownOrigin, names?: readonly st
   const { entries: index, refused } = readIndex(await fetchIndex(url), url);
   if (index.length === 0) throw originRefused(url, `it has no skill that can be used. ${refused[0] ?? ''}`.trim());
   const byName = new Map(index.map((entry) => [entry.name, entry]));
-  const known = `${index
-    .slice(0, MAX_LISTED)
-    .map(({ name }) => name)
-    .join(', ')}${index.length > MAX_LISTED ? ', ...' : ''}`;
+  const known = index.map(({ name }) => name);
   const unknown = names?.find((name) => !byName.has(name));
-  if (unknown !== undefined) throw originInvalid(url, `it has no skill ${JSON.stringify(unknown)}. It has: ${known}.`);
-  if (names?.length === 0 && index.length > 1)
-    throw originInvalid(url, `it has ${index.length} skills: ${known}. ${CHOOSE}`);
+  if (unknown !== undefined) throw noSuchSkill(url, unknown, known);
+  if (names?.length === 0 && index.length > 1) throw severalSkills(url, known);
   const parts = new Map<string, Artifact>();
   const wanted = [...(names?.length ? names : byName.keys())];
   for (const name of wanted) {
@@ -86,9 +82,6 @@ async function fetchIndex(url: string): Promise<Buffer> {
     throw originUnavailable(url, why, error, { status: 404 });
   }
 }
-
-/** Names in a message. */
-const MAX_LISTED = 30;
 
 type Artifact = Pick<OpenedOrigin, 'entries' | 'read'>;
 

@@ -1,0 +1,64 @@
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { forTerminal } from '../lib/text/index.ts';
+import { runCli } from './run-cli.ts';
+
+// A reader that closes the pipe (`| head`) is not a failure: the command does the rest of its work, and its exit status is what it
+// would be otherwise. A full disk is one.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    process.exitCode = 1;
+    if (stream === process.stdout) process.stderr.write(`skill-registry: cannot write: ${error.message}\n`);
+    setImmediate(() => process.exit(1));
+  });
+}
+
+/** Who reads standard error. */
+const person = {
+  isTerminal: process.stderr.isTTY ?? false,
+  columns: process.stderr.columns || undefined,
+  environment: process.env,
+};
+
+const status = await runCli(process.argv.slice(2), {
+  cwd: process.cwd(),
+  environment: process.env,
+  terminal: process.stdout.isTTY ?? false,
+  // A pseudo terminal without a size has 0 columns.
+  columns: process.stdout.columns || undefined,
+  progress: process.stderr.isTTY ?? false,
+  ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
+  input: async () => Buffer.concat(await process.stdin.toArray()),
+  out: (data) => void process.stdout.write(data),
+  err: (text) => void process.stderr.write(forTerminal(text, person, person.isTerminal)),
+});
+process.exitCode ??= status;
+
+async function ask(question: string): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline/promises');
+  discardTyped();
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<undefined>((resolve) => reader.once('close', () => resolve(undefined)));
+  try {
+    const answer = await Promise.race([reader.question(question), ended]);
+    // The next output begins a new line.
+    if (answer === undefined) process.stderr.write('\n');
+    return answer;
+  } finally {
+    reader.close();
+  }
+}
+
+/** Lines that were typed before the question was shown are no answer to it. */
+function discardTyped(): void {
+  const buffer = Buffer.alloc(4_096);
+  let terminal: number | undefined;
+  try {
+    terminal = openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    while (readSync(terminal, buffer) > 0);
+  } catch {
+    // Nothing more was typed; or this system has no such file.
+  } finally {
+    if (terminal !== undefined) closeSync(terminal);
+  }
+}
