@@ -1,3 +1,5 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
@@ -42,7 +44,7 @@ export interface OverlapOptions {
 export async function overlapReport({ visible, searcher, readFile }: OverlapOptions): Promise<OverlapReport> {
   const skills = visible({});
   await searcher.prepare(skills);
-  const { queries, problems } = await triggerQueries(skills, readFile, createBreaks());
+  const { queries, problems } = await triggerQueries(skills, readIfThere(readFile), createBreaks());
   const groups = await neighbourhoods(skills, createBreaks());
   return {
     neighbourhoods: groups,
@@ -60,7 +62,7 @@ export async function retrievalEffect(
 ): Promise<readonly RetrievalChange[]> {
   const takeBreak = createBreaks();
   const skills = visible({});
-  const { queries } = await triggerQueries(skills, readFile, takeBreak);
+  const { queries } = await triggerQueries(skills, readIfThere(readFile), takeBreak);
   // Most catalogs have none, and then nothing needs to be indexed.
   if (queries.length === 0) return [];
   const texts = queries.map(({ query }) => query);
@@ -89,6 +91,23 @@ export async function firstHitsAs(
 }
 
 // --- internal ---
+
+/** Most skills have no trigger queries, and to see that takes a tenth of the time of a read that fails. */
+function readIfThere(
+  readFile: OverlapOptions['readFile'],
+): (...given: Parameters<typeof readFile>) => Buffer | undefined {
+  return (skill, path, maxBytes) =>
+    skill.dir === null || mayBeThere(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
+}
+
+function mayBeThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // The read says why.
+    return true;
+  }
+}
 
 /** For an id that no skill has: a skill that is only proposed; a text without a header gets an empty one. */
 function skillNamedOrNew({ byId }: Snapshot, id: string, text: string): Skill {

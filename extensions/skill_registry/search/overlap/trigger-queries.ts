@@ -28,23 +28,24 @@ const MAX_ROWS = 500;
  * Reads the trigger queries of skills: the rows of `evals/trigger-eval.json`, and their trigger keywords. An invalid file is a
  * TRIGGER_EVAL_INVALID problem.
  *
- * @param readFile - Reads a file of a skill with at most `maxBytes`; throws as `readContained`.
+ * @param readFile - Reads a file of a skill with at most `maxBytes`; throws as `readContained`, or gives undefined when there is none.
  */
 export async function triggerQueries(
   skills: readonly Skill[],
-  readFile: (skill: Skill, path: string, maxBytes: number) => Buffer,
+  readFile: (skill: Skill, path: string, maxBytes: number) => Buffer | undefined,
   takeBreak: () => Promise<void>,
 ): Promise<{ readonly queries: readonly TriggerQuery[]; readonly problems: readonly Problem[] }> {
-  // Made here, because loading zod takes longer than most commands.
-  const row = z.object({ query: z.string().trim().min(1).max(2000), should_trigger: z.boolean() });
-  const rows = z.array(row).max(MAX_ROWS);
+  let rows: ReturnType<typeof makeRows> | undefined;
   const queries: TriggerQuery[] = [];
   const problems: Problem[] = [];
   for (const skill of skills) {
     await takeBreak();
     for (const query of skill.triggerKeywords) queries.push({ skill, query, shouldTrigger: true });
     try {
-      const found: unknown = JSON.parse(readFile(skill, FILE, MAX_BYTES).toString('utf8'));
+      const bytes = readFile(skill, FILE, MAX_BYTES);
+      if (!bytes) continue;
+      const found: unknown = JSON.parse(bytes.toString('utf8'));
+      rows ??= makeRows();
       for (const { query, should_trigger } of rows.parse(found)) {
         queries.push({ skill, query, shouldTrigger: should_trigger });
       }
@@ -108,6 +109,12 @@ export function withText(searcher: Searcher, skills: readonly Skill[], skill: Sk
 }
 
 // --- internal ---
+
+/** Made when a file is there, because loading zod takes longer than most commands. */
+function makeRows() {
+  const row = z.object({ query: z.string().trim().min(1).max(2000), should_trigger: z.boolean() });
+  return z.array(row).max(MAX_ROWS);
+}
 
 function invalid(skill: Skill, error: unknown): Problem {
   const reason =
