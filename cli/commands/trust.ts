@@ -51,7 +51,7 @@ export async function listTrust(options: GlobalOptions, terminal: Terminal): Pro
     const rows = decisions.map((one) => [
       one.action,
       describeSubject(one),
-      one.at.slice(0, 16),
+      one.at.slice(0, 16).replace('T', ' '),
       one.by,
       one.path,
       one.reason ?? '',
@@ -221,7 +221,7 @@ function isDecided(kind: Decision['kind'], path: string): boolean {
 
 function describeSource({ source, skills, inConfig, decision }: UsedSource): string {
   const what = decision
-    ? `${decision.action === 'allow' ? 'approved' : 'revoked'} by ${decision.by} on ${decision.at.slice(0, 16)}${decision.reason === undefined ? '' : `: ${decision.reason}`}`
+    ? `${decision.action === 'allow' ? 'approved' : 'revoked'} by ${decision.by} on ${decision.at.slice(0, 16).replace('T', ' ')}${decision.reason === undefined ? '' : `: ${decision.reason}`}`
     : 'no decision of its own; the approval of the root counts';
   const known = [...skills, ...inConfig.map((id) => `${id} in the config`)];
   const names = known.length > 0 ? ` (${known.join(', ')})` : '';
