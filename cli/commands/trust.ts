@@ -7,7 +7,7 @@ import { decisionAbout, sourceNamed } from '../../extensions/skill_registry/host
 import { describeFindings } from '../../extensions/skill_registry/propose/describe.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
-import { formatTable, printable, toWire } from '../../lib/text/index.ts';
+import { formatTable, forTerminal, printable, toWire } from '../../lib/text/index.ts';
 import { type Decision, describeSubject, openTrust, type Trust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
@@ -84,7 +84,7 @@ export async function showTrust(id: string, options: GlobalOptions, terminal: Te
   const found = await registry.admin.trustOf(id);
   await registry.close();
   if (options.json) printJson(terminal, toWire(found));
-  else terminal.out(`${describeTrust(found)}\n`);
+  else terminal.out(`${forTerminal(describeTrust(found), terminal, terminal.terminal)}\n`);
   return EXIT.done;
 }
 
