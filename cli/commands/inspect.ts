@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type Finding, inspectFolder, inspectionRules } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import type { FindingLevel, Inspection } from '../../extensions/skill_registry/host.ts';
-import { printable, toWire } from '../../lib/text/index.ts';
+import { forTerminal, printable, toWire } from '../../lib/text/index.ts';
 import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import type { FormattedFinding } from '../sarif.ts';
@@ -39,7 +39,7 @@ export async function inspect(
     terminal.out(formatFindings(found, options.format, terminal.cwd, await inspectionRules()));
   } else if (options.json) {
     printJson(terminal, { results: results.map(({ folder: _, ...result }) => toWire(result)) });
-  } else terminal.out(printable(`${results.map(reportOf).join('\n\n')}\n`));
+  } else terminal.out(`${forTerminal(printable(results.map(reportOf).join('\n\n')), terminal, terminal.terminal)}\n`);
   return results.some(({ verdict }) => verdict === 'block') ? EXIT.problem : EXIT.done;
 }
 

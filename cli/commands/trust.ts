@@ -7,7 +7,7 @@ import { decisionAbout, sourceNamed } from '../../extensions/skill_registry/host
 import { describeFindings } from '../../extensions/skill_registry/propose/describe.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
-import { formatTable, nearestIds, printable, toWire } from '../../lib/text/index.ts';
+import { formatTable, forTerminal, nearestIds, printable, toWire } from '../../lib/text/index.ts';
 import { type Decision, describeSubject, openTrust, type Trust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
@@ -51,7 +51,7 @@ export async function listTrust(options: GlobalOptions, terminal: Terminal): Pro
     const rows = decisions.map((one) => [
       one.action,
       describeSubject(one),
-      one.at.slice(0, 16),
+      one.at.slice(0, 16).replace('T', ' '),
       one.by,
       one.path,
       one.reason ?? '',
@@ -84,7 +84,7 @@ export async function showTrust(id: string, options: GlobalOptions, terminal: Te
   const found = await registry.admin.trustOf(id);
   await registry.close();
   if (options.json) printJson(terminal, toWire(found));
-  else terminal.out(`${describeTrust(found)}\n`);
+  else terminal.out(`${forTerminal(describeTrust(found), terminal, terminal.terminal)}\n`);
   return EXIT.done;
 }
 
@@ -221,7 +221,7 @@ function isDecided(kind: Decision['kind'], path: string): boolean {
 
 function describeSource({ source, skills, inConfig, decision }: UsedSource): string {
   const what = decision
-    ? `${decision.action === 'allow' ? 'approved' : 'revoked'} by ${decision.by} on ${decision.at.slice(0, 16)}${decision.reason === undefined ? '' : `: ${decision.reason}`}`
+    ? `${decision.action === 'allow' ? 'approved' : 'revoked'} by ${decision.by} on ${decision.at.slice(0, 16).replace('T', ' ')}${decision.reason === undefined ? '' : `: ${decision.reason}`}`
     : 'no decision of its own; the approval of the root counts';
   const known = [...skills, ...inConfig.map((id) => `${id} in the config`)];
   const names = known.length > 0 ? ` (${known.join(', ')})` : '';

@@ -26,7 +26,7 @@ describe('a walk', () => {
     ['an empty folder', {}, []],
     ['folders side by side, in order', { 'b/SKILL.md': '', 'a/SKILL.md': '', 'B/SKILL.md': '' }, ['B', 'a', 'b']],
     ['folders at any level', { 'x/y/a/SKILL.md': '', 'x/b/SKILL.md': '' }, ['x/b', 'x/y/a']],
-    ['a root that is a skill, and nothing below', { 'SKILL.md': '', 'a/SKILL.md': '' }, ['.']],
+    ['a root that is a skill, and nothing below', { 'SKILL.md': '', 'examples/SKILL.md': '' }, ['.']],
     ['no skill inside a skill', { 'a/SKILL.md': '', 'a/examples/b/SKILL.md': '' }, ['a']],
     [
       'nothing hidden',
@@ -214,3 +214,15 @@ it.skipIf(process.getuid?.() === 0)(
     expect(found).toMatchObject({ dirs: ['a', 'd'], problems: ['DIRECTORY_UNREADABLE b'] });
   },
 );
+
+it('says that a SKILL.md directly in the folder of a source makes files of what would be skills', async () => {
+  const inside = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [`${name}/SKILL.md`, '']));
+  const { dirs, problems } = await findIn(tempFolder({ 'SKILL.md': '', ...inside }));
+  expect([dirs, problems]).toEqual([['.'], ['SKILLS_INSIDE_SKILL SKILL.md']]);
+  const { problems: whole } = await findSkillFiles({
+    ...{ root: tempFolder({ 'SKILL.md': '', ...inside }), maxDepth: 8, allowOutside: false, takeBreak: async () => {} },
+  });
+  expect(whole[0]?.message).toContain('6 folder(s) with a SKILL.md in it are no skills: a, b, c, d, e and 1 more.');
+  for (const own of ['templates/SKILL.md', 'examples/b/SKILL.md', 'notes.md'])
+    expect((await findIn(tempFolder({ 'SKILL.md': '', [own]: '' }))).problems, own).toEqual([]);
+});

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { isInside } from '../../../../lib/files/index.ts';
 
@@ -27,6 +27,29 @@ export function leadsOut(
     : `To allow it, ${allowing}.`;
   const message = `This link leads out of its source and was not followed. ${remedy}`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };
+}
+
+/** Folders in which a skill keeps its own examples of a SKILL.md. */
+const PARTS = new Set([
+  'assets',
+  'example',
+  'examples',
+  'fixtures',
+  'references',
+  'resources',
+  'scripts',
+  'template',
+  'templates',
+  'tests',
+]);
+
+/** A SKILL.md that was meant for a folder of its own makes one skill of a whole folder of skills. @param dir - Of a source. */
+export function hidesSkills(dir: string): readonly Problem[] {
+  const names = readdirSync(dir).filter((name) => !PARTS.has(name) && existsSync(join(dir, name, 'SKILL.md')));
+  if (names.length === 0) return [];
+  const which = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+  const message = `This file makes its whole folder one skill, so ${names.length} folder(s) with a SKILL.md in it are no skills: ${which}. Move this file into a folder of its own; if they are files of this skill, nothing is wrong.`;
+  return [{ code: 'SKILLS_INSIDE_SKILL', severity: 'warning', file: join(dir, 'SKILL.md'), message }];
 }
 
 export function leadsToPrivate(path: string): Problem {

@@ -9,7 +9,7 @@ import {
   isReserved,
   realPathOf,
 } from '../../../../lib/files/index.ts';
-import { brokenLink, leadsOut, leadsToPrivate, tooDeep } from './find-problems.ts';
+import { brokenLink, hidesSkills, leadsOut, leadsToPrivate, tooDeep } from './find-problems.ts';
 import type { IgnoreRules } from './ignore-files.ts';
 import { bareNameOf, GENERATED, isSkillFileName, SKIPPED, TEMPORARY, TOOL_MARKS } from './names.ts';
 
@@ -59,7 +59,7 @@ export interface FoundSkillFiles {
  * may be a skill. Folders of tools, generated and hidden folders are not searched, except `skills` directly in a hidden folder. A link to
  * such a folder is followed if the link's name is ordinary. Each real directory is found once, so circles of links end.
  *
- * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE.
+ * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE, SKILLS_INSIDE_SKILL.
  *
  * @throws what `readdir` throws for the root itself.
  */
@@ -84,6 +84,8 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
     const realDir = linkedFolder(link.dir, walk);
     if (realDir) await walkFrom({ ...link, realDir, isLink: false }, walk);
   }
+  if (walk.files.some(({ dir, bare }) => dir === options.root && !bare))
+    walk.problems.push(...hidesSkills(options.root));
   return { files: [...walk.files, ...walk.linkedFiles], outside: [...walk.outside], problems: walk.problems };
 }
 
