@@ -86,6 +86,7 @@ async function listen(
   });
   if (options.json) printJson(terminal, { url: serving.url });
   else terminal.out(`${serving.url}\n`);
+  if (terminal.terminal) terminal.err('MCP clients connect to this address. Ctrl+C ends it.\n');
   await new Promise<void>((resolve) => {
     stop.addEventListener('abort', () => resolve(), { once: true });
     if (stop.aborted) resolve();

@@ -256,4 +256,13 @@ export const changes = [
     test: 'test/lib/sqlite/open.test.ts',
     name: 'undoes everything when the work throws, and another one can begin',
   },
+  {
+    title: 'A reader that closes the pipe ends a repair, with status 0',
+    file: 'cli/run-process.ts',
+    find: "if (error.code === 'EPIPE') return;",
+    replace: "if (error.code === 'EPIPE') process.exit(0);",
+    test: 'test/slow/streams.test.ts',
+    name: 'does all of its work, and has its own exit status, where the reader is gone before the first line',
+    build: true,
+  },
 ];

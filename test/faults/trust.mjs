@@ -261,4 +261,12 @@ export const trust = [
     name: 'runs nothing that a folder is called when tab is pressed',
     build: true,
   },
+  {
+    title: 'A variable that is not set makes `trust allow` approve the working folder',
+    file: 'cli/run-cli.ts',
+    find: '      refuseEmpty(command);',
+    replace: '      if (command.parent === null) refuseEmpty(command);',
+    test: 'test/cli/newcomer.test.ts',
+    name: 'takes no empty text, as of a variable that is not set, for the working folder',
+  },
 ];

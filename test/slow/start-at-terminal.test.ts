@@ -133,3 +133,14 @@ onTerminal(
     }
   },
 );
+
+onTerminal(
+  'mcp over HTTP says at a terminal what the address is for, and how to end it (needs script(1))',
+  async () => {
+    const running = startOnTerminal(['mcp', '--http', '0', '--root', tempFolder(TEA)]);
+    await running.until('MCP clients connect to this address. Ctrl+C ends it.');
+    running.child.stdin?.write('\u0003');
+    expect(await running.exited).toBe(0);
+    expect(running.stdout()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp\r$/m);
+  },
+);
