@@ -249,7 +249,7 @@ describe('who did something', () => {
 
   it.each([
     ['AGENT:x', 'Only a person decides'],
-    ['', 'person:<name>, agent:<id> or unknown'],
+    ['', "option '--by <name>' is empty"],
     [' ', 'person:<name>, agent:<id> or unknown'],
     ['a\nb', 'person:<name>, agent:<id> or unknown'],
   ])('is refused by the command as %j', async (by, why) => {

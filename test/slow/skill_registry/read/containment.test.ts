@@ -217,7 +217,6 @@ it('refuses the same on the command line', async () => {
     ['good', '../sibling/private.md', 'PATH_TRAVERSAL', 1],
     ['good', 'folder-outside/secret.txt', 'PATH_TRAVERSAL', 1],
     ['good', 'fifo', 'RESOURCE_NOT_FOUND', 1],
-    ['good', '', 'INVALID_ARGUMENT', 2],
     ['../..', 'secret.txt', 'SKILL_NOT_FOUND', 1],
   ] as const;
   const shown = await Promise.all(
@@ -233,4 +232,10 @@ it('refuses the same on the command line', async () => {
       return [...(attempts[index]?.slice(0, 2) ?? []), error.code, status];
     }),
   ).toEqual(attempts);
+  const empty = await runCommand(['show', 'good', '--resource', '', '--skills', 'skills'], { cwd: root });
+  expect(empty).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining("'--resource <path>' is empty"),
+  });
 });
