@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { openTrust } from '../../../lib/trust/index.ts';
 import { scriptedServer, servedSkill } from '../../helpers/mcp-server.ts';
 import { type RunResult, runCommand } from '../../helpers/run-command.ts';
@@ -99,6 +99,9 @@ it('starts no program that is revoked, named as in the config or as trust list s
 });
 
 it.each(['', '/', '?key=x'])('asks no MCP server at an address that is revoked with "%s" at its end', async (end) => {
+  // The server of a later test may get the same port.
+  vi.stubEnv('XDG_STATE_HOME', tempFolder());
+  onTestFinished(() => void vi.unstubAllEnvs());
   const server = await scriptedServer([servedSkill('tea')]);
   const { origin } = new URL(server.url);
   const { run, listed } = house(`{ mcp: { url: "${server.url}" } }`);
