@@ -56,13 +56,15 @@ export function hitsOf(
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
   const { best, fit, fits } = bestFit(pool, ranking, accepted);
   const names = scoresByName(pool.names, queryName.length <= MAX_NAME ? queryName : '');
-  const scores = scoresOf(pool, ranking, { best, accepted, fit, likeness });
-  for (const [at, named] of names) scores[at] = named;
+  const scoreByRank = scoring(pool, ranking, { best, accepted, fit, likeness });
   const isByWords = (at: number): boolean => names.has(at) || fits(at);
+  const scores = new Float64Array(combined.length);
   const found: number[] = [];
   for (let at = 0; at < combined.length; at++) {
     if (accepted?.[at] === false) continue;
-    if (isByWords(at) || likeness?.fitting.has(pool.skills[at] as Skill)) found.push(at);
+    if (!isByWords(at) && !likeness?.fitting.has(pool.skills[at] as Skill)) continue;
+    scores[at] = names.get(at) ?? scoreByRank(at);
+    found.push(at);
   }
   // Positions are sorted, not hits: there may be thousands.
   const [score, rank] = [valueIn(scores), valueIn(combined)];
@@ -211,15 +213,19 @@ interface Scoring {
   readonly likeness: Likeness | undefined;
 }
 
-/** Scores by position: 0 to `MAX_SCORE` for accepted skills. */
-function scoresOf(pool: Pool, { combined }: Ranking, { best, accepted, fit, likeness }: Scoring): Float64Array {
+/** Gives the score of a position: 0 to `MAX_SCORE` for accepted skills. */
+function scoring(
+  pool: Pool,
+  { combined }: Ranking,
+  { best, accepted, fit, likeness }: Scoring,
+): (position: number) => number {
   const ranks = likeness ? addMeaning(pool, combined, best, likeness) : combined;
   const highest = ranks[bestOf(ranks, accepted)] ?? 0;
   // A skill with every word of the query stays first.
   if (likeness && best >= 0 && (fit.coverage[best] as number) >= ALL_WORDS) ranks[best] = highest;
   const byWords = best >= 0 ? Math.min(MAX_SCORE, fit.scores[best] as number) : 0;
   const topScore = Math.max(byWords, (likeness?.confidence ?? 0) * MAX_SCORE);
-  return ranks.map((rank) => (highest > 0 ? (topScore * rank) / highest : 0));
+  return (position) => (highest > 0 ? (topScore * (ranks[position] as number)) / highest : 0);
 }
 
 function valueIn(values: Float64Array): (position: number) => number {
