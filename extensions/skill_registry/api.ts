@@ -222,7 +222,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   waiting(): Promise<WaitingForPerson>;
   /**
    * How many proposals `waiting` would list, in about a millisecond: nothing is compared and nothing inspected. 0 also for a history
-   * that cannot be read, which is among the problems.
+   * that cannot be read: `waiting` says why.
    */
   waitingProposals(): Promise<number>;
   /**

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError, type Problem } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { countWaitingProposals, isAllFinished } from './history/history-database.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
@@ -89,9 +89,8 @@ export function createChanges(source: Omit<ChangeSource, 'listeners'>, options: 
       const history = createHistoryFile(file, false);
       try {
         return countWaitingProposals(history.reading());
-      } catch (error) {
-        if (!isCodedError(error)) throw error;
-        // Why it cannot be read is among the problems.
+      } catch {
+        // Whoever asks for the proposals is told why.
         return 0;
       } finally {
         history.close();

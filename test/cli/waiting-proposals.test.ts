@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { openSqlite } from '../../lib/sqlite/index.ts';
 import { openRoot } from '../helpers/open-registry.ts';
 import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 
 const TEA = skillMd({ name: 'tea', description: 'Brew tea.' }, 'Boil water.');
 const SAID = 'proposal(s) wait for a decision: ';
@@ -58,3 +59,51 @@ it('says nothing of a history that cannot be read: that is a problem of its own'
   const { status, stderr } = await runCommand(['list', '--root', root]);
   expect([status, stderr.includes(SAID)]).toEqual([1, false]);
 });
+
+it.each([true, false])(
+  'lists the skills where the proposals in a history are damaged (root approved: %s)',
+  async (trust) => {
+    const root = rootWithTea();
+    const registry = await openRoot(root);
+    const change = { skillId: 'tea', oldString: 'Boil', newString: 'Heat', justification: 'Better.' };
+    await registry.proposals.propose(change);
+    await registry.close();
+    damageIndex(join(root, 'data/skill_registry/history.db'), 'proposal_by_state');
+    const { status, stdout, stderr } = await runCommand(['list', '--root', root], { trust });
+    expect([status, stdout.includes('tea'), stderr.includes(SAID)]).toEqual([0, true, false]);
+    expect(stderr).not.toContain('malformed');
+  },
+);
+
+it.each<[string, Tree]>([
+  ['a folder', { 'data/skill_registry/history.db/x': '' }],
+  ['a database without tables', {}],
+])('lists the skills of an unapproved root whose history is %s, and says what is wrong', async (_what, tree) => {
+  const root = rootWithTea();
+  writeTree(root, { 'data/x': '', ...tree });
+  const file = join(root, 'data/skill_registry/history.db');
+  if (!existsSync(file)) {
+    mkdirSync(dirname(file));
+    const database = openSqlite(file);
+    database.exec('PRAGMA user_version = 2');
+    database.close();
+  }
+  const { status, stdout, stderr } = await runCommand(['list', '--root', root], { trust: false });
+  expect({ status, tea: stdout.includes('tea') }).toEqual({ status: 0, tea: true });
+  expect(stderr).toContain('1 problem(s)');
+});
+
+/** Writes over the first page of an index; the rest of the database stays whole. */
+function damageIndex(file: string, name: string): void {
+  const database = openSqlite(file);
+  database.exec('PRAGMA journal_mode = DELETE');
+  const sql = 'SELECT rootpage, page_size AS size FROM sqlite_schema, pragma_page_size WHERE name = ?';
+  const { rootpage, size } = database.prepare<{ rootpage: number; size: number }>(sql).get(name) ?? {
+    rootpage: 0,
+    size: 0,
+  };
+  database.close();
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, (rootpage - 1) * size, rootpage * size);
+  writeFileSync(file, bytes);
+}

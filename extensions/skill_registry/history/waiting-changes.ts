@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { type CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../../lib/sqlite/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { CHANGE_WAITS } from '../trust/reasons.ts';
-import { changeUnfinished, type Unfinished } from './errors.ts';
-import { countWaitingProposals } from './history-database.ts';
+import { changeUnfinished, historyDamaged, historyRefused, type Unfinished } from './errors.ts';
+import { countWaitingProposals, sqliteRefusal } from './history-database.ts';
 
 /** Changes that ended processes have left in a root that nobody has approved: nothing there finishes or undoes them. */
 export interface WaitingChanges {
@@ -41,14 +41,14 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
       [waiting, proposals, problems] = [[], 0, []];
       try {
         waiting = reading.waiting();
-        proposals = reading.waitingProposals();
         problems = waiting.map((change) => {
           const { code, message } = changeUnfinished(change);
           return { code, severity: 'error', file: path, message };
         });
+        proposals = reading.waitingProposals();
       } catch (error) {
-        if (!isCodedError(error)) throw error;
-        problems = [{ code: error.code, severity: 'warning', file: path, message: error.message }];
+        const { code, message } = explained(path, error);
+        problems = [...problems, { code, severity: 'warning', file: path, message }];
       }
     },
     heldBecause(skill) {
@@ -88,4 +88,11 @@ async function startReading(path: string): Promise<Reading> {
     keyOf: skillKey,
     close: () => file.close(),
   };
+}
+
+/** Every error is about the history, and its file is not opened again, not even to check it. */
+function explained(file: string, error: unknown): CodedError {
+  if (isCodedError(error)) return error;
+  const refusal = sqliteRefusal(error) ?? 'other';
+  return refusal === 'damaged' ? historyDamaged(file, describeError(error)) : historyRefused(refusal, file, error);
 }
