@@ -215,7 +215,7 @@ export const shown = [
   {
     title: 'A body that has changed is given the tokens of the one before',
     file: 'extensions/skill_registry/show/token-counts.ts',
-    find: 'if (digest !== skill.digest) return countTokens(body);',
+    find: 'if (skill.remote || digest !== skill.digest) return countTokens(body);',
     replace: '',
     test: 'test/skill_registry/show/token-counts.test.ts',
     name: 'gives the count of a body that was counted before, and counts the body of other bytes',

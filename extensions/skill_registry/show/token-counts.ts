@@ -74,7 +74,8 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
       return new Map(skills.map((skill) => [skill.id, store.get(skill)]));
     },
     async ofBody(skill, digest, body) {
-      if (digest !== skill.digest) return countTokens(body);
+      // The key of a skill on a server is that of its header: another body may have it.
+      if (skill.remote || digest !== skill.digest) return countTokens(body);
       const l2 = store.get(skill).l2 || (await countTokens(body));
       if (store.get(skill).l2 !== l2) store.set(skill, { l2 }, true);
       return l2;

@@ -47,3 +47,12 @@ it('gives the count of a body that was counted before, and counts the body of ot
   expect(await counts.ofBody(skill, undefined, after)).toBe(await countTokens(after));
   expect(await counts.ofBody(skill, digest(before), before)).toBe(tokens);
 });
+
+it('counts the body of a skill on a server at every read: its key stays when only the body changes', async () => {
+  const [before, after] = ['Read the diff.', 'Read the whole diff, and every file it names.'];
+  const counts = createTokenCounts(5_000, () => Buffer.from(''), NO_CACHE);
+  for (const body of [before, after]) {
+    const skill = fakeSkill('review', { digest: `digest of ${body}`, remote: true });
+    expect(await counts.ofBody(skill, skill.digest, body)).toBe(await countTokens(body));
+  }
+});
