@@ -97,6 +97,11 @@ it('says of a question in another language that nothing fits, and how to turn se
   );
 });
 
+it('says that there are no skills where there are none, and nothing of a tag or of words', async () => {
+  const root = tempFolder({ 'skills/notes.txt': '' });
+  expect((await searchIn(root, 'tea')).stderr).toBe('No skill fits. There is none that may be seen.\n');
+});
+
 it('says of a tag that no skill has that the tag is what does not fit', async () => {
   const { status, stderr } = await searchIn(kitchen(), 'tea', '--tag', 'nope');
   expect([status, stderr]).toEqual([

@@ -24,6 +24,7 @@ const MAX_QUERY = 2000;
 const WITHOUT_MEANING =
   'Search by meaning is off, so only skills that contain words of the query are found: use other words, in the language of the skills.';
 const WITH_MEANING = 'Use other words for the query.';
+const NO_SKILLS = 'There is none that may be seen.';
 const NOT_THERE = 'None that may be seen has this tag or source, whatever the words are: leave it out.';
 
 /**
@@ -53,7 +54,11 @@ export function listSkills(
     meaning?.likeness(skills, text),
   );
   const body = (skill: Skill): string | undefined => bodyIfThere(skill, readSkill);
-  const advice = (): string => (skills.some(accepts) ? (meaning ? WITH_MEANING : WITHOUT_MEANING) : NOT_THERE);
+  const advice = (): string => {
+    if (skills.length === 0) return NO_SKILLS;
+    if (!skills.some(accepts)) return NOT_THERE;
+    return meaning ? WITH_MEANING : WITHOUT_MEANING;
+  };
   const listed = hits.slice(0, limit).map(({ skill, score, byMeaning }) => ({
     ...rowOf(skill),
     score: Number(score.toFixed(3)),
