@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hidesSkills } from '../../../extensions/skill_registry/sources/walk/find-problems.ts';
 import { findSkillFiles } from '../../../extensions/skill_registry/sources/walk/find-skill-files.ts';
 import { briefProblems } from '../../helpers/open-registry.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
@@ -223,6 +224,11 @@ it('says that a SKILL.md directly in the folder of a source makes files of what 
     ...{ root: tempFolder({ 'SKILL.md': '', ...inside }), maxDepth: 8, allowOutside: false, takeBreak: async () => {} },
   });
   expect(whole[0]?.message).toContain('6 folder(s) with a SKILL.md in it are no skills: a, b, c, d, e and 1 more.');
-  for (const own of ['templates/SKILL.md', 'examples/b/SKILL.md', 'notes.md'])
+  for (const own of ['templates/SKILL.md', 'examples/b/SKILL.md', '.tool/SKILL.md', 'notes.md'])
     expect((await findIn(tempFolder({ 'SKILL.md': '', [own]: '' }))).problems, own).toEqual([]);
+});
+
+it('finds the skill in a folder that cannot be listed', () => {
+  // Root may list every folder, so one that is gone stands for it.
+  expect(hidesSkills(join(tempFolder({}), 'gone'))).toEqual([]);
 });

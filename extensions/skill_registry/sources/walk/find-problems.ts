@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { isInside } from '../../../../lib/files/index.ts';
+import { showName } from '../../../../lib/text/index.ts';
 
 export function tooDeep(dir: string, maxDepth: number, count: number): Problem {
   const message = `${count} folder(s) in this one are deeper than limits.scan_depth (${maxDepth}) and were not searched. Raise the limit or add a source.`;
@@ -45,11 +46,22 @@ const PARTS = new Set([
 
 /** A SKILL.md that was meant for a folder of its own makes one skill of a whole folder of skills. @param dir - Of a source. */
 export function hidesSkills(dir: string): readonly Problem[] {
-  const names = readdirSync(dir).filter((name) => !PARTS.has(name) && existsSync(join(dir, name, 'SKILL.md')));
+  const names = namesIn(dir).filter(
+    (name) => !name.startsWith('.') && !PARTS.has(name) && existsSync(join(dir, name, 'SKILL.md')),
+  );
   if (names.length === 0) return [];
-  const which = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+  const which = `${names.slice(0, 5).map(showName).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
   const message = `This file makes its whole folder one skill, so ${names.length} folder(s) with a SKILL.md in it are no skills: ${which}. Move this file into a folder of its own; if they are files of this skill, nothing is wrong.`;
   return [{ code: 'SKILLS_INSIDE_SKILL', severity: 'warning', file: join(dir, 'SKILL.md'), message }];
+}
+
+/** A SKILL.md can be read in a folder that cannot be listed. */
+function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
 }
 
 export function leadsToPrivate(path: string): Problem {
