@@ -59,13 +59,13 @@ export function modelNotConfigured(missing: readonly string[]): CodedError<Kerne
   );
 }
 
-/** The SDK would try such an address three times, and say only "unknown scheme". */
-export function modelAddressInvalid(address: string): CodedError<KernelErrorCode> {
-  const remedy = 'Set it to an address such as http://localhost:11434/v1.';
-  return new CodedError(
-    'MODEL_NOT_CONFIGURED',
-    `MODEL_BASE_URL is not an http address: ${JSON.stringify(address.slice(0, 200))}. ${remedy}`,
-  );
+/**
+ * The SDK would try such an address three times, and say only "unknown scheme". The message goes to agents and into logs, and the
+ * value may be a key that somebody has put there by mistake, so it is not in it.
+ */
+export function modelAddressInvalid(): CodedError<KernelErrorCode> {
+  const message = 'MODEL_BASE_URL is not an http address. Set it to an address such as http://localhost:11434/v1.';
+  return new CodedError('MODEL_NOT_CONFIGURED', message);
 }
 
 export function extensionNotDeclared(from: string, id: string): CodedError<KernelErrorCode> {

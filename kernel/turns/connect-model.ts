@@ -26,7 +26,7 @@ export function readModelSettings(
   const baseURL = getSecret('MODEL_BASE_URL');
   const apiKey = getSecret('MODEL_API_KEY');
   const name = manifestModel ?? getSecret('MODEL_NAME');
-  if (baseURL && !(URL.canParse(baseURL) && /^https?:/i.test(baseURL))) throw modelAddressInvalid(baseURL);
+  if (baseURL && !(URL.canParse(baseURL) && /^https?:/i.test(baseURL))) throw modelAddressInvalid();
   if (baseURL && name) return { baseURL, apiKey, name };
   const settings = { MODEL_BASE_URL: baseURL, MODEL_NAME: name };
   const missing = Object.entries(settings).filter(([, value]) => !value);

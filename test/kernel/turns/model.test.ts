@@ -25,16 +25,15 @@ describe('without a model', () => {
     for (const setting of ['MODEL_BASE_URL', 'MODEL_API_KEY', 'MODEL_NAME']) expect(String(error)).toContain(setting);
   });
 
-  test.each(['localhost:11434', 'ftp://localhost/v1', 'localhost'])(
+  test.each(['localhost:11434', 'ftp://localhost/v1', 'localhost', 'sk-a-key'])(
     'and asks nobody at %j, which is no http address',
     async (address) => {
       const environment = { MODEL_BASE_URL: address, MODEL_NAME: 'small' };
       const kernel = await bootTree(agentExtension('talker'), { environment });
+      // The address is not told: it may be a key in the wrong place.
       await expect(kernel.invokeAgent('talker', 'hi')).rejects.toMatchObject({
         code: 'MODEL_NOT_CONFIGURED',
-        message: expect.stringContaining(
-          `MODEL_BASE_URL is not an http address: ${JSON.stringify(address)}. Set it to`,
-        ),
+        message: 'MODEL_BASE_URL is not an http address. Set it to an address such as http://localhost:11434/v1.',
       });
     },
   );
