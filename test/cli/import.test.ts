@@ -176,6 +176,26 @@ it('brings the others when some are there exactly as it would write them, and is
   expect(await json(root, ['templates/roles/qa', '--yes'])).toMatchObject({ error: { code: 'SKILL_EXISTS' } });
 });
 
+it.each<[string, Tree[string]]>([
+  ['a link to a folder', { link: '../templates/roles/qa' }],
+  ['a file', ''],
+])('says that %s is where the skill would be', async (_what, qa) => {
+  const root = rooted({ ...ROLES, 'skills/qa': qa });
+  const { refused } = await json(root, ['templates/roles', '--yes']);
+  expect(refused).toEqual([{ path: 'qa', reason: expect.stringContaining('already exists') }]);
+});
+
+it('takes the skill that another source has by this id for no earlier import', async () => {
+  const root = rooted(ROLES);
+  await run(root, ['templates/roles/qa', '--yes']);
+  writeTree(root, {
+    'first/qa/SKILL.md': skillMd({ name: 'qa', description: 'Mine.' }),
+    'data/skill_registry/config.yaml': 'sources: [{ path: ./first, writable: false }, { path: ./skills }]\n',
+  });
+  const { already_imported, refused } = await json(root, ['templates/roles', '--yes']);
+  expect([already_imported, refused.length]).toEqual([[], 1]);
+});
+
 it('writes none of several when one of them has come since they were shown', async () => {
   const root = rooted(ROLES);
   const comes = (): string => {

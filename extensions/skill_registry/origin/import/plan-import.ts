@@ -10,7 +10,7 @@ import {
   checkSize,
   checkValid,
   filePath,
-  folderExists,
+  folderOf,
   locationForNew,
   type SkillLocation,
 } from '../../history/skill-location.ts';
@@ -158,7 +158,9 @@ async function preparedOf(context: ChangeContext, made: MadeSkill, origin: strin
       notTaken.push({ path: showName(path), reason: error.message });
     }
   }
-  if (taken && folderExists(location) && isSameFiles(filesAt(location), files)) return undefined;
+  // Not a link, a file, or the skill of another source that has the id.
+  const isThere = context.snapshot().byId.get(id)?.dir === folderOf(location);
+  if (taken && isThere && isSameFiles(filesAt(location), files)) return undefined;
   if (taken) throw taken;
   const { header } = parseSkill(text, 'SKILL.md', id);
   if (!header) throw originInvalid(from, 'the skill made of it cannot be read.');
