@@ -268,7 +268,8 @@ function isRoot(action: Decision['action'], name: string, { cwd }: Terminal): bo
 }
 
 async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Terminal): Promise<CodedError> {
-  const sources = (await registry.origin.sources()).map(({ source }) => source);
+  // A broken lock does not hide what is wrong with the name.
+  const sources = (await registry.origin.sources().catch(() => [])).map(({ source }) => source);
   const folders = readdirSync(cwd, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const names = [...registry.snapshot().byId.keys(), ...sources, ...folders.map((folder) => folder.name)];
   const nearest = nearestIds(new Set(names), name);

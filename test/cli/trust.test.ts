@@ -5,7 +5,7 @@ import { approveHeldExtensions } from '../../kernel/held/ask-person.ts';
 import { heldExtension, heldOfRoot, holdExtensionFile } from '../../kernel/host.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { manifest } from '../kernel/boot/boot-extensions.ts';
 
 const TEA: Tree = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brew tea.' }) };
@@ -233,6 +233,8 @@ it('says of a name that is nothing what was expected, with the nearest name, whi
     });
   expect(await runCommand(['trust', 'allow', 'agents'], { cwd: root })).toMatchObject({ status: 0 });
   expect(await runCommand(['trust', 'revoke', 'agents'], { cwd: root })).toMatchObject({ status: 0 });
+  writeTree(root, { 'skills-lock.json': '{' });
+  expect((await runCommand(['trust', 'allow', 'te'], { cwd: root })).stderr).toContain('Nearest: tea.');
   // With a root or a digest a skill is meant.
   expect(await runCommand(['--root', root, 'trust', 'allow', 'te'], { cwd: root })).toMatchObject({
     status: 1,
