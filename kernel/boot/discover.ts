@@ -195,7 +195,7 @@ function noManifest(dir: string): Problem {
 
 function noFolder(rootDir: string, name: string): Problem {
   const { name: id, ext } = parse(name);
-  const message = `extensions/${name} is never loaded: an extension is a folder with a manifest. Move it to extensions/${id}/main${ext} and add extensions/${id}/manifest.yaml, or move it out of extensions/.`;
+  const message = `extensions/${name} is no extension: that is a folder with a manifest. Move it to extensions/${id}/main${ext} and add extensions/${id}/manifest.yaml, or, when it is code that other files import, move it out of extensions/.`;
   return { code: 'MANIFEST_MISSING', severity: 'warning', file: join(rootDir, name), message };
 }
 
