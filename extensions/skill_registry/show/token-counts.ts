@@ -14,7 +14,7 @@ import type { TokenCounts } from './types.ts';
 
 /** Token counts by digest: each content is counted once, also over several refreshes and processes. */
 export interface SkillTokenCounts {
-  /** Returns the counts, and counts missing ones within `options`. A body that cannot be read counts as 0. */
+  /** Returns the counts, and counts missing ones within `options`. A body that cannot be read, or has changed since the snapshot, has none. */
   count(snapshot: Snapshot, options: CountOptions): Promise<ReadonlyMap<string, TokenCounts>>;
   /**
    * Tokens of a body that was read: as counted before, by this or an earlier process, so that the tokenizer is loaded only for what is
@@ -76,8 +76,10 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
     async ofBody(skill, digest, body) {
       // The key of a skill on a server is that of its header: another body may have it.
       if (skill.remote || digest !== skill.digest) return countTokens(body);
-      const l2 = store.get(skill).l2 || (await countTokens(body));
-      if (store.get(skill).l2 !== l2) store.set(skill, { l2 }, true);
+      const known = store.get(skill).l2;
+      if (known !== null) return known;
+      const l2 = await countTokens(body);
+      store.set(skill, { l2 });
       return l2;
     },
     async countInBackground({ skills }, ended, onLarge) {
@@ -126,8 +128,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
 /** Counts in memory, with a table for the next process. */
 interface CountStore {
   get(skill: Skill): TokenCounts;
-  /** @param isStored - Also for the next process. */
-  set(skill: Skill, counts: Partial<TokenCounts>, isStored: boolean): void;
+  set(skill: Skill, counts: Partial<TokenCounts>): void;
   /** Writes new counts. @param skills - Of the catalog; counts of other skills are deleted when there are many. */
   keep(skills: readonly Skill[]): void;
   /** Writes new counts and deletes none. */
@@ -158,9 +159,9 @@ function createCountStore(cache: Cache): CountStore {
   };
   return {
     get,
-    set(skill, counts, isStored) {
+    set(skill, counts) {
       all().set(documentKey(skill), { ...get(skill), ...counts });
-      fresh[isStored ? 'add' : 'delete'](documentKey(skill));
+      fresh.add(documentKey(skill));
     },
     keep(skills) {
       flush();
@@ -197,7 +198,7 @@ function isCounted(skill: Skill, withBody: boolean, store: CountStore): boolean 
 async function countLine(skill: Skill, store: CountStore): Promise<void> {
   if (store.get(skill).l1 !== null) return;
   const count = await loadTokenCounter();
-  store.set(skill, { l1: count(`${withShortLines(BULLETS, count).entry(skill)}\n`) }, true);
+  store.set(skill, { l1: count(`${withShortLines(BULLETS, count).entry(skill)}\n`) });
 }
 
 async function countBody(
@@ -210,12 +211,11 @@ async function countBody(
   await loadTokenCounter();
   try {
     const bytes = readSkill(skill);
-    // A file that has changed since the snapshot has another digest, so its count is not stored.
-    const isUnchanged = `sha256:${hash('sha256', bytes, 'hex')}` === skill.digest;
-    store.set(skill, { l2: await countTokensInSlices(bodyOf(bytes.toString('utf8')), takeBreak) }, isUnchanged);
+    // A file that has changed since the snapshot has another digest: the next snapshot has it.
+    if (`sha256:${hash('sha256', bytes, 'hex')}` !== skill.digest) return;
+    store.set(skill, { l2: await countTokensInSlices(bodyOf(bytes.toString('utf8')), takeBreak) });
   } catch {
     // The file was removed after the snapshot.
-    store.set(skill, { l2: 0 }, false);
   }
 }
 

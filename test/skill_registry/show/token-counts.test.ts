@@ -56,3 +56,18 @@ it('counts the body of a skill on a server at every read: its key stays when onl
     expect(await counts.ofBody(skill, skill.digest, body)).toBe(await countTokens(body));
   }
 });
+
+it('gives the content of the snapshot no count of a file that has changed or was removed since', async () => {
+  const [before, after] = ['Read the diff.', 'Read the whole diff, and every file it names.'];
+  const digest = `sha256:${createHash('sha256').update(before).digest('hex')}`;
+  const skill = fakeSkill('review', { digest, bytes: before.length });
+  const removed = (): Buffer => {
+    throw new Error('It is gone.');
+  };
+  for (const read of [() => Buffer.from(after), removed]) {
+    const counts = createTokenCounts(5_000, read, NO_CACHE);
+    const counted = await counts.count({ skills: [skill] } as unknown as Snapshot, { bodies: true, atMost: 1 });
+    expect(counted.get('review')).toEqual({ l1: expect.any(Number), l2: null });
+    expect(await counts.ofBody(skill, digest, before)).toBe(await countTokens(before));
+  }
+});
