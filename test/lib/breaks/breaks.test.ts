@@ -20,6 +20,8 @@ async function stepsPerTurn(start: (done: () => void) => Promise<unknown>): Prom
     steps = 0;
     if (isRunning) setImmediate(count);
   };
+  // The turn that ends the slice of the test before: else it would begin another one within the first turn that is counted.
+  await new Promise((resolve) => setImmediate(resolve));
   // Before the work asks for its first turn: else the beginning and that turn would count as one.
   setImmediate(count);
   await start(() => steps++);
