@@ -129,7 +129,7 @@ export const origins = [
     file: 'extensions/skill_registry/origin/import/plan-import.ts',
     find: 'isSameFiles(filesAt(location), files)) return undefined',
     replace: 'filesAt(location).length + files.length > 0) return undefined',
-    test: 'test/cli/import.test.ts',
+    test: 'test/slow/cli/import.test.ts',
     name: 'brings the others when some are there exactly as it would write them, and is done when all are',
   },
 ];

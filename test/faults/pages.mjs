@@ -2,7 +2,7 @@ const ORIGIN = 'extensions/skill_registry/origin';
 const KINDS = 'extensions/skill_registry/sources/kinds';
 const PUBLISH = 'test/skill_registry/origin/publish.test.ts';
 const READ = 'test/slow/skill_registry/origin/well-known-source.test.ts';
-const HOSTILE = 'test/skill_registry/origin/hostile-pages.test.ts';
+const HOSTILE = 'test/slow/skill_registry/origin/hostile-pages.test.ts';
 
 /** What leaves this machine, and what comes from a page. */
 export const pages = [

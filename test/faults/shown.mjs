@@ -65,7 +65,7 @@ export const shown = [
     file: 'extensions/skill_mcp/tools-and-prompts.ts',
     find: "registry.visible(turn, 'person').filter(",
     replace: "registry.visible({}, 'person').filter(",
-    test: 'test/skill_mcp/tools-and-prompts.test.ts',
+    test: 'test/slow/skill_mcp/tools-and-prompts.test.ts',
     name: 'holds every door to the scope it was opened with',
   },
   {

@@ -3,7 +3,7 @@ const DECIDE_HELD = 'kernel/held/approve-or-revoke.ts';
 const DECIDE_HELD_TESTS = 'test/kernel/held/approve-or-revoke.test.ts';
 const HELD_TESTS = 'test/kernel/held/held-extensions.test.ts';
 const HTTP = 'extensions/skill_mcp/http.ts';
-const HTTP_TESTS = 'test/skill_mcp/http.test.ts';
+const HTTP_TESTS = 'test/slow/skill_mcp/http.test.ts';
 const ROOT_TESTS = 'test/slow/kernel/boot/untrusted-root.test.ts';
 
 /** Roots that nobody has approved, what agents wrote, and what the doors check. */
@@ -29,7 +29,7 @@ export const trust = [
     file: 'extensions/skill_registry/config/untrusted-config.ts',
     find: 'if (!isRecord(entry)) {',
     replace: "if (isRecord(entry) && name !== '') return [entry];\n  if (!isRecord(entry)) {",
-    test: 'test/cli/trust.test.ts',
+    test: 'test/slow/cli/trust.test.ts',
     name: 'runs no code and is not written by list',
     build: true,
   },
@@ -38,7 +38,7 @@ export const trust = [
     file: 'extensions/skill_registry/config/untrusted-config.ts',
     find: "(typeof path === 'string' && !isBelow(path, rootDir))",
     replace: "(typeof path === 'string' && path === '' && !isBelow(path, rootDir))",
-    test: 'test/cli/trust.test.ts',
+    test: 'test/slow/cli/trust.test.ts',
     name: 'has its held settings named with the way to approve them, and has them all after that',
     build: true,
   },
@@ -266,7 +266,7 @@ export const trust = [
     file: 'cli/run-cli.ts',
     find: '      refuseEmpty(command);',
     replace: '      if (command.parent === null) refuseEmpty(command);',
-    test: 'test/cli/newcomer.test.ts',
+    test: 'test/slow/cli/newcomer.test.ts',
     name: 'takes no empty text, as of a variable that is not set, for the working folder',
   },
 ];

@@ -7,7 +7,7 @@ export const usage = [
     file: `${USAGE}/recorder.ts`,
     find: "COULD_BE_ID.test(asked) ? asked : '(invalid)'",
     replace: 'asked',
-    test: 'test/e2e/usage.test.ts',
+    test: 'test/slow/e2e/usage.test.ts',
     name: 'records the loads, files, refusals and failures of a turn, and no word of them',
   },
   {
@@ -15,7 +15,7 @@ export const usage = [
     file: `${USAGE}/recorder.ts`,
     find: "if (turn?.preview || (audience === 'person' && turn === undefined)) return;",
     replace: '',
-    test: 'test/e2e/usage.test.ts',
+    test: 'test/slow/e2e/usage.test.ts',
     name: 'records nothing for what only a person sees',
   },
   {
@@ -23,7 +23,7 @@ export const usage = [
     file: 'extensions/skill_registry/record-steps.ts',
     find: "return by?.startsWith('agent:') ? by.slice('agent:'.length) : undefined;",
     replace: 'return by;',
-    test: 'test/e2e/usage.test.ts',
+    test: 'test/slow/e2e/usage.test.ts',
     name: 'records the steps of a proposal: who asked for it, and that a person decided',
   },
   {
@@ -39,7 +39,7 @@ export const usage = [
     file: `${USAGE}/usage.ts`,
     find: 'chosen ??= isOn && whyNoSqlite() === undefined',
     replace: 'chosen ??= whyNoSqlite() === undefined',
-    test: 'test/e2e/usage.test.ts',
+    test: 'test/slow/e2e/usage.test.ts',
     name: 'records nothing with usage: false',
   },
   {

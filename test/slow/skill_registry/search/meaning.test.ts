@@ -1,16 +1,16 @@
 import type { Skill } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
-import { QueryVectors } from '../../../extensions/skill_registry/search/meaning/query-vectors.ts';
-import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
-import { VectorStore } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
-import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
-import type { SqliteDatabase } from '../../../lib/sqlite/engines.ts';
-import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
-import { fakeSkill } from '../../helpers/fake-skill.ts';
-import { seededRandom } from '../../helpers/seeded-random.ts';
-import { waitFor } from '../../helpers/wait-for.ts';
+import { Meaning } from '../../../../extensions/skill_registry/search/meaning/meaning.ts';
+import { QueryVectors } from '../../../../extensions/skill_registry/search/meaning/query-vectors.ts';
+import { VECTORS } from '../../../../extensions/skill_registry/search/meaning/vector-schema.ts';
+import { VectorStore } from '../../../../extensions/skill_registry/search/meaning/vector-store.ts';
+import { openCacheDatabase } from '../../../../extensions/skill_registry/store/cache.ts';
+import type { SqliteDatabase } from '../../../../lib/sqlite/engines.ts';
+import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../../helpers/embeddings-server.ts';
+import { fakeSkill } from '../../../helpers/fake-skill.ts';
+import { seededRandom } from '../../../helpers/seeded-random.ts';
+import { waitFor } from '../../../helpers/wait-for.ts';
 
 /** Most of these embed a whole catalog: with short vectors in less than a tenth of the time. */
 async function embeddingsServer(): Promise<EmbeddingsServer> {

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot, runTool } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { packageRoot } from '../../kernel/host.ts';
-import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { packageRoot } from '../../../kernel/host.ts';
+import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 it('runs the extension that the documentation shows, as it stands', async () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/extension-contract.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/extension-contract.md'), 'utf8');
   const [, manifest = '', code = ''] = /```yaml\n([\s\S]*?)```[\s\S]*?```ts\n([\s\S]*?)```/.exec(page) ?? [];
   const root = tempFolder({ 'extensions/hello/manifest.yaml': manifest, 'extensions/hello/main.ts': code });
   const kernel = await boot({ root });

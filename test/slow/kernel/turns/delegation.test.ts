@@ -5,9 +5,9 @@ import {
   systemText,
   toolResults,
   type WireRequest,
-} from '../../helpers/scripted-model.ts';
-import { waitFor } from '../../helpers/wait-for.ts';
-import { agentExtension, bootTree, codesOf, extension } from '../boot/boot-extensions.ts';
+} from '../../../helpers/scripted-model.ts';
+import { waitFor } from '../../../helpers/wait-for.ts';
+import { agentExtension, bootTree, codesOf, extension } from '../../../kernel/boot/boot-extensions.ts';
 
 /** Says who asks and what that agent may see. */
 const SCOPE = extension(

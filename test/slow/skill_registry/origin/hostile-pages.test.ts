@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { packTarGz } from '../../../lib/fetch/index.ts';
-import { type PageServer, servePage } from '../../helpers/page-server.ts';
-import { idsOf, letAnHourPass, problemsOf, publishedPage, readPage } from '../../helpers/published-page.ts';
-import { skillMd, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
-import { treeOf } from '../../helpers/tree-of.ts';
+import { packTarGz } from '../../../../lib/fetch/index.ts';
+import { type PageServer, servePage } from '../../../helpers/page-server.ts';
+import { idsOf, letAnHourPass, problemsOf, publishedPage, readPage } from '../../../helpers/published-page.ts';
+import { skillMd, tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
+import { treeOf } from '../../../helpers/tree-of.ts';
 
 const SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
 const AGENT_SKILLS = '/.well-known/agent-skills';

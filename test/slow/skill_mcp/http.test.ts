@@ -6,10 +6,10 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { createMcpServer, createSkillMcpDoor, serveHttp } from 'skill-registry/mcp';
 import { expect, it } from 'vitest';
-import { callTool, httpClient, serveRegistry } from '../helpers/mcp.ts';
-import { openRegistry } from '../helpers/open-registry.ts';
-import { skillMd, writeTree } from '../helpers/temp-folder.ts';
-import { waitFor } from '../helpers/wait-for.ts';
+import { callTool, httpClient, serveRegistry } from '../../helpers/mcp.ts';
+import { openRegistry } from '../../helpers/open-registry.ts';
+import { skillMd, writeTree } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 
 const TEA = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews tea.' }) };
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });

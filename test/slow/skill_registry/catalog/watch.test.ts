@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Catalog } from '../../../extensions/skill_registry/catalog/catalog.ts';
-import { FolderEvents, watchCatalog } from '../../../extensions/skill_registry/catalog/watch.ts';
-import { reserve } from '../../../lib/files/index.ts';
-import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
-import { waitFor } from '../../helpers/wait-for.ts';
+import type { Catalog } from '../../../../extensions/skill_registry/catalog/catalog.ts';
+import { FolderEvents, watchCatalog } from '../../../../extensions/skill_registry/catalog/watch.ts';
+import { reserve } from '../../../../lib/files/index.ts';
+import { type Tree, tempFolder } from '../../../helpers/temp-folder.ts';
+import { waitFor } from '../../../helpers/wait-for.ts';
 
 /** Folders that this process watches. */
 function watched(): number {

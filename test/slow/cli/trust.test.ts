@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { approveHeldExtensions } from '../../kernel/held/ask-person.ts';
-import { heldExtension, heldOfRoot, holdExtensionFile } from '../../kernel/host.ts';
-import { openTrust } from '../../lib/trust/index.ts';
-import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
-import { manifest } from '../kernel/boot/boot-extensions.ts';
+import { approveHeldExtensions } from '../../../kernel/held/ask-person.ts';
+import { heldExtension, heldOfRoot, holdExtensionFile } from '../../../kernel/host.ts';
+import { openTrust } from '../../../lib/trust/index.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { manifest } from '../../kernel/boot/boot-extensions.ts';
 
 const TEA: Tree = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brew tea.' }) };
 const LEAVE_A_FILE = `import { writeFileSync } from 'node:fs'; writeFileSync(new URL('../../ran', import.meta.url), '');`;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { countTokens } from '../../lib/text/index.ts';
-import { callTool, httpClient, serveRegistry } from '../helpers/mcp.ts';
-import { skillMd, type Tree } from '../helpers/temp-folder.ts';
+import { countTokens } from '../../../lib/text/index.ts';
+import { callTool, httpClient, serveRegistry } from '../../helpers/mcp.ts';
+import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
 
 const QA: Tree = {
   'skills/qa/SKILL.md': skillMd({ name: 'qa', description: 'Tests things.', requires: '[tea]' }, 'THE BODY'),

@@ -4,10 +4,10 @@ import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findRoot } from '../../cli/find-root.ts';
-import { publishedPage } from '../helpers/published-page.ts';
-import { runCommand, spawnCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { findRoot } from '../../../cli/find-root.ts';
+import { publishedPage } from '../../helpers/published-page.ts';
+import { runCommand, spawnCommand } from '../../helpers/run-command.ts';
+import { skillMd, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 const TEA = skillMd({ name: 'tea', description: 'How to brew tea.' });
 const CONFIG = 'data/skill_registry/config.yaml';
@@ -101,7 +101,7 @@ it.each([
 });
 
 it('publishes no shipped skills from a folder that has the package somewhere below, and says what to do', async () => {
-  const above = join(import.meta.dirname, '..', '..', '..');
+  const above = join(import.meta.dirname, '../..', '..', '..');
   const to = join(tempFolder(), 'site');
   // A process of its own: the folder above may hold the temporary folders of other tests.
   const { status, stderr } = await spawnCommand(['publish', '--root', above, '--to', to], { cwd: above, trust: false });
@@ -138,7 +138,7 @@ it.each([
   ['24.0.0', 0, ''],
 ])('says of Node %s whether it is too old, before it imports anything', (node, status, stderr) => {
   const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } });`;
-  const main = join(import.meta.dirname, '../../dist/cli/main.js');
+  const main = join(import.meta.dirname, '../../../dist/cli/main.js');
   const args = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, main, '--version'];
   expect(spawnSync(process.execPath, args, { encoding: 'utf8' })).toMatchObject({ status, stderr });
 });

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry, type SkillRegistryOptions } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
-import { type PackedEntry, tarGz, zip } from '../../helpers/archives.ts';
-import { gitRepository } from '../../helpers/git-repository.ts';
-import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
-import { ADA } from '../../helpers/tea.ts';
-import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
-import { treeOf } from '../../helpers/tree-of.ts';
+import { type PackedEntry, tarGz, zip } from '../../../helpers/archives.ts';
+import { gitRepository } from '../../../helpers/git-repository.ts';
+import { openRegistry, openRoot } from '../../../helpers/open-registry.ts';
+import { ADA } from '../../../helpers/tea.ts';
+import { skillMd, type Tree, tempFolder } from '../../../helpers/temp-folder.ts';
+import { treeOf } from '../../../helpers/tree-of.ts';
 
 const SKILLS: Tree = {
   'skills/tea/SKILL.md': skillMd({

@@ -1,11 +1,11 @@
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import type { SkillRegistry, UsageEvent } from '../../extensions/skill_registry/host.ts';
-import { agent, skill } from '../helpers/boot-root.ts';
-import { openRoot } from '../helpers/open-registry.ts';
-import { type ScriptedAnswer, scriptedModel, toolResults, type WireRequest } from '../helpers/scripted-model.ts';
-import { type Tree, tempFolder } from '../helpers/temp-folder.ts';
-import { waitFor } from '../helpers/wait-for.ts';
+import type { SkillRegistry, UsageEvent } from '../../../extensions/skill_registry/host.ts';
+import { agent, skill } from '../../helpers/boot-root.ts';
+import { openRoot } from '../../helpers/open-registry.ts';
+import { type ScriptedAnswer, scriptedModel, toolResults, type WireRequest } from '../../helpers/scripted-model.ts';
+import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 
 const TREE: Tree = {
   'data/.keep': '',
