@@ -1,13 +1,11 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { nearestIds } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
-import type { PresetName } from './config/presets.ts';
 import type { Skill } from './skill/skill.ts';
+import type { FoundAgent } from './sources/found-agents.ts';
 
 export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
@@ -52,24 +50,18 @@ export async function workflowOption(
   return { workflowState: workflowStateNamed(snapshot, name) };
 }
 
-/** An agent that is used on this machine. */
-export interface FoundAgent {
-  readonly preset: PresetName;
-  /** Absolute: the folder that shows it. */
-  readonly folder: string;
-}
-
 /** What `init` writes: the agents that are found, the text of the config for them, and how it is written. */
 export async function startConfig(root: string): Promise<{
   readonly agents: readonly FoundAgent[];
   readonly text: string;
   readonly write: () => void;
 }> {
-  const [agents, { starterConfig }, { writeOwnerFile }] = await Promise.all([
-    foundAgents(root),
+  const [{ foundAgents }, { starterConfig }, { writeOwnerFile }] = await Promise.all([
+    import('./sources/found-agents.ts'),
     import('./config/starter-config.ts'),
     import('./config/owner-file.ts'),
   ]);
+  const agents = foundAgents(root);
   const text = starterConfig(
     root,
     agents.map(({ preset }) => preset),
@@ -121,26 +113,4 @@ export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<rea
     if (repair) planned.set(realFile, { skill, ...repair, difference: unifiedDiff('SKILL.md', text, repair.text) });
   }
   return [...planned.values()];
-}
-
-// --- internal ---
-
-/**
- * The presets of the agents that have a folder for their settings in the home directory, or one for skills in the root or above it. A
- * folder `skills` in the root shows no agent.
- */
-async function foundAgents(root: string): Promise<readonly FoundAgent[]> {
-  const [{ PRESET_NAMES, PRESETS }, { presetFolders }] = await Promise.all([
-    import('./config/presets.ts'),
-    import('./sources/make-sources.ts'),
-  ]);
-  const home = homedir();
-  return PRESET_NAMES.flatMap((preset) => {
-    if (preset === 'github') return [];
-    const paths = PRESETS[preset];
-    const ofProject = presetFolders(preset, root, home).flatMap(({ path, project }) => (project ? [path] : []));
-    const signs = [dirname(join(home, paths.home)), ...(paths.project === 'skills' ? [] : ofProject)];
-    const folder = signs.find((sign) => existsSync(sign));
-    return folder === undefined ? [] : [{ preset, folder }];
-  });
 }

@@ -1,8 +1,5 @@
 /** `skill-registry`: the registry as a library. Types of a member are named here where a program writes them; others follow from the member. */
-import { realpathSync } from 'node:fs';
-import { basename } from 'node:path';
-import type { SkillTree } from './history/skill-tree.ts';
-import type { InspectedFile, Inspection, InspectionRule } from './inspect/types.ts';
+import type { Inspection, InspectionRule } from './inspect/types.ts';
 import type { SkillCheck, ValidateSkillOptions } from './validate/validate-skill.ts';
 
 /** What a call throws on purpose: branch on `code`, show `message`. */
@@ -55,29 +52,10 @@ export async function checkPack(path: string, options?: ValidateSkillOptions): P
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
  */
 export async function inspectFolder(folder: string): Promise<Inspection> {
-  const [{ readFolderTree }, { inspectSkill }] = await Promise.all([
-    import('./history/skill-tree.ts'),
-    import('./inspect/inspect-skill.ts'),
-  ]);
-  return inspectSkill(inspectedFiles(readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES)));
+  return (await import('./history/inspect-folder.ts')).inspectFolder(folder);
 }
 
 /** The rules by which `inspectFolder` judges. */
 export async function inspectionRules(): Promise<readonly InspectionRule[]> {
   return (await import('./inspect/inspect-skill.ts')).inspectionRules();
-}
-
-// --- internal ---
-
-/** Bytes; what is larger is not read. */
-const MAX_INSPECTED_BYTES = 16 * 1024 * 1024;
-
-/** The files of a skill as an inspection takes them; those that were too large to be read are left out. */
-function inspectedFiles({ files, bytes }: SkillTree): readonly InspectedFile[] {
-  return files.flatMap(({ path, mode }) => {
-    const content = bytes.get(path);
-    if (!content) return [];
-    const name = basename(path).toLowerCase() === 'skill.md' && path === basename(path) ? 'SKILL.md' : path;
-    return [{ path: name, bytes: content, executable: (mode & 0o111) !== 0 }];
-  });
 }
