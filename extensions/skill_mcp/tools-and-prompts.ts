@@ -110,14 +110,18 @@ function withoutDirectory(result: ToolResult): ToolResult {
 }
 
 function toCallResult(name: string, result: ToolResult): CallToolResult {
-  // The result of load_skill has fixed keys, without `success`; a failure has `error`.
-  const { success: _, ...keys } = result;
-  const shown = name === 'load_skill' && result.success ? keys : result;
+  const shown = name === 'load_skill' && 'name' in result ? withFixedKeys(result) : result;
   return {
     content: [{ type: 'text', text: JSON.stringify(shown) }],
     structuredContent: shown,
     ...(result.success ? {} : { isError: true }),
   };
+}
+
+/** The result of load_skill has the keys of its design: no `success`, and a failure as a text in `error`. */
+function withFixedKeys({ success: _, ...keys }: ToolResult): Readonly<Record<string, unknown>> {
+  const error = keys.error as string | null | { readonly code: string; readonly message: string };
+  return { ...keys, error: typeof error === 'object' && error ? `${error.code}: ${error.message}` : error };
 }
 
 /** The argument of a skill without named arguments: the text after the slash command. */

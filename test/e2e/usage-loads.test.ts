@@ -63,7 +63,7 @@ it('counts of load_skill what reached the model when one file is there and the o
   expect(given).toMatchObject([
     { reference_content: 'Two minutes.', script_content: null, error: expect.stringContaining('none.sh') },
     { reference_content: null, script_content: 'echo boil', error: expect.stringContaining('none.md') },
-    { body: '', reference_content: null, error: expect.stringContaining('No skill') },
+    { success: false, body: '', reference_content: null, error: { code: 'SKILL_NOT_FOUND' } },
   ]);
   const [file, missing] = ['resource tea success', 'failure tea RESOURCE_NOT_FOUND'];
   expect(events).toEqual([file, missing, missing, file, 'failure te SKILL_NOT_FOUND']);

@@ -1,4 +1,4 @@
-import { defineTool, isCodedError, type Tool, z } from 'skill-registry/kernel';
+import { defineTool, isCodedError, type Tool, toolError, z } from 'skill-registry/kernel';
 import { withoutPaths } from '../../../kernel/host.ts';
 import { showName, withNote } from '../../../lib/text/index.ts';
 import type { SkillContent } from '../read/types.ts';
@@ -8,7 +8,8 @@ import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**
  * The only tool of the Bernstein design, with its result keys: `name, body, available_references, available_scripts,
- * reference_content, script_content, error`. Keys that do not apply are null; a failure is in `error`.
+ * reference_content, script_content, error`. Keys that do not apply are null. A file that cannot be given is said in `error`, as a
+ * text; without the skill itself, the call has failed as that of any tool, with all these keys.
  */
 export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource' | 'resources'>): Tool {
   return defineTool({
@@ -56,7 +57,8 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
           reference_content: null,
           script_content: null,
         };
-        return { success: true, name, body: '', ...nothing, error: describe(error) };
+        const failed = toolError(isCodedError(error) ? error.code : 'TOOL_FAILED', withoutPaths(error));
+        return { ...failed, name, body: '', ...nothing };
       }
     },
   });

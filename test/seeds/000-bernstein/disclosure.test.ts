@@ -65,7 +65,8 @@ it('2a.29, 2a.31, 2a.32 load_skill takes a name, a reference and a script, whose
   expect(await load({ name: 'nobody' })).toMatchObject({
     body: '',
     available_references: [],
-    error: expect.stringContaining('nobody'),
+    success: false,
+    error: { code: 'SKILL_NOT_FOUND', message: expect.stringContaining('nobody') },
   });
 });
 

@@ -87,11 +87,11 @@ describe('load_skill', () => {
     ['is out of scope', 'tea', { boundSkills: ['bare'] }],
     ['is a path', '../skills/tea', {}],
     ['is empty', '', {}],
-  ])('answers a skill that %s with an error and nothing else', async (_, name, turn) => {
+  ])('answers a skill that %s with an error and nothing else, and says no success', async (_, name, turn) => {
     const result = await load({ name }, turn);
     expect(Object.keys(result).sort()).toEqual(KEYS);
-    expect(result).toMatchObject({ success: true, name, body: '', available_references: [], available_scripts: [] });
-    expect(result.error).toContain('No skill');
+    expect(result).toMatchObject({ success: false, name, body: '', available_references: [], available_scripts: [] });
+    expect(result.error).toEqual({ code: 'SKILL_NOT_FOUND', message: expect.stringContaining('No skill') });
   });
 
   it.each([[{}], [{ name: 7 }], [{ name: 'tea', refrence: 'x' }], [null], ['tea']])(

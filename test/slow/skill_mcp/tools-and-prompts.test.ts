@@ -81,10 +81,12 @@ it('gives load_skill exactly the result keys it was designed with, failures in e
     script_content: 'echo lint',
     error: null,
   });
-  expect(await load({ name: 'nope' })).toMatchObject({
-    name: 'nope',
-    error: expect.stringContaining('SKILL_NOT_FOUND'),
+  const lists = { available_references: [], available_scripts: [], reference_content: null, script_content: null };
+  expect(await callTool(client, 'load_skill', { name: 'nope' })).toMatchObject({
+    isError: true,
+    result: { name: 'nope', body: '', ...lists, error: expect.stringContaining('SKILL_NOT_FOUND: No skill "nope"') },
   });
+  expect((await load({ name: 'nope' })).success).toBeUndefined();
 });
 
 it('answers a failing call with its code, and an unknown tool by naming those there are', async () => {
