@@ -1,5 +1,6 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
-import { basename } from 'node:path';
+import { lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { nearestIds } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
@@ -103,14 +104,27 @@ export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<rea
   const planned = new Map<string, PlannedRepair>();
   for (const skill of snapshot().byQualifiedId.values()) {
     const { dir, realFile, qualifiedId } = skill;
+    const file = basename(skill.file);
     // Several sources may have the same folder.
     if (dir === null || realFile === null || planned.has(realFile)) continue;
     if (admin.writePolicy(realFile)?.target === undefined) continue;
     const before =
       (await admin.readBytes(qualifiedId, { countsAsLoad: false }).catch(() => undefined)) ?? new Uint8Array();
     const text = Buffer.from(before).toString('utf8');
-    const repair = Buffer.from(text).equals(before) ? repairSkill(text, basename(dir)) : undefined;
-    if (repair) planned.set(realFile, { skill, ...repair, difference: unifiedDiff('SKILL.md', text, repair.text) });
+    const repair = Buffer.from(text).equals(before) ? repairSkill(text, basename(dir), file) : undefined;
+    if (!repair || (file !== 'SKILL.md' && !isNameFree(dir, file))) continue;
+    const rename = file === 'SKILL.md' ? '' : `rename from ${file}\nrename to SKILL.md\n`;
+    planned.set(realFile, { skill, ...repair, difference: rename + unifiedDiff('SKILL.md', text, repair.text) });
   }
   return [...planned.values()];
+}
+
+// --- internal ---
+
+/** Whether the file can be called SKILL.md: it is no link, and nothing else has that name, which may be the same file already. */
+function isNameFree(dir: string, file: string): boolean {
+  const [present, taken] = [file, 'SKILL.md'].map((name) => lstatSync(join(dir, name), { throwIfNoEntry: false }));
+  return (
+    present?.isFile() === true && (taken === undefined || (taken.ino === present.ino && taken.dev === present.dev))
+  );
 }

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { createSkillRegistry } from 'skill-registry';
+import { expect, it, onTestFinished } from 'vitest';
+import type { InternalOptions } from '../../extensions/skill_registry/parts.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
 
@@ -43,6 +45,59 @@ it('writes what was shown, as revisions that rollback undoes, byte for byte', as
   expect([read(root, 'mark'), read(root, 'colon')]).toEqual([MARK, COLON]);
   expect((await run('doctor', '--fix', '--yes')).status).toBe(0);
   expect((await run('doctor', '--fix', '--yes')).stderr).toContain('Nothing can be repaired');
+});
+
+it('calls skill.md SKILL.md and writes a frontmatter where there is none, shows both before it asks, and rollback undoes both', async () => {
+  const prose = '# Tea\n\nHow to make green tea.\n';
+  const root = tempFolder({ 'skills/tea/skill.md': prose, 'skills/tea/notes.md': 'Notes.' });
+  const file = (name: string): string => join(root, 'skills/tea', name);
+  const shown = await runCommand(['doctor', '--fix'], { cwd: root, answer: () => 'n' });
+  expect(shown.stderr).toContain('the file skill.md was renamed to SKILL.md');
+  expect(shown.stderr).toContain('rename from skill.md\nrename to SKILL.md\n');
+  expect(shown.stderr).toContain('+name: tea\n+description: How to make green tea.\n');
+  expect(readdirSync(file('.'))).toEqual(['notes.md', 'skill.md']);
+  await runCommand(['doctor', '--fix', '--yes'], { cwd: root });
+  expect(readdirSync(file('.'))).toEqual(['SKILL.md', 'notes.md']);
+  expect(read(root, 'tea')).toBe(`---\nname: tea\ndescription: How to make green tea.\n---\n\n${prose}`);
+  expect((await runCommand(['doctor'], { cwd: root })).stdout).toContain('Problems: none');
+  await runCommand(['rollback', 'tea', '1', '--yes'], { cwd: root });
+  expect([readdirSync(file('.')), readFileSync(file('skill.md'), 'utf8')]).toEqual([['notes.md', 'skill.md'], prose]);
+});
+
+it('leaves a skill.md alone that is a link, or beside which something has the name SKILL.md', async () => {
+  const text = '---\nname: tea\ndescription: Makes tea.\n---\nBoil.\n';
+  const root = tempFolder({
+    'skills/tea/real.md': text,
+    'skills/tea/skill.md': { link: 'real.md' },
+    'skills/milk/skill.md': text.replace('tea', 'milk'),
+    'skills/milk/SKILL.md': { link: 'gone.md' },
+  });
+  const { stderr } = await runCommand(['doctor', '--fix', '--yes'], { cwd: root });
+  expect(stderr).toContain('Nothing can be repaired');
+  expect(readdirSync(join(root, 'skills/tea'))).toEqual(['real.md', 'skill.md']);
+});
+
+it('removes the file of the old name before it writes the new one, as both are one file where letter case is no difference', async () => {
+  const text = '---\nname: tea\ndescription: Makes tea.\n---\nBoil.\n';
+  const root = tempFolder({ 'skills/tea/skill.md': text });
+  const seen: string[][] = [];
+  const onWriteStep = (step: string): void => {
+    if (step === 'changed') seen.push(readdirSync(join(root, 'skills/tea')).filter((name) => /^skill/i.test(name)));
+  };
+  const options: InternalOptions = { root, config: { sources: [{ path: 'skills' }] }, onWriteStep };
+  const registry = await createSkillRegistry(options);
+  onTestFinished(() => registry.close());
+  await registry.admin.management.repair('tea', text, { by: 'person:ada' });
+  await registry.refresh();
+  await registry.history.rollback('tea', 1, { by: 'person:ada' });
+  expect(seen).toEqual([[], ['SKILL.md'], [], ['skill.md']]);
+});
+
+it('changes nothing of a mapping that a tab before a key makes a text for the loader', async () => {
+  const text = '---\nname: tea\ndescription: Makes tea.\nmetadata:\n\tversion: 1\n---\nBoil.\n';
+  const root = tempFolder({ 'skills/tea/SKILL.md': text });
+  await runCommand(['doctor', '--fix', '--yes'], { cwd: root });
+  expect(read(root, 'tea')).toBe(text);
 });
 
 it('does not write over what somebody has changed since it was shown', async () => {

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { basename, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { futureRealPath, writeContained } from '../../../lib/files/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -80,12 +80,15 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
         writer.assertFinished(location.key);
         const { skillFile } = location;
         const before = bytesAt(location, skillFile, context.limits);
-        const repair = before && repairSkill(decodeText(before, skillFile), basename(folderOf(location)));
+        const folder = folderOf(location);
+        const repair = before && repairSkill(decodeText(before, skillFile), basename(folder), skillFile);
         if (!before || !repair) throw noChange(skillFile);
         if (repair.text !== shown) throw shownChanged(skillId);
         const after = Buffer.from(repair.text);
         checkValid(location, skillFile, before, after, true);
-        return writer.apply({ location, changes: [{ path: skillFile, after }], kind: 'tool', by, reason });
+        const written = { path: 'SKILL.md', after, mode: lstatSync(join(folder, skillFile)).mode & 0o777 };
+        const changes = skillFile === written.path ? [written] : [{ path: skillFile, after: null }, written];
+        return writer.apply({ location, changes, kind: 'tool', by, reason });
       });
     },
     async remove(skillId, { by, reason }, turn) {

@@ -86,7 +86,8 @@ export interface Management {
    */
   write(skillId: string, path: string, content: FileContent, actor: Actor, turn?: TurnContext): Promise<Revision>;
   /**
-   * Writes SKILL.md as the loader repairs it: quotes, name, byte order mark, blank lines before and the end of the frontmatter.
+   * Writes SKILL.md as the loader repairs it: quotes, name, byte order mark, blank lines before and the end of the frontmatter, a
+   * frontmatter where there is none, the name of the file.
    * The catalog has it after the next `refresh`, so that one is enough for many.
    *
    * @param shown - The whole new text, as a person was shown it. @throws SHOWN_CHANGED when it would be another one now,

@@ -172,7 +172,7 @@ export class Writer {
     assertNoCodeOfAgents(planned, this.#options.isCode);
     const before = this.record(planned.location);
     const database = this.#history.reading();
-    const changes = planned.changes.map(({ path, after, mode }): FileChange => {
+    const changes = inSafeOrder(planned.changes).map(({ path, after, mode }): FileChange => {
       const file = before.find((candidate) => candidate.path === path);
       return {
         path,
@@ -244,6 +244,14 @@ export function nameKey(by: string): string {
 }
 
 // --- internal ---
+
+/** Where letter case is no difference, skill.md and SKILL.md are one file: it has to go before it is written under the other name. */
+function inSafeOrder(changes: PlannedChange['changes']): PlannedChange['changes'] {
+  const written = new Set(changes.flatMap(({ path, after }) => (after === null ? [] : [path.toLowerCase()])));
+  const isFirst = ({ path, after }: PlannedChange['changes'][number]): boolean =>
+    after === null && written.has(path.toLowerCase());
+  return [...changes.filter(isFirst), ...changes.filter((change) => !isFirst(change))];
+}
 
 /** No agent changes code, even where `writes` is `allow` or a reviewing agent may decide. @throws WRITE_DENIED. */
 function assertNoCodeOfAgents({ location, changes, by }: PlannedChange, isCode: WriterOptions['isCode']): void {

@@ -66,7 +66,8 @@ export interface ParsedSkill {
 
 const MAX_FRONTMATTER = 64 * 1024;
 const MAX_DESCRIPTION = 1024;
-const OWN_FIELDS = new Set([
+/** Fields of a SKILL.md that have a meaning here. */
+export const OWN_FIELDS: ReadonlySet<string> = new Set([
   'name',
   'description',
   'when_to_use',

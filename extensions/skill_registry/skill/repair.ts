@@ -1,11 +1,12 @@
+import { yamlPackage } from '../../../kernel/host.ts';
 import { isName, nameValue } from './field-values.ts';
 import { bodyOf, splitFrontmatter } from './frontmatter.ts';
-import { parseSkill } from './parse-skill.ts';
-import { fieldAt, readYamlFields } from './yaml-fields.ts';
+import { OWN_FIELDS, parseSkill } from './parse-skill.ts';
+import { fieldAt, readWithPackage, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
 /** A SKILL.md with what the loader repairs whenever it reads it written down. */
 export interface Repair {
-  /** The whole text. */
+  /** The whole text; the same one where only the name of the file is wrong. */
   readonly text: string;
   /** What was done, in words. Not empty. */
   readonly done: readonly string[];
@@ -14,20 +15,47 @@ export interface Repair {
 /**
  * Writes down what `parseSkill` repairs: a byte order mark and blank lines before the frontmatter go, a frontmatter that is not
  * closed ends where the loader ends it, values that YAML refuses stand in quotes, and the name is that of the directory when it lacks,
- * is not valid, or differs. All other lines keep their bytes.
+ * is not valid, or differs. A text without frontmatter gets one when it begins with prose that can describe it. All other lines keep
+ * their bytes. A file with another letter case is to be called SKILL.md.
  *
- * @returns undefined when there is nothing of it, or when another value or the body would be read differently afterwards.
+ * @returns undefined when there is nothing of it, or when another value or the body would be read differently afterwards, here or by
+ *   a YAML reader that does not repair.
  */
-export function repairSkill(text: string, directory: string): Repair | undefined {
+export function repairSkill(text: string, directory: string, file = 'SKILL.md'): Repair | undefined {
+  const repair = repairText(text, directory);
+  if (file === 'SKILL.md') return repair;
+  const renamed = `the file ${file} was renamed to SKILL.md, which other programs look for`;
+  return { text: repair?.text ?? text, done: [...(repair?.done ?? []), renamed] };
+}
+
+// --- internal ---
+
+function repairText(text: string, directory: string): Repair | undefined {
   const done: string[] = [];
   const whole = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (whole !== text) done.push('the byte order mark was removed');
   const split = splitFrontmatter(whole);
-  const repaired = split.yaml === undefined ? whole : withFrontmatter(whole, split, split.yaml, directory, done);
+  const repaired =
+    split.yaml === undefined
+      ? withNewFrontmatter(whole, directory, done)
+      : withFrontmatter(whole, split, split.yaml, directory, done);
   return done.length > 0 && isSame(text, repaired, directory) ? { text: repaired, done } : undefined;
 }
 
-// --- internal ---
+/** Prose at the beginning, after headings. What looks like fields, markup or code is something else that its author meant. */
+const PROSE = /^(?:\s*#{1,6}[ \t][^\r\n]*[\r\n])*\s*(?!\S+:)["'*_(]*[\p{L}\p{N}]/u;
+const FEWEST_WORDS = 4;
+
+function withNewFrontmatter(text: string, directory: string, done: string[]): string {
+  const { header } = parseSkill(text, '', directory);
+  const description = header?.description ?? '';
+  const isUnclear = !PROSE.test(text) || /^(?:name|description)[ \t]*:/im.test(text) || description.endsWith('…');
+  if (isUnclear || !isName(directory) || description.split(' ').length < FEWEST_WORDS) return text;
+  const end = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
+  const fields = yamlPackage().stringify({ name: directory, description }, { lineWidth: 0 }).replaceAll('\n', end);
+  done.push('a frontmatter was added, with the name of the directory and the first paragraph as description');
+  return `---${end}${fields}---${end}${end}${text}`;
+}
 
 function withFrontmatter(
   text: string,
@@ -41,7 +69,10 @@ function withFrontmatter(
   if (oddity === 'leading-blank') done.push('the blank lines before the frontmatter were removed');
   const yamlStart = text.indexOf(end, blank) + end.length;
   const opening = text.slice(blank, yamlStart);
-  const fields = withName(withQuotes(yaml.split(end), done), directory, end, done).join(end);
+  const lines = yaml.split(end);
+  const isRead = readYamlFields(yaml).error === undefined;
+  // Nobody knows what the lines of a text mean that is no YAML.
+  const fields = (isRead ? withName(withQuotes(lines, done), directory, end, done) : lines).join(end);
   if (oddity !== 'unclosed') return opening + fields + text.slice(yamlStart + yaml.length);
   done.push('the frontmatter was closed with ---');
   const closed = fields === '' || fields.endsWith(end) ? fields : fields + end;
@@ -55,7 +86,7 @@ function withQuotes(lines: readonly string[], done: string[]): readonly string[]
   // From the last one on, because a value on several lines becomes one line.
   for (const key of [...fields.repaired].sort((a, b) => fields.lineOf(b) - fields.lineOf(a))) {
     const field = fieldAt(quoted, fields.lineOf(key) - 1);
-    if (!field) continue;
+    if (field?.key !== key) continue;
     quoted.splice(field.at, field.end - field.at, `${key}: ${inQuotes(field.value)}`);
     done.push(`the value of ${key} was put in quotes`);
   }
@@ -89,6 +120,42 @@ function isSame(before: string, after: string, directory: string): boolean {
   return (
     JSON.stringify({ ...was.header, name: '' }) === JSON.stringify({ ...is.header, name: '' }) &&
     is.problems.every(({ code }) => known.has(code)) &&
-    (is.problems.length < was.problems.length || before.startsWith('\ufeff'))
+    (is.problems.length < was.problems.length || before.startsWith('\ufeff')) &&
+    keepsFields(splitFrontmatter(before).yaml ?? '', splitFrontmatter(after).yaml ?? '')
   );
+}
+
+/**
+ * Whether every field but the name that a reader of YAML would give for the text before is there afterwards, with the same value. A
+ * text that YAML refuses has several readings, each after a small correction, and may have a field in one that is text in another.
+ */
+function keepsFields(before: string, after: string): boolean {
+  const given = new Map<string, unknown>();
+  const first = readWithPackage(before);
+  const corrected = first.repaired.length === 0 ? [] : CORRECTIONS.map((correct) => inRepaired(before, first, correct));
+  for (const text of new Set([before, ...corrected])) {
+    const { data, repaired, error } = readWithPackage(text);
+    if (error) continue;
+    const read = Object.entries(data).filter(([key]) => key !== 'name' && !repaired.includes(key) && !given.has(key));
+    for (const [key, value] of read) given.set(key, value);
+  }
+  const { data } = readWithPackage(after);
+  return [...given].every(([key, value]) => JSON.stringify(value) === JSON.stringify(data[key]));
+}
+
+/** Of a line that is indented, which YAML refuses or takes as a part of the value above. */
+const CORRECTIONS: readonly ((line: string) => string)[] = [
+  (line) => line.replace(/^[ \t]+/, (blanks) => blanks.replaceAll('\t', '  ')),
+  (line) => line.replace(/^[ \t]*\t[ \t]*/, ''),
+  (line) => line.replace(/^[ \t]+(?=([\w-]+):(?:\s|$))/, (blanks, key) => (OWN_FIELDS.has(key) ? '' : blanks)),
+];
+
+/** The text with a correction of the lines that were taken as plain text of the field above them. */
+function inRepaired(yaml: string, { repaired, lineOf }: YamlFields, correct: (line: string) => string): string {
+  const lines = yaml.split(/\r\n|\n|\r/);
+  for (const key of repaired) {
+    const field = fieldAt(lines, lineOf(key) - 1);
+    for (let at = (field?.at ?? 0) + 1; at < (field?.end ?? 0); at++) lines[at] = correct(lines[at] ?? '');
+  }
+  return lines.join('\n');
 }

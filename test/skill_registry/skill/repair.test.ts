@@ -23,6 +23,11 @@ it.each([
     '---\r\nname: coffee # why\r\ndescription: D.\r\n---\r\nB\r\n',
     '---\r\nname: tea\r\ndescription: D.\r\n---\r\nB\r\n',
   ],
+  [
+    'a text without frontmatter that begins with prose',
+    '# Tea\r\n\r\nHow to make: green tea.\r\nIt is easy.\r\n\r\nBoil.',
+    '---\r\nname: tea\r\ndescription: "How to make: green tea. It is easy."\r\n---\r\n\r\n# Tea\r\n\r\nHow to make: green tea.\r\nIt is easy.\r\n\r\nBoil.',
+  ],
   ['the line ends of old', '---\rname: Tea\rdescription: D.\r---\rB', '---\rname: tea\rdescription: D.\r---\rB'],
 ])('writes down how the loader reads %s', (_what, text, repaired) => {
   expect(repairSkill(text, 'tea')?.text).toBe(repaired);
@@ -31,12 +36,39 @@ it.each([
 
 it.each([
   ['is right', `---\nname: tea\ndescription: D.\n---\n${BODY}`, 'tea'],
-  ['has no frontmatter', BODY, 'tea'],
+  ['has no frontmatter and no sentence for a description', BODY, 'tea'],
+  ['lacks only the first line of its frontmatter', 'name: tea\ndescription: Makes tea of all kinds.\n---\nB\n', 'tea'],
+  ['begins with a table', '| a | b |\n|---|---|\n| how to | make green tea |\n', 'tea'],
+  ['begins with a list of fields', 'Owner: the people of tea and coffee\n\nBoil.\n', 'tea'],
+  ['begins with a quotation below its heading', '# Tea\n\n> how to make green tea\n', 'tea'],
+  ['begins with more than a description', `# Tea\n\nMake ${'green tea '.repeat(50)}.\n`, 'tea'],
+  ['begins with code', '```\nboil the water for tea\n```\n', 'tea'],
+  [
+    'has a tab before a key',
+    '---\nname: tea\ndescription: D.\nmetadata:\n\tversion: 1\n\tauthor: ada\n---\nB\n',
+    'tea',
+  ],
+  ['has a tab before a field', '---\nname: tea\ndescription: D.\n\tlicense: MIT\n---\nB\n', 'tea'],
+  ['has a tab before a list', '---\nname: tea\ndescription: D.\ntags:\n\t- a\n\t- b: c\n---\nB\n', 'tea'],
+  ['has a blank before a field', '---\nname: Tea\n license: MIT\ndescription: D.\n---\nB\n', 'tea'],
   ['is no YAML, so that nobody knows what was meant', '---\nname: tea\nno field\ndescription: D.\n---\nB\n', 'tea'],
   ['lies in a directory whose name is no valid name', '---\nname: tea\ndescription: D.\n---\nB\n', 'My Tea'],
   ['is empty', '', 'tea'],
 ])('leaves alone what %s', (_what, text, directory) => {
   expect(repairSkill(text, directory)).toBeUndefined();
+});
+
+it('takes indented words with a colon as a part of the sentence above, where no field is called so', () => {
+  const text = '---\nname: tea\ndescription: Makes tea.\n  Triggers: green, black\n---\nB\n';
+  expect(repairSkill(text, 'tea')?.text).toContain("description: 'Makes tea. Triggers: green, black'\n");
+});
+
+it('calls the file SKILL.md, and changes its text only where that is wrong as well', () => {
+  const text = '---\nname: tea\ndescription: D.\n---\nB\n';
+  const renamed = 'the file skill.md was renamed to SKILL.md, which other programs look for';
+  expect(repairSkill(text, 'tea', 'skill.md')).toEqual({ text, done: [renamed] });
+  const done = ['the byte order mark was removed', renamed];
+  expect(repairSkill(`\ufeff${text}`, 'tea', 'skill.md')).toEqual({ text, done });
 });
 
 it('quotes a name that YAML would not read as text', () => {
