@@ -4,6 +4,7 @@ export { makePrivateFile, makePrivateFolder } from './owner-only.ts';
 export { fileSegments, futureRealPath, isInside, isPlainPath, realPathOf, relativeSegments } from './paths.ts';
 export { type FolderEntry, listContained, readContained, readNamedFile } from './read-contained.ts';
 export { removeContained, removeEmptyFolders, renameContained } from './remove-and-rename.ts';
+export { isTemporaryName, TEMPORARY, temporaryName } from './temporary-names.ts';
 export {
   assertReadable,
   assertWritable,
@@ -16,4 +17,4 @@ export {
   reserve,
   reservedRoots,
 } from './withheld.ts';
-export { isTemporaryName, writeContained } from './write-contained.ts';
+export { writeContained } from './write-contained.ts';

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -16,6 +15,7 @@ import { isCodedError } from '../errors/index.ts';
 import { pathTraversal, writeFailed } from './errors.ts';
 import { statsOf, withContained } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
+import { removeAbandoned, temporaryName } from './temporary-names.ts';
 import { assertWritable } from './withheld.ts';
 
 export interface WriteOptions {
@@ -37,7 +37,8 @@ export interface WriteOptions {
 /**
  * Writes one file below a folder atomically: a temporary file beside it is written, synced and renamed.
  *
- * Missing folders are made. Links are not followed (see `withContained`). The folder is synced as well when this returns.
+ * Missing folders are made. Links are not followed (see `withContained`). The folder is synced as well when this returns, and old
+ * temporary files in it are gone (`removeAbandoned`).
  *
  * @param base - Absolute, real; made when it is missing.
  * @returns Whether the file is new.
@@ -62,6 +63,7 @@ export function writeContained(
       path,
       (descriptor, folder) => {
         const result = replaceFile(folder, name, path, content, options);
+        removeAbandoned(folder, join(base, ...segments.slice(0, -1)));
         syncFolder(descriptor);
         return result;
       },
@@ -75,11 +77,6 @@ export function writeContained(
       : (error as NodeJS.ErrnoException).code;
     throw writeFailed(path, reason ?? String(error), error);
   }
-}
-
-/** Whether a name is that of a temporary file of `writeContained`, which a crash may have left. */
-export function isTemporaryName(name: string): boolean {
-  return /^\.[0-9a-f]{18}\.tmp$/.test(name);
 }
 
 /** Some systems cannot sync a folder: there the rename reaches the disk a moment later. */
@@ -98,7 +95,7 @@ function replaceFile(
   name: string,
   shown: string,
   content: string | Uint8Array,
-  { mode, own, temporary = `.${randomBytes(9).toString('hex')}.tmp`, keep, onTemporary }: WriteOptions,
+  { mode, own, temporary = temporaryName(), keep, onTemporary }: WriteOptions,
 ): { created: boolean } {
   const target = join(folder, name);
   const before = statsOf(target);

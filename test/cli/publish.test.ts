@@ -1,6 +1,8 @@
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runCommand } from '../helpers/run-command.ts';
+import { temporaryName } from '../../lib/files/index.ts';
+import { runCommand, spawnCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
 const SKILLS = {
@@ -39,4 +41,24 @@ it('exits with 1 when a skill was refused, and with 2 for a folder that is taken
   expect(JSON.parse(named.stdout)).toMatchObject({ error: { code: 'PUBLISH_REFUSED' } });
   expect(named.status).toBe(1);
   expect((await runCommand(['publish', '--root', root, '--to', 'full'], { cwd: root })).status).toBe(2);
+});
+
+it('publishes nothing that a killed process has left in a skill, and removes it from the page', async () => {
+  const [young, old] = [temporaryName(), temporaryName()];
+  const left = { [`skills/tea/${young}`]: 'half', 'skills/tea/.0123456789abcdef01.tmp': 'half' };
+  const root = tempFolder({ 'skills/tea/SKILL.md': SKILLS['skills/tea/SKILL.md'], ...left });
+  const publish = ['publish', '--json', '--root', root, '--to', join(root, 'public')];
+  const { stdout } = await runCommand(publish);
+  // One file: of two it would be an archive.
+  expect(JSON.parse(stdout)).toMatchObject({ skills: [{ name: 'tea', type: 'skill-md', left_out: 0 }] });
+  const elsewhere = join(tempFolder(), 'public');
+  await runCommand([...publish.slice(0, -1), elsewhere]);
+  const folder = join(elsewhere, '.well-known/agent-skills');
+  for (const dir of [folder, join(folder, 'artifacts')]) writeFileSync(join(dir, old), 'half');
+  const then = new Date(Date.now() - 7_200_000);
+  for (const dir of [folder, join(folder, 'artifacts')]) utimesSync(join(dir, old), then, then);
+  writeFileSync(join(root, 'skills/tea/SKILL.md'), skillMd({ name: 'tea', description: 'Brew green tea.' }));
+  await spawnCommand([...publish.slice(0, -1), elsewhere]);
+  expect(readdirSync(folder).sort()).toEqual(['artifacts', 'index.json']);
+  expect(readdirSync(join(folder, 'artifacts')).filter((name) => name.startsWith('.'))).toEqual([]);
 });

@@ -228,4 +228,28 @@ export const paths = [
     test: 'test/skill_mcp/directory.test.ts',
     name: 'is never told over HTTP, whatever the door was made with',
   },
+  {
+    title: 'A temporary file is removed while it is being written',
+    file: 'lib/files/temporary-names.ts',
+    find: 'now - stats.mtimeMs <= ABANDONED_AFTER_MS',
+    replace: 'now < stats.mtimeMs',
+    test: 'test/lib/files/temporary-names.test.ts',
+    name: 'leaves what may still be written, or what is of another kind or of another user, where it is',
+  },
+  {
+    title: 'A file is removed whose name only looks like that of a temporary one',
+    file: 'lib/files/temporary-names.ts',
+    find: 'return check === checkOf(random);',
+    replace: 'return check !== undefined && checkOf(random).length > 0;',
+    test: 'test/lib/files/temporary-names.test.ts',
+    name: 'never removes a file that somebody gave a name with other digits',
+  },
+  {
+    title: 'A link with the name of a temporary file is removed',
+    file: 'lib/files/temporary-names.ts',
+    find: 'if (!stats?.isFile() || now',
+    replace: 'if (!stats || now',
+    test: 'test/lib/files/temporary-names.test.ts',
+    name: 'leaves what may still be written, or what is of another kind or of another user, where it is',
+  },
 ];

@@ -11,10 +11,10 @@ import {
   removeContained,
   removeEmptyFolders,
   renameContained,
+  TEMPORARY,
   undoMove,
   writeContained,
 } from '../../../lib/files/index.ts';
-import { TEMPORARY } from '../sources/walk/names.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { changeUnfinished, quoted, type Unfinished } from './errors.ts';
 import {

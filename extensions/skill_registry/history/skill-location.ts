@@ -8,6 +8,7 @@ import {
   holdsReserved,
   isInside,
   isReserved,
+  isTemporaryName,
   readContained,
   relativeSegments,
   resourceNotFound,
@@ -17,7 +18,6 @@ import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { TEMPORARY } from '../sources/walk/names.ts';
 import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
@@ -102,7 +102,7 @@ export function locationOfKey(
 
 /** Whether a folder of this name has files that tools run (`.git`, `node_modules`), or is of an unfinished change. */
 export function isToolFolder(name: string): boolean {
-  return name.toLowerCase() === '.git' || name.toLowerCase() === 'node_modules' || name.startsWith(TEMPORARY);
+  return name.toLowerCase() === '.git' || name.toLowerCase() === 'node_modules' || isTemporaryName(name);
 }
 
 /** The key of a skill in the history: its folder, or its qualified id when it has none. */

@@ -2,10 +2,9 @@ import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
-import { listContained, readContained } from '../../../lib/files/index.ts';
+import { isTemporaryName, listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { TEMPORARY } from '../sources/walk/names.ts';
 import type { RevisionFile } from './types.ts';
 
 /** The files of a skill at one moment, sorted by path, and the bytes of those that are kept. */
@@ -24,7 +23,7 @@ const MAX_DEPTH = 63;
 
 /** Whether a file of this name is temporary, so that the history does not record it. */
 export function isLeftover(path: string): boolean {
-  return basename(path).startsWith(TEMPORARY) || LEFTOVER.test(path);
+  return isTemporaryName(basename(path)) || LEFTOVER.test(path);
 }
 
 /**

@@ -7,12 +7,12 @@ import {
   readContained,
   removeContained,
   renameContained,
+  TEMPORARY,
   writeContained,
 } from '../../../lib/files/index.ts';
 import { notation, showHidden, showTrailingBlank } from '../../../lib/text/index.ts';
 import type { WriteStep } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
-import { TEMPORARY } from '../sources/walk/names.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import {
   addEvent,

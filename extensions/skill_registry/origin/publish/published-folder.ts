@@ -1,13 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
-import {
-  futureRealPath,
-  isReserved,
-  isTemporaryName,
-  readContained,
-  writeContained,
-} from '../../../../lib/files/index.ts';
+import { futureRealPath, isReserved, readContained, writeContained } from '../../../../lib/files/index.ts';
 import { invalidArgument } from '../../skill/errors.ts';
 import type { SkillSource } from '../../sources/source.ts';
 import { MAX_ARCHIVE } from '../opened-origin.ts';
@@ -110,15 +104,11 @@ function isThere(path: string, entry: IndexEntry, bytes: Buffer): boolean {
   }
 }
 
-const LEFT_AFTER_MS = 3_600_000;
-
-/** Removes artifacts that neither this index nor the one before names, and what a killed process has left. */
+/** Removes artifacts that neither this index nor the one before names. */
 function removeOthers(path: string, kept: ReadonlySet<string>): void {
   const folder = join(path, FOLDER, 'artifacts');
   for (const name of readdirSync(folder)) {
-    const file = join(folder, name);
-    const isOld =
-      isTemporaryName(name) && Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > LEFT_AFTER_MS;
-    if (isOld || (ARTIFACT.test(`artifacts/${name}`) && !kept.has(`artifacts/${name}`))) rmSync(file, { force: true });
+    const artifact = `artifacts/${name}`;
+    if (ARTIFACT.test(artifact) && !kept.has(artifact)) rmSync(join(folder, name), { force: true });
   }
 }

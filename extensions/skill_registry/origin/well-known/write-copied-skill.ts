@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { originRefused } from '../../../../lib/fetch/index.ts';
+import { temporaryName } from '../../../../lib/files/index.ts';
 import { type CopiedSkill, isIntact, skillFolder, stampOf } from '../../sources/kinds/well-known-copy.ts';
-import { TEMPORARY } from '../../sources/walk/names.ts';
 import { lockedFiles } from '../lock.ts';
 import type { IncomingFile } from '../opened-origin.ts';
 
@@ -20,7 +19,7 @@ export function writeCopiedSkill(
 ): CopiedSkill {
   const skill = { name, digest, files: lockedFiles(files).files };
   if (!isIntact(folder, skill)) {
-    const temporary = temporaryName(folder);
+    const temporary = newFolder(folder);
     try {
       fill(temporary, files);
       moveIn(temporary, folder, skill);
@@ -47,8 +46,8 @@ function codeOf(error: unknown): string {
 }
 
 /** In it nobody else has put links: nobody knows its name before. */
-function temporaryName(folder: string): string {
-  return join(folder, 'skills', `${TEMPORARY}${randomBytes(9).toString('hex')}`);
+function newFolder(folder: string): string {
+  return join(folder, 'skills', temporaryName());
 }
 
 function fill(temporary: string, files: readonly IncomingFile[]): void {
@@ -71,7 +70,7 @@ function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'sta
       if (!IN_THE_WAY.has(codeOf(error)) || attempt === ATTEMPTS) throw error;
     }
     if (isIntact(folder, skill)) return;
-    const aside = temporaryName(folder);
+    const aside = newFolder(folder);
     try {
       renameSync(target, aside);
     } catch (error) {

@@ -7,11 +7,12 @@ import {
   isPrivateName,
   isPrivatePath,
   isReserved,
+  isTemporaryName,
   realPathOf,
 } from '../../../../lib/files/index.ts';
 import { brokenLink, hidesSkills, leadsOut, leadsToPrivate, tooDeep } from './find-problems.ts';
 import type { IgnoreRules } from './ignore-files.ts';
-import { bareNameOf, GENERATED, isSkillFileName, SKIPPED, TEMPORARY, TOOL_MARKS } from './names.ts';
+import { bareNameOf, GENERATED, isSkillFileName, SKIPPED, TOOL_MARKS } from './names.ts';
 
 /** A directory with a SKILL.md, or a Markdown file that is a skill by itself. */
 export interface FoundSkillFile {
@@ -111,7 +112,7 @@ export function fileStamp({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): F
 function isSearched(entry: Dirent, dir: string): boolean {
   const { name } = entry;
   if (!name.startsWith('.')) return !SKIPPED.has(name) && (entry.isDirectory() || entry.isSymbolicLink());
-  const isAgents = entry.isDirectory() && name !== '.archive' && !name.startsWith(TEMPORARY);
+  const isAgents = entry.isDirectory() && name !== '.archive' && !isTemporaryName(name);
   return isAgents && !isPrivateName(name, 'folder') && existsSync(join(dir, name, 'skills'));
 }
 

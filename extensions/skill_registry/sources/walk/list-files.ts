@@ -1,9 +1,8 @@
 import { relative, sep } from 'node:path';
 import type { Steps } from '../../../../lib/breaks/index.ts';
-import { isPrivatePath, listContained } from '../../../../lib/files/index.ts';
+import { isPrivatePath, isTemporaryName, listContained } from '../../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillListing, SkillSource } from '../source.ts';
-import { TEMPORARY } from './names.ts';
 
 /** At most 512 files are listed. */
 export const MAX_LISTED_FILES = 512;
@@ -45,7 +44,7 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Sk
       if (kind === 'directory') {
         if (depth < MAX_DEPTH && (dependencies || name !== 'node_modules')) yield* visit(path, depth + 1);
       } else if (kind === 'file') {
-        if (!name.startsWith(TEMPORARY)) files.push({ path, size });
+        if (!isTemporaryName(name)) files.push({ path, size });
       } else if (kind === 'private') leftOut += 1;
       else links.push(path);
     }

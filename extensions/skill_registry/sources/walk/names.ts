@@ -15,9 +15,6 @@ export const GENERATED: ReadonlySet<string> = new Set(['build', 'dist', 'out', '
 /** Files that tools write into folders that are theirs, whatever these are called: Python environments and caches. */
 export const TOOL_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'CACHEDIR.TAG']);
 
-/** Prefix of the names of files and folders that exist only while a skill is changed. They are not searched. */
-export const TEMPORARY = '.skill-registry-';
-
 /** Whether a name is SKILL.md in any letter case. */
 export function isSkillFileName(name: string): boolean {
   return name.toLowerCase() === 'skill.md';

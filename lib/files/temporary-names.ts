@@ -1,0 +1,60 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { statsOf } from './open-contained.ts';
+
+/** How the names of files and folders begin that exist only while something is written. Nothing lists, reads or publishes them. */
+export const TEMPORARY = '.skill-registry-';
+
+/** A new name for a temporary file. Its last digits follow from the others, so nobody gives a file such a name by chance. */
+export function temporaryName(): string {
+  const random = randomBytes(6).toString('hex');
+  return `${TEMPORARY}${random}${checkOf(random)}.tmp`;
+}
+
+/** Whether a name is that of something temporary, which a killed process may have left; also one that earlier releases made. */
+export function isTemporaryName(name: string): boolean {
+  return name.startsWith(TEMPORARY) || /^\.[0-9a-f]{18}\.tmp$/.test(name);
+}
+
+/**
+ * Removes the temporary files that killed processes have left directly in a folder: regular files of this user, more than an hour
+ * old, with a name of `temporaryName`. Everything else stays. A folder is looked through at most once an hour. Never throws.
+ *
+ * @param folder - How to reach it. @param key - Its path, which is the same the next time.
+ */
+export function removeAbandoned(folder: string, key: string): void {
+  const now = Date.now();
+  if (now - (lookedThrough.get(key) ?? 0) < ABANDONED_AFTER_MS) return;
+  if (lookedThrough.size >= MAX_FOLDERS) lookedThrough.clear();
+  lookedThrough.set(key, now);
+  try {
+    for (const name of readdirSync(folder)) {
+      if (isMadeHere(name) && isAbandoned(join(folder, name), now)) unlinkSync(join(folder, name));
+    }
+  } catch {
+    // What was to be written is written. The next process tries again.
+  }
+}
+
+// --- internal ---
+
+const ABANDONED_AFTER_MS = 3_600_000;
+/** A process that writes into more folders looks through some of them again. */
+const MAX_FOLDERS = 1_000;
+const lookedThrough = new Map<string, number>();
+
+function checkOf(random: string): string {
+  return createHash('sha256').update(random).digest('hex').slice(0, 8);
+}
+
+function isMadeHere(name: string): boolean {
+  const [, random = '', check] = /^\.skill-registry-([0-9a-f]{12})([0-9a-f]{8})\.tmp$/.exec(name) ?? [];
+  return check === checkOf(random);
+}
+
+function isAbandoned(file: string, now: number): boolean {
+  const stats = statsOf(file);
+  if (!stats?.isFile() || now - stats.mtimeMs <= ABANDONED_AFTER_MS) return false;
+  return process.getuid === undefined || stats.uid === process.getuid();
+}
