@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { CodedError } from 'skill-registry/kernel';
 import type { Actor } from '../extensions/skill_registry/host.ts';
+import { printable } from '../lib/text/index.ts';
 
 /** The environment of a command: commands use this and no globals of the process. */
 export interface Terminal {
@@ -68,9 +69,27 @@ export function printJson(terminal: Terminal, value: unknown): void {
   terminal.out(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Whether the person at the terminal answers yes. */
-export async function isConfirmed({ ask }: Pick<Required<Terminal>, 'ask'>, question: string): Promise<boolean> {
+/**
+ * Whether the person at the terminal answers yes.
+ *
+ * @param attacked - The id of a skill that would get an attack: it has to be typed, so that nobody allows one with a single key.
+ */
+export async function isConfirmed(
+  { ask }: Pick<Required<Terminal>, 'ask'>,
+  question: string,
+  attacked?: string,
+): Promise<boolean> {
+  if (attacked !== undefined) {
+    const typed = await ask(`${question} To do it, type the id of the skill (${printable(attacked)}): `);
+    return typed?.trim() === attacked.trim();
+  }
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `))?.trim() ?? '');
+}
+
+/** The error where nobody is asked, who could type the id. @param instead - Commands that ask. */
+export function blockNotConfirmed(what: string, instead: string): CodedError {
+  const message = `A person would call this an attack, so only somebody who types the id of the skill ${what}. Nothing was changed. Look at it and decide at a terminal (${instead}) or in a browser (skill-registry review).`;
+  return new CodedError('BLOCK_NOT_CONFIRMED', message);
 }
 
 /** @throws INVALID_ARGUMENT without a terminal and without `--yes`, as nobody would see what is done. */

@@ -286,7 +286,7 @@ async function digestOfYes(found: SkillTrust, terminal: Terminal): Promise<strin
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   terminal.err(`${describeTrust(found)}\n`);
-  return (await isConfirmed({ ask: terminal.ask }, SKILL_QUESTION)) ? found.digest : undefined;
+  return (await isConfirmed({ ask: terminal.ask }, SKILL_QUESTION, found.skillId)) ? found.digest : undefined;
 }
 
 /** A root that was moved or removed may be revoked: it would be approved again when a folder of that name is there. */

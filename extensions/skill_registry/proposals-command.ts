@@ -45,15 +45,16 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         if (shown?.version !== version) {
           const blocks = await admin.blockFindingsAfter({ proposalId: whole });
           seen.set(key, { version, blocks });
-          return print(
-            `${await shownText(admin, proposal, blocks)}\n\nNothing is decided yet. Type the same again to ${action} it.`,
-          );
+          const next = action === 'approve' ? howToApprove(proposal, blocks) : 'Type the same again to reject it.';
+          return print(`${await shownText(admin, proposal, blocks)}\n\nNothing is decided yet. ${next}`);
         }
         if (action === 'reject') {
           await proposals.reject(whole, { by, version, reason: words });
           return print(`Rejected; it is kept with your reason.${await problemText(proposals, whole)}`);
         }
-        const actor = { by, version, ...(words ? { reason: words } : {}) };
+        const note = noteAfterId(words, proposal, shown.blocks);
+        if (note === undefined) return print(`Nothing is decided. ${howToApprove(proposal, shown.blocks)}`);
+        const actor = { by, version, ...(note ? { reason: note } : {}) };
         const { skillId, revision } = await proposals.approve(whole, actor);
         const heldBecause = await admin.allowShown(skillId, shown.blocks, actor);
         const held =
@@ -82,6 +83,17 @@ interface Shown {
   readonly version: string;
   /** What would hold the skill. */
   readonly blocks: readonly Finding[];
+}
+
+function howToApprove({ id, skillId }: Proposal, blocks: readonly Finding[]): string {
+  if (blocks.length === 0) return 'Type the same again to approve it.';
+  return `To approve it and allow what was found, type the id of the skill (${skillId}) behind the id of the proposal: /proposals approve ${id} <id of the skill> [note]`;
+}
+
+/** The words of the person. Undefined: they do not begin with the id of the skill, and findings would be allowed. */
+function noteAfterId(words: string, { skillId }: Proposal, blocks: readonly Finding[]): string | undefined {
+  if (blocks.length === 0) return words;
+  return `${words} `.startsWith(`${skillId} `) ? words.slice(skillId.length).trim() : undefined;
 }
 
 async function shownText(

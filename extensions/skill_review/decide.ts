@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import type { Actor, Finding } from '../skill_registry/api.ts';
+import { idNotTyped } from './errors.ts';
 import type { Review } from './review.ts';
 
 /** The actor of a decision. Its reason names the review page. @param reason - In the words of that person. */
@@ -12,6 +13,15 @@ export function actorOf({ by }: Pick<Review, 'by'>, reason?: string): Actor & { 
 export function findingsDigest(shown: readonly Finding[]): string {
   const keys = shown.map(({ rule, file, line, excerpt }) => [rule, file, line, excerpt]);
   return createHash('sha256').update(JSON.stringify(keys)).digest('base64url');
+}
+
+/**
+ * The browser asks for the field too, but a form may come without it.
+ *
+ * @throws ID_NOT_TYPED unless nothing would be allowed, or the person has typed the id of the skill.
+ */
+export function assertIdTyped(skillId: string, found: readonly Finding[], typed: string | undefined): void {
+  if (found.some(({ level }) => level === 'block') && typed !== skillId.trim()) throw idNotTyped(skillId, typed);
 }
 
 /** Awaits the work of a decision. A refusal is returned for the page; any other failure is thrown. */

@@ -1,7 +1,12 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 
 /** Codes of errors when the page is started, and of requests to it. */
-export type ReviewErrorCode = 'INVALID_ARGUMENT' | 'PAGE_NOT_FOUND' | 'REVIEW_LISTEN_FAILED' | 'SHOWN_CHANGED';
+export type ReviewErrorCode =
+  | 'ID_NOT_TYPED'
+  | 'INVALID_ARGUMENT'
+  | 'PAGE_NOT_FOUND'
+  | 'REVIEW_LISTEN_FAILED'
+  | 'SHOWN_CHANGED';
 
 export function listenFailed(port: number, cause: unknown): CodedError<ReviewErrorCode> {
   const { code } = cause as NodeJS.ErrnoException;
@@ -16,6 +21,14 @@ export function invalidArgument(message: string): CodedError<ReviewErrorCode> {
 
 export function pageNotFound(): CodedError<ReviewErrorCode> {
   return new CodedError('PAGE_NOT_FOUND', 'There is no such page.');
+}
+
+/** An attack is allowed only when the person types which skill gets it. */
+export function idNotTyped(skillId: string, typed = ''): CodedError<ReviewErrorCode> {
+  return new CodedError(
+    'ID_NOT_TYPED',
+    `A person would call this an attack, so the id of the skill has to be typed: expected ${JSON.stringify(skillId)}, and the field had ${JSON.stringify(typed)}.`,
+  );
 }
 
 /** The files have changed since the page showed them. */

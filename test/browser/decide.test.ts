@@ -90,6 +90,14 @@ it('allows a held skill, and an extension that an agent wrote, after both were s
   expect(await page.locator('main').textContent()).toContain('203.0.113.90');
   await page.getByLabel('Reason, for people who ask later').fill('Our own server.');
   await page.getByRole('button', { name: 'Allow' }).click();
+  // The browser asks for the id of the skill, and one that was mistyped allows nothing.
+  const id = page.getByLabel('To allow it, type the id of the skill: fast-setup');
+  await id.fill('fast');
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByText('Nothing was decided.').waitFor();
+  await id.fill('fast-setup');
+  await page.getByLabel('Reason, for people who ask later').fill('Our own server.');
+  await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByText('Allowed. Agents are given it').waitFor();
   await registry.refresh();
   expect(registry.visible().map(({ id }) => id)).toContain('fast-setup');

@@ -67,6 +67,22 @@ export const reviewPage = [
     name: 'with what a person would call an attack is approved only when that was shown, and then allowed',
   },
   {
+    title: 'The review page approves an attack without the id of its skill',
+    file: `${PAGE}/decide.ts`,
+    find: 'typed !== skillId.trim()) throw',
+    replace: "typed === '?') throw",
+    test: 'test/skill_review/attacks-are-typed.test.ts',
+    name: 'approves an attack only where the id of the skill was typed, whatever a form says, and keeps the note',
+  },
+  {
+    title: 'Approve is the coloured button of an attack',
+    file: `${PAGE}/pages/proposal-parts.ts`,
+    find: 'const isAttack = blocks.length > 0;',
+    replace: 'const isAttack = blocks.length > 999;',
+    test: 'test/skill_review/attacks-are-typed.test.ts',
+    name: 'has Reject as the first and only coloured button of an attack, and Approve as that of another proposal',
+  },
+  {
     title: 'The review page rolls back from a content that it has not shown',
     file: `${PAGE}/pages/skill-history.ts`,
     find: "if (String(present?.number) !== fields.text('present') ||",

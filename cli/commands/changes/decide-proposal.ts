@@ -8,6 +8,7 @@ import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
+  blockNotConfirmed,
   type ConfirmedOptions,
   type DecisionOptions,
   EXIT,
@@ -29,6 +30,8 @@ export async function approveProposal(
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
   const blocks = await showBlockFindings(registry, proposal, terminal);
+  if (blocks.length > 0 && (options.yes || !terminal.ask))
+    throw blockNotConfirmed('approves it', `skill-registry proposals approve ${proposal.id}`);
   // Approving a stale or decided proposal fails with a message that says what to do, so the person is not asked.
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal, blocks))) return EXIT.problem;
@@ -37,13 +40,13 @@ export async function approveProposal(
   return EXIT.done;
 }
 
-/** Shows the findings that would hold the skill after an approval. Without a terminal it shows none, and none are allowed. */
+/** Shows the findings that would hold the skill after an approval. */
 export async function showBlockFindings(
   { admin }: Pick<SkillRegistry, 'admin'>,
   { id }: Proposal,
   terminal: Terminal,
 ): Promise<readonly Finding[]> {
-  const blocks = terminal.ask ? await admin.blockFindingsAfter({ proposalId: id }) : [];
+  const blocks = await admin.blockFindingsAfter({ proposalId: id });
   if (blocks.length > 0) terminal.err(`${describeBlockFindings(blocks)}\n\n`);
   return blocks;
 }
@@ -170,16 +173,17 @@ function assertWhole(given: string, id: string): void {
   throw new CodedError('INVALID_ARGUMENT', message);
 }
 
-/** True when the person agrees; also without a terminal, where nobody is asked. */
+/** True when the person agrees, to an attack by typing the id of the skill; also without a terminal, where nobody is asked. */
 async function isAgreed(
   action: 'Approve' | 'Reject',
   proposal: Proposal,
   terminal: Terminal,
   blocks: readonly Finding[] = [],
 ): Promise<boolean> {
-  const { id } = proposal;
+  const { id, skillId } = proposal;
+  const { ask } = terminal;
   const question = printable(`${action} ${subjectOf(proposal)} (${id})${withWarnings(proposal, blocks)}?`);
-  if (!terminal.ask || (await isConfirmed({ ask: terminal.ask }, question))) return true;
+  if (!ask || (await isConfirmed({ ask }, question, blocks.length > 0 ? skillId : undefined))) return true;
   terminal.err(`Nothing was decided: ${id} waits\n`);
   return false;
 }

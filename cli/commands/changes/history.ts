@@ -4,6 +4,7 @@ import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
+  blockNotConfirmed,
   type ConfirmedOptions,
   type DecisionOptions,
   EXIT,
@@ -54,6 +55,9 @@ export async function rollback(
   if (!byId.has(id) && !byQualifiedId.has(id)) await registry.history.rollback(id, wanted, actor);
   const blocks = await registry.admin.blockFindingsAfter({ skillId: id, revision: wanted });
   const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
+  const attacked = blocks.length > 0 ? ((byId.get(id) ?? byQualifiedId.get(id))?.id ?? id) : undefined;
+  const ask = options.yes ? undefined : terminal.ask;
+  const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
   let difference = '';
   // Once more after a yes: somebody may have changed the files meanwhile.
   for (let now = await toWanted(); now !== difference; now = await toWanted()) {
@@ -61,15 +65,16 @@ export async function rollback(
     if (now === '') break;
     terminal.err(`${printable(difference)}\n`);
     if (blocks.length > 0) terminal.err(`${describeBlockFindings(blocks)}\n\n`);
-    const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
-    if (terminal.ask && !options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
+    if (attacked !== undefined && !ask)
+      throw blockNotConfirmed('rolls it back', `skill-registry rollback ${printable(id)} ${printable(wanted)}`);
+    if (ask && !(await isConfirmed({ ask }, question, attacked))) {
       terminal.err('Nothing was changed\n');
       return EXIT.problem;
     }
   }
   const revision = await registry.history.rollback(id, wanted, actor);
-  // Without a terminal nobody has seen them, and nothing is allowed.
-  const heldBecause = await registry.admin.allowShown(id, terminal.ask ? blocks : [], actor);
+  // Where nothing changes, nothing was shown.
+  const heldBecause = await registry.admin.allowShown(id, difference === '' ? [] : blocks, actor);
   if (options.json) printJson(terminal, { ...toWire(revision), diff: difference });
   const name = printable(id);
   terminal.err(

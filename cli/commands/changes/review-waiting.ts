@@ -11,6 +11,7 @@ import {
   EXIT,
   type ExitStatus,
   type GlobalOptions,
+  isConfirmed,
   printJson,
   type Terminal,
 } from '../../terminal.ts';
@@ -58,6 +59,8 @@ export async function reviewWaiting(options: ReviewWaitingOptions, terminal: Ter
 
 const WITHOUT_TERMINAL =
   'There is no terminal to ask at. See what waits with skill-registry proposals list, trust list and extensions list, and decide with skill-registry proposals approve <id>, proposals reject <id> --reason <text>, trust allow <id> --digest <digest> and extensions approve <name> --digest <digest>.';
+
+const NOT_TYPED = 'Nothing was decided: the id of the skill was not typed.';
 
 type AskingTerminal = Terminal & Pick<Required<Terminal>, 'ask'>;
 
@@ -153,10 +156,12 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
       }
       terminal.err(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.progress)}\n\n`);
       const blocks = await showBlockFindings(registry, proposal, terminal);
+      const isAttack = blocks.length > 0;
       const approve: Answer = {
         key: 'y',
         means: 'approve',
         async act() {
+          if (isAttack && !(await isConfirmed(terminal, 'Approve it?', skillId))) return NOT_TYPED;
           await approveShown(registry, proposal, blocks, actorOf(options, terminal), terminal);
           return decided(proposal, 'approved');
         },
@@ -180,11 +185,11 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
         },
       };
       const what = printable(`${id}: ${subjectOf(proposal)}${withWarnings(proposal, blocks)}`);
-      const others = proposal.editable ? [reject, edit] : [reject];
+      const others = proposal.editable ? [edit] : [];
       // A proposal that no longer applies cannot be approved.
-      return state === 'open'
-        ? { question: `${what}:`, answers: [approve, ...others] }
-        : { question: `${what}, does not apply any more:`, answers: others };
+      if (state !== 'open') return { question: `${what}, does not apply any more:`, answers: [reject, ...others] };
+      const answers = isAttack ? [reject, approve, ...others] : [approve, reject, ...others];
+      return { question: `${what}:`, answers };
     },
   };
 }
@@ -199,7 +204,8 @@ function skillThatWaits(id: string, { registry, options, terminal }: Room): Wait
         key: 'y',
         means: 'allow',
         async act() {
-          const { digest } = found;
+          const { digest, skillId, verdict } = found;
+          if (verdict === 'block' && !(await isConfirmed(terminal, 'Allow it?', skillId))) return NOT_TYPED;
           await decideShown(registry, 'allow', id, { ...actorOf(options, terminal), digest }, terminal);
           return { kind: 'skill', id, decision: 'approved' };
         },

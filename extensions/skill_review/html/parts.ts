@@ -15,6 +15,12 @@ export function hiddenField(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${verbatim(value)}">`;
 }
 
+/** A field for the id of the skill: nobody allows an attack with one click. @param what - What is done then, as `To approve it`. */
+export function idField(what: string, skillId: string): Html {
+  return html`<label for="typed-id">${what}, type the id of the skill: <code>${skillId}</code></label>
+<input id="typed-id" name="typed_id" required autocomplete="off" autocapitalize="off" spellcheck="false">`;
+}
+
 /** The level of a finding, as a word with a colour. */
 export function levelTag(value: FindingLevel): Html {
   return html`<span class="tag ${value}">${value}</span>`;

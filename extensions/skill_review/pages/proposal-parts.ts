@@ -9,6 +9,7 @@ import {
   form,
   formatTime,
   hiddenField,
+  idField,
   levelTag,
   note,
   plural,
@@ -50,7 +51,7 @@ ${decided(proposal)}
 ${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${skillAddress(skillId)}">See what was found</a></p>`, 'block') : ''}
 ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
 ${conflict(proposal)}
-${blocks.length > 0 ? note(html`<h2 class="inside">A person would call this an attack</h2><p>Approving the change also allows it.</p>${findings(blocks)}`, 'block') : ''}
+${blocks.length > 0 ? note(html`<h2 class="inside">A person would call this an attack</h2><p>Approving the change also allows it, so the id of the skill has to be typed.</p>${findings(blocks)}`, 'block') : ''}
 ${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
 ${
   diff === ''
@@ -152,37 +153,65 @@ function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): read
   return [...found, ...lineRemarks].filter(({ level: how }) => how !== 'info');
 }
 
+/** What a person would call an attack is rejected with the first and coloured button, and approved only by typing the id. */
 function decideForms(
+  context: ReviewContext,
+  proposal: Proposal,
+  blocks: readonly Finding[],
+  answer: ActionResult,
+): Html {
+  const isAttack = blocks.length > 0;
+  const approve = html`<div>${approvePart(context, proposal, blocks, answer)}</div>`;
+  const reject = html`<div>${rejectForm(context, proposal, isAttack, answer)}</div>`;
+  return html`<h2 id="decide">Decide</h2>
+<div class="decide">
+${isAttack ? [reject, approve] : [approve, reject]}
+</div>`;
+}
+
+function approvePart(
   context: ReviewContext,
   { id, kind, state, version, editable, skillId }: Proposal,
   blocks: readonly Finding[],
   { typed = {} }: ActionResult,
 ): Html {
-  const edit = html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>`;
-  const approve = form(
+  const edit = editable ? html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>` : '';
+  if (state !== 'open') {
+    const reason = html`<p>It cannot be approved${editable ? ' as it is' : ''}.</p>`;
+    return html`${reason}${editable ? html`<div class="actions">${edit}</div>` : ''}`;
+  }
+  const button =
+    blocks.length > 0
+      ? html`<button>Approve, and allow what was found</button>`
+      : html`<button class="main">Approve</button>`;
+  return form(
     context,
     `${proposalAddress(id)}/approve`,
     html`${hiddenField('version', version)}${hiddenField('blocks', findingsDigest(blocks))}
 ${kind === 'delete' ? html`<p>Approving moves <a href="${skillAddress(skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
+${blocks.length > 0 ? idField('To approve it', skillId) : ''}
 <label for="note">A note (optional)</label>
 <input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
-<div class="actions"><button class="main">${blocks.length > 0 ? 'Approve, and allow what was found' : 'Approve'}</button>
-${editable ? edit : ''}</div>`,
+<div class="actions">${button}
+${edit}</div>`,
   );
-  const reject = form(
+}
+
+function rejectForm(
+  context: ReviewContext,
+  { id, version }: Proposal,
+  isMain: boolean,
+  { typed = {} }: ActionResult,
+): Html {
+  return form(
     context,
     `${proposalAddress(id)}/reject`,
     html`${hiddenField('version', version)}
 <label for="reason">Why it is rejected</label>
 <textarea id="reason" name="reason" rows="3" required maxlength="2000">
 ${verbatim(typed.reason ?? '')}</textarea>
-<div class="actions"><button>Reject</button></div>`,
+<div class="actions">${isMain ? html`<button class="main">Reject</button>` : html`<button>Reject</button>`}</div>`,
   );
-  return html`<h2 id="decide">Decide</h2>
-<div class="decide">
-<div>${state === 'open' ? approve : html`<p>It cannot be approved${editable ? ' as it is' : ''}.</p>${editable ? html`<div class="actions">${edit}</div>` : ''}`}</div>
-<div>${reject}</div>
-</div>`;
 }
 
 function purgeForm(context: ReviewContext, id: string): Html {

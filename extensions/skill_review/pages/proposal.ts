@@ -1,7 +1,7 @@
 import { type CodedError, isCodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
 import type { DecidedProposal, Proposal } from '../../skill_registry/api.ts';
-import { actorOf, findingsDigest, isRefused, orRefusal } from '../decide.ts';
+import { actorOf, assertIdTyped, findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { shownChanged } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { html } from '../html/html.ts';
@@ -29,7 +29,12 @@ export function addProposal(app: ReviewApp, review: Review): void {
     const id = context.req.param('id');
     const form = await fieldsOf(context);
     const reason = form.optional('reason');
-    const outcome = await orRefusal(approveShown(review, id, form.text('version'), form.text('blocks'), reason));
+    const shown = {
+      version: form.text('version'),
+      blocks: form.text('blocks'),
+      typedId: form.optional('typed_id'),
+    };
+    const outcome = await orRefusal(approveShown(review, id, shown, reason));
     if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused, typed: { note: reason } });
     return context.redirect(`${proposalAddress(id)}?done=${outcome.merged ? 'merged' : 'approved'}`, 303);
   });
@@ -68,7 +73,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
     // The person has not seen the findings of the new text, so it is approved at once only when no finding would hold it.
     const blocks = await admin.blockFindingsAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
-    const outcome = await orRefusal(approveShown(review, id, edited.version, findingsDigest([]), undefined));
+    const outcome = await orRefusal(approveShown(review, id, { version: edited.version, blocks: findingsDigest([]) }));
     if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused });
     return context.redirect(`${proposalAddress(id)}?done=${outcome.merged ? 'merged' : 'approved'}`, 303);
   });
@@ -80,20 +85,28 @@ export function addProposal(app: ReviewApp, review: Review): void {
 
 // --- internal ---
 
+/** What the page has shown, and what the person has typed to allow it. */
+interface Shown {
+  readonly version: string;
+  /** As `findingsDigest`. */
+  readonly blocks: string;
+  readonly typedId?: string | undefined;
+}
+
 /** Approves what the page has shown: this version, with these findings. */
 async function approveShown(
   { registry, changed, ...review }: Review,
   id: string,
-  version: string,
-  shown: string,
-  reason: string | undefined,
+  { version, blocks: shown, typedId }: Shown,
+  reason?: string,
 ): Promise<DecidedProposal> {
   const { admin, proposals } = registry;
   const blocks = await admin.blockFindingsAfter({ proposalId: id });
-  const { state } = await proposals.get(id);
+  const { state, skillId } = await proposals.get(id);
   // A stale or decided proposal is refused with its own reason.
   if (state === 'open' && findingsDigest(blocks) !== shown)
     throw shownChanged('What an inspection finds in this skill');
+  if (state === 'open') assertIdTyped(skillId, blocks, typedId);
   const actor = actorOf(review, reason);
   const decision = await proposals.approve(id, { ...actor, version });
   await admin.allowShown(decision.skillId, blocks, actor);

@@ -1,13 +1,23 @@
 import type { CodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
 import type { Finding, Revision } from '../../skill_registry/api.ts';
-import { actorOf, findingsDigest, isRefused, orRefusal } from '../decide.ts';
+import { actorOf, assertIdTyped, findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound, shownChanged } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { findings, form, formatTime, hiddenField, note, plural, proposalAddress, skillAddress } from '../html/parts.ts';
+import {
+  findings,
+  form,
+  formatTime,
+  hiddenField,
+  idField,
+  note,
+  plural,
+  proposalAddress,
+  skillAddress,
+} from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -73,6 +83,7 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
       const present = (await history.revisions(id)).at(-1);
       if (String(present?.number) !== fields.text('present') || findingsDigest(blocks) !== fields.text('blocks'))
         throw shownChanged(`The skill "${id}"`);
+      assertIdTyped(idOf(registry, id), blocks, fields.optional('typed_id'));
       const actor = actorOf(review, reason);
       await history.rollback(id, revision, actor);
       await admin.allowShown(id, blocks, actor);
@@ -87,6 +98,11 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
 // --- internal ---
 
 const MAX_REVISIONS = 500;
+
+/** The id of a skill that was named by that or by its qualified id. */
+function idOf({ snapshot }: Review['registry'], named: string): string {
+  return skillOf(snapshot(), named)?.id ?? named;
+}
 
 async function list(context: ReviewContext, review: Review, id: string, refused?: CodedError): Promise<Response> {
   const skill = skillOf(review.registry.snapshot(), id);
@@ -145,7 +161,7 @@ ${refused ? note(html`<p><b>Nothing was changed.</b> ${refused.message}</p>`, 'b
 <div class="heading"><h2>Roll back to revision ${revision}?</h2>${viewLink(address, view)}</div>
 <p>This is what would change. It becomes a new revision; nothing is lost.</p>
 ${difference(diff, { view, whole: `${address}/difference` })}
-${diff === '' ? '' : confirm(context, address, blocks, present)}
+${diff === '' ? '' : confirm(context, address, idOf(review.registry, id), blocks, present)}
 <p><a href="${skillAddress(id)}/history">Back to the history</a></p>`;
   const title = `Roll back ${id}`;
   return context.html(page(context, review, { title, at: 'catalog', main }), refused ? 409 : 200);
@@ -154,16 +170,19 @@ ${diff === '' ? '' : confirm(context, address, blocks, present)}
 function confirm(
   context: ReviewContext,
   address: string,
+  skillId: string,
   blocks: readonly Finding[],
   present: Revision | undefined,
 ): Html {
-  const warning = html`<h2 class="inside">A person would call this an attack</h2><p>Rolling back also allows it.</p>${findings(blocks)}`;
-  return html`${blocks.length > 0 ? note(warning, 'block') : ''}
+  const warning = html`<h2 class="inside">A person would call this an attack</h2><p>Rolling back also allows it, so the id of the skill has to be typed.</p>${findings(blocks)}`;
+  const isAttack = blocks.length > 0;
+  return html`${isAttack ? note(warning, 'block') : ''}
 ${form(
   context,
   address,
   html`${hiddenField('present', String(present?.number))}${hiddenField('blocks', findingsDigest(blocks))}
 <label for="reason">Reason, for people who ask later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
-<div class="actions"><button class="main">${blocks.length > 0 ? 'Roll back, and allow what was found' : 'Roll back'}</button></div>`,
+${isAttack ? idField('To roll it back', skillId) : ''}
+<div class="actions">${isAttack ? html`<button>Roll back, and allow what was found</button>` : html`<button class="main">Roll back</button>`}</div>`,
 )}`;
 }

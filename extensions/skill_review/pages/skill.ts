@@ -1,11 +1,11 @@
 import { isCodedError } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry, SkillTrust } from '../../skill_registry/api.ts';
-import { actorOf, isRefused, orRefusal } from '../decide.ts';
+import { actorOf, assertIdTyped, isRefused, orRefusal } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { MAX_RENDERED, markdownToHtml } from '../html/markdown.ts';
-import { findings, form, formatNumber, hiddenField, note, skillAddress } from '../html/parts.ts';
+import { findings, form, formatNumber, hiddenField, idField, note, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -23,7 +23,12 @@ export function addSkill(app: ReviewApp, review: Review): void {
     const fields = await fieldsOf(context);
     const action = fields.text('action') === 'allow' ? 'allow' : 'revoke';
     const decision = { ...actorOf(review, fields.optional('reason')), digest: fields.text('digest') };
-    const outcome = await orRefusal(admin.decideTrust(action, id, decision));
+    const decide = async (): Promise<void> => {
+      const { skillId, findings: found } = await admin.trustOf(id);
+      if (action === 'allow') assertIdTyped(skillId, found, fields.optional('typed_id'));
+      await admin.decideTrust(action, id, decision);
+    };
+    const outcome = await orRefusal(decide());
     if (isRefused(outcome)) return show(context, review, id, outcome.refused.message, true);
     review.changed();
     return context.redirect(`${skillAddress(id)}?done=${action}`, 303);
@@ -103,13 +108,14 @@ async function ifKnown<T>(work: Promise<T>): Promise<T | undefined> {
 
 /** Why it is held, and the decision about that. */
 function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html | '' {
-  const { digest, origin, heldBecause, allowed, verdict } = trust;
+  const { skillId, digest, origin, heldBecause, allowed, verdict } = trust;
+  const isAttack = verdict === 'block';
   const found = trust.findings.filter(({ level }) => level !== 'info');
   const action = `${skillAddress(id)}/trust`;
   const list =
     found.length === 0
       ? ''
-      : html`<details${verdict === 'block' ? html` open` : ''}><summary>${found.length} found by inspection</summary>${findings(found)}</details>`;
+      : html`<details${isAttack ? html` open` : ''}><summary>${found.length} found by inspection</summary>${findings(found)}</details>`;
   const reason = html`<label for="why">Reason, for people who ask later</label><input id="why" name="reason" maxlength="2000" autocomplete="off">`;
   if (heldBecause !== null) {
     const scope =
@@ -119,7 +125,8 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
     const allow = form(
       context,
       action,
-      html`${hiddenField('action', 'allow')}${hiddenField('digest', digest)}${reason}<div class="actions"><button class="main">Allow</button></div>`,
+      html`${hiddenField('action', 'allow')}${hiddenField('digest', digest)}${isAttack ? idField('To allow it', skillId) : ''}${reason}
+<div class="actions">${isAttack ? html`<button>Allow</button>` : html`<button class="main">Allow</button>`}</div>`,
     );
     return note(
       html`<h2 class="inside">Held: no agent is given it</h2><p>${heldBecause}</p>${list}

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
@@ -33,20 +33,13 @@ async function seenIn(root: string): Promise<readonly string[]> {
 
 it('allows what a person was shown when approving a proposal', async () => {
   const [root, id] = await proposed(31);
-  const approved = await runCommand(['proposals', 'approve', id, '--root', root], { answer: () => 'y' });
+  const approved = await runCommand(['proposals', 'approve', id, '--root', root], { answer: () => 'tea' });
   expect(approved).toMatchObject({
     status: 0,
     stderr: expect.stringMatching(/attack[\s\S]*block {2}[\s\S]*203\.0\.113\.31/),
   });
   expect(approved.stderr).not.toContain('is held');
   expect(await seenIn(root)).toEqual(['tea']);
-});
-
-it('allows nothing where nobody was shown anything, and says that the skill is held', async () => {
-  const [root, id] = await proposed(32);
-  const approved = await runCommand(['proposals', 'approve', id, '--root', root]);
-  expect(approved).toMatchObject({ status: 0, stderr: expect.stringMatching(/tea is held.*trust show tea/) });
-  expect(await seenIn(root)).toEqual([]);
 });
 
 it('allows nothing when an agent approves', async () => {
@@ -76,23 +69,28 @@ it('shows it in a conversation before it is approved, and allows it', async () =
   const shown = await kernel.runCommand(`/proposals approve ${id}`, turn);
   expect(shown).toMatchObject({
     kind: 'print',
-    text: expect.stringMatching(/203\.0\.113\.36[\s\S]*Nothing is decided yet/),
+    text: expect.stringMatching(/203\.0\.113\.36[\s\S]*Nothing is decided yet.*the id of the skill \(tea\)/),
   });
-  const approved = await kernel.runCommand(`/proposals approve ${id}`, turn);
+  for (const words of ['', ' yes', ' teapot', ' it is tea'])
+    expect(await kernel.runCommand(`/proposals approve ${id}${words}`, turn)).toMatchObject({
+      text: expect.stringContaining(`Nothing is decided. To approve it`),
+    });
+  const approved = await kernel.runCommand(`/proposals approve ${id} tea As agreed.`, turn);
   expect(approved).toMatchObject({ text: expect.not.stringContaining('held') });
   expect(await kernel.runCommand('/skills:tea', turn)).toMatchObject({ kind: 'send' });
 });
 
 it.each([
-  ['allows what a person was shown when rolling back', 37, { answer: () => 'y' }, ['tea']],
-  ['holds what nobody was shown when rolling back', 38, {}, []],
-])('%s', async (_, host, options, seen) => {
+  ['allows what a person was shown when rolling back', 37, { answer: () => 'tea' }, 0],
+  ['rolls nothing back that nobody has confirmed', 38, {}, 1],
+])('%s', async (_, host, options, status) => {
   const root = tempFolder({ 'skills/tea/SKILL.md': ON_ITS_OWN('tea', host) });
   const registry = await openRoot(root);
   const clean = skillMd({ name: 'tea', description: 'Does tea.' }, 'Clean.');
   await registry.admin.management.write('tea', 'SKILL.md', clean, { by: 'person:ada' });
   expect(await seenIn(root)).toEqual(['tea']);
   const result = await runCommand(['rollback', 'tea', '1', '--root', root], options);
-  expect(result.status).toBe(0);
-  expect(await seenIn(root)).toEqual(seen);
+  expect(result.status).toBe(status);
+  expect(readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8')).toBe(status === 0 ? ON_ITS_OWN('tea', host) : clean);
+  expect(await seenIn(root)).toEqual(['tea']);
 });

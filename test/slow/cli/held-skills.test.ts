@@ -71,7 +71,9 @@ it('is allowed by a person who was shown its findings, and held again when that 
   expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/203\.0\.113\.12[\s\S]*stays as it is/) });
   expect(await seenIn(root)).toEqual([]);
   const args = ['trust', 'allow', 'mixer', '--root', root, '--by', 'ada', '--reason', 'ours'];
-  expect(await runCommand(args, { answer: () => 'y' })).toMatchObject({ status: 0 });
+  expect(await runCommand(args, { answer: () => 'y' })).toMatchObject({ status: 1 });
+  expect(await seenIn(root)).toEqual([]);
+  expect(await runCommand(args, { answer: () => 'mixer' })).toMatchObject({ status: 0 });
   expect(await seenIn(root)).toEqual(['mixer']);
   const mine = openTrust()
     .decisions()

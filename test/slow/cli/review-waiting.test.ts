@@ -136,7 +136,7 @@ it('goes on with held skills and with what agents wrote of extensions', async ()
     /3 of 4[\s\S]*skills:mixer is held[\s\S]*203\.0\.113\.61[\s\S]*4 of 4[\s\S]*\+export class Main/,
   );
   expect(before.stderr).toContain('Decided: nothing. 4 still wait.');
-  const { stdout, stderr } = await review(['s', 's', 'n', 'y', 'y'], '--json');
+  const { stdout, stderr } = await review(['s', 's', 'n', 'y', 'mixer', 'y'], '--json');
   expect(JSON.parse(stdout)).toEqual({
     decided: [
       { kind: 'skill', id: 'skills:mixer', decision: 'approved' },

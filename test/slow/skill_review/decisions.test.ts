@@ -150,10 +150,11 @@ describe('a proposal', () => {
     const shown = await page.get(pathOf(id));
     expect(textOf(shown.text)).toContain('A person would call this an attack');
     const form = formsOf(shown.text).find(({ action }) => action.endsWith('/approve'));
-    const unseen = await page.post(`${pathOf(id)}/approve`, { ...form?.fields, blocks: 'x' });
+    const typed_id = 'tea';
+    const unseen = await page.post(`${pathOf(id)}/approve`, { ...form?.fields, typed_id, blocks: 'x' });
     expect(unseen.status).toBe(409);
     expect(page.tea()).toBe(TEA);
-    await page.send(pathOf(id), `${pathOf(id)}/approve`);
+    await page.send(pathOf(id), `${pathOf(id)}/approve`, { typed_id });
     expect(page.tea()).toBe(ATTACK);
     expect(await page.registry.admin.trustOf('tea')).toMatchObject({ heldBecause: null, allowed: true });
   });
@@ -191,10 +192,11 @@ describe('a skill', () => {
     const file = join(page.root, 'skills/setup/SKILL.md');
     writeFileSync(file, `${HELD}Also this.\n`);
     await page.registry.refresh();
-    const late = await page.post('/skills/setup/trust', { ...form?.fields });
+    const typed_id = 'setup';
+    const late = await page.post('/skills/setup/trust', { ...form?.fields, typed_id });
     expect(late.status).toBe(409);
     expect(page.registry.snapshot().byId.get('setup')?.heldBecause).toBeDefined();
-    await page.send('/skills/setup', '/skills/setup/trust', { reason: 'It is a test.' });
+    await page.send('/skills/setup', '/skills/setup/trust', { typed_id, reason: 'It is a test.' });
     expect(page.registry.snapshot().byId.get('setup')?.heldBecause).toBeUndefined();
     const decision = openTrust()
       .decisions()

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { attack } from '../helpers/held.ts';
+import { openRoot } from '../helpers/open-registry.ts';
+import { type RunOptions, type RunResult, runCommand } from '../helpers/run-command.ts';
+import { ADA, TEA } from '../helpers/tea.ts';
+import { tempFolder } from '../helpers/temp-folder.ts';
+
+/** A root with the skill tea, and an open proposal that puts an attack into it. */
+async function attacked(host: number) {
+  const root = tempFolder({ 'skills/tea/SKILL.md': TEA });
+  const registry = await openRoot(root);
+  const content = `${TEA}\n${attack(host)}\n`;
+  const input = { skillId: 'tea', content, justification: 'Better.', author: 'agent:brewer' };
+  const { proposalId: id } = await registry.proposals.propose(input);
+  const run = (args: readonly string[], options?: RunOptions): Promise<RunResult> =>
+    runCommand([...args, '--root', root], { environment: { USER: 'ada' }, ...options });
+  const tea = (): string => readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8');
+  const trust = async () => registry.admin.trustOf('tea');
+  return { root, registry, id, content, run, tea, trust };
+}
+
+it('approves an attack at a terminal only for the id of the skill, and then allows it', async () => {
+  const { registry, id, content, run, tea, trust } = await attacked(101);
+  for (const answer of ['y', 'yes', '', id, 'TEA']) {
+    const refused = await run(['proposals', 'approve', id], { answer: () => answer });
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('Nothing was decided') });
+    expect(refused.stderr).toMatch(/203\.0\.113\.101[\s\S]*type the id of the skill \(tea\): /);
+  }
+  expect([tea(), (await registry.proposals.get(id)).state]).toEqual([TEA, 'open']);
+  const approved = await run(['proposals', 'approve', id], { answer: () => ' tea ' });
+  expect([approved.status, tea()]).toEqual([0, content]);
+  await registry.refresh();
+  expect(await trust()).toMatchObject({ heldBecause: null, allowed: true });
+});
+
+it.each([
+  ['with --yes at a terminal', ['--yes'], { answer: () => 'tea' }],
+  ['with --yes and without a terminal', ['--yes'], {}],
+  ['without a terminal', [], {}],
+])('writes and allows no attack %s, and says who can decide', async (_, flags, options) => {
+  const { registry, id, run, tea } = await attacked(102);
+  const refused = await run(['proposals', 'approve', id, ...flags], options);
+  expect(refused).toMatchObject({ status: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/203\.0\.113\.102[\s\S]*BLOCK_NOT_CONFIRMED[\s\S]*skill-registry review/);
+  expect([tea(), (await registry.proposals.get(id)).state]).toEqual([TEA, 'open']);
+});
+
+it('offers in the walk to reject an attack first, and approves it only for the id of the skill', async () => {
+  const { id, content, run, tea } = await attacked(103);
+  const asked: string[] = [];
+  const walk = (answers: string[]): Promise<RunResult> =>
+    run(['proposals', 'review'], {
+      answer: (question) => {
+        asked.push(question);
+        return answers.shift() ?? 'q';
+      },
+    });
+  const left = await walk(['y', 'y', 'y', 'no']);
+  expect(asked[0]).toMatch(/: n reject, y approve, e edit, s skip, q quit \[n\/y\/e\/s\/q\] $/);
+  expect(asked[2]).toContain('Nothing was decided: the id of the skill was not typed.\n');
+  expect([left.status, tea()]).toEqual([0, TEA]);
+  const done = await walk(['approve', 'tea']);
+  expect(done.stderr).toContain(`Decided: approved tea (${id}). Nothing waits.`);
+  expect(tea()).toBe(content);
+});
+
+it('rolls back to an attack only for the id of the skill, and allows none where nothing changes', async () => {
+  const { registry, content, run, tea, trust } = await attacked(104);
+  await registry.admin.management.write('tea', 'SKILL.md', content, ADA);
+  expect((await trust()).heldBecause).not.toBeNull();
+  const same = await run(['rollback', 'tea', '2'], { answer: () => 'y' });
+  expect(same.stderr).toMatch(/nothing was changed[\s\S]*is held/);
+  await registry.admin.management.write('tea', 'SKILL.md', TEA, ADA);
+  expect((await run(['rollback', 'tea', '2'], { answer: () => 'y' })).status).toBe(1);
+  for (const options of [{}, { answer: () => 'tea' }])
+    expect(await run(['rollback', 'tea', '2', '--yes'], options)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('BLOCK_NOT_CONFIRMED'),
+    });
+  expect(tea()).toBe(TEA);
+  expect((await run(['rollback', 'tea', '2'], { answer: () => 'tea' })).status).toBe(0);
+  await registry.refresh();
+  expect([tea(), (await trust()).heldBecause]).toEqual([content, null]);
+});
