@@ -16,7 +16,7 @@ import type {
 export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   const proposals = make(
     'proposals',
-    'changes that agents ask for: list, show, review, edit, approve, reject, purge, stats',
+    'changes that agents ask for: list, show, review, edit, approve, reject, import, purge, stats',
     'skill-registry proposals list',
   );
   const states = ['open', 'stale', 'approved', 'rejected', 'all'];
@@ -80,6 +80,16 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions & { reason: string }) =>
       done(await (await import('../commands/changes/decide-proposal.ts')).rejectProposal(wanted, options, terminal)),
+    );
+  make(
+    'import',
+    'make an open proposal of a report that came with git or outlived its history; of it only the skill and the difference are believed',
+    'skill-registry proposals import data/skill_registry/proposals/tea-20260102T030405Z-1a2b3c.md',
+    proposals,
+  )
+    .argument('<report>', 'the file of the report, as the registry wrote it')
+    .action(async (file: string, options: GlobalOptions) =>
+      done(await (await import('../commands/changes/import-report.ts')).importReport(file, options, terminal)),
     );
   make(
     'purge',

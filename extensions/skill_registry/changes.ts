@@ -22,7 +22,7 @@ const METHODS: {
   readonly [D in Doors]: Readonly<Record<Exclude<keyof OpenChanges[D], 'announce'>, true>>;
 } = {
   proposals: {
-    ...{ propose: true, list: true, get: true, text: true, edit: true, approve: true },
+    ...{ propose: true, import: true, list: true, get: true, text: true, edit: true, approve: true },
     ...{ reject: true, recommend: true, purge: true, stats: true },
   },
   history: { revisions: true, revision: true, read: true, diff: true, rollback: true, restore: true },

@@ -160,6 +160,7 @@ const PROPOSALS: Methods<SkillRegistry['proposals']> = {
     }),
     turn,
   },
+  import: { report: wellFormedText },
   list: {
     state: optional(oneOf('open', 'stale', 'approved', 'rejected', 'all')),
     filter: optional(
@@ -231,9 +232,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   resources: { skillId: text, turn },
   leftOutCount: { skillId: text },
   prepareSearch: { query: words },
-  embedSkills: {},
-  overlap: {},
-  contextCost: {},
+  ...{ embedSkills: {}, overlap: {}, contextCost: {} },
   tokenCounts: { options: optional(onlyFields({ bodies: switched, atMost: optional(limit) })) },
   hiddenTextProblems: {},
   resolveRolePrompt: {

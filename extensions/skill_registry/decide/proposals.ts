@@ -15,8 +15,16 @@ import {
   rowsAfter,
 } from '../propose/proposal-store.ts';
 import { submit } from '../propose/propose.ts';
+import { proposalInReport } from '../propose/read-report.ts';
 import { isReportEdited, isReportThere } from '../propose/reports.ts';
-import type { Proposal, ProposalFigures, ProposalInput, ProposalStats, Proposals } from '../propose/types.ts';
+import type {
+  Proposal,
+  ProposalFigures,
+  ProposalInput,
+  ProposalReceipt,
+  ProposalStats,
+  Proposals,
+} from '../propose/types.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
@@ -58,13 +66,15 @@ export function createProposals(
       for (const listener of listeners) listener(shown(row));
     }
   };
+  const propose = async (input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt> => {
+    if (seen === undefined) announce();
+    const receipt = await submit(context, input, turn);
+    announce();
+    return receipt;
+  };
   return {
-    async propose(input: ProposalInput, turn?: TurnContext) {
-      if (seen === undefined) announce();
-      const receipt = await submit(context, input, turn);
-      announce();
-      return receipt;
-    },
+    propose,
+    import: async (report) => propose(proposalInReport(report)),
     async list(state, filter) {
       if (!writer.hasHistory()) return [];
       const isDecided = state === 'approved' || state === 'rejected';

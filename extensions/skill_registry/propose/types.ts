@@ -164,6 +164,13 @@ export interface Proposals {
    */
   propose(input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt>;
   /**
+   * Makes an open proposal of a report that is no proposal here: one that outlived its history, or came with git. Only the skill and
+   * the difference are taken; the author is `unknown, from a file`, the justification a quotation.
+   *
+   * @param report - The text of the report. @throws REPORT_INVALID unless it is as the registry writes it; as `propose`.
+   */
+  import(report: string): Promise<ProposalReceipt>;
+  /**
    * Newest first, with the present state: a proposal that does not apply to the present skill is `stale`.
    *
    * @param state - Default: open and stale ones.
