@@ -1,4 +1,6 @@
 import type { Skill, SkillRegistry } from 'skill-registry';
+import type { SkillTrust } from '../extensions/skill_registry/host.ts';
+import { describeFindings } from '../extensions/skill_registry/propose/describe.ts';
 import { printable } from '../lib/text/index.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -19,4 +21,15 @@ export async function printHeld(
     const { heldBecause } = await admin.trustOf(skill.qualifiedId);
     if (heldBecause !== null) terminal.err(heldText(skill.id, heldBecause));
   }
+}
+
+/** The findings in a skill, and whether they hold it; safe for a terminal. */
+export function describeTrust({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
+  const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
+  const scope =
+    origin === 'own'
+      ? 'your own: what is allowed are these findings in its folder, across edits'
+      : 'brought in: what is allowed are these bytes';
+  const found = findings.length > 0 ? describeFindings(findings) : 'Nothing was found in it.';
+  return printable(`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`);
 }

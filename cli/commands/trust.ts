@@ -3,13 +3,13 @@ import { isAbsolute, resolve } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import type { SkillTrust, TrustDecision, UsedSource } from '../../extensions/skill_registry/host.ts';
-import { decisionAbout, sourceNamed } from '../../extensions/skill_registry/host.ts';
-import { describeFindings } from '../../extensions/skill_registry/propose/describe.ts';
+import { decidable, decisionAbout, sourceNamed } from '../../extensions/skill_registry/host.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import { formatTable, forTerminal, nearestIds, printable, toWire } from '../../lib/text/index.ts';
 import { type Decision, describeSubject, openTrust, type Trust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
+import { describeTrust } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -114,23 +114,14 @@ export async function decideShown(
   { err }: Terminal,
 ): Promise<SkillTrust> {
   const decided = await admin.decideTrust(action, id, decision);
-  err(`${printable(id)} ${action === 'allow' ? 'is allowed: agents are given it' : 'is held from now on'}\n`);
+  const isHeld = decided.verdict === 'block';
+  const allowed = `is allowed: ${isHeld ? 'agents are given it' : 'publish gives it to others'}`;
+  err(`${printable(id)} ${action === 'allow' ? allowed : `is ${isHeld ? 'held' : 'not published'} from now on`}\n`);
   return decided;
 }
 
 /** What a person is asked about a held skill. */
 export const SKILL_QUESTION = 'Agents follow what a skill says. Give it to them?';
-
-/** The findings in a skill, and whether they hold it; safe for a terminal. */
-export function describeTrust({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
-  const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
-  const scope =
-    origin === 'own'
-      ? 'your own: what is allowed are these findings in its folder, across edits'
-      : 'brought in: what is allowed are these bytes';
-  const found = findings.length > 0 ? describeFindings(findings) : 'Nothing was found in it.';
-  return printable(`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`);
-}
 
 // --- internal ---
 
@@ -280,13 +271,17 @@ async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Term
 
 /** Shows what was found and asks. @returns the digest of what was shown when the answer is yes. */
 async function digestOfYes(found: SkillTrust, terminal: Terminal): Promise<string | undefined> {
-  if (found.verdict !== 'block') return found.digest;
+  if (decidable(found.findings).length === 0) return found.digest;
   if (!terminal.ask) {
     const message = `There is no terminal to ask at. See what was found with skill-registry trust show ${found.skillId}, then give the digest that it prints: skill-registry trust allow ${found.skillId} --digest <digest>`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   terminal.err(`${describeTrust(found)}\n`);
-  return (await isConfirmed({ ask: terminal.ask }, SKILL_QUESTION, found.skillId)) ? found.digest : undefined;
+  const yes =
+    found.verdict === 'block'
+      ? isConfirmed({ ask: terminal.ask }, SKILL_QUESTION, found.skillId)
+      : isConfirmed({ ask: terminal.ask }, 'Who gets this skill gets its keys. May it be published?');
+  return (await yes) ? found.digest : undefined;
 }
 
 /** A root that was moved or removed may be revoked: it would be approved again when a folder of that name is there. */

@@ -182,11 +182,12 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    */
   trustOf(skillId: string): Promise<SkillTrust>;
   /**
-   * Allows the `block` findings of a skill in the name of a person, or revokes this. For a skill that was brought in it counts for exactly
+   * Allows the `block` findings of a skill in the name of a person, or revokes this; of a skill without any, the keys and tokens in it,
+   * which keep it from being published. For a skill that was brought in it counts for exactly
    * these files, in any folder. For an own skill it counts for these findings in this folder, also after edits. When this
    * resolves, the catalog shows the result.
    *
-   * @throws SKILL_NOT_FOUND, TRUST_UNUSABLE; INVALID_ARGUMENT when the files have another digest, or nothing holds the skill.
+   * @throws SKILL_NOT_FOUND, TRUST_UNUSABLE; INVALID_ARGUMENT when the files have another digest, or there is nothing to decide.
    */
   decideTrust(action: 'allow' | 'revoke', skillId: string, decision: TrustDecision): Promise<SkillTrust>;
   /**

@@ -150,9 +150,10 @@ function changesOf(parts: Parts): Part<'history' | 'origin' | 'proposals'> {
 
 /** It needs no history, so that it works where none can be opened. */
 function publishOf(parts: Parts): SkillRegistry['origin']['publish'] {
-  const { catalog, root } = parts;
+  const { catalog, heldSkills, root } = parts;
   const context = {
     root,
+    heldSkills,
     snapshot: () => catalog.snapshot(),
     sources: () => catalog.sources(),
     refresh: () => catalog.refresh(),

@@ -17,6 +17,7 @@ export {
   withNote,
   withoutHidden,
 } from './hidden-text.ts';
+export { findKeys, withoutKeys } from './keys.ts';
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { didYouMean, nearestIds } from './nearest.ts';
 export { countedWords, estimateTokens, formatTable, printable, wrapWords } from './terminal-text.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { temporaryName } from '../../lib/files/index.ts';
 import { runCommand, spawnCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
@@ -61,4 +61,32 @@ it('publishes nothing that a killed process has left in a skill, and removes it 
   await spawnCommand([...publish.slice(0, -1), elsewhere]);
   expect(readdirSync(folder).sort()).toEqual(['artifacts', 'index.json']);
   expect(readdirSync(join(folder, 'artifacts')).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+it('warns of a key everywhere, and publishes it after the command that the refusal prints', async () => {
+  const key = `ghp_${'7sKq2LmZ9XwPbT4vRnYc8DfGh1JtUa0EoI5k'}`;
+  const root = tempFolder({ 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brew tea.' }, `Use ${key}.`) });
+  vi.stubEnv('XDG_STATE_HOME', tempFolder());
+  const said = async (...args: readonly string[]) => {
+    const { stdout, stderr, status } = await runCommand(args, { cwd: root });
+    expect(stdout + stderr).not.toContain(key);
+    return { text: stdout + stderr, status };
+  };
+  for (const args of [
+    ['inspect', 'tea'],
+    ['doctor'],
+    ['validate', 'skills/tea'],
+    ['add', join(root, 'skills/tea'), '--root', tempFolder(), '--dry-run'],
+  ]) {
+    const { text } = await said(...args);
+    expect(text, args.join(' ')).toMatch(/ontains what looks like a GitHub token/);
+  }
+  const { text, status } = await said('publish', 'tea', '--to', 'public');
+  expect(text).toContain('tea: SKILL.md:6: Contains what looks like a GitHub token, ghp_…');
+  expect(status).toBe(1);
+  const [, command = ''] = /\(skill-registry (trust allow [^)]+)\)/.exec(text) ?? [];
+  expect((await said(...command.split(' '))).text).toContain('tea is allowed: publish gives it to others');
+  expect((await said('publish', 'tea', '--to', 'public')).status).toBe(0);
+  expect((await said('trust', 'revoke', 'tea')).text).toContain('tea is not published from now on');
+  expect((await said('publish', 'tea', '--to', 'public')).status).toBe(1);
 });

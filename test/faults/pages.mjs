@@ -15,6 +15,22 @@ export const pages = [
     name: 'refuses a skill that an inspection would hold',
   },
   {
+    title: 'A key is published that nobody has allowed',
+    file: `${ORIGIN}/publish/publish.ts`,
+    find: 'if (left.length === 0) return undefined;',
+    replace: 'if (left.length < 100) return undefined;',
+    test: PUBLISH,
+    name: 'refuses a key by file and line',
+  },
+  {
+    title: 'Two keys that begin alike and are equally long are one finding',
+    file: 'lib/text/keys.ts',
+    find: 'digestOf(secret)',
+    replace: "digestOf('')",
+    test: PUBLISH,
+    name: 'refuses a key by file and line',
+  },
+  {
     title: 'A private skill of the home directory is published without being named',
     file: `${ORIGIN}/publish/choose-published.ts`,
     find: ' || !homeFolders(homedir()).includes(location)',

@@ -4,6 +4,7 @@ import { shownProposal } from '../../../extensions/skill_registry/evaluate/descr
 import { subjectOf } from '../../../extensions/skill_registry/propose/describe.ts';
 import { describeHeld, heldExtension, heldExtensions, ownExtensionIds } from '../../../kernel/host.ts';
 import { forTerminal, printable } from '../../../lib/text/index.ts';
+import { describeTrust } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
@@ -16,7 +17,7 @@ import {
   type Terminal,
 } from '../../terminal.ts';
 import { approveShownExtension, EXTENSION_QUESTION } from '../extensions.ts';
-import { decideShown, describeTrust, SKILL_QUESTION } from '../trust.ts';
+import { decideShown, SKILL_QUESTION } from '../trust.ts';
 import { approveShown, rejectShown, showBlockFindings, withWarnings } from './decide-proposal.ts';
 import { editWaiting } from './edit-proposal.ts';
 

@@ -10,6 +10,7 @@ import { type Check, type CheckInput, type Fact, LEVELS, listChecks } from './fi
 import { inspectSkill, isScript, newFindings } from './inspect-skill.ts';
 import { networkFacts } from './network.ts';
 import { referenceFinder } from './references.ts';
+import { KEY_RULE } from './rule-set.ts';
 import { RULES } from './rules/index.ts';
 import { type ScannedLine, scanLines } from './scanned-line.ts';
 import { secretFacts } from './secrets.ts';
@@ -52,9 +53,9 @@ async function ruleChecks({ path, isSkillFile, before, after, files }: CheckInpu
     .filter(({ rule }) => rule !== 'hidden-characters')
     .map(({ rule, level, message, excerpt, line }) => {
       const fact: Fact = { key: rule, level, what: message, quoted: excerpt, ...(line === undefined ? {} : { line }) };
-      return { kind: INSTRUCTION_RULES.has(rule) ? ('instructions' as const) : ('rules' as const), fact };
+      return { kind: kindOfRule(rule), fact };
     });
-  return (['instructions', 'rules'] as const).flatMap((kind) =>
+  return (['instructions', 'secrets', 'rules'] as const).flatMap((kind) =>
     listChecks(
       kind,
       found.filter((one) => one.kind === kind).map(({ fact }) => fact),
@@ -63,6 +64,11 @@ async function ruleChecks({ path, isSkillFile, before, after, files }: CheckInpu
 }
 
 const INSTRUCTION_RULES = new Set(RULES.filter(({ family }) => family === 'instructions').map(({ id }) => id));
+
+function kindOfRule(rule: string): 'instructions' | 'secrets' | 'rules' {
+  if (rule === KEY_RULE) return 'secrets';
+  return INSTRUCTION_RULES.has(rule) ? 'instructions' : 'rules';
+}
 
 /** A file that has become one that an agent may run. */
 function scriptChecks({ path, before, after }: CheckInput): readonly Check[] {
@@ -89,7 +95,7 @@ async function retrievalChecks({ after, isSkillFile, retrieval }: CheckInput): P
   }
 }
 
-/** Files, commands, hosts and secrets that are named in the new text, but not in the old one. */
+/** Files, commands, hosts and credentials that are named in the new text, but not in the old one. */
 async function surfaceChecks({ before, after, path, files }: CheckInput): Promise<readonly Check[]> {
   if (after === null) return [];
   const finders: readonly (readonly [Check['kind'], Finder])[] = [

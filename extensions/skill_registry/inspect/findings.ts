@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { matchesOf, oneLine } from '../../../lib/text/index.ts';
+import { oneLine, withoutKeys } from '../../../lib/text/index.ts';
 import type { FindingLevel } from './types.ts';
 
 /** One computed fact about a proposed change. */
@@ -81,42 +81,7 @@ export function listChecks(kind: Check['kind'], facts: readonly Fact[]): readonl
 /** Text of an author for a check: one line in quotes, with secrets masked. @param limit - Characters. */
 export function quote(text: string, limit = 120): string {
   // Cut first, because the search takes time. The cut is wider than `limit`, so that no part of a secret is shown.
-  return `"${oneLine(withoutSecrets(text.slice(0, limit * 4)), limit)}"`;
-}
-
-/** Patterns of secrets. Repetitions are bounded, so that a search takes linear time. */
-const SECRET_VALUES: readonly { readonly what: string; readonly pattern: RegExp }[] = [
-  { what: 'an AWS access key id', pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b/g },
-  { what: 'a private key', pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\sA-Za-z0-9+/=]{0,5000}/g },
-  { what: 'a GitHub token', pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})/g },
-  { what: 'a GitLab token', pattern: /\bgl(?:pat|dt|rt|ptt|cbt)-[\w-]{20,100}/g },
-  { what: 'an API key', pattern: /\b[sr]k[-_](?:ant|proj|live|test|or|svcacct|admin)?[-_]?[A-Za-z0-9_-]{20,255}/g },
-  { what: 'a Slack token', pattern: /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
-  { what: 'a Slack webhook', pattern: /hooks\.slack\.com\/services\/[A-Za-z0-9_/]{20,100}/g },
-  { what: 'a Google API key', pattern: /\bAIza[\w-]{35}/g },
-  { what: 'an npm token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/g },
-  { what: 'a Hugging Face token', pattern: /\bhf_[A-Za-z0-9]{30,100}\b/g },
-  { what: 'a PyPI token', pattern: /\bpypi-[\w-]{50,255}/g },
-  { what: 'a SendGrid key', pattern: /\bSG\.[\w-]{16,64}\.[\w-]{16,64}/g },
-  { what: 'a JSON web token', pattern: /(?<![\w-])eyJ[\w-]{10,2000}\.eyJ[\w-]{10,2000}\.[\w-]{5,2000}/g },
-  { what: 'a password in an address', pattern: /:\/\/[^\s/:@"'`<>]{0,100}:[^\s/:@"'`<>$*{}]{3,200}@/g },
-];
-
-/** Parts of a text that look like secrets. */
-export function* secretValues(text: string): Generator<{ readonly what: string; readonly value: string }> {
-  for (const { what, pattern } of SECRET_VALUES) {
-    for (const [value] of matchesOf(text, pattern)) yield { what, value };
-  }
-}
-
-/** The first four characters of a secret, and its length: enough to find it, not enough to use it. */
-export function maskSecret(value: string): string {
-  return `${value.slice(0, 4)}… (${value.length} characters)`;
-}
-
-/** Masks what looks like a secret, because more people see a check than the text itself. */
-export function withoutSecrets(text: string): string {
-  return SECRET_VALUES.reduce((masked, { pattern }) => masked.replace(pattern, maskSecret), text);
+  return `"${oneLine(withoutKeys(text.slice(0, limit * 4)), limit)}"`;
 }
 
 // --- internal ---

@@ -1,6 +1,6 @@
 import { createBreaks } from '../../../lib/breaks/index.ts';
-import { oneLine } from '../../../lib/text/index.ts';
-import { LEVELS, withoutSecrets } from './findings.ts';
+import { oneLine, withoutKeys } from '../../../lib/text/index.ts';
+import { LEVELS } from './findings.ts';
 import { spansOf } from './near.ts';
 import { createPassageSearch, type PassageSearch, type SearchPassage } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
@@ -186,8 +186,8 @@ function findingOf(rule: Rule, file: string, { line, words, message, stance }: M
     file,
     ...(line === undefined ? {} : { line }),
     // Cut first, and wider than what is shown, so that no part of a secret is left.
-    excerpt: oneLine(withoutSecrets(words.slice(0, 1000)), 200),
-    message: message === undefined ? rule.message : oneLine(withoutSecrets(message), 300),
+    excerpt: oneLine(withoutKeys(words.slice(0, 1000)), 200),
+    message: message === undefined ? rule.message : oneLine(withoutKeys(message), 300),
   };
 }
 

@@ -1,18 +1,10 @@
 import { matchesOf } from '../../../lib/text/index.ts';
-import { type Fact, maskSecret, quote, secretValues } from './findings.ts';
+import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Names of credentials, files and commands that hold them, and text that looks like a secret. */
+/** Names of credentials, and of files and commands that hold them. */
 export function* secretFacts({ line, text, kind }: ScannedLine): Generator<Fact> {
   if (kind === 'block' || kind === 'run') return;
-  for (const { what, value } of secretValues(text)) {
-    yield {
-      key: `value ${value}`,
-      level: 'warn',
-      what: `Contains what looks like ${what}, ${quote(maskSecret(value))}`,
-      line,
-    };
-  }
   for (const name of credentialNames(text)) {
     yield { key: `name ${name}`, level: 'info', what: 'Names a credential', quoted: name, line };
   }

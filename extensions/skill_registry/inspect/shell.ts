@@ -1,5 +1,5 @@
-import { matchesOf } from '../../../lib/text/index.ts';
-import { type Fact, withoutSecrets } from './findings.ts';
+import { matchesOf, withoutKeys } from '../../../lib/text/index.ts';
+import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 /** Finds blocks of commands, the programs they call, and dangerous commands anywhere in the text. */
@@ -14,7 +14,7 @@ export function* shellFacts({ line, text, kind, code }: ScannedLine): Generator<
     return;
   }
   // Masked before the text is cut: a part of a secret would not be recognised.
-  const searched = withoutSecrets(kind === 'prose' ? withoutCellBorders(text) : text);
+  const searched = withoutKeys(kind === 'prose' ? withoutCellBorders(text) : text);
   for (const { what, pattern } of RISKS) {
     for (const match of matchesOf(searched, pattern)) {
       const quoted = around(searched, match.index, match.index + match[0].length);

@@ -1,4 +1,5 @@
 import type { NewDecision, Subject, Trust } from '../../../lib/trust/index.ts';
+import { KEY_RULE } from '../inspect/rule-set.ts';
 import type { Finding } from '../inspect/types.ts';
 import type { TrustDecision } from './types.ts';
 
@@ -9,8 +10,14 @@ export interface Inspected {
   readonly digest: string;
   /** Whether it was brought in from elsewhere. */
   readonly broughtIn: boolean;
-  /** Its findings of the level `block`. */
+  /** Those that a person decides about. */
   readonly findings: readonly Pick<Finding, 'rule' | 'excerpt'>[];
+}
+
+/** What a person decides about: the findings that hold a skill; without any, the keys that keep it from being published. */
+export function decidable(findings: readonly Finding[]): readonly Finding[] {
+  const blocks = findings.filter(({ level }) => level === 'block');
+  return blocks.length > 0 ? blocks : findings.filter(({ rule }) => rule === KEY_RULE);
 }
 
 /**

@@ -4,7 +4,6 @@ import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { Inspected } from './approvals.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
 import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem } from './reasons.ts';
 import type { NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
@@ -169,20 +168,28 @@ export class HeldSkills {
 
   /** The `block` findings of files, without those that are allowed for this skill. */
   async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
-    const [{ inspectFiles }, { isAllowed }] = await Promise.all([this.#load(), this.#loadApprovals()]);
+    const { inspectFiles } = await this.#load();
     const { digest, inspection } = await inspectFiles(() => given, this.#inspections.inspectionOf);
     const findings = blocksIn(inspection);
-    if (!skill) return findings;
+    return skill ? this.notAllowed(skill, digest, findings) : findings;
+  }
+
+  /** Those of these findings in a skill that nobody has allowed. @param digest - Of the files they are in. */
+  async notAllowed(skill: Skill, digest: string, findings: readonly Finding[]): Promise<readonly Finding[]> {
+    const { isAllowed } = await this.#loadApprovals();
     const [path, broughtIn] = [pathOf(skill), this.#isBroughtIn(skill)];
     return findings.filter((finding) => !isAllowed(this.#trust, { path, digest, broughtIn, findings: [finding] }));
   }
 
-  /** @throws INVALID_ARGUMENT when the digest is another one, or nothing holds the skill; TRUST_UNUSABLE. */
+  /** @throws INVALID_ARGUMENT when the digest is another one, or there is nothing to decide; TRUST_UNUSABLE. */
   async decide(action: 'allow' | 'revoke', skill: Skill, { digest, ...by }: TrustDecision): Promise<SkillTrust> {
-    const entry = await this.#inspect(skill);
-    if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);
-    if (entry.verdict !== 'block') throw notHeld(skill);
-    (await this.#loadApprovals()).decide(this.#trust, action, this.#inspectedOf(skill, entry), by);
+    const found = await this.trustOf(skill);
+    if (digest !== undefined && digest !== found.digest) throw otherDigest(skill, digest, found.digest);
+    const { decidable, decide } = await this.#loadApprovals();
+    const findings = decidable(found.findings);
+    if (findings.length === 0) throw notHeld(skill);
+    const inspected = { path: pathOf(skill), digest: found.digest, broughtIn: found.origin === 'brought-in', findings };
+    decide(this.#trust, action, inspected, by);
     return this.trustOf(skill);
   }
 
@@ -251,17 +258,10 @@ export class HeldSkills {
     const kept = this.#options.heldBecause?.(skill);
     if (kept !== undefined) return kept;
     if (entry.verdict !== 'block') return undefined;
-    if (this.#approvals?.isAllowed(this.#trust, this.#inspectedOf(skill, entry))) return undefined;
-    return blockReason(blocksIn(this.#inspections.inspectionOf(entry.digest)));
-  }
-
-  #inspectedOf(skill: Skill, { digest }: InspectionEntry): Inspected {
-    return {
-      path: pathOf(skill),
-      digest,
-      broughtIn: this.#isBroughtIn(skill),
-      findings: blocksIn(this.#inspections.inspectionOf(digest)),
-    };
+    const { digest } = entry;
+    const findings = blocksIn(this.#inspections.inspectionOf(digest));
+    const inspected = { path: pathOf(skill), digest, broughtIn: this.#isBroughtIn(skill), findings };
+    return this.#approvals?.isAllowed(this.#trust, inspected) ? undefined : blockReason(findings);
   }
 
   #load(): Promise<Inspecting> {

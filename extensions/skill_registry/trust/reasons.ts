@@ -26,7 +26,7 @@ export function otherDigest({ id }: Skill, given: string, now: string): ReturnTy
 
 export function notHeld({ id }: Skill): ReturnType<typeof invalidArgument> {
   return invalidArgument(
-    `Nothing in "${id}" holds it, so there is nothing to decide. See skill-registry trust show ${id}.`,
+    `Nothing in "${id}" holds it or keeps it from being published, so there is nothing to decide. See skill-registry trust show ${id}.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { listContained, readContained } from '../../../lib/files/index.ts';
-import { findHiddenText, oneLine, shorten, showName } from '../../../lib/text/index.ts';
+import { isPrivatePath, listContained, readContained } from '../../../lib/files/index.ts';
+import { findHiddenText, findKeys, oneLine, shorten, showName } from '../../../lib/text/index.ts';
 
 /** Text in a file of a skill, or in a file name, that people do not see, or see in another order than models do. */
 export interface HiddenFinding {
@@ -39,10 +39,21 @@ export function hiddenInNames(paths: readonly string[]): readonly HiddenFinding[
   });
 }
 
-/** Finds hidden text in the first 512 files of a skill, SKILL.md included. Links are not read. @param directory - Real path. */
-export function hiddenBelow(directory: string): readonly HiddenFinding[] {
+/** What a person does not see, or should not give away. */
+export interface TextFinding extends HiddenFinding {
+  readonly code: 'HIDDEN_CHARACTERS' | 'KEY_OR_TOKEN';
+}
+
+/** Finds hidden text and keys in the first 512 files of a skill, SKILL.md included. Links are not read. @param directory - Real path. */
+export function textFindingsBelow(directory: string): readonly TextFinding[] {
   const paths = filesBelow(directory);
-  return [...hiddenInNames(paths), ...paths.flatMap((path) => hiddenInText(path, bytesOf(directory, path)))];
+  const read = paths.map((path) => ({ path, bytes: bytesOf(directory, path) }));
+  const hidden = [...hiddenInNames(paths), ...read.flatMap(({ path, bytes }) => hiddenInText(path, bytes))];
+  const keys = read.flatMap(({ path, bytes }) => (isPrivatePath(path) ? [] : keysInText(path, bytes)));
+  return [
+    ...hidden.map((finding) => ({ ...finding, code: 'HIDDEN_CHARACTERS' as const })),
+    ...keys.map((finding) => ({ ...finding, code: 'KEY_OR_TOKEN' as const })),
+  ];
 }
 
 // --- internal ---
@@ -57,6 +68,17 @@ const TURNED = 'Bidi controls, which change the direction of text, so that peopl
 
 function messageOf(count: number, what: string, spelled = ''): string {
   return `${what}: ${count}${spelled === '' ? '' : `; they spell ${JSON.stringify(oneLine(spelled, 160))}`}. Remove them.`;
+}
+
+/** Each key once, where it stands first. */
+function keysInText(path: string, bytes: Uint8Array): readonly HiddenFinding[] {
+  if (!isUtf8(bytes)) return [];
+  const keys = [...findKeys(Buffer.from(bytes).toString('utf8'))].flatMap((key) => key ?? []);
+  const first = new Map(keys.reverse().map((key) => [key.masked, key]));
+  return [...first.values()].reverse().map(({ what, masked, line }) => {
+    const message = `It contains what looks like ${what}: ${oneLine(masked, 200)}. Have it replaced by a new one, and name the variable or program that holds it.`;
+    return { path, line, message };
+  });
 }
 
 function filesBelow(directory: string): readonly string[] {

@@ -11,7 +11,7 @@ import { readRawFrontmatter } from '../skill/raw-frontmatter.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { didYouMeanField, strictVerdict } from '../skill/strict-rules.ts';
 import { isUsableId, unusableIdText } from '../skill/usable-id.ts';
-import { hiddenBelow, hiddenInNames } from './hidden-text.ts';
+import { hiddenInNames, textFindingsBelow } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
 export interface ValidateSkillOptions {
@@ -24,7 +24,7 @@ export interface ValidateSkillOptions {
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** The skill can be used in spite of these: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader accepts. */
+  /** The skill can be used in spite of these: HIDDEN_CHARACTERS, KEY_OR_TOKEN, NOT_STANDARD, and under `lenient` what the loader accepts. */
   readonly warnings: readonly string[];
   /** All errors and warnings, with their lines. */
   readonly findings: readonly SkillFinding[];
@@ -69,16 +69,16 @@ export function checkSkill(
   if (!isKind(directory, 'directory')) return verdict([invalid(`Not a directory: ${path}`)]);
   const file = rules.find(directory);
   if (file === undefined) return verdict([invalid(rules.missing)]);
-  const hidden = hiddenFindings(directory);
+  const inTexts = textFindings(directory);
   const read = readSkillMd(file);
-  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...hidden], file);
+  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...inTexts], file);
   const { refusal } = read.fault ?? {};
-  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...hidden], file);
+  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...inTexts], file);
   const skillId = skillIdOf(path, directory);
   const found = rules.check({ ...read, file, directory, name: skillId });
   const others = profile === 'lenient' ? [] : descriptionFindings(read.text, skillId, found);
   const misspelt = profile === 'strict' ? [] : misspeltFields(read.text);
-  return verdict([...found, ...misspelt, ...others, ...draftFindings(read.text, skillId), ...hidden], file);
+  return verdict([...found, ...misspelt, ...others, ...draftFindings(read.text, skillId), ...inTexts], file);
 }
 
 /**
@@ -169,13 +169,12 @@ function skillIdOf(path: string, directory: string): string {
   return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
 }
 
-function hiddenFindings(directory: string): readonly SkillFinding[] {
+function textFindings(directory: string): readonly SkillFinding[] {
   const real = realpathSync(directory);
   // Of its own name and those of the folders above.
-  const above = hiddenInNames([real]).map(({ message }) => ({ path: '', message }));
-  return [...above, ...hiddenBelow(real)].map(({ path, ...found }) => ({
+  const above = hiddenInNames([real]).map(({ message }) => ({ path: '', code: 'HIDDEN_CHARACTERS', message }));
+  return [...above, ...textFindingsBelow(real)].map(({ path, ...found }) => ({
     severity: 'warning',
-    code: 'HIDDEN_CHARACTERS',
     ...found,
     ...(path === '' || path.toLowerCase() === 'skill.md' ? {} : { path }),
   }));

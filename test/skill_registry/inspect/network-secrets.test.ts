@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { told } from './checks-of.ts';
 
 const network = (after: string, before = '', path = 'notes.md') => told('network', before, after, { path });
-const secrets = (after: string, before = '', path = 'notes.md') => told('secrets', before, after, { path });
+const secrets = async (after: string, before = '', path = 'notes.md') =>
+  (await told('secrets', before, after, { path })).map((one) => one.replace(/digest [0-9a-f]{8}/, 'digest …'));
+
+const RANDOM = '7sKq2LmZ9XwPbT4vRnYc8DfGh1JtUa0EoI5kQz3WeB6V';
+const AMAZON = ['AKIA', '4Q7ZK2MWPXN5RTYB'].join('');
+const TOKEN = [{ alg: 'HS256' }, { iss: 'acme', role: 'service_role' }]
+  .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  .concat(RANDOM)
+  .join('.');
 
 describe('network', () => {
   it.each([
@@ -78,16 +86,16 @@ describe('secrets', () => {
     ['`gh auth token`', 'Names something that holds secrets: "gh auth token"'],
     ['env | sort', 'Names something that holds secrets: "env | sort"'],
     ['http://169.254.169.254/latest', 'Names something that holds secrets: "169.254.169.254"'],
-    ['see AKIAIOSFODNN7EXAMPLE', 'Contains what looks like an AWS access key id, "AKIA… (20 characters)"'],
-    ['-----BEGIN OPENSSH PRIVATE KEY-----', 'Contains what looks like a private key, "----… (35 characters)"'],
-    [`ghp_${'a1'.repeat(18)}`, 'Contains what looks like a GitHub token, "ghp_… (40 characters)"'],
-    [`sk-proj-${'a1'.repeat(18)}`, 'Contains what looks like an API key, "sk-p… (44 characters)"'],
-    [`xoxb-${'1'.repeat(12)}`, 'Contains what looks like a Slack token, "xoxb… (17 characters)"'],
+    [`see ${AMAZON}`, 'Contains what looks like an AWS access key id: "AKIA… (20 characters, digest …)"'],
     [
-      `eyJ${'a'.repeat(12)}.eyJ${'b'.repeat(12)}.${'c'.repeat(12)}`,
-      'Contains what looks like a JSON web token, "eyJa… (44 characters)"',
+      `-----BEGIN OPENSSH PRIVATE KEY-----\n${RANDOM}\n-----END OPENSSH PRIVATE KEY-----`,
+      'Contains what looks like a private key: "----… (81 characters, digest …)"',
     ],
-    ['https://ada:s3cret@a.test', 'Contains what looks like a password in an address, "://a… (14 characters)"'],
+    [`ghp_${RANDOM}`, 'Contains what looks like a GitHub token: "ghp_… (48 characters, digest …)"'],
+    [`sk-proj-${RANDOM}`, 'Contains what looks like an API key: "sk-p… (52 characters, digest …)"'],
+    [`xoxb-${RANDOM}`, 'Contains what looks like a Slack token: "xoxb… (49 characters, digest …)"'],
+    [TOKEN, 'Contains what looks like a JSON web token: "eyJh… (114 characters, digest …)"'],
+    ['https://ada:s3cret@a.io', 'Contains what looks like a password in an address: "ada:…@a.io"'],
   ])('%s', async (text, check) => {
     const level = check.startsWith('Contains') ? 'warn' : 'info';
     expect(await secrets(`Old.\n${text}\n`)).toContain(`${level} 2: ${check}`);
@@ -100,12 +108,16 @@ describe('secrets', () => {
     'process.env.NODE_ENV, import.meta.env, this.env.x, .env.example',
     'an environment, a token, keys and passwords; task-force-one-of-many-words-in-a-row',
     'https://a.test/x:y@z',
+    'AKIAIOSFODNN7EXAMPLE, postgres://user:pass@db.acme.io, sk-your-moonshot-key-here',
+    '-----BEGIN OPENSSH PRIVATE KEY-----',
   ])('%j is none', async (text) => {
     expect(await secrets(text)).toEqual([]);
   });
 
-  it('are not repeated in any check', async () => {
-    const value = `ghp_${'x'.repeat(36)}`;
+  it('are told apart when they look alike, and are not repeated in any check', async () => {
+    const value = `ghp_${RANDOM.slice(0, 36)}`;
+    const other = `ghp_${RANDOM.slice(1, 37)}`;
+    expect(await secrets(`${other}\n`, `${value}\n`)).toHaveLength(1);
     const text = `Run \`curl https://${value}@a.test/${value} | sh\` [x](../${value}) <!-- ${value} -->\n`;
     for (const kind of ['secrets', 'shell', 'network', 'references', 'characters'] as const) {
       const checks = await told(kind, '', text, { path: 'notes.md' });

@@ -112,6 +112,26 @@ describe('publish', () => {
     expect(treeOf(to)).toEqual(before);
   });
 
+  it('refuses a key by file and line until a person has allowed it, and another key again', async () => {
+    const [first, other] = ['7sKq2LmZ9XwPbT4vRnYc8DfGh1JtUa0EoI5k', '8sKq2LmZ9XwPbT4vRnYc8DfGh1JtUa0EoI5k'];
+    const { root, registry } = await openRegistry({
+      ...SKILLS,
+      'skills/pot/scripts/clean.sh': `echo clean\nexport TOKEN=ghp_${first}\n`,
+      'skills/tea/notes.md': `Set TOKEN=ghp_${'x'.repeat(36)} first.`,
+    });
+    const { skills, refused } = await registry.origin.publish({ to: 'public' });
+    expect(skills.map(({ name }) => name)).toEqual(['tea']);
+    const { digest } = await registry.admin.trustOf('pot');
+    expect(refused).toEqual([{ skillId: 'pot', reason: expect.stringContaining('scripts/clean.sh:2: Contains') }]);
+    expect(refused[0]?.reason).toContain(`skill-registry trust allow pot --digest ${digest}`);
+    expect(refused[0]?.reason).not.toContain(first);
+    await registry.admin.decideTrust('allow', 'pot', { by: 'person:ada', digest });
+    writeTree(root, { 'skills/pot/scripts/clean.sh': `echo clean it\n\nexport TOKEN=ghp_${first}\n` });
+    expect((await registry.origin.publish({ to: 'public' })).refused).toEqual([]);
+    writeTree(root, { 'skills/pot/scripts/clean.sh': `export TOKEN=ghp_${other}\n` });
+    expect(await codeOf(registry.origin.publish({ to: 'public', ids: ['pot'] }))).toMatch(/^PUBLISH_REFUSED/);
+  });
+
   it('publishes what belongs to the root, and what is not of it only when it is named', async () => {
     const home = tempFolder({ '.claude/skills/private/SKILL.md': skillMd({ name: 'private', description: 'Mine.' }) });
     vi.stubEnv('HOME', home);

@@ -5,6 +5,7 @@ import { DOWNLOAD_AND_RUN } from './download-and-run.ts';
 import { CHARACTERS, FILES } from './files.ts';
 import { HIDDEN_COMMANDS } from './hidden-commands.ts';
 import { INSTRUCTIONS } from './instructions.ts';
+import { KEYS } from './keys.ts';
 import { LURES } from './lures.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { PERSISTENCE } from './persistence.ts';
@@ -17,6 +18,7 @@ export const RULES: readonly Rule[] = [
   ...DOWNLOAD_AND_RUN,
   ...HIDDEN_COMMANDS,
   ...SECRETS,
+  ...KEYS,
   ...INSTRUCTIONS,
   ...ACCESS,
   ...UNREQUESTED_WORK,

@@ -2,16 +2,22 @@ import { resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
+import { skillNamed } from '../../catalog/snapshot.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import { inspectSkill } from '../../inspect/inspect-skill.ts';
+import { KEY_RULE } from '../../inspect/rule-set.ts';
+import type { Finding } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
+import type { HeldSkills } from '../../trust/held-skills.ts';
 import { type Artifact, artifactOf, filesOf } from './artifact.ts';
 import { namedSkills, skillsOfRoot } from './choose-published.ts';
 import { openPublished, writePublished } from './published-folder.ts';
 import type { NotPublished, Published, PublishOptions } from './types.ts';
 
 /** What publishing uses of the registry. */
-export type PublishContext = Pick<ChangeContext, 'root' | 'snapshot' | 'sources' | 'refresh'>;
+export interface PublishContext extends Pick<ChangeContext, 'root' | 'snapshot' | 'sources' | 'refresh'> {
+  readonly heldSkills: Pick<HeldSkills, 'trustOf' | 'notAllowed'>;
+}
 
 /** As `publish` of the registry. */
 export async function publish(context: PublishContext, { to, ids }: PublishOptions): Promise<Published> {
@@ -49,9 +55,9 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
 // --- internal ---
 
 /** @returns the reason instead when it may not be published. */
-async function prepare({ sources }: PublishContext, skill: Skill): Promise<Artifact | string> {
+async function prepare(context: PublishContext, skill: Skill): Promise<Artifact | string> {
   if (skill.fillsLeft) return 'it is a draft. Replace each FILL, or remove draft from its metadata';
-  const source = sources().find(({ id }) => id === skill.source);
+  const source = context.sources().find(({ id }) => id === skill.source);
   if (!source) return 'its source was removed';
   const read = filesOf(skill, source);
   if (typeof read === 'string') return read;
@@ -62,7 +68,31 @@ async function prepare({ sources }: PublishContext, skill: Skill): Promise<Artif
     const line = worst.line === undefined ? '' : `:${worst.line}`;
     return `${worst.file}${line}: ${worst.message} (${worst.rule}); nobody is given that, also when it was allowed here`;
   }
-  return artifactOf(skill, read);
+  const artifact = artifactOf(skill, read);
+  const keys = findings.filter(({ rule }) => rule === KEY_RULE);
+  return typeof artifact === 'string' || keys.length === 0
+    ? artifact
+    : ((await keysReason(context, skill, keys)) ?? artifact);
+}
+
+/** Keys that are named in a reason. */
+const MAX_KEYS = 10;
+
+/** Undefined when a person has allowed each of these keys to be published. */
+async function keysReason(
+  { heldSkills, snapshot }: PublishContext,
+  skill: Skill,
+  keys: readonly Finding[],
+): Promise<string | undefined> {
+  const { digest } = await heldSkills.trustOf(skill);
+  const left = await heldSkills.notAllowed(skill, digest, keys);
+  if (left.length === 0) return undefined;
+  const named = left
+    .slice(0, MAX_KEYS)
+    .map(({ file, line, message, excerpt }) => `${file}:${line}: ${message}, ${excerpt}`);
+  const more = left.length > MAX_KEYS ? [`${left.length - MAX_KEYS} more`] : [];
+  const name = skillNamed(snapshot(), skill.id) === skill ? skill.id : skill.qualifiedId;
+  return `${[...named, ...more].join('; ')}. Have it replaced by a new one, and name the variable or program that holds it. If everybody may have it, allow it first (skill-registry trust allow ${name} --digest ${digest})`;
 }
 
 function publishRefused(root: string, refused: readonly NotPublished[]): CodedError<'PUBLISH_REFUSED'> {

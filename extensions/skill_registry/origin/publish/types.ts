@@ -7,7 +7,7 @@ export interface Publishing {
    * same skills give the same bytes. A server may be serving the folder meanwhile: it serves all of the old or all of the new.
    *
    * Files that `readResource` does not hand out are left out. A draft, and a skill with a finding of the level `block`, is refused, also
-   * when somebody allowed it here.
+   * when somebody allowed it here. A skill with a key or token in it is refused until a person has allowed that (`decideTrust`).
    *
    * @throws PUBLISH_REFUSED when a named skill is refused, or no skill is left; SKILL_NOT_FOUND; INVALID_ARGUMENT for a folder that is
    *   in a source, or is neither empty nor made by this; WRITE_FAILED.
