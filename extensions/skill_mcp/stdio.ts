@@ -1,16 +1,9 @@
-import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import {
-  INVALID_REQUEST,
-  type McpServer,
-  PARSE_ERROR,
-  parseJSONRPCMessage,
-  type Transport,
-} from '@modelcontextprotocol/server';
+import { INTERNAL_ERROR, type McpServer, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
-import { abortAfter } from '../../lib/waiting/index.ts';
 import type { SkillMcpDoor } from './door.ts';
+import { add, type Line, type Message, messageOf, newLine } from './message-lines.ts';
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -22,7 +15,7 @@ export interface StdioStreams {
 
 /**
  * Serves one client over a pair of streams until the client closes the connection, or `signal` aborts. What was asked before the
- * input ended is answered first, for 5 seconds at most.
+ * input ended is answered first, for 5 seconds at most; every other request gets an error. All of it is written before this resolves.
  *
  * @returns When the connection is closed.
  */
@@ -68,8 +61,9 @@ export async function serveStreams(
 
 /** How long requests may take that wait for their answer when the input ends, in milliseconds. */
 const LAST_ANSWERS_MS = 5_000;
-/** Bytes of one line. */
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+const TOO_LATE =
+  'The input has ended, and this request was not answered within 5 seconds. Keep the input open until the answer is there.';
+const CUT = 'Standard input ended in the middle of a line, which was not used.';
 const NEWLINE = 0x0a;
 
 /**
@@ -82,10 +76,10 @@ const NEWLINE = 0x0a;
  */
 function createStdioTransport(input: Readable, output: Writable): StdioTransport {
   let line: Line = newLine();
-  let isClosed = false;
+  let [isClosed, isOver] = [false, false];
   const asked = createAsked();
   const send = (message: object): void => {
-    if (isClosed) return;
+    if (isClosed || isOver) return;
     asked.sent(message);
     if (output.write(`${JSON.stringify(message)}\n`)) return;
     input.pause();
@@ -104,24 +98,29 @@ function createStdioTransport(input: Readable, output: Writable): StdioTransport
       handle(ended);
     }
   };
-  const handle = (ended: Line): void => {
+  const handle = (ended: Line, isCut = false): void => {
     const read = messageOf(ended);
     if ('message' in read) {
       if (read.message) asked.received(read.message);
       if (read.message) transport.onmessage?.(read.message);
       return;
     }
-    transport.onerror?.(new Error(`A line of standard input was not used. ${read.error.message}`));
+    transport.onerror?.(new Error(isCut ? CUT : `A line of standard input was not used. ${read.error.message}`));
     // Responses get no error: two programs with the same fault would answer each other without end.
     if (!read.isAnswer) send({ jsonrpc: '2.0', id: read.id, error: read.error });
   };
-  const onEnd = (): void => {
-    if (line.bytes > 0)
-      transport.onerror?.(new Error('Standard input ended in the middle of a line, which was not used.'));
-  };
+  // A message may be whole although the end of its line is missing.
+  const onEnd = (): void => handle(line, true);
   const onError = (error: Error): void => transport.onerror?.(error);
   const transport: StdioTransport = {
-    answered: asked.answered,
+    async answered(signal) {
+      await asked.answered(signal);
+      for (const id of asked.waiting())
+        send({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message: TOO_LATE } });
+      isOver = true;
+      // Without waiting, the end of the process would cut off what a slow reader has not taken.
+      if (output.writableLength > 0) await new Promise<void>((resolve) => output.write('', () => resolve()));
+    },
     async start() {
       input.on('data', onData).on('error', onError).on('end', onEnd);
     },
@@ -141,7 +140,10 @@ function createStdioTransport(input: Readable, output: Writable): StdioTransport
 }
 
 interface StdioTransport extends Transport {
-  /** Resolves when no request waits for its answer, after `LAST_ANSWERS_MS`, or when `signal` aborts. */
+  /**
+   * Waits until no request waits for its answer, at most `LAST_ANSWERS_MS` or until `signal` aborts, and gives the others an error.
+   * Resolves when all answers are written; nothing is sent afterwards.
+   */
   answered(signal: AbortSignal): Promise<void>;
 }
 
@@ -153,6 +155,7 @@ function createAsked() {
     if (waiting.delete(id) && waiting.size === 0) onNone();
   };
   return {
+    waiting: (): readonly unknown[] => [...waiting],
     received(message: Message): void {
       if (!('method' in message)) return;
       if (message.method === 'notifications/cancelled') remove(message.params?.requestId);
@@ -165,136 +168,14 @@ function createAsked() {
     async answered(signal: AbortSignal): Promise<void> {
       if (waiting.size === 0 || signal.aborted) return;
       await new Promise<void>((resolve) => {
-        onNone = resolve;
-        abortAfter(LAST_ANSWERS_MS, signal).addEventListener('abort', () => resolve(), { once: true });
+        // It keeps the process running: a request may wait for what does not.
+        const timer = setTimeout(resolve, LAST_ANSWERS_MS);
+        onNone = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        signal.addEventListener('abort', onNone, { once: true });
       });
-    },
-  };
-}
-
-/** The part of a line that was read. Of a line over the limit only values at its top level are kept. */
-interface Line {
-  bytes: number;
-  chunks: Buffer[];
-  long?: TopLevel;
-}
-
-function newLine(): Line {
-  return { bytes: 0, chunks: [] };
-}
-
-function add(line: Line, chunk: Buffer): void {
-  line.bytes += chunk.length;
-  line.chunks.push(chunk);
-  if (line.bytes <= MAX_MESSAGE_BYTES) return;
-  line.long ??= createTopLevel();
-  for (const one of line.chunks) line.long.look(one);
-  line.chunks = [];
-}
-
-type Message = ReturnType<typeof parseJSONRPCMessage>;
-type Read =
-  | { readonly message: Message | undefined }
-  | {
-      readonly error: { readonly code: number; readonly message: string };
-      readonly id: string | number | null;
-      /** Whether it is a response, not a request. */
-      readonly isAnswer: boolean;
-    };
-
-/** Nothing for an empty line. */
-function messageOf({ bytes, chunks, long }: Line): Read {
-  if (long) {
-    const message = `A message may have ${MAX_MESSAGE_BYTES} bytes, this one has ${bytes}. Send a shorter message.`;
-    return { error: { code: INVALID_REQUEST, message }, ...long.found() };
-  }
-  const whole = Buffer.concat(chunks);
-  const text = whole.toString('utf8');
-  if (text.trim() === '') return { message: undefined };
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    const message = 'It is not JSON. Send each message as JSON on one line.';
-    return { error: { code: PARSE_ERROR, message }, id: null, isAnswer: false };
-  }
-  const { id, result, error } = (json ?? {}) as Readonly<Record<string, unknown>>;
-  const about = { id: isId(id) ? id : null, isAnswer: result !== undefined || error !== undefined };
-  if (!isUtf8(whole)) return { error: { code: PARSE_ERROR, message: 'It is not UTF-8. Send UTF-8.' }, ...about };
-  try {
-    return { message: parseJSONRPCMessage(json) };
-  } catch {
-    const message = 'It is not a JSON-RPC 2.0 message. Send an object with jsonrpc, method and, for a request, id.';
-    return { error: { code: INVALID_REQUEST, message }, ...about };
-  }
-}
-
-function isId(value: unknown): value is string | number {
-  return typeof value === 'string' || Number.isInteger(value);
-}
-
-/** Finds the id of a JSON object that is too large to be parsed, at any position of its top level. */
-interface TopLevel {
-  look(chunk: Buffer): void;
-  found(): { readonly id: string | number | null; readonly isAnswer: boolean };
-}
-
-const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
-const [BRACE, BRACKET, END_BRACE, END_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d];
-/** Bytes of a key or an id. Longer ones are not found. */
-const MAX_TOKEN_BYTES = 256;
-
-function createTopLevel(): TopLevel {
-  let depth = 0;
-  let [inString, escaped] = [false, false];
-  /** The key, or the value that is no object or array, that is being read at the top level. */
-  let token: number[] = [];
-  let key: unknown;
-  const values = new Map<unknown, unknown>();
-  const takeToken = (): unknown => {
-    const text = Buffer.from(token).toString('utf8');
-    token = [];
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
-  };
-  const endValue = (): void => {
-    const value = takeToken();
-    if (key === 'id' || key === 'result' || key === 'error') values.set(key, value);
-    key = undefined;
-  };
-  const lookAt = (byte: number): void => {
-    if (inString) {
-      if (escaped) escaped = false;
-      else if (byte === BACKSLASH) escaped = true;
-      else if (byte === QUOTE) inString = false;
-    } else if (byte === QUOTE) {
-      inString = true;
-    } else if (byte === BRACE || byte === BRACKET) {
-      depth += 1;
-      return;
-    } else if (byte === END_BRACE || byte === END_BRACKET) {
-      if (depth === 1) endValue();
-      depth -= 1;
-      return;
-    } else if (depth === 1 && byte === COLON) {
-      key = takeToken();
-      return;
-    } else if (depth === 1 && byte === COMMA) {
-      endValue();
-      return;
-    }
-    if (depth === 1 && token.length <= MAX_TOKEN_BYTES) token.push(byte);
-  };
-  return {
-    look(chunk) {
-      for (const byte of chunk) lookAt(byte);
-    },
-    found() {
-      const id = values.get('id');
-      return { id: isId(id) ? id : null, isAnswer: values.has('result') || values.has('error') };
     },
   };
 }
