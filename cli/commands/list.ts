@@ -33,12 +33,21 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
   const listed = options.all
     ? await seenRows(opened, counts, state)
     : skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
+  const audience = state.workflowState ? 'model' : 'person';
+  const { total, provisional, pending, message } = registry.list({ limit: 1, audience }, { ...state, preview: true });
   const errors = found.filter((problem) => problem.severity === 'error').length;
   const totals = totalsOf(listed, found.length, registry.snapshot());
   const isShort = terminal.terminal && !options.json && !options.all && listed.length > MANY;
   if (isShort) terminal.err(`${totals}\n\n`);
-  if (options.json) printJson(terminal, { skills: listed, total: listed.length, problems: found });
-  else if (isShort) terminal.out(`${formatTable(...sourceTable(skills), widthOf(terminal))}\n`);
+  if (options.json) {
+    const notYet = provisional ? { provisional, pending, message } : {};
+    printJson(terminal, {
+      skills: listed,
+      total: options.all ? listed.length : total,
+      ...notYet,
+      problems: found,
+    });
+  } else if (isShort) terminal.out(`${formatTable(...sourceTable(skills), widthOf(terminal))}\n`);
   else if (listed.length > 0) {
     const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(skills, counts);
     terminal.out(`${formatTable(...withoutOneSource(table, terminal), widthOf(terminal))}\n`);
@@ -52,6 +61,8 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
     terminal.out(`\n${formatTable(table[0], table[1].slice(0, FIRST), widthOf(terminal))}\n`);
     terminal.err(`${listed.length - FIRST} more: ${HOW_TO_SEE_MORE}\n`);
   } else terminal.err(`${totals}\n`);
+  // Of all skills, the totals count them.
+  if (message && audience === 'model') terminal.err(`${message}\n`);
   await registry.close();
   return errors > 0 ? EXIT.problem : EXIT.done;
 }

@@ -34,7 +34,7 @@ export async function search(
   await withProgress('Indexing skills, once', terminal, registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   if (source !== undefined) assertSource(source, registry.snapshot());
-  const { skills, total, nearest, message } = registry.list({
+  const { skills, total, provisional, pending, nearest, message } = registry.list({
     query,
     limit,
     why: true,
@@ -52,6 +52,7 @@ export async function search(
     printJson(terminal, {
       skills: rows,
       total,
+      ...(provisional ? { provisional, pending } : {}),
       ...(nearest ? { nearest } : {}),
       ...(message ? { message } : {}),
       problems: problems(),
@@ -70,7 +71,8 @@ export async function search(
   const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
   const turnOn = message?.includes('by meaning is off') ? ` ${TURN_ON}` : '';
   if (message) terminal.err(`${message}${nearestIds}${turnOn}\n`);
-  else terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
+  if (skills.length > 0)
+    terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
   // Only problems that affect this answer; `list` and `doctor` report the others.
   for (const { severity, code, message } of problems()) {
     if (code.startsWith('EMBEDDINGS_')) terminal.err(`${severity}: ${printable(message)}\n`);

@@ -1,4 +1,4 @@
-import type { Problem } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { createBreaks } from '../../lib/breaks/index.ts';
 import { withNote, withoutHidden } from '../../lib/text/index.ts';
 import { createAdmin } from './admin.ts';
@@ -12,10 +12,11 @@ import type { SkillRegistryOptions } from './options.ts';
 import { assertOpen, openParts, type Parts } from './parts.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
-import { givenSkills, skillsInScope } from './show/scope.ts';
+import { givenSkills, pendingSkills, skillsInScope } from './show/scope.ts';
 import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
+import { NOT_INSPECTED } from './trust/reasons.ts';
 import type { Workflows } from './workflow/types.ts';
 import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
@@ -92,7 +93,8 @@ function readingOf(parts: Parts): Part<'apply' | 'read' | 'readResource'> {
 }
 
 function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> {
-  const { catalog, config, meaning, readSkill, searcher, sentBodies, usage, visible } = parts;
+  const { catalog, config, grants, meaning, readSkill, searcher, sentBodies, usage, visible } = parts;
+  const pendingFor = (turn: TurnContext): readonly Skill[] => pendingSkills(catalog.snapshot(), turn, grants.of(turn));
   const body = (skill: Skill): string | undefined => {
     const text = skill.remote ? undefined : bodyIfThere(skill, readSkill);
     return text === undefined ? undefined : withNote(withoutHidden(text));
@@ -114,7 +116,8 @@ function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> 
       if (query.query?.trim()) assertOpen(parts);
       const isForPerson = query.audience === 'person';
       const skills = isForPerson ? catalog.snapshot().skills : visible(turn);
-      const found = listSkills({ searcher, meaning, readSkill }, skills, query);
+      const pending = isForPerson ? skills.filter(isPending) : pendingFor(turn);
+      const found = listSkills({ searcher, meaning, readSkill }, skills, pending, query);
       if (!isForPerson)
         usage.recorder.offered(
           found.skills.map(({ skillId }) => skillId),
@@ -127,13 +130,16 @@ function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> 
       // Their bodies stand in the text, so their present files are inspected first.
       for (const skill of visible(turn)) if (skill.preload) await parts.isHeldNow(skill);
       // Read before the modules are loaded: the text shows the skills of the moment of the call.
-      const seen = { skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) };
+      const given = givenSkills(catalog.snapshot(), turn);
+      const seen = { skills: visible(turn), given, pending: pendingFor(turn).length };
       const position = turn.tools?.includes('workflow_event') ? workflows.position(turn) : undefined;
       const text = await (await loadTurnText())(seen, prompt, turn);
       return position ? [text ?? [], workflowText(position)].flat().join('\n\n') : text;
     },
   };
 }
+
+const isPending = ({ heldBecause }: Skill): boolean => heldBecause === NOT_INSPECTED;
 
 function changesOf(parts: Parts): Part<'history' | 'origin' | 'proposals'> {
   const { changes, hooks } = parts;

@@ -8,7 +8,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { catalogText } from '../show/catalog-text.ts';
 import { namedTools } from '../show/formats.ts';
-import { heldOrDisabled, visibleSkills } from '../show/scope.ts';
+import { heldOrDisabled, pendingSkills, visibleSkills } from '../show/scope.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { type Skill, slugOf } from '../skill/skill.ts';
 import type { Reading, RolePrompt } from './types.ts';
@@ -83,6 +83,7 @@ export async function skillIndex(
     budgetTokens: catalog.budget_tokens,
     rank: () => first,
     pinned: first.length,
+    pending: pendingSkills(snapshot, {}, new Set()).length,
     tools: namedTools(tools),
     format: {
       header: 'Skills:',

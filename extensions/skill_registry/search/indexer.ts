@@ -12,6 +12,8 @@ const LOOKED_UP = 500;
 
 /** Adds missing skills to the index. */
 export interface Indexer {
+  /** Those that are not indexed, and could be. */
+  missing(skills: readonly Skill[]): readonly Skill[];
   /** Indexes all at once, in about 0.5 ms per skill. */
   index(skills: readonly Skill[]): void;
   /** Indexes in slices, with breaks for other work. @returns false when `signal` has aborted it. */
@@ -50,6 +52,7 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
     if (batch.documents.length > 0) yield* writing(guarded, batch);
   }
   return {
+    missing: missingOf,
     index(skills) {
       runSteps(indexing(skills));
     },

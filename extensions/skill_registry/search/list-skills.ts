@@ -1,6 +1,7 @@
 import { shorten } from '../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
+import { secondsUntilInspected } from '../trust/reasons.ts';
 import { bodyIfThere } from './document.ts';
 import type { Meaning } from './meaning/meaning.ts';
 import type { Searcher } from './searcher.ts';
@@ -31,21 +32,32 @@ const NOT_THERE = 'None that may be seen has this tag or source, whatever the wo
  * Answers `list_skills` and the command's `search`.
  *
  * @param skills - Those that the caller sees, in order of the catalog.
+ * @param pending - Those that are not inspected yet. A person sees them, a model will.
  * @throws INVALID_ARGUMENT.
  */
 export function listSkills(
   { searcher, meaning, readSkill }: ListSkillsOptions,
   skills: readonly Skill[],
-  { query, tag, source, limit = 20, why = false }: ListQuery,
+  pending: readonly Skill[],
+  { query, tag, source, limit = 20, why = false, audience = 'model' }: ListQuery,
 ): SkillList {
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
   const accepts = (skill: Skill): boolean =>
     (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source);
+  const waiting = pending.filter(accepts).length;
+  const provisional = waiting === 0 ? {} : ({ provisional: true, pending: waiting } as const);
+  const said = waiting === 0 ? [] : [askAgainText(waiting, audience)];
   const text = query?.trim().slice(0, MAX_QUERY);
   if (!text) {
     const found = skills.filter(accepts);
     const listed = found.slice(0, limit).map((skill) => rowOf(skill));
-    return { skills: listed, total: found.length, truncated: found.length > listed.length };
+    return {
+      skills: listed,
+      total: found.length + (audience === 'person' ? 0 : waiting),
+      truncated: found.length > listed.length,
+      ...provisional,
+      ...messageOf(said),
+    };
   }
   const { hits, nearest, terms } = searcher.search(
     skills,
@@ -55,6 +67,7 @@ export function listSkills(
   );
   const body = (skill: Skill): string | undefined => bodyIfThere(skill, readSkill);
   const advice = (): string => {
+    if (waiting > 0 && audience === 'model') return '';
     if (skills.length === 0) return NO_SKILLS;
     if (!skills.some(accepts)) return NOT_THERE;
     return meaning ? WITH_MEANING : WITHOUT_MEANING;
@@ -69,11 +82,24 @@ export function listSkills(
     total: hits.length,
     truncated: hits.length > listed.length,
     ...(nearest.length > 0 ? { nearest } : {}),
-    ...(hits.length === 0 ? { message: `No skill fits. ${advice()}` } : {}),
+    ...provisional,
+    ...messageOf(hits.length === 0 ? ['No skill fits.', advice(), ...said] : said),
   };
 }
 
+/** What a caller is told while skills are not inspected yet. */
+export function askAgainText(pending: number, audience: 'model' | 'person'): string {
+  return audience === 'person'
+    ? `${pending} skill(s) are not inspected yet, and no agent is given them: skill-registry doctor inspects all.`
+    : `This answer is provisional: ${pending} more skill(s) are not ready yet. Ask again in about ${secondsUntilInspected(pending)} s.`;
+}
+
 // --- internal ---
+
+function messageOf(sentences: readonly string[]): Pick<SkillList, 'message'> {
+  const message = sentences.filter((sentence) => sentence !== '').join(' ');
+  return message === '' ? {} : { message };
+}
 
 function rowOf({ id, name, description, tags, source }: Skill): ListedSkill {
   return { skillId: id, name, description: shorten(description, MAX_DESCRIPTION), tags, source };

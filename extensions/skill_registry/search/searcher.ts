@@ -96,6 +96,12 @@ export class Searcher {
     return relevantOf(pool, this.#rank(pool, parseQuery(prompt), false).ranking, likeness);
   }
 
+  /** How many skills `relevant` leaves out. */
+  unindexed(skills: readonly Skill[]): number {
+    if (this.#closing.signal.aborted || this.#storedPool(skills)) return 0;
+    return this.#indexer.missing(skills).length;
+  }
+
   /**
    * Indexes missing skills in slices, so that the next search is fast. Calls run one after the other.
    *

@@ -29,12 +29,19 @@ export interface ListedSkill {
 
 export interface SkillList {
   readonly skills: readonly ListedSkill[];
-  /** The number of skills that fit the query, before `limit`; without a query, of all that were asked for. */
+  /**
+   * The number of skills that fit the query, before `limit`; without a query, of all that were asked for, also of those that are not
+   * there yet.
+   */
   readonly total: number;
   readonly truncated: boolean;
+  /** Only while skills are missing that were asked for: they are not inspected yet. `message` says when to ask again. */
+  readonly provisional?: true;
+  /** How many; only with `provisional`. A person is shown them all the same. */
+  readonly pending?: number;
   /** Up to three similar ids; only when no skill fits the query. */
   readonly nearest?: readonly string[];
-  /** One line: that no skill fits the query, and what to do; only then. */
+  /** One line: that no skill fits the query, or that the answer is provisional, and what to do; only then. */
   readonly message?: string;
 }
 

@@ -9,13 +9,27 @@ import {
   type LineCounter,
   skillWithId,
 } from './choose-lines.ts';
-import { BULLETS, type CatalogFormat, isShort, type NamedTools, omissionLine, withShortLines } from './formats.ts';
-import type { ThreadChoice } from './thread-choices.ts';
+import {
+  BULLETS,
+  type CatalogFormat,
+  isShort,
+  type NamedTools,
+  omissionLine,
+  provisionalLine,
+  withShortLines,
+} from './formats.ts';
+import { choiceToKeep, type ThreadChoice } from './thread-choices.ts';
 
 export interface CatalogTextOptions {
   readonly budgetTokens: number;
   /** Returns the skills that are most relevant to the prompt, best first. Called only when not all skills fit. */
   readonly rank: () => readonly Skill[] | Promise<readonly Skill[]>;
+  /** Whether `rank` is for a prompt: then, while skills are missing, no other skill takes their place. Default: false. */
+  readonly hasPrompt?: boolean;
+  /** How many more skills there will be: they are not inspected yet. Default: 0. */
+  readonly pending?: number;
+  /** How many skills are in no index yet, so that `rank` left them out. Default: none. */
+  readonly unranked?: () => number | Promise<number>;
   /** How many of the first skills of `rank` are pinned: shortened rather than left out, as far as their names fit. Default: 0. */
   readonly pinned?: number;
   /** Returns the skills of `rank` that a later turn of a thread may add, best first. Default: none. */
@@ -48,12 +62,13 @@ const LEAST_TOKENS = 3;
  * chooses all lines again.
  */
 export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<string | null> {
-  if (skills.length === 0) return null;
-  const { format: whole = BULLETS, tools, budgetTokens } = options;
+  const { format: whole = BULLETS, tools, budgetTokens, pending = 0 } = options;
+  if (skills.length + pending === 0) return null;
+  const frame = { tools, total: skills.length + pending, missing: pending };
   const few = skills.length * LEAST_TOKENS <= budgetTokens;
   if (few) {
     const lines = skills.map((skill) => whole.entry(skill));
-    const text = layOut(whole, tools, lines);
+    const text = layOut({ ...frame, format: whole }, lines);
     // A token is at least one byte, so a text that is short enough needs no tokenizer.
     if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) {
       options.onListed?.(skills);
@@ -64,8 +79,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const counter = createLineCounter(count);
   const format = withShortLines(whole, count);
   const listed = format.listed(skills);
-  const layout: Layout = { format, tools, counter, total: skills.length };
-  const even = few ? evenly(listed, budgetTokens, layout) : undefined;
+  const even = few ? evenly(listed, budgetTokens, { ...frame, format, counter }) : undefined;
   if (even !== undefined) {
     options.onListed?.(listed);
     return even;
@@ -73,18 +87,22 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const all = await options.rank();
   const ranked = all.filter(format.has);
   const pinned = all.slice(0, options.pinned).filter(format.has).length;
-  const before = options.thread?.get();
+  const missing = pending + ((await options.unranked?.()) ?? 0);
+  const layout: Layout = { ...frame, format, counter, missing };
+  const before = choiceToKeep(options.thread, missing === 0);
+  const provisional = before?.provisional ?? missing > 0;
+  const fills = !(provisional && options.hasPrompt);
   const fitting = before ? (await (options.fitting?.() ?? [])).filter(format.has) : [];
   let budget = budgetTokens;
   for (;;) {
     const room = budget - frameOf(layout);
-    const choosing = { skills: listed, ranked, fitting, format, counter, room, before };
+    const choosing = { skills: listed, ranked, fills, fitting, format, counter, room, before };
     const { lines, choice } = chosen({ ...options, pinned }, choosing);
-    const text = layOut(format, tools, lines, omissionLine(lines.length, skills.length, tools));
+    const text = layOut(layout, lines, true);
     // Lines are counted one by one; the whole text may have a few tokens more.
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
-      options.thread?.set(choice);
+      options.thread?.set({ ...choice, provisional });
       const withLine = (): readonly Skill[] => [...choice.lines.keys()].flatMap((id) => skillWithId(listed, id) ?? []);
       options.onListed?.(choice.kind === 'chosen' ? withLine() : listed);
       return text;
@@ -95,27 +113,31 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
 
 // --- internal ---
 
-interface Layout {
+interface Frame {
   readonly format: CatalogFormat;
   readonly tools: NamedTools;
-  readonly counter: LineCounter;
   /** How many skills there are, also those without a line. */
   readonly total: number;
+  /** How many of them are not there yet, or could not be ranked yet. */
+  readonly missing: number;
+}
+
+interface Layout extends Frame {
+  readonly counter: LineCounter;
 }
 
 /** All skills with whole descriptions, or with all descriptions cut to one length; undefined when they do not fit. */
 function evenly(skills: readonly Skill[], budget: number, layout: Layout): string | undefined {
-  const { format, tools, counter, total } = layout;
+  const { format, counter } = layout;
   const whole = skills.map((skill) => format.entry(skill));
-  const missing = skills.length < total ? omissionLine(skills.length, total, tools) : undefined;
-  const plain = layOut(format, tools, whole, missing);
-  if (counter.fits(whole, budget - counter.text(layOut(format, tools, [], missing))) && counter.text(plain) <= budget)
-    return plain;
+  const plain = layOut(layout, whole);
+  const frame = counter.text(layOut(layout, [], false, whole.length));
+  if (counter.fits(whole, budget - frame) && counter.text(plain) <= budget) return plain;
   const room = budget - frameOf(layout);
   for (const length of LENGTHS) {
     const lines = skills.map((skill) => format.entry(skill, length));
     if (!counter.fits(lines, room)) continue;
-    const text = layOut(format, tools, lines, omissionLine(lines.length, total, tools));
+    const text = layOut(layout, lines, true);
     if (counter.text(text) <= budget) return text;
   }
   return undefined;
@@ -135,13 +157,22 @@ function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: ChooseLine
 }
 
 /** Tokens of the text without the lines. */
-function frameOf({ format, tools, counter, total }: Layout): number {
-  const losses = [omissionLine(total - 1, total, tools), omissionLine(total, total, tools)];
-  return Math.max(...losses.map((loss) => counter.text(layOut(format, tools, [], loss))));
+function frameOf(layout: Layout): number {
+  const { total, counter } = layout;
+  return Math.max(...[total - 1, total].map((shown) => counter.text(layOut(layout, [], true, shown))));
 }
 
-function layOut(format: CatalogFormat, tools: NamedTools, lines: readonly string[], loss?: string): string {
+/** @param isCut - Whether descriptions are cut or left out. Default: false. @param shown - Skills with a line. Default: those given. */
+function layOut(
+  { format, tools, total, missing }: Frame,
+  lines: readonly string[],
+  isCut = false,
+  shown = lines.length,
+): string {
   const list = [format.header, ...lines, ...(format.end === undefined ? [] : [format.end])].join('\n');
-  const below = [format.footer(tools), loss].filter((text) => text !== undefined);
+  const loss = isCut || shown < total ? omissionLine(shown, total, tools) : undefined;
+  const below = [format.footer(tools), loss, missing > 0 ? provisionalLine(missing, tools) : undefined].filter(
+    (text) => text !== undefined,
+  );
   return below.length === 0 ? list : `${list}\n\n${below.join('\n')}`;
 }

@@ -14,8 +14,10 @@ export interface LineCounter {
 
 export interface ChooseLinesOptions {
   readonly skills: readonly Skill[];
-  /** Best first. Skills that are not in it follow in order of the catalog. */
+  /** Best first. */
   readonly ranked: readonly Skill[];
+  /** Whether skills that are not in `ranked` follow, in order of the catalog. */
+  readonly fills: boolean;
   /** The skills that a later turn of the thread may add, best first. */
   readonly fitting: readonly Skill[];
   readonly format: CatalogFormat;
@@ -29,7 +31,7 @@ export interface ChooseLinesOptions {
 export interface ChosenLines {
   readonly lines: readonly string[];
   /** The choice to store for the thread. */
-  readonly choice: CatalogChoice;
+  readonly choice: Omit<CatalogChoice, 'provisional'>;
 }
 
 /** Characters of a description when all skills are named. */
@@ -76,14 +78,15 @@ export function skillWithId(skills: readonly Skill[], id: string): Skill | undef
 }
 
 /** A line for every skill. The most relevant skills have a description, as many as fit. */
-export function describeSome({ skills, ranked, format, counter, room, before }: ChooseLinesOptions): ChosenLines {
+export function describeSome(choosing: ChooseLinesOptions): ChosenLines {
+  const { skills, format, counter, room, before } = choosing;
   const cost = (lines: ReadonlyMap<string, string>): number =>
     skills.reduce((sum, skill) => sum + counter.line(lines.get(skill.id) ?? format.name(skill)), 0);
   let lines = remembered(before, 'described', skills, format);
   if (!lines || cost(lines) > room) {
     const chosen = new Map<string, string>();
     let used = cost(chosen);
-    for (const skill of inOrder(ranked, skills)) {
+    for (const skill of inOrder(choosing)) {
       const line = format.entry(skill, SHORT);
       used += counter.line(line) - counter.line(format.name(skill));
       if (used > room) break;
@@ -147,16 +150,14 @@ function remembered(
   return before.lines;
 }
 
-function firstChoice(
-  { skills, ranked, format, counter, pinned, room }: ChooseLinesOptions & { readonly pinned: number },
-  share: number,
-): Map<string, string> {
+function firstChoice(choosing: ChooseLinesOptions & { readonly pinned: number }, share: number): Map<string, string> {
+  const { skills, ranked, format, counter, pinned, room } = choosing;
   const kept = ranked.slice(0, pinned);
   const cost = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + counter.line(line), 0);
   const length = [MEDIUM, SHORT, SHORTEST].find((one) => cost(kept.map((skill) => format.entry(skill, one))) <= room);
   const chosen = new Map<Skill, string>();
   let used = 0;
-  for (const skill of inOrder(ranked, skills)) {
+  for (const skill of inOrder(choosing)) {
     const isPinned = chosen.size < pinned;
     if (!isPinned && length === undefined) break;
     const line = length === undefined ? format.name(skill) : format.entry(skill, length);
@@ -172,8 +173,9 @@ function firstChoice(
 }
 
 /** The ranked ones, then the others in order of the catalog. */
-function* inOrder(ranked: readonly Skill[], skills: readonly Skill[]): Generator<Skill> {
+function* inOrder({ ranked, skills, fills }: ChooseLinesOptions): Generator<Skill> {
   yield* ranked;
+  if (!fills) return;
   const had = new Set(ranked);
   for (const skill of skills) if (!had.has(skill)) yield skill;
 }

@@ -1,5 +1,6 @@
 import { foldLine, shorten } from '../../../lib/text/index.ts';
 import { bulletOf, type Skill } from '../skill/skill.ts';
+import { secondsUntilInspected } from '../trust/reasons.ts';
 
 /** How the catalog is written. What is written for one skill never breaks out of it, whatever its author wrote. */
 export interface CatalogFormat {
@@ -56,6 +57,12 @@ export const XML_ADDRESSES: CatalogFormat = { ...XML, ...elementsOf(({ id }) => 
 export function omissionLine(shown: number, of: number, { finds }: NamedTools): string {
   if (shown < of) return `${shown} of ${of} skills shown${finds ? '; list_skills(query) finds the rest' : ''}.`;
   return `Descriptions are shortened or left out${finds ? '; list_skills(query) shows them' : ''}.`;
+}
+
+/** The line that says that skills are missing which are not ready yet, and when to look again. */
+export function provisionalLine(missing: number, { finds }: NamedTools): string {
+  const again = finds ? 'call list_skills again' : 'they follow';
+  return `This list is provisional: ${missing} skill(s) are not ready yet; ${again} in about ${secondsUntilInspected(missing)} s.`;
 }
 
 /** Maximum tokens of one skill in a list. Descriptions are cut, ids never. */

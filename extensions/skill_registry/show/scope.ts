@@ -3,6 +3,7 @@ import { frozen } from '../catalog/read-only.ts';
 import { type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
+import { NOT_INSPECTED } from '../trust/reasons.ts';
 
 /** Why an existing skill is refused. Callers return SKILL_NOT_FOUND; only the usage event contains the reason. */
 export type Refusal =
@@ -76,10 +77,18 @@ export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (
 
 /** The skills that an agent sees in this turn, in catalog order. */
 export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
-  const pack = packSkills(snapshot, turn);
-  const bound = bindingsOf(snapshot, turn, pack);
-  const offered = pack ? [...pack.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
+  const { offered, bound } = offeredSkills(snapshot, turn);
   return offered.filter((skill) => refusalOf(skill, { bound, granted, turn }, 'offer') === undefined);
+}
+
+/** The skills that an agent would see in this turn if they were inspected already, and nothing held them then. */
+export function pendingSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
+  if (!snapshot.problems.some(({ code }) => code === 'SKILL_NOT_INSPECTED')) return [];
+  const { offered, bound } = offeredSkills(snapshot, turn);
+  return offered.filter(({ heldBecause, ...skill }) => {
+    if (heldBecause !== NOT_INSPECTED) return false;
+    return refusalOf(skill, { bound, granted, turn }, 'offer') === undefined;
+  });
 }
 
 /** Why the agent of this turn gets the skill through no door, even if it is bound; undefined when there is no such reason. */
@@ -167,6 +176,17 @@ interface Scope {
   readonly bound: Bound | undefined;
   readonly granted: Granted;
   readonly turn: TurnContext;
+}
+
+/** What this turn is offered, before each skill is checked. */
+function offeredSkills(
+  snapshot: Snapshot,
+  turn: TurnContext,
+): { readonly offered: readonly Skill[]; readonly bound: Bound | undefined } {
+  const pack = packSkills(snapshot, turn);
+  const bound = bindingsOf(snapshot, turn, pack);
+  const offered = pack ? [...pack.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
+  return { offered, bound };
 }
 
 /** Agents for which the config disables single skills. */

@@ -3,7 +3,7 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type CatalogTextOptions, catalogText } from './catalog-text.ts';
 import { BULLETS, type NamedTools, onceFor, XML, XML_ADDRESSES } from './formats.ts';
-import type { ThreadChoice } from './thread-choices.ts';
+import { choiceToKeep, type ThreadChoice } from './thread-choices.ts';
 
 export interface SystemTextOptions {
   readonly inject: SkillRegistryConfig['inject'];
@@ -21,6 +21,10 @@ export interface SystemTextOptions {
   readonly maxBodyTokens: number;
   /** Returns the visible skills that are most relevant to the prompt, best first, with pinned skills before all others. */
   readonly rank: () => Promise<readonly Skill[]>;
+  /** As of `CatalogTextOptions`. */
+  readonly hasPrompt: boolean;
+  readonly pending: number;
+  readonly unranked: () => Promise<number>;
   /** Returns those that a later turn of a thread may add. */
   readonly fitting: () => Promise<readonly Skill[]>;
   /** The choice of earlier turns of the thread. */
@@ -138,13 +142,13 @@ async function enforcedCatalog(
 }
 
 function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetTokens: number): Promise<string | null> {
-  const { catalog, rank, fitting, thread, tools, onListed } = options;
+  const { catalog, rank, fitting, thread, tools, onListed, hasPrompt, pending, unranked } = options;
   const isListed = setOf(skills);
   const pinned = catalog.pinned.length === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
   const only = async (ranked: Promise<readonly Skill[]>): Promise<readonly Skill[]> =>
     (await ranked).filter((skill) => isListed.has(skill));
   return catalogText(skills, {
-    ...{ budgetTokens, thread, pinned, tools, onListed },
+    ...{ budgetTokens, thread, pinned, tools, onListed, hasPrompt, pending, unranked },
     rank: () => only(rank()),
     fitting: () => only(fitting()),
     format: catalog.format === 'bullets' ? BULLETS : options.remoteClient ? XML_ADDRESSES : XML,
@@ -156,16 +160,16 @@ function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetToke
  * follow as catalog entries, for which at least a quarter of the budget is reserved.
  */
 async function bodiesText(skills: readonly Skill[], options: Writing): Promise<Listed> {
-  if (skills.length === 0) return { text: null, given: [] };
   const { budget_tokens: budget } = options.catalog;
+  if (skills.length === 0) return { text: await enforcedCatalog(skills, options, budget), given: [] };
   const count = await loadTokenCounter();
   const ranked = await firstRanking(skills, options);
   const all = chooseBodies(ranked, options, budget - HEADER_TOKENS, count);
-  if (all.size === skills.length) return { text: layOut(skills, all), given: skills };
+  if (all.size === skills.length && options.pending === 0) return { text: layOut(skills, all), given: skills };
   for (let share = 0.75; share > 0; share -= 0.25) {
     const chosen = chooseBodies(ranked, options, budget * share - HEADER_TOKENS, count);
     if (chosen.size === 0) break;
-    const note = `Instructions of ${chosen.size} of ${skills.length} skills are given; the others are listed.`;
+    const note = `Instructions of ${chosen.size} of ${skills.length + options.pending} skills are given; the others are listed.`;
     const bodies = `${layOut(skills, chosen)}\n\n${note}\n\n`;
     const rest = skills.filter((skill) => !chosen.has(skill));
     const catalog = await enforcedCatalog(rest, listedAs(options, ranked), Math.max(budget - count(bodies), 0));
@@ -175,30 +179,32 @@ async function bodiesText(skills: readonly Skill[], options: Writing): Promise<L
 }
 
 /** All skills, ranked for the first prompt of the thread. Later turns use the same ranking, so that the bodies stay the same. */
-async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTextOptions): Promise<readonly Skill[]> {
-  const before = thread?.get();
+async function firstRanking(
+  skills: readonly Skill[],
+  { rank, thread, pending, unranked, hasPrompt }: SystemTextOptions,
+): Promise<readonly Skill[]> {
+  // What is missing is known after the ranking.
+  const now = thread?.get()?.provisional === false ? undefined : await rank();
+  const missing = pending + (now ? await unranked() : 0);
+  const before = choiceToKeep(thread, missing === 0);
+  const provisional = before?.provisional ?? missing > 0;
   const byId = new Map(skills.map((skill) => [skill.id, skill]));
   const remembered =
     before?.kind === 'ranked' ? [...before.lines.keys()].flatMap((id) => byId.get(id) ?? []) : undefined;
-  const ranked = remembered ?? (await rank()).filter((skill) => byId.get(skill.id) === skill);
-  if (!remembered)
-    thread?.set({ kind: 'ranked', lines: new Map(ranked.slice(0, MAX_RANKED).map(({ id }) => [id, ''])) });
-  return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...skills])];
+  const ranked = remembered ?? (now ?? (await rank())).filter((skill) => byId.get(skill.id) === skill);
+  if (!remembered) {
+    const lines = new Map(ranked.slice(0, MAX_RANKED).map(({ id }) => [id, '']));
+    thread?.set({ kind: 'ranked', lines, provisional });
+  }
+  const others = provisional && hasPrompt ? [] : skills;
+  return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...others])];
 }
 
-type CatalogOptions = Pick<Writing, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools' | 'remoteClient' | 'onListed'>;
+type CatalogOptions = Omit<Writing, 'bodyTokens'>;
 
 /** Options for the catalog below the bodies, with the same ranking. */
-function listedAs({ catalog, tools, remoteClient, onListed }: Writing, ranked: readonly Skill[]): CatalogOptions {
-  return {
-    catalog,
-    tools,
-    remoteClient,
-    onListed,
-    rank: async () => ranked,
-    fitting: async () => [],
-    thread: undefined,
-  };
+function listedAs(options: Writing, ranked: readonly Skill[]): CatalogOptions {
+  return { ...options, rank: async () => ranked, fitting: async () => [], thread: undefined };
 }
 
 const HEADER = 'Available Skills:';

@@ -9,6 +9,8 @@ export interface CatalogChoice {
   readonly kind: 'described' | 'chosen' | 'ranked';
   /** Lines by id, in their order; empty texts for `ranked`. */
   readonly lines: ReadonlyMap<string, string>;
+  /** Whether skills were missing then. When none is any more, the thread chooses once more. */
+  readonly provisional: boolean;
 }
 
 /** The choice of one thread, to be read and replaced. */
@@ -21,6 +23,12 @@ export interface ThreadChoice {
 export interface ThreadChoices {
   /** Undefined without a thread; such a turn chooses all lines itself. */
   of(turn: TurnContext): ThreadChoice | undefined;
+}
+
+/** What a turn goes on from. @param isWhole - Whether no skill is missing now. */
+export function choiceToKeep(thread: ThreadChoice | undefined, isWhole: boolean): CatalogChoice | undefined {
+  const before = thread?.get();
+  return before?.provisional && isWhole ? undefined : before;
 }
 
 /** The end of a thread is not reported, so the least recently used are removed. */

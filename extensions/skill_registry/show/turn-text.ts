@@ -26,6 +26,8 @@ export interface VisibleSkills {
   readonly skills: readonly Skill[];
   /** Qualified ids of the skills whose bodies are in the instructions of the agent. */
   readonly given: ReadonlySet<string>;
+  /** How many more there will be: they are not inspected yet. */
+  readonly pending: number;
 }
 
 export type TurnText = (seen: VisibleSkills, prompt: string, turn: TurnContext) => Promise<string | null>;
@@ -37,7 +39,7 @@ const MAX_WAIT_MS = 1000;
 export function createTurnText(options: TurnTextOptions): TurnText {
   const { config, body, sentBodies } = options;
   const threads = createThreadChoices();
-  return async ({ skills, given }, prompt, turn) => {
+  return async ({ skills, given, pending }, prompt, turn) => {
     let found: Promise<Relevance> | undefined;
     const relevance = (): Promise<Relevance> => {
       found ??= relevanceOf(skills, prompt, options);
@@ -51,6 +53,9 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       inject: config.inject,
       catalog: config.catalog,
       maxBodyTokens: config.limits.skill_tokens,
+      hasPrompt: prompt.trim() !== '',
+      pending,
+      unranked: async () => (await relevance()).unranked,
       rank: async () => (await relevance()).ranked,
       fitting: async () => (await relevance()).fitting,
       thread: threads.of(turn),
@@ -68,6 +73,8 @@ interface Relevance {
   /** Pinned skills first. */
   readonly ranked: readonly Skill[];
   readonly fitting: readonly Skill[];
+  /** How many are in no index yet. */
+  readonly unranked: number;
 }
 
 async function relevanceOf(
@@ -78,13 +85,15 @@ async function relevanceOf(
   const { pinned } = config.catalog;
   const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
   // For an empty prompt no skill is relevant, and no index is needed.
-  if (prompt.trim() === '') return { ranked: kept, fitting: [] };
+  if (prompt.trim() === '') return { ranked: kept, fitting: [], unranked: 0 };
   await Promise.all([atMost(searcher.prepare(skills), MAX_WAIT_MS), meaning?.ready(prompt)]);
+  const unranked = searcher.unindexed(skills);
   const relevant = searcher.relevant(skills, prompt, meaning?.likeness(skills, prompt));
   const others = relevant.filter(({ skill }) => !kept.includes(skill));
   return {
     ranked: [...kept, ...others.map(({ skill }) => skill)],
     fitting: others.filter(({ fits }) => fits).map(({ skill }) => skill),
+    unranked,
   };
 }
 

@@ -6,6 +6,11 @@ import type { Skill } from '../skill/skill.ts';
 
 /** The reason of a skill that was never inspected. */
 export const NOT_INSPECTED = 'it is not inspected yet';
+/** A guess, from 10 milliseconds a skill: what serves agents inspects the rest in the background. */
+export function secondsUntilInspected(skills: number): number {
+  return Math.max(2, Math.ceil(skills / 100));
+}
+
 /** The reason of a skill whose files may be partly new and partly old. */
 export const CHANGE_WAITS: string =
   'a change of it was interrupted, and nothing undoes it in a root that nobody has approved (skill-registry trust allow in the root)';
