@@ -92,7 +92,7 @@ function* visibilityFacts(old: Header | undefined, now: Header, lineOf: LineOf):
   if (now.modelInvocable !== wasInvocable) {
     const what = now.modelInvocable
       ? 'Turns off `disable-model-invocation`: models may load the skill'
-      : 'Turns on `disable-model-invocation`: models no longer see the skill';
+      : 'Turns on `disable-model-invocation`: models no longer see the skill; an agent that proposes it can then only propose to remove it';
     yield fact(old ? 'warn' : 'info', what, 'disable-model-invocation');
   }
   if (now.userInvocable !== (old?.userInvocable ?? true)) {

@@ -30,6 +30,7 @@ import { diffFailed, proposalDuplicate, proposalLimit, proposalRejected } from '
 import { addEvent, insertProposal, type NewProposal, openDuplicate, reportPath, waitingOf } from './proposal-store.ts';
 import { rejectedBefore } from './rejected-before.ts';
 import { replaceText } from './skill-text.ts';
+import { skillTurnedOffBy, turnOffWarning, turnsOn } from './turned-off.ts';
 import type { ProposalInput, ProposalReceipt } from './types.ts';
 
 /** Characters of a justification, and of the reason of a decision. */
@@ -104,17 +105,38 @@ export async function submit(
       writer.step('row');
       return true;
     });
-    if (isStored) return { proposalId: row.id, file: join(writer.dataDir, reportPath(row)), state: row.state };
+    if (!isStored) continue;
+    const isSkillFile = request.path === request.location.skillFile;
+    const warning = isSkillFile ? turnOffWarning(request.before, request.after) : undefined;
+    const file = join(writer.dataDir, reportPath(row));
+    return { proposalId: row.id, file, state: row.state, ...(warning === undefined ? {} : { warning }) };
   }
 }
 
-/** Compares the proposal with the present content. Refuses a change that can never be applied. */
-export function requestOf(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
+/**
+ * Compares the proposal with the present content. Refuses a change that can never be applied. Of a skill that the agent has turned off
+ * itself it may only propose to turn it on again; whatever else it asks is answered as for a skill that is not there.
+ */
+function requestOf(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
+  const { kind = 'update' } = input;
+  // Without a turn the caller is a program of the owner, for which `writes` is no limit.
+  if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
+  const own = turn && kind === 'update' ? skillTurnedOffBy(context, input.skillId, turn) : undefined;
+  if (own) {
+    try {
+      const request = compared(context, { ...input, skillId: own.qualifiedId }, undefined);
+      if (request.path === request.location.skillFile && turnsOn(request.before, request.after)) return request;
+    } catch {
+      // The message could have lines of the text.
+    }
+  }
+  return compared(context, input, turn);
+}
+
+function compared(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
   const { kind = 'update', skillId, path = 'SKILL.md' } = input;
   const replaced = input.oldString ?? input.newString;
   const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
-  // Without a turn the caller is a program of the owner, for which `writes` is no limit.
-  if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   if (given !== (kind === 'delete' ? 0 : 1)) {
     throw invalidArgument(
       kind === 'delete'

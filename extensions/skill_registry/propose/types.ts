@@ -35,6 +35,8 @@ export interface ProposalReceipt {
   /** Absolute path of the report for people. It is written from the proposal and never read back. */
   readonly file: string;
   readonly state: ProposalState;
+  /** For its author: what the change would keep it from afterwards. Absent: nothing. */
+  readonly warning?: string;
 }
 
 export interface Recommendation {

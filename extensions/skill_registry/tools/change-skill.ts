@@ -127,11 +127,12 @@ interface ReceiptForModels {
   readonly proposal_id: string;
   readonly file: string;
   readonly state: string;
+  readonly warning?: string;
 }
 
 /** The receipt with the path of the report relative to the root, because a model must not get the path of the root. */
-function receiptForModels({ proposalId, file, state }: ProposalReceipt): ReceiptForModels {
-  return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, state };
+function receiptForModels({ proposalId, file, ...rest }: ProposalReceipt): ReceiptForModels {
+  return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, ...rest };
 }
 
 function visibleText(text: string | null = null): string | null {

@@ -45,10 +45,10 @@ describe('visibility', () => {
 
   it('warns when models lose a skill', async () => {
     expect(await told('visibility', OLD, withFields(HIDDEN))).toEqual([
-      'warn 4: Turns on `disable-model-invocation`: models no longer see the skill',
+      'warn 4: Turns on `disable-model-invocation`: models no longer see the skill; an agent that proposes it can then only propose to remove it',
     ]);
     expect(await told('visibility', null, withFields(HIDDEN))).toEqual([
-      'info 4: Turns on `disable-model-invocation`: models no longer see the skill',
+      'info 4: Turns on `disable-model-invocation`: models no longer see the skill; an agent that proposes it can then only propose to remove it',
     ]);
   });
 

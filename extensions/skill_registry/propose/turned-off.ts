@@ -1,0 +1,69 @@
+import type { TurnContext } from 'skill-registry/kernel';
+import type { ChangeContext } from '../history/change-context.ts';
+import { getBlob, lastRevision } from '../history/revisions.ts';
+import { folderOf, locationOfSkill } from '../history/skill-location.ts';
+import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
+import { findVisible } from '../show/scope.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+import type { Skill } from '../skill/skill.ts';
+import { fieldAt } from '../skill/yaml-fields.ts';
+import { rowOf } from './proposal-store.ts';
+
+/** With this field no model sees the skill, and so not the agent that has proposed it. */
+const FIELD = 'disable-model-invocation';
+
+/** What an agent is told whose proposal turns the skill off; undefined for any other. */
+export function turnOffWarning(before: Buffer | null, after: Buffer | null): string | undefined {
+  if (after === null || isOff(after) !== true || (before !== null && isOff(before) === true)) return undefined;
+  const removal = `old_string ${JSON.stringify(fieldLine(after.toString('utf8'))?.text)} and an empty new_string`;
+  return `Once this is approved, no model sees the skill any more, nor do you: it sets ${FIELD}. As long as nothing else changes it afterwards, you can propose exactly the removal of that line (${removal}), and nothing else.`;
+}
+
+/**
+ * A skill that the agent of this turn does not see only because its own approved proposal has turned it off, and nothing has changed it
+ * since. Of such a skill it may propose what `turnsOn` accepts.
+ */
+export function skillTurnedOffBy(context: ChangeContext, skillId: string, turn: TurnContext): Skill | undefined {
+  const { writer } = context;
+  const { skill, refusal } = findVisible(context.snapshot(), skillId, turn, context.granted(turn));
+  if (!skill || refusal !== 'SKILL_NOT_MODEL_INVOCABLE' || !turn.agentId || !writer.hasHistory()) return undefined;
+  const location = locationOfSkill(skill, context.sources(), context.root);
+  const database = writer.database();
+  const last = lastRevision(database, location.key);
+  if (!last?.proposal || last.kind !== 'proposal') return undefined;
+  const { author, state, base, path } = rowOf(database, last.proposal);
+  if (author !== `agent:${turn.agentId}` || state !== 'approved' || path !== location.skillFile) return undefined;
+  if (base !== null && isOff(getBlob(database, base)) !== false) return undefined;
+  const { files } = readFolderTree(folderOf(location), context.limits.file_bytes);
+  return treeDigest(files) === last.digest ? skill : undefined;
+}
+
+/** Whether a change of SKILL.md is exactly the removal of the field's line; a blank line may be left. */
+export function turnsOn(before: Buffer | null, after: Buffer | null): boolean {
+  if (before === null || after === null) return false;
+  const text = before.toString('utf8');
+  const line = fieldLine(text);
+  if (!line) return false;
+  const [start, end] = [text.slice(0, line.from), text.slice(line.from + line.text.length)];
+  const isRemoval = [start + end, start + (/\r?\n$/.exec(line.text)?.[0] ?? '') + end].includes(after.toString('utf8'));
+  return isRemoval && isOff(after) === false;
+}
+
+// --- internal ---
+
+function isOff(bytes: Buffer): boolean | undefined {
+  const { header } = parseSkill(bytes.toString('utf8'), '', '');
+  return header && !header.modelInvocable;
+}
+
+/** The line of the field with its end, and where it begins. */
+function fieldLine(text: string): { readonly text: string; readonly from: number } | undefined {
+  const { yaml = '', bodyOffset } = splitFrontmatter(text);
+  let from = text.slice(0, bodyOffset).lastIndexOf(yaml);
+  for (const line of yaml.match(/[^\n]*\n/g) ?? []) {
+    if (fieldAt([line.trimEnd()], 0)?.key === FIELD) return { text: line, from };
+    from += line.length;
+  }
+  return undefined;
+}
