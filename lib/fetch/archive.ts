@@ -33,16 +33,17 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
   const visit = bytes[0] === 0x1f && bytes[1] === 0x8b ? visitTar : isZip(bytes) ? visitZip : undefined;
   if (!visit) throw originRefused(shown, 'it is neither a .tar.gz nor a .zip.');
   const entries: ArchiveEntry[] = [];
-  let size = 0;
+  let [size, visited] = [0, 0];
   // Names and sizes are checked before any content is kept.
   await visit(bytes, shown, ({ kind, ...entry }) => {
     assertPlain(entry.path, kind, shown);
+    // Folders cost time as well.
+    if (++visited > MAX_ENTRIES) throw originRefused(shown, `it has more than ${MAX_ENTRIES} entries.`);
     if (kind !== 'file') return undefined;
     if (!Number.isSafeInteger(entry.size) || entry.size < 0) throw originRefused(shown, 'it has a file of no size.');
     size += entry.size;
-    if (entries.push({ ...entry, kind }) > MAX_ENTRIES)
-      throw originRefused(shown, `it has more than ${MAX_ENTRIES} entries.`);
-    if (size > MAX_TOTAL) throw originRefused(shown, `it has more than ${MAX_TOTAL} bytes, unpacked.`);
+    entries.push({ ...entry, kind });
+    if (size > MAX_TOTAL) throw tooLarge(shown);
     return undefined;
   });
   return {
@@ -70,6 +71,8 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
 /** For a whole archive: it may be a package with many other files beside the skill. */
 const MAX_ENTRIES = 50_000;
 const MAX_TOTAL = 512 * 1024 * 1024;
+/** Characters of all headers in a tar that say more of the next file: its long path, its times. */
+const MAX_HEADERS = 8 * 1024 * 1024;
 
 /** Called for each entry. Returns the function that takes its content, or undefined to skip it. May throw to stop. */
 type Visit = (entry: VisitedEntry) => ((content: Buffer) => void) | undefined;
@@ -80,11 +83,19 @@ interface VisitedEntry extends Omit<ArchiveEntry, 'kind'> {
 }
 
 function assertPlain(path: string, kind: VisitedEntry['kind'], shown: string): void {
-  const what = JSON.stringify(showName(path.slice(0, 200)));
+  const what = quoted(path);
   if (kind === 'link') throw originRefused(shown, `${what} is a link, which may lead to any file.`);
   if (kind === 'other') throw originRefused(shown, `${what} is no file.`);
   const inner = kind === 'folder' ? path.replace(/\/+$/, '') : path;
   if (inner !== '' && inner !== '.' && !isPlainPath(inner)) throw originRefused(shown, `${what} is no path below it.`);
+}
+
+function quoted(path: string): string {
+  return JSON.stringify(showName(path.slice(0, 200)));
+}
+
+function tooLarge(shown: string): Error {
+  return originRefused(shown, `it has more than ${MAX_TOTAL} bytes, unpacked.`);
 }
 
 function isZip(bytes: Buffer): boolean {
@@ -111,15 +122,27 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
     },
   });
   parser.on('error', fail);
+  parser.on('meta', limitHeaders(shown, fail));
+  // What it does not know it would leave out, or take under the short name.
+  parser.on('ignoredEntry', ({ path, type }) => fail(originRefused(shown, `${quoted(path)} is of the kind ${type}.`)));
+  let hasEnded = false;
+  parser.on('eof', () => {
+    hasEnded = true;
+  });
   const ended = new Promise<void>((resolve) => parser.on('end', resolve));
   const unzipped = createGunzip();
   unzipped.end(bytes);
   try {
-    let isFirst = true;
+    let size = 0;
     for await (const chunk of unzipped as AsyncIterable<Buffer>) {
       // The parser would unpack a second compression itself, in one step and without a limit.
-      if (isFirst && isPacked(chunk)) throw originRefused(shown, 'it is packed twice.');
-      isFirst = false;
+      if (size === 0 && isPacked(chunk)) throw originRefused(shown, 'it is packed twice.');
+      if (size === 0 && chunk.subarray(0, BLOCK).every((byte) => byte === 0))
+        throw originRefused(shown, 'it begins with no header of a file, so it is no tar.');
+      size += chunk.length;
+      if (size > MAX_TOTAL) throw tooLarge(shown);
+      // The parser keeps what comes after the end, and copies all of it for each chunk.
+      if (hasEnded) continue;
       parser.write(chunk);
       if (failure !== undefined) throw failure;
     }
@@ -131,10 +154,23 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
   await ended;
 }
 
+/** @returns what is called with the text of each such header. Each costs time, and a size that is no number would not be used. */
+function limitHeaders(shown: string, fail: (error: unknown) => void): (text: string) => void {
+  let [size, count] = [0, 0];
+  return (text) => {
+    size += text.length;
+    if (++count > MAX_ENTRIES || size > MAX_HEADERS)
+      fail(originRefused(shown, 'its headers are too many or too long.'));
+    if (/^[^\n=]*\bsize=(?!\d{1,15}\n)/m.test(text))
+      fail(originRefused(shown, 'it gives a size that is no number of bytes.'));
+  };
+}
+
 function isPacked(chunk: Buffer): boolean {
   return ['1f8b', '28b52ffd'].some((start) => chunk.toString('hex', 0, 4).startsWith(start));
 }
 
+const BLOCK = 512;
 const TAR_FILES: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFile']);
 
 function readTarEntry(entry: ReadEntry, visit: Visit, fail: (error: unknown) => void): void {
@@ -166,10 +202,26 @@ async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<voi
     // yauzl refuses paths that lead out of the archive, and contents whose size differs from the stated one.
     const { fromBufferPromise } = await import('yauzl');
     const zip = await fromBufferPromise(bytes, { strictFileNames: true });
-    for await (const entry of zip.eachEntry()) await readZipEntry(zip, entry, visit);
+    for await (const entry of zip.eachEntry()) {
+      await assertOneName(zip, entry, shown);
+      await readZipEntry(zip, entry, visit);
+    }
   } catch (error) {
     throw asRefused(error, shown);
   }
+}
+
+/**
+ * A name stands before the content of a file and in the list at the end; a third may stand in a field for other alphabets. Programs
+ * differ in which they take. @throws ORIGIN_REFUSED.
+ */
+async function assertOneName(zip: ZipFile, entry: Entry, shown: string): Promise<void> {
+  const { fileName: before } = await zip.readLocalFileHeaderPromise(entry);
+  const listed = entry.fileNameRaw;
+  const isPlain = listed.every((byte) => byte < 0x80);
+  if (before.equals(listed) && (!isPlain || listed.toString('latin1') === entry.fileName)) return;
+  const names = [before.toString('utf8'), entry.fileName].map(quoted).join(' and ');
+  throw originRefused(shown, `one of its files has two names: ${names}.`);
 }
 
 /** The upper half of the attributes is the mode, where the archive was made on Unix. */

@@ -13,18 +13,20 @@ export interface PackedEntry {
   readonly leadsTo?: string;
   /** What the archive says, where that is not true. Default: the size of the content. */
   readonly toldSize?: number;
+  /** In a zip, the name before the content, where it is not that of the list. */
+  readonly localPath?: string;
+  /** In a tar, records of a header before its own: `size` with `-1`. */
+  readonly pax?: Readonly<Record<string, string>>;
 }
 
 export function tarGz(entries: readonly PackedEntry[]): Buffer {
-  const blocks = entries.flatMap(({ path, content = '', mode = 0o644, type = 'File', leadsTo, toldSize }) => {
+  const blocks = entries.flatMap(({ path, content = '', mode = 0o644, type = 'File', leadsTo, toldSize, pax }) => {
     const bytes = Buffer.from(content);
     const header = new Header({
       ...{ path, mode, type, size: toldSize ?? bytes.length },
       ...(leadsTo === undefined ? {} : { linkpath: leadsTo }),
     });
-    const block = Buffer.alloc(BLOCK);
-    header.encode(block, 0);
-    return [block, bytes, Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK)];
+    return [...(pax ? paxBlocks(pax) : []), ...blocksOf(header, bytes)];
   });
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]));
 }
@@ -46,7 +48,10 @@ export function zip(entries: readonly PackedEntry[]): Buffer {
     fields.writeUInt32LE(packed.length, 14);
     fields.writeUInt32LE(entry.toldSize ?? bytes.length, 18);
     fields.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, name, packed]);
+    const before = Buffer.from(entry.localPath ?? entry.path);
+    const localFields = Buffer.from(fields);
+    localFields.writeUInt16LE(before.length, 22);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04'), localFields, before, packed]);
     list.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x03'), fields, restOf(entry, at), name]));
     parts.push(local);
     at += local.length;
@@ -72,6 +77,23 @@ const TYPES = {
   FIFO: 0o010000,
   Directory: 0o040000,
 };
+
+function blocksOf(header: Header, bytes: Buffer): readonly Buffer[] {
+  const block = Buffer.alloc(BLOCK);
+  header.encode(block, 0);
+  return [block, bytes, Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK)];
+}
+
+/** `<length of the whole record> <key>=<value>` for each. */
+function paxBlocks(records: Readonly<Record<string, string>>): readonly Buffer[] {
+  const text = Object.entries(records).map(([key, value]) => {
+    const rest = ` ${key}=${value}\n`;
+    const digits = `${rest.length + `${rest.length + 9}`.length}`.length;
+    return `${rest.length + digits}${rest}`;
+  });
+  const bytes = Buffer.from(text.join(''));
+  return blocksOf(new Header({ path: 'PaxHeader/x', type: 'ExtendedHeader', size: bytes.length, mode: 0o644 }), bytes);
+}
 
 function restOf({ mode = 0o644, type = 'File' }: PackedEntry, at: number): Buffer {
   const rest = Buffer.alloc(14);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describeError } from 'skill-registry/kernel';
 import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
 import { shownOrigin, withoutUser } from './address.ts';
+import { assertInputsEnd } from './git-inputs.ts';
 import type { OpenedOrigin, OriginEntry } from './opened-origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 import type { GitOrigin } from './types.ts';
@@ -21,6 +22,7 @@ export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED)
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const run = runnerIn(folder, origin, maxBytes);
+    await assertInputsEnd(origin, shownOrigin(origin), (args) => run(args, '', CONFIG_MS));
     const { commit, isTag } = await fetchAsNamed(run, origin, folder);
     const entries = entriesOf(await run(['ls-tree', '-r', '-z', '-l', '--full-tree', commit]));
     const objects = new Map(entries.map(({ path, object }) => [path, object]));
@@ -41,10 +43,11 @@ export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED)
 
 // --- internal ---
 
-type Run = (args: readonly string[], input?: string) => Promise<Buffer>;
+type Run = (args: readonly string[], input?: string, limitMs?: number) => Promise<Buffer>;
 
 /** A repository that takes longer is too large to be one of skills, or is not there. */
 const LIMIT_MS = 300_000;
+const CONFIG_MS = 10_000;
 const MAX_OUTPUT = 512 * 1024 * 1024;
 const MAX_FETCHED = 512 * 1024 * 1024;
 /** How often the size of what is fetched is looked at, in milliseconds. */
@@ -72,9 +75,9 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
     LC_ALL: 'C',
   };
   const own = protocol === 'http' ? ['-c', 'http.followRedirects=false'] : [];
-  return async (args, input = '') =>
+  return async (args, input = '', limitMs = LIMIT_MS) =>
     new Promise((resolve, reject) => {
-      const child = spawn('git', [...SETTINGS, ...own, ...args], { cwd: folder, env, timeout: LIMIT_MS });
+      const child = spawn('git', [...SETTINGS, ...own, ...args], { cwd: folder, env, timeout: limitMs });
       const output: Buffer[] = [];
       let [size, complaint] = [0, ''];
       const isTooLarge = (): boolean => sizeOf(folder) > maxBytes;
@@ -100,7 +103,7 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
         if (isTooLarge()) reject(originRefused(shown, `what is fetched of it has more than ${maxBytes} bytes.`));
         else if (status === 0) resolve(Buffer.concat(output));
         else if (size > MAX_OUTPUT) reject(originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`));
-        else if (signal !== null) reject(originUnavailable(shown, `no answer within ${LIMIT_MS / 1000} s`));
+        else if (signal !== null) reject(originUnavailable(shown, `git gave no answer within ${limitMs / 1000} s`));
         else reject(originUnavailable(shown, reasonIn(complaint)));
       });
       child.stdin.on('error', () => undefined);

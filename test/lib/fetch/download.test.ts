@@ -52,6 +52,17 @@ it('follows redirections that keep the rule, and none that leads elsewhere', asy
   await expect(download(`${url}/round`, 100)).rejects.toMatchObject({ code: 'ORIGIN_UNAVAILABLE' });
 });
 
+it.each(['localhost', '127.0.0.1', '127.1', '0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]', 'localhost.'])(
+  'is led from https elsewhere to %s over https neither',
+  async (host) => {
+    const leading = download(`https://${host}:1/`, 100, { from: 'https://example.com/' });
+    await expect(leading).rejects.toMatchObject({
+      code: 'ORIGIN_REFUSED',
+      message: expect.stringMatching(/which is this machine/),
+    });
+  },
+);
+
 it('says what is wrong with an address that gives nothing', async () => {
   const url = await serve((request, response) => {
     if (request.url === '/half') response.writeHead(200, { 'content-length': '10' }).end('half');
@@ -66,6 +77,8 @@ it('says what is wrong with an address that gives nothing', async () => {
 });
 
 it('tells the addresses of this machine by their names', () => {
-  expect(['localhost', '127.0.0.1', '127.9.9.9', '[::1]'].every(isLoopback)).toBe(true);
-  expect(['127.0.0.1.example.com', 'localhost.example.com', '10.0.0.1', ''].some(isLoopback)).toBe(false);
+  expect(['localhost', '127.0.0.1', '127.9.9.9', '[::1]', '[::ffff:7f00:1]'].every(isLoopback)).toBe(true);
+  expect(
+    ['127.0.0.1.example.com', 'localhost.example.com', '10.0.0.1', '[::ffff:a00:1]', '[::2]', ''].some(isLoopback),
+  ).toBe(false);
 });

@@ -59,6 +59,18 @@ it('refuses more than 50,000 entries', async () => {
   await expect(unpack(many, 'it')).rejects.toMatchObject({ message: expect.stringMatching(/more than 50000 entries/) });
 });
 
+it('refuses more than 50,000 folders', async () => {
+  const [header, end] = [gunzipSync(tarGz([{ path: 'a/', type: 'Directory' }])).subarray(0, 512), Buffer.alloc(1024)];
+  const many = gzipSync(Buffer.concat([Buffer.alloc(512 * 50_001, header), end]), { level: 1 });
+  await expect(unpack(many, 'it')).rejects.toMatchObject({ message: expect.stringMatching(/more than 50000 entries/) });
+});
+
+it('refuses more than 512 MiB as they come, also where no file is', async () => {
+  const mebibyte = gzipSync(Buffer.alloc(1024 * 1024));
+  const long = Buffer.concat([tarGz([{ path: 'a' }]), ...Array.from({ length: 513 }, () => mebibyte)]);
+  await expect(unpack(long, 'it')).rejects.toMatchObject({ message: expect.stringMatching(/more than 536870912/) });
+});
+
 it('refuses a file of another size than its archive says', async () => {
   const { read } = await unpack(zip([{ path: 'a', content: 'a'.repeat(1_000), toldSize: 10 }]), 'it');
   await expect(read(['a'])).rejects.toMatchObject({ code: 'ORIGIN_REFUSED' });

@@ -1,0 +1,125 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { originRefused } from '../../../lib/fetch/index.ts';
+import { futureRealPath } from '../../../lib/files/index.ts';
+import { showName } from '../../../lib/text/index.ts';
+import type { GitOrigin } from './types.ts';
+
+/** Runs git with nothing to read. @returns what it prints. */
+type Ask = (args: readonly string[]) => Promise<Buffer>;
+
+/**
+ * Refuses what git would read without an end: a pipe or a device in a repository of this machine, or named by a configuration. The
+ * program that git starts in the other repository would take `/dev/stdin` for what git sends it, and each would wait for the other.
+ *
+ * @throws ORIGIN_REFUSED.
+ */
+export async function assertInputsEnd({ url }: GitOrigin, shown: string, ask: Ask): Promise<void> {
+  await assertConfigEnds([], shown, ask);
+  if (!url.startsWith('file:')) return;
+  const at = fileURLToPath(url).replace(/\/+$/, '');
+  const folders = new Set([at, `${at}.git`].flatMap((folder) => gitFolder(folder) ?? []));
+  let seen = 0;
+  for (const folder of folders) {
+    for (const { name, kind } of entriesOf(folder)) {
+      const path = join(folder, name);
+      if (++seen > MAX_ENTRIES) throw originRefused(shown, `${quoted(at)} has more than ${MAX_ENTRIES} files of git.`);
+      if (kind === 'folder') folders.add(path);
+      else if (kind === 'link' && kindOf(futureRealPath(path)) === 'folder') folders.add(futureRealPath(path));
+      else if (isEndless(path)) throw originRefused(shown, `its ${quoted(path)} is no file. ${NO_END}`);
+    }
+    for (const other of foldersNamedIn(folder)) folders.add(other);
+    for (const name of ['config', 'config.worktree'])
+      if (kindOf(join(folder, name)) === 'file') await assertConfigEnds(['--file', join(folder, name)], shown, ask);
+  }
+}
+
+// --- internal ---
+
+/** Of a repository with its objects; git packs them. */
+const MAX_ENTRIES = 200_000;
+/** Configurations that include each other. */
+const MAX_INCLUDED = 100;
+const NO_END = 'It has no end that git could wait for. Remove it, and try again.';
+
+/** @param which - Arguments that name a file. Default: all that git reads. */
+async function assertConfigEnds(
+  which: readonly string[],
+  shown: string,
+  ask: Ask,
+  seen = new Set<string>(),
+): Promise<void> {
+  const listing = (await ask(['config', '--null', '--show-origin', '--no-includes', ...which, '--list'])).toString(
+    'utf8',
+  );
+  const parts = listing.split('\0');
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const file = (parts[at] ?? '').replace(/^file:/, '');
+    const [key = '', ...lines] = (parts[at + 1] ?? '').split('\n');
+    const named = resolve(dirname(file), lines.join('\n').replace(/^~(?=\/)/, homedir()));
+    if (named.includes('\0') || lines.length === 0) continue;
+    if (isEndless(named)) throw originRefused(shown, `${key} of ${quoted(file)} names ${quoted(named)}. ${NO_END}`);
+    if (!/^include(?:if\..*)?\.path$/s.test(key) || seen.has(named) || kindOf(named) !== 'file') continue;
+    if (seen.add(named).size > MAX_INCLUDED)
+      throw originRefused(shown, `${quoted(file)} includes more than ${MAX_INCLUDED} other files.`);
+    await assertConfigEnds(['--file', named], shown, ask, seen);
+  }
+}
+
+/** The folder that git takes for a repository at a path: it, the one below it, or the one that a file in it names. */
+function gitFolder(path: string): string | undefined {
+  const below = join(path, '.git');
+  if (kindOf(below) === 'file') return resolve(path, firstLine(below).replace(/^gitdir: */, ''));
+  return [below, path].find((folder) => kindOf(folder) === 'folder' && kindOf(join(folder, 'objects')) !== undefined);
+}
+
+/** Of a work tree that has its own, and of objects that lie in other repositories. */
+function foldersNamedIn(folder: string): readonly string[] {
+  const common = join(folder, 'commondir');
+  const others = join(folder, 'info', 'alternates');
+  return [
+    ...(kindOf(common) === 'file' ? [resolve(folder, firstLine(common))] : []),
+    ...(kindOf(others) === 'file' ? linesOf(others).map((line) => resolve(folder, line)) : []),
+  ];
+}
+
+function linesOf(file: string): readonly string[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
+}
+
+function firstLine(file: string): string {
+  return linesOf(file)[0] ?? '';
+}
+
+type Kind = 'file' | 'folder' | 'link' | 'other';
+
+function entriesOf(folder: string): readonly { readonly name: string; readonly kind: Kind | undefined }[] {
+  if (kindOf(folder) !== 'folder') return [];
+  return readdirSync(folder).map((name) => ({ name, kind: kindOf(join(folder, name)) }));
+}
+
+/** Undefined: nothing is there. */
+function kindOf(path: string): Kind | undefined {
+  try {
+    const stats = lstatSync(path);
+    return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'link' : 'other';
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a path leads to a pipe or a device. `/dev/stdin` is another one in each process, so that it is told by its name. */
+function isEndless(path: string, hops = 20): boolean {
+  const at = join(futureRealPath(dirname(path)), basename(path));
+  if (/^\/(?:dev|proc)\//.test(at)) return at !== '/dev/null';
+  const kind = kindOf(at);
+  if (kind !== 'link') return kind === 'other';
+  return hops === 0 || isEndless(resolve(dirname(at), readlinkSync(at)), hops - 1);
+}
+
+function quoted(path: string): string {
+  return JSON.stringify(showName(path.slice(0, 200)));
+}
