@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 /** What a person is told when a change was made and the skill is held. */
 export function heldText(skillId: string, heldBecause: string): string {
   return printable(
-    `${skillId} is held, no agent is given it: ${heldBecause}; see skill-registry trust show ${skillId}\n`,
+    `${skillId} is held, no agent is given it: ${heldBecause}; other programs that read this folder see it; see skill-registry trust show ${skillId}\n`,
   );
 }
 

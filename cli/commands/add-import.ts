@@ -5,23 +5,22 @@ import { decisionAbout, type SkillToAdd } from '../../extensions/skill_registry/
 import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
+import { appliedOrRefused, askAbout, commandAgain, type LettingOptions, refusedOf } from '../blocked-skills.ts';
 import { findingLines } from '../finding-lines.ts';
 import { printHeld } from '../held-text.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import {
   actorOf,
   assertCanAsk,
-  type ConfirmedOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
-  isConfirmedOrYes,
   printJson,
   type Terminal,
   withProgress,
 } from '../terminal.ts';
 
-export interface AddFlags extends ConfirmedOptions {
+export interface AddFlags extends LettingOptions {
   readonly skill?: readonly string[];
   readonly all?: boolean;
   readonly to?: string;
@@ -30,12 +29,12 @@ export interface AddFlags extends ConfirmedOptions {
   readonly dryRun?: boolean;
 }
 
-export interface ImportFlags extends ConfirmedOptions {
+export interface ImportFlags extends LettingOptions {
   readonly name?: string;
 }
 
 /** `skill-registry add`. With `--json`: `{ origin, source, skills: [SkillToAdd],
- * already_installed: [string], unreadable, installed: [ChangedSkill] }`. */
+ * already_installed: [string], unreadable, installed: [ChangedSkill], refused: [RefusedSkill] }`. */
 export async function add(
   what: string | undefined,
   options: GlobalOptions & AddFlags,
@@ -54,9 +53,16 @@ export async function add(
   const shown = [...describeInstalled(plan), ...(isNothing ? nothing : [describePlan(plan)])].join('\n');
   if (options.dryRun && !options.json) terminal.out(`${shown}\n`);
   else terminal.err(`${shown}\n`);
-  const isMeant = !options.dryRun && !isNothing && (await isConfirmedOrYes(questionOf(plan), options, terminal));
-  if (isMeant && !options.trust) approveSource(plan, options, terminal);
-  const installed = isMeant ? await withProgress('Installing', terminal, plan.apply(actorOf(options, terminal))) : [];
+  const isAsked = !options.dryRun && !isNothing;
+  const answer = isAsked ? await askAbout('Install', plan.skills, options, terminal) : undefined;
+  if (answer?.isAny && !options.trust) approveSource(plan, options, terminal);
+  const applying = answer?.isMeant ? plan.apply(actorOf(options, terminal), answer.options) : Promise.resolve([]);
+  const again = (id: string): string => commandAgain(wordsOf(what, id, options), options);
+  const { changed: installed, refused } = await appliedOrRefused(
+    withProgress('Installing', terminal, applying),
+    again,
+    terminal,
+  );
   if (options.json)
     printJson(terminal, {
       origin: plan.origin,
@@ -65,20 +71,24 @@ export async function add(
       already_installed: plan.installed,
       unreadable: plan.unreadable,
       installed: installed.map(toWire),
+      refused,
     });
-  for (const [at, { id, revision }] of installed.entries()) {
+  const places = new Map(plan.skills.map(({ id, folder }) => [id, folder]));
+  for (const { id, revision } of installed) {
     const how = revision === undefined ? 'is linked' : `is installed, as revision ${revision}`;
-    terminal.err(`${printable(id)} ${how}: ${printable(plan.skills[at]?.folder ?? '')}\n`);
+    terminal.err(`${printable(id)} ${how}: ${printable(places.get(id) ?? '')}\n`);
   }
-  const folders = new Set(installed.map((_, at) => futureRealPath(plan.skills[at]?.folder ?? '')));
+  const folders = new Set(installed.map(({ id }) => futureRealPath(places.get(id) ?? '')));
   await printHeld(opened.registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
   await opened.registry.close();
-  return isMeant || isNothing || options.dryRun ? EXIT.done : EXIT.problem;
+  const isRefused = refused.length > 0 || (options.dryRun && refusedOf(plan.skills, options).length > 0);
+  return isRefused || (isAsked && !answer?.isMeant) ? EXIT.problem : EXIT.done;
 }
 
 /**
  * `skill-registry import`. Without a terminal and without `--yes` it shows what it would write, and writes nothing. With `--json`:
- * `{ from, skills: [SkillToAdd], already_imported: [string], refused, left_out, unrendered, prompt, manifest, created: [ChangedSkill] }`.
+ * `{ from, skills: [SkillToAdd], already_imported: [string], refused, left_out, unrendered, prompt, manifest, created: [ChangedSkill],
+ * blocked: [RefusedSkill] }`.
  */
 export async function importSkills(
   path: string,
@@ -91,9 +101,13 @@ export async function importSkills(
   const isShownOnly = !options.yes && !terminal.ask;
   const print = isShownOnly && !options.json ? terminal.out : terminal.err;
   print(`${describeImport(plan)}\n`);
-  const isMeant =
-    !isShownOnly && skills.length > 0 && (await isConfirmedOrYes(importQuestion(plan), options, terminal));
-  const created = isMeant ? await plan.apply(actorOf(options, terminal)) : [];
+  const answer = isShownOnly || skills.length === 0 ? undefined : await askAbout('Write', skills, options, terminal);
+  const name = options.name === undefined ? [] : ['--name', options.name];
+  const { changed: created, refused: blocked } = await appliedOrRefused(
+    answer?.isMeant ? plan.apply(actorOf(options, terminal), answer.options) : Promise.resolve([]),
+    () => commandAgain(['import', path, ...name], options),
+    terminal,
+  );
   if (options.json)
     printJson(terminal, {
       from: plan.origin,
@@ -105,6 +119,7 @@ export async function importSkills(
       prompt: prompt ?? null,
       manifest: prompt === undefined ? null : manifestOf(plan),
       created: created.map(toWire),
+      blocked,
     });
   else if (prompt !== undefined) {
     terminal.err('\nWhat stays of the prompt, to put in its place:\n\n');
@@ -119,7 +134,8 @@ export async function importSkills(
   await printHeld(registry, ({ id }) => ids.has(id), terminal);
   await registry.close();
   const isThere = skills.length === 0 && installed.length > 0;
-  const isDone = isShownOnly ? isThere || skills.length > 0 : (isThere || isMeant) && refused.length === 0;
+  const isWritten = (isThere || answer?.isMeant) && refused.length + blocked.length === 0;
+  const isDone = isShownOnly ? isThere || skills.length > 0 : isWritten;
   return isDone ? EXIT.done : EXIT.problem;
 }
 
@@ -170,10 +186,11 @@ function describeSource(source: string | undefined): readonly string[] {
   return [`  ${printable(who)} (${printable(source)})`];
 }
 
-function questionOf({ skills }: AddPlan): string {
-  const what = skills.length === 1 ? printable(skills[0]?.id ?? '') : `these ${skills.length} skills`;
-  const blocks = skills.flatMap(({ findings }) => findings).filter(({ level }) => level === 'block').length;
-  return `Install ${what}${blocks > 0 ? `, although ${blocks} finding(s) look like an attack` : ''}?`;
+/** Of a command that takes one skill of the same plan. */
+function wordsOf(what: string | undefined, id: string, { frozen, to, link }: AddFlags): readonly string[] {
+  const where = to === undefined ? [] : ['--to', to];
+  if (frozen || what === undefined) return ['add', '--frozen', ...where];
+  return ['add', what, '--skill', id, ...where, ...(link ? ['--link'] : [])];
 }
 
 function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
@@ -228,10 +245,6 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
 function listed(names: readonly string[]): string {
   const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '';
   return `${names.slice(0, MAX_SHOWN).join(', ')}${more}`;
-}
-
-function importQuestion({ skills }: ImportPlan): string {
-  return `Write ${skills.length === 1 ? printable(skills[0]?.id ?? '') : `these ${skills.length} skills`}?`;
 }
 
 function manifestOf({ installed, skills }: ImportPlan) {

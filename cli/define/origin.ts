@@ -13,7 +13,7 @@ import {
 
 /** Commands about where skills come from, and go to. */
 export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
-  withActor(make('add', 'install skills from anywhere, after showing what they are', 'skill-registry add owner/repo'))
+  withLetting(make('add', 'install skills from anywhere, after showing what they are', 'skill-registry add owner/repo'))
     .argument('[what]', WHAT)
     .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
     .option('--all', 'all skills that are there')
@@ -24,7 +24,7 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
     .action(async (what: string | undefined, options: GlobalOptions & AddFlags) =>
       done(await (await import('../commands/add-import.ts')).add(what, options, terminal)),
     );
-  withActor(
+  withLetting(
     make(
       'import',
       'turn role templates, or the sections of a long prompt, into skills, after showing them',
@@ -39,7 +39,7 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
     .action(async (path: string, options: GlobalOptions & ImportFlags) =>
       done(await (await import('../commands/add-import.ts')).importSkills(path, options, terminal)),
     );
-  withActor(
+  withLetting(
     make(
       'update',
       'bring installed skills up to date, and keep what was changed here',
@@ -82,6 +82,14 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
 
 const WHAT =
   'owner/repo[/path][@ref], a git address (#ref after it), npm:name[@range], a page with skills, a .tar.gz or .zip, or a folder (./x)';
+
+function withLetting(command: Command): Command {
+  return withActor(command).option(
+    '--allow-block <id@digest>',
+    'let in a skill that looks like an attack, with exactly the files of this digest, which the refusal prints; repeatable',
+    collect,
+  );
+}
 
 function withActor(command: Command): Command {
   return command

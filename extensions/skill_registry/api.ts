@@ -23,6 +23,8 @@ export type * from './inspect/types.ts';
 export type * from './origin/publish/types.ts';
 export type {
   AddPlan,
+  ApplyOptions,
+  ChangedSkill,
   ImportPlan,
   Origins,
   SkillToAdd,

@@ -18,7 +18,7 @@ import {
   text,
   wellFormedText,
 } from '../../lib/arguments/index.ts';
-import type { Actor, AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
+import type { AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
 import type { Workflows } from './workflow/types.ts';
 
 /**
@@ -220,7 +220,9 @@ const ORIGIN: Methods<SkillRegistry['origin']> = {
 };
 
 function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
-  return { ...plan, apply: async (given) => plan.apply(actor(given, 'apply: actor') as Actor) };
+  const checks = { actor, options: optional(onlyFields({ allowBlock: optional(textList) })) };
+  const apply: P['apply'] = async (...given) => plan.apply(...(checkCall('apply', checks, given) as typeof given));
+  return { ...plan, apply };
 }
 
 const ADMIN: Methods<SkillRegistryAdmin> = {
@@ -288,12 +290,8 @@ function checked<T extends object>(name: string, target: T, methods: Methods<T>,
         index === position && one !== undefined ? at(one as TurnContext) : one,
       );
     const isSynchronous = SYNCHRONOUS.has(method) && !(name === 'proposals' && method === 'list');
-    return [
-      method,
-      isSynchronous
-        ? (...given: unknown[]) => call?.(...check(given))
-        : async (...given: unknown[]) => call?.(...check(given)),
-    ];
+    const run = (...given: unknown[]): unknown => call?.(...check(given));
+    return [method, isSynchronous ? run : async (...given: unknown[]) => run(...given)];
   });
   return { ...target, ...Object.fromEntries(wrapped) };
 }

@@ -6,6 +6,7 @@ import type { SkillCheck, ValidateSkillOptions } from './validate/validate-skill
 export { type CodedError, isCodedError } from '../../lib/errors/index.ts';
 export type {
   AddPlan,
+  ApplyOptions,
   CustomSkill,
   CustomSource,
   Finding,

@@ -20,6 +20,6 @@ export {
 export { findKeys, withoutKeys } from './keys.ts';
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { didYouMean, nearestIds } from './nearest.ts';
-export { countedWords, estimateTokens, formatTable, printable, wrapWords } from './terminal-text.ts';
+export { countedWords, estimateTokens, formatTable, printable, shellWord, wrapWords } from './terminal-text.ts';
 export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';
 export { toWire, toWireDeep, type Wire } from './wire.ts';

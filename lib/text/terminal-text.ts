@@ -89,6 +89,11 @@ export function wrapWords(text: string, width: number = Number.POSITIVE_INFINITY
     .join('\n');
 }
 
+/** A word as a POSIX shell reads it: in single quotes where it would read something else. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 // --- internal ---
 
 let wrapAnsi: typeof wrapAnsiOf | undefined;

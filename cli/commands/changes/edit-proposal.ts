@@ -6,7 +6,7 @@ import type { SkillRegistry } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import type { EditedProposal, ProposedText } from '../../../extensions/skill_registry/host.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
-import { printable } from '../../../lib/text/index.ts';
+import { printable, shellWord } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
@@ -167,11 +167,6 @@ const CORRECTABLE: ReadonlySet<string> = new Set([
   'SKILL_INVALID',
 ]);
 const TEMPORARY: ReadonlySet<string> = new Set(['HISTORY_BUSY', 'STORE_UNAVAILABLE', 'WRITE_FAILED']);
-
-/** In single quotes where a shell would read it otherwise. */
-function shellWord(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
 
 function withAdvice(error: unknown, advice: string): CodedError {
   const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';

@@ -121,9 +121,10 @@ function hiddenProblem({ file, fillsLeft }: Skill, reason: string): Problem {
   return { code: 'SKILL_HIDDEN', severity: 'warning', file, message };
 }
 
-function heldProblem({ qualifiedId, file, heldBecause }: Skill, shownAs: string): Problem {
+function heldProblem({ qualifiedId, dir, file, heldBecause }: Skill, shownAs: string): Problem {
   const remedy = `See it with "skill-registry trust show ${qualifiedId}", then allow it with "skill-registry trust allow ${qualifiedId}" or remove it.`;
-  const message = `No agent is given "${shownAs}", because it is held: ${heldBecause}. ${remedy}`;
+  const others = dir === null ? '' : ' Other programs that read this folder see it.';
+  const message = `No agent is given "${shownAs}", because it is held: ${heldBecause}.${others} ${remedy}`;
   return { code: 'SKILL_HELD', severity: 'warning', file, message, details: { skill_id: shownAs } };
 }
 

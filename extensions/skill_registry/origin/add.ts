@@ -7,14 +7,15 @@ import { countTokens } from '../../../lib/text/index.ts';
 import { confusableIds } from '../catalog/confusable-ids.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
-import { inspectSkill } from '../inspect/inspect-skill.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { slugOf } from '../skill/skill.ts';
+import type { InspectedSkill } from '../trust/inspect-files.ts';
 import { assertNotRevoked } from '../trust/sources.ts';
 import { textProblems } from '../validate/changed-text.ts';
 import { parseOrigin, shownOrigin, sourceFields, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
+import { blockedAs, inspectIncoming, writeAllowed } from './let-in.ts';
 import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
 import { openOrigin } from './open-origin.ts';
 import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
@@ -53,18 +54,21 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
         broken.push(skill.skillFile);
         continue;
       }
-      const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
+      const looked = await inspectIncoming(files);
+      const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut, looked };
       skills.push(await skillToAdd(context, location, skill.header, files, along));
       const entry = lockEntryOf(opened, skill, files, context.root);
       const lock = { name: lockName(skill), entry, before: undefined };
-      writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, lock });
+      writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', looked, origin: shown, lock });
     }
     return {
       ...{ origin: shown, source, skills, installed, unreadable: [...unreadable, ...broken] },
-      apply: async (actor) =>
-        options.link && origin.kind === 'folder'
-          ? linkSkills(context, origin.path, chosen, writes)
-          : writeSkills(context, writes, actor),
+      apply: (actor, allowed = {}) =>
+        writeAllowed(writes, actor, allowed, async (taken) =>
+          options.link && origin.kind === 'folder'
+            ? linkSkills(context, origin.path, chosen, taken)
+            : writeSkills(context, taken, actor),
+        ),
     };
   } finally {
     opened.close();
@@ -97,7 +101,12 @@ export async function skillToAdd(
   location: SkillLocation,
   header: ReadableSkill['header'],
   files: readonly IncomingFile[],
-  along: { readonly ids: readonly string[]; readonly isAlong: boolean; readonly leftOut: number },
+  along: {
+    readonly ids: readonly string[];
+    readonly isAlong: boolean;
+    readonly leftOut: number;
+    readonly looked: InspectedSkill;
+  },
 ): Promise<SkillToAdd> {
   const { skillId: id, validation } = location;
   const { byId, skills } = context.snapshot();
@@ -114,7 +123,8 @@ export async function skillToAdd(
     alongWith: along.isAlong,
     folder: folderOf(location),
     collides: collisionWith(context, location),
-    findings: (await inspectSkill(files)).findings,
+    findings: along.looked.inspection.findings,
+    blocked: blockedAs(id, along.looked),
     problems: [
       ...textProblems(text, id, validation),
       ...runSteps(confusableIds([...skills.filter((one) => one.id !== id), isNamed])).filter(

@@ -5,7 +5,8 @@ import { isPlainPath } from '../../../lib/files/index.ts';
 import { isLoopback } from '../../../lib/loopback/index.ts';
 import { PACKAGE_NAME } from '../config/package-name.ts';
 import { originInvalid } from './errors.ts';
-import type { ArchiveOrigin, GitOrigin, LockEntry, NpmOrigin, Origin, WellKnownOrigin } from './types.ts';
+import type { ArchiveOrigin, GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './origin.ts';
+import type { LockEntry } from './types.ts';
 
 /**
  * Reads what a person gives: `owner/repo[/path][@ref]` on GitHub, a git address (`[#ref]` after it), `npm:name[@range]`, a page

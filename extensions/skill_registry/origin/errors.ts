@@ -1,5 +1,8 @@
 import { CodedError } from 'skill-registry/kernel';
 import { didYouMean } from '../../../lib/text/index.ts';
+import type { Finding } from '../inspect/types.ts';
+import { blockReason } from '../trust/reasons.ts';
+import type { ChangedSkill } from './types.ts';
 
 /** The text names nothing from which skills can be taken. */
 export function originInvalid(what: string, why: string, cause?: unknown): CodedError<'ORIGIN_INVALID'> {
@@ -19,6 +22,29 @@ export function lockInvalid(file: string, why: string): CodedError<'LOCK_INVALID
 export function planOutdated(skillId: string, what: string): CodedError<'SHOWN_CHANGED'> {
   const message = `${what} since ${JSON.stringify(skillId)} was looked at: somebody has edited it, or another command has run meanwhile. Nothing was written. Run the command again to see what it would do now.`;
   return new CodedError('SHOWN_CHANGED', message, { skill_id: skillId });
+}
+
+/**
+ * What looks like an attack is written only when a person has let in exactly these files.
+ *
+ * @param changed - The others, which are written.
+ */
+export function skillBlocked(
+  refused: readonly { readonly skillId: string; readonly allowBlock: string; readonly findings: readonly Finding[] }[],
+  changed: readonly ChangedSkill[],
+): CodedError<'SKILL_BLOCKED'> {
+  const whys = refused.map(({ skillId, findings }) => `"${skillId}" looks like an attack: ${blockReason(findings)}.`);
+  const done = changed.length === 0 ? '' : ` The others are written: ${changed.map(({ id }) => id).join(', ')}.`;
+  const names = refused.map(({ allowBlock }) => allowBlock);
+  const advice = `A person who has read it lets in exactly these files with allowBlock: ${JSON.stringify(names)}, or at the command line with --allow-block.`;
+  return new CodedError('SKILL_BLOCKED', `${whys.join(' ')} Nothing of it was written.${done} ${advice}`, {
+    refused: refused.map((one) => ({
+      skill_id: one.skillId,
+      allow_block: one.allowBlock,
+      findings: one.findings,
+    })),
+    changed,
+  });
 }
 
 /** An origin has several skills, and nobody said which to take. */

@@ -6,8 +6,8 @@ import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
 import { shownOrigin, withoutUser } from './address.ts';
 import { assertInputsEnd } from './git-inputs.ts';
 import type { OpenedOrigin, OriginEntry } from './opened-origin.ts';
+import type { GitOrigin } from './origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
-import type { GitOrigin } from './types.ts';
 
 /**
  * Fetches one commit of a repository with the system's git, into a bare repository in a temporary folder, one commit deep. Nothing

@@ -6,8 +6,8 @@ import { originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
 import { shownOrigin } from './address.ts';
 import { MAX_ARCHIVE, type OpenedOrigin } from './opened-origin.ts';
+import type { NpmOrigin } from './origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
-import type { NpmOrigin } from './types.ts';
 
 /**
  * Fetches a package from the npm registry in the person's own npm configuration. npm runs in an empty folder, so that it

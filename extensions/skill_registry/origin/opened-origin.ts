@@ -1,7 +1,7 @@
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { isPlainPath, isPrivatePath } from '../../../lib/files/index.ts';
 import { isLeftover } from '../history/skill-tree.ts';
-import type { Origin } from './types.ts';
+import type { Origin } from './origin.ts';
 
 /** Of one skill. */
 export const MAX_SKILL_FILES = 1_000;

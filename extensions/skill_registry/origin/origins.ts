@@ -10,7 +10,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import { slugOf } from '../skill/skill.ts';
 import { rootNotApproved } from './errors.ts';
 import { assertLock, changeLock, readLock } from './lock.ts';
-import type { Origins, RemovedSkill } from './types.ts';
+import type { ApplyOptions, Origins, RemovedSkill } from './types.ts';
 import { installedLocation } from './write-skill.ts';
 
 /** @param mayFollowLock - A person has approved the root. */
@@ -19,11 +19,11 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
     if (!mayFollowLock) throw rootNotApproved();
   };
   /** Errors of `apply` are explained as those of the history. */
-  const explained = <P extends { apply(actor: Actor): Promise<unknown> }>(plan: P): P => ({
+  const explained = <P extends { apply(actor: Actor, options?: ApplyOptions): Promise<unknown> }>(plan: P): P => ({
     ...plan,
-    apply: async (actor: Actor) => {
+    apply: async (actor: Actor, options?: ApplyOptions) => {
       try {
-        return await plan.apply(actor);
+        return await plan.apply(actor, options);
       } catch (error) {
         throw context.writer.explain(error);
       }

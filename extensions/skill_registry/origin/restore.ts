@@ -4,6 +4,7 @@ import { slugOf } from '../skill/skill.ts';
 import { assertNotRevoked } from '../trust/sources.ts';
 import { skillToAdd } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
+import { inspectIncoming, writeAllowed } from './let-in.ts';
 import { isAsLocked, readLock } from './lock.ts';
 import { createOriginCache, type OriginCache } from './open-origin.ts';
 import type { AddPlan, LockEntry, SkillToAdd } from './types.ts';
@@ -37,7 +38,7 @@ export async function planRestore(context: ChangeContext, to: string | undefined
   const writes = fetched.map(({ write }) => write);
   return {
     ...{ origin: 'skills-lock.json', skills: fetched.map(({ view }) => view), installed: [], unreadable: [] },
-    apply: async (actor) => (writes.length === 0 ? [] : writeSkills(context, writes, actor)),
+    apply: (actor, allowed = {}) => writeAllowed(writes, actor, allowed, (taken) => writeSkills(context, taken, actor)),
   };
 }
 
@@ -56,14 +57,16 @@ async function fetchLocked(
     throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
   }
   const location = locationFor(context, skill.id, to);
+  const looked = await inspectIncoming(files);
   return {
-    view: await skillToAdd(context, location, skill.header, files, { ids, isAlong: false, leftOut }),
+    view: await skillToAdd(context, location, skill.header, files, { ids, isAlong: false, leftOut, looked }),
     write: {
       location,
       files,
       gone: [],
       conflicts: [],
       kind: 'installed',
+      looked,
       origin: shownOrigin(origin),
       lock: { name, entry, before: entry },
     },

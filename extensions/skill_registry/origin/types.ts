@@ -106,12 +106,22 @@ export interface AddPlan {
   /** Paths of files that look like a skill, but cannot be read as one. */
   readonly unreadable: readonly string[];
   /**
-   * Installs them.
+   * Installs them, but for those that are `blocked` and not in `allowBlock`.
    *
-   * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED; SHOWN_CHANGED when the lock
-   *   says something else of one of them than when this was planned, and nothing was written.
+   * @throws SKILL_BLOCKED when some were refused because of a `block` finding and the others are written: `details.refused` has
+   *   `skill_id`, `allow_block` and `findings` of each, `details.changed` what this would have returned. SKILL_INVALID, SKILL_EXISTS,
+   *   SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED, TRUST_UNUSABLE; SHOWN_CHANGED when the lock says something
+   *   else of one of them than when this was planned, and nothing was written.
    */
-  apply(actor: Actor): Promise<readonly ChangedSkill[]>;
+  apply(actor: Actor, options?: ApplyOptions): Promise<readonly ChangedSkill[]>;
+}
+
+export interface ApplyOptions {
+  /**
+   * `<id>@<digest>` of skills with a `block` finding, each as `blocked` says it. The actor, who must be a person, lets in exactly these
+   * files, and that is recorded as `admin.decideTrust` does it.
+   */
+  readonly allowBlock?: readonly string[] | undefined;
 }
 
 /** One skill that would be installed, for a person to look at. */
@@ -140,6 +150,8 @@ export interface SkillToAdd {
   readonly collides: string | undefined;
   /** Findings in its files, most important first. */
   readonly findings: readonly Finding[];
+  /** `<id>@<digest>`, when it has a `block` finding that nobody has allowed for exactly these files; else undefined. */
+  readonly blocked: string | undefined;
   /** What is wrong with its SKILL.md. */
   readonly problems: readonly Problem[];
 }
@@ -193,8 +205,12 @@ export interface LockedSkill {
 
 export interface UpdatePlan {
   readonly skills: readonly SkillUpdate[];
-  /** Writes the `outdated` skills. @throws as `AddPlan.apply`; SHOWN_CHANGED also when somebody has changed a file of one of them since. */
-  apply(actor: Actor): Promise<readonly ChangedSkill[]>;
+  /**
+   * Writes the `outdated` skills; one that is `blocked` and not in `allowBlock` stays as it is.
+   *
+   * @throws as `AddPlan.apply`; SHOWN_CHANGED also when somebody has changed a file of one of them since.
+   */
+  apply(actor: Actor, options?: ApplyOptions): Promise<readonly ChangedSkill[]>;
 }
 
 /** What an update would do to one installed skill. */
@@ -212,8 +228,10 @@ export interface SkillUpdate {
   /** Somebody has changed it here since it was installed. */
   readonly drifted: boolean;
   readonly files: readonly FileUpdate[];
-  /** Findings in the new files that were not in the old ones, most important first. */
+  /** Findings in the new files that were not in the old ones, and all of the level `block` when it is `blocked`; most important first. */
   readonly findings: readonly Finding[];
+  /** As of `SkillToAdd`, about the files after the update. */
+  readonly blocked?: string | undefined;
   /** What would change here, as a unified diff of the text files; empty when nothing would. */
   readonly diff: string;
   readonly reason?: string | undefined;
@@ -228,44 +246,6 @@ export interface FileUpdate {
    * stays as it is, and a proposal asks for a decision.
    */
   readonly change: 'added' | 'changed' | 'removed' | 'kept' | 'merged' | 'conflict';
-}
-
-/** Where skills are taken from. */
-export type Origin = GitOrigin | NpmOrigin | FolderOrigin | ArchiveOrigin | WellKnownOrigin;
-
-export interface GitOrigin {
-  readonly kind: 'git';
-  /** `https:`, `ssh:`, `file:`, `git@host:path`, or `http:` on this machine. */
-  readonly url: string;
-  /** A branch, a tag or a commit. Absent: what the repository's HEAD names. */
-  readonly ref?: string;
-  /** The folder in the repository below which skills are looked for. Absent: all of it. */
-  readonly path?: string;
-}
-
-export interface NpmOrigin {
-  readonly kind: 'npm';
-  readonly name: string;
-  /** A version, a range or a tag. */
-  readonly range: string;
-}
-
-export interface FolderOrigin {
-  readonly kind: 'folder';
-  /** Absolute. */
-  readonly path: string;
-}
-
-export interface ArchiveOrigin {
-  readonly kind: 'archive';
-  /** An absolute path, or an `https:` address (`http:` on this machine). */
-  readonly location: string;
-}
-
-export interface WellKnownOrigin {
-  readonly kind: 'well-known';
-  /** The page below which `.well-known/agent-skills/index.json` is; no slash at its end. */
-  readonly url: string;
 }
 
 /** What `skills-lock.json` says of the files of one skill. */

@@ -2,13 +2,14 @@ import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
-import { inspectSkill, newFindings } from '../inspect/inspect-skill.ts';
+import { newFindings } from '../inspect/inspect-skill.ts';
 import { waitingConflicts } from '../propose/conflict.ts';
 import { slugOf } from '../skill/skill.ts';
 import { assertNotRevoked } from '../trust/sources.ts';
 import { lockEntryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
+import { blockedAs, inspectIncoming, writeAllowed } from './let-in.ts';
 import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
 import { createOriginCache, type OriginCache } from './open-origin.ts';
@@ -38,7 +39,7 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   const writes = prepared.flatMap(({ write }) => write ?? []);
   return {
     skills: [...prepared.map(({ view }) => view), ...unusable.map(([name, reason]) => brokenView(name, reason))],
-    apply: async (actor) => (writes.length === 0 ? [] : writeSkills(context, writes, actor)),
+    apply: (actor, allowed = {}) => writeAllowed(writes, actor, allowed, (taken) => writeSkills(context, taken, actor)),
   };
 }
 
@@ -102,11 +103,16 @@ async function prepareOne(
     // A proposal about a conflict brings the other side as well.
     const asTheirs = new Map(conflicts.map(({ path, theirs }) => [path, theirs]));
     const incoming = result.map((file) => ({ ...file, bytes: asTheirs.get(file.path) ?? file.bytes }));
-    const findings = newFindings(await inspectSkill(here), await inspectSkill(incoming));
+    const [before, looked] = [await inspectIncoming(here), await inspectIncoming(incoming)];
+    const isNew = new Set(newFindings(before.inspection, looked.inspection));
+    const blocked = blockedAs(view.id, looked);
+    const findings = looked.inspection.findings.filter(
+      (finding) => isNew.has(finding) || (blocked !== undefined && finding.level === 'block'),
+    );
     return {
-      view: { ...view, state: 'outdated', files: updates, findings, diff: diffOf(here, changes) },
+      view: { ...view, state: 'outdated', files: updates, findings, blocked, diff: diffOf(here, changes) },
       write: {
-        ...{ location, ...changes, conflicts, kind: 'updated', origin: shownOrigin(origin), planned: here },
+        ...{ location, ...changes, conflicts, kind: 'updated', looked, origin: shownOrigin(origin), planned: here },
         lock: { name, entry: lockEntryOf(opened, skill, files, context.root), before: entry },
       },
     };

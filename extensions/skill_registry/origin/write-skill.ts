@@ -19,6 +19,7 @@ import type { PlannedChange } from '../history/writer.ts';
 import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
 import type { Skill } from '../skill/skill.ts';
 import { slugOf } from '../skill/skill.ts';
+import type { InspectedSkill } from '../trust/inspect-files.ts';
 import { planOutdated } from './errors.ts';
 import { isAsLocked, LOCK_FILE, lockedFiles, readLock } from './lock.ts';
 import { type IncomingFile, MAX_UNPACKED } from './opened-origin.ts';
@@ -34,6 +35,8 @@ export interface SkillToWrite {
   readonly gone: readonly string[];
   /** Text files that somebody must decide about. */
   readonly conflicts: readonly UpdateConflict[];
+  /** All its files as they are to be, with what somebody must decide about, as they were inspected. */
+  readonly looked: InspectedSkill;
   /** Where it comes from, for people. */
   readonly origin: string;
   /** Of an update: the files that were here when it was planned. */

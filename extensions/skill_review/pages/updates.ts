@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { showHidden } from '../../../lib/text/index.ts';
-import type { SkillUpdate, UpdatePlan } from '../../skill_registry/api.ts';
+import type { ChangedSkill, SkillUpdate, UpdatePlan } from '../../skill_registry/api.ts';
 import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound, shownChanged } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
@@ -52,18 +52,25 @@ export function addUpdates(app: ReviewApp, review: Review): Updates {
     last = undefined;
     const outcome = await orRefusal(checked.plan.apply(actorOf(review)));
     review.changed();
-    if (isRefused(outcome)) return show(context, review, undefined, refusal(outcome.refused.message), 409);
-    const done = outcome.map(
-      ({ id, proposals }) =>
-        html`<li><a href="${skillAddress(id)}">${id}</a> is updated${proposals.map((one) => html`; <a href="${proposalAddress(one)}">a conflict waits for you</a>`)}</li>`,
-    );
-    return show(context, review, undefined, note(html`<ul>${done}</ul>`));
+    if (!isRefused(outcome)) return show(context, review, undefined, doneNote(outcome));
+    const { code, details, message } = outcome.refused;
+    const others = code === 'SKILL_BLOCKED' ? (details.changed as readonly ChangedSkill[]) : [];
+    if (others.length === 0) return show(context, review, undefined, refusal(message), 409);
+    return show(context, review, undefined, html`${doneNote(others)}${note(html`<p>${message}</p>`, 'block')}`);
   });
 
   return { checked: () => last };
 }
 
 // --- internal ---
+
+function doneNote(changed: readonly ChangedSkill[]): Html {
+  const done = changed.map(
+    ({ id, proposals }) =>
+      html`<li><a href="${skillAddress(id)}">${id}</a> is updated${proposals.map((one) => html`; <a href="${proposalAddress(one)}">a conflict waits for you</a>`)}</li>`,
+  );
+  return note(html`<ul>${done}</ul>`);
+}
 
 function refusal(message: string): Html {
   return note(html`<p><b>Nothing was changed.</b> ${message}</p>`, 'block');
@@ -87,7 +94,7 @@ ${check}
 ${last && outdated.length === 0 ? html`<p class="empty">There is nothing newer.</p>` : ''}
 ${outdated.length > 0 ? html`<div class="heading"><h2>What would change</h2>${viewLink('/updates', view)}</div>` : ''}
 ${outdated.map((one) => skillPart(one, view))}
-${last && outdated.length > 0 ? applyPart(context, last, outdated) : ''}
+${last && outdated.some(isPlain) ? applyPart(context, last, outdated.filter(isPlain)) : ''}
 ${others.length > 0 ? html`<h2>The others</h2><ul>${others.map(otherItem)}</ul>` : ''}`;
   return context.html(page(context, review, { title: 'Updates', at: 'inbox', main }), status);
 }
@@ -101,13 +108,20 @@ ${form(context, '/updates/apply', html`${hiddenField('key', key)}<div class="act
 ${outdated.length > 1 ? html`<div class="actions">${alone}</div>` : ''}`;
 }
 
-function skillPart({ id, source, drifted, files, findings: found, diff }: SkillUpdate, view: 'inline' | 'split'): Html {
+/** Nothing in it looks like an attack that nobody has allowed. */
+const isPlain = ({ blocked }: SkillUpdate): boolean => blocked === undefined;
+
+function skillPart(
+  { id, source, drifted, files, findings: found, blocked, diff }: SkillUpdate,
+  view: 'inline' | 'split',
+): Html {
   const serious = found.filter(({ level }) => level !== 'info');
   const changes = files.map(({ path, change }) => html`<li><code>${path}</code> ${change}</li>`);
   return html`<h3><a href="${skillAddress(id)}">${id}</a> ${drifted ? tag('changed here', 'warn') : ''}</h3>
 <p class="quiet">From ${source}</p>
 <ul>${changes}</ul>
 ${serious.length > 0 ? findings(serious) : ''}
+${blocked === undefined ? '' : note(html`<p>This looks like an attack, and this page does not install it. A person who has read it is asked by <code>skill-registry update ${id}</code>.</p>`, 'block')}
 ${diff === '' ? '' : difference(diff, { view, whole: `/updates/difference?id=${encodeURIComponent(id)}` })}`;
 }
 

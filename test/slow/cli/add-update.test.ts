@@ -74,19 +74,6 @@ it('shows what looks like an attack before everything else, and says so in its q
   expect(stderr).toContain('Install tea, although 1 finding(s) look like an attack?');
 });
 
-it('says that what it installed or updated is held, and how to see why', async () => {
-  const { root, from, run } = house(EVIL);
-  const held = /tea is held, no agent is given it: \S+ in SKILL\.md:\d+; see skill-registry trust show tea\n/;
-  expect(await run(['add', from, '--yes'])).toMatchObject({ status: 0, stderr: expect.stringMatching(held) });
-  expect((await run(['list'])).stderr).toContain('Agents do not see tea: held');
-  rmSync(join(root, 'skills/tea'), { recursive: true });
-  expect((await run(['add', '--frozen', '--yes'])).stderr).toMatch(held);
-  const clean = house();
-  expect((await clean.run(['add', clean.from, '--yes'])).stderr).not.toContain('held');
-  writeFileSync(join(clean.from, 'SKILL.md'), EVIL);
-  expect((await clean.run(['update', '--yes'])).stderr).toMatch(held);
-});
-
 it('needs --yes where nobody can be asked', async () => {
   const { root, from, run } = house();
   for (const args of [['add', from], ['add', '--frozen'], ['update'], ['remove', 'tea']])

@@ -20,6 +20,7 @@ import { parseSkill } from '../../skill/parse-skill.ts';
 import { slugOf } from '../../skill/skill.ts';
 import { skillToAdd } from '../add.ts';
 import { originInvalid } from '../errors.ts';
+import { inspectIncoming, writeAllowed } from '../let-in.ts';
 import type { IncomingFile } from '../opened-origin.ts';
 import type { ImportOptions, ImportPlan, NotImported, SkillToAdd } from '../types.ts';
 import { filesAt, isSameFiles, type SkillToWrite, writeSkills } from '../write-skill.ts';
@@ -64,7 +65,7 @@ export async function planImport(context: ChangeContext, path: string, options: 
   return {
     ...{ origin: real, skills: views, installed, unreadable: [], refused, leftOut, unrendered },
     ...(prompt === undefined ? {} : { prompt }),
-    apply: (actor) => writeSkills(context, writes, actor),
+    apply: (actor, allowed = {}) => writeAllowed(writes, actor, allowed, (taken) => writeSkills(context, taken, actor)),
   };
 }
 
@@ -164,10 +165,11 @@ async function preparedOf(context: ChangeContext, made: MadeSkill, origin: strin
   if (taken) throw taken;
   const { header } = parseSkill(text, 'SKILL.md', id);
   if (!header) throw originInvalid(from, 'the skill made of it cannot be read.');
-  const along = { ids: [id], isAlong: false, leftOut: notTaken.length };
+  const looked = await inspectIncoming(files);
+  const along = { ids: [id], isAlong: false, leftOut: notTaken.length, looked };
   return {
     view: await skillToAdd(context, location, header, files, along),
-    write: { location, files, gone: [], conflicts: [], kind: 'created', origin } satisfies SkillToWrite,
+    write: { location, files, gone: [], conflicts: [], kind: 'created', looked, origin } satisfies SkillToWrite,
     notTaken,
   };
 }

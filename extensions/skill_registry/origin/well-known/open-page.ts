@@ -4,7 +4,7 @@ import { download, originRefused, originUnavailable, unpack } from '../../../../
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { noSuchSkill, severalSkills } from '../errors.ts';
 import { MAX_ARCHIVE, MAX_SKILL_FILE, type OpenedOrigin, type OriginEntry } from '../opened-origin.ts';
-import type { WellKnownOrigin } from '../types.ts';
+import type { WellKnownOrigin } from '../origin.ts';
 import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
 
 /**

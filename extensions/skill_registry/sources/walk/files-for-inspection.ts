@@ -49,6 +49,15 @@ export function filesForInspection({ readSkill, readFile, listed }: SkillReader)
   };
 }
 
+/** Files of a skill that are not on disk yet, as `filesForInspection` reads them there: so both have the same digest. */
+export function* asReadForInspection(files: readonly Required<InspectedFile>[]): Generator<InspectedFile | Finding> {
+  for (const { path, bytes, executable } of files) {
+    if (path === 'SKILL.md') yield { path, bytes };
+    else if (bytes.length > MAX_BYTES) yield tooLarge(path, bytes.length);
+    else yield { path, bytes, executable };
+  }
+}
+
 // --- internal ---
 
 function* readIfThere(
@@ -59,8 +68,7 @@ function* readIfThere(
   try {
     const stats = skill.dir === null ? undefined : lstatSync(join(skill.dir, path), { throwIfNoEntry: false });
     const { size, mode } = stats ?? { size: listedSize, mode: 0 };
-    if (size > MAX_BYTES)
-      yield notSearched(path, `It has ${size} bytes, more than ${MAX_BYTES}, so it was not searched.`);
+    if (size > MAX_BYTES) yield tooLarge(path, size);
     else yield { path, bytes: readFile(skill, path, MAX_BYTES), executable: (mode & 0o111) !== 0 };
   } catch {
     // It was removed, or cannot be read: then it cannot be handed out either.
@@ -82,6 +90,10 @@ function* stampOf({ dir, file, realFile }: Skill, others: readonly ResourceInfo[
     if (stats && stats.ctimeNs >= settledBefore) isSettled = false;
   });
   return isSettled ? hash.update(file).digest('hex') : '';
+}
+
+function tooLarge(path: string, size: number): Finding {
+  return notSearched(path, `It has ${size} bytes, more than ${MAX_BYTES}, so it was not searched.`);
 }
 
 function notSearched(file: string, message: string): Finding {
