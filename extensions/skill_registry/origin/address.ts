@@ -5,7 +5,7 @@ import { isPlainPath } from '../../../lib/files/index.ts';
 import { isLoopback } from '../../../lib/loopback/index.ts';
 import { PACKAGE_NAME } from '../config/package-name.ts';
 import { originInvalid } from './errors.ts';
-import type { ArchiveOrigin, GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './origin.ts';
+import type { ArchiveOrigin, GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './opened-origin.ts';
 import type { LockEntry } from './types.ts';
 
 /**

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../lib/files/index.ts';
 import { showName } from '../../../lib/text/index.ts';
-import type { GitOrigin } from './types.ts';
+import type { GitOrigin } from './opened-origin.ts';
 
 /** Runs git with nothing to read. @returns what it prints. */
 type Ask = (args: readonly string[]) => Promise<Buffer>;

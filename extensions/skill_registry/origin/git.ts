@@ -5,8 +5,7 @@ import { describeError } from 'skill-registry/kernel';
 import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
 import { shownOrigin, withoutUser } from './address.ts';
 import { assertInputsEnd } from './git-inputs.ts';
-import type { OpenedOrigin, OriginEntry } from './opened-origin.ts';
-import type { GitOrigin } from './origin.ts';
+import type { GitOrigin, OpenedOrigin, OriginEntry } from './opened-origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**

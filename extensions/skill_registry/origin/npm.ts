@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import { originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
 import { shownOrigin } from './address.ts';
-import { MAX_ARCHIVE, type OpenedOrigin } from './opened-origin.ts';
-import type { NpmOrigin } from './origin.ts';
+import { MAX_ARCHIVE, type NpmOrigin, type OpenedOrigin } from './opened-origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**

@@ -4,8 +4,15 @@ import { digestOf } from '../../../lib/digest/index.ts';
 import { download, originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { listContained, readContained, readNamedFile } from '../../../lib/files/index.ts';
 import { shownOrigin } from './address.ts';
-import { MAX_ARCHIVE, MAX_UNPACKED, type OpenedOrigin, type OriginEntry } from './opened-origin.ts';
-import type { ArchiveOrigin, FolderOrigin, Origin } from './origin.ts';
+import {
+  type ArchiveOrigin,
+  type FolderOrigin,
+  MAX_ARCHIVE,
+  MAX_UNPACKED,
+  type OpenedOrigin,
+  type Origin,
+  type OriginEntry,
+} from './opened-origin.ts';
 
 /**
  * Looks at what an origin has. Nothing of it is run, and nothing is left on this disk once it is closed.

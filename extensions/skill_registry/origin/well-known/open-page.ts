@@ -3,8 +3,13 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { noSuchSkill, severalSkills } from '../errors.ts';
-import { MAX_ARCHIVE, MAX_SKILL_FILE, type OpenedOrigin, type OriginEntry } from '../opened-origin.ts';
-import type { WellKnownOrigin } from '../origin.ts';
+import {
+  MAX_ARCHIVE,
+  MAX_SKILL_FILE,
+  type OpenedOrigin,
+  type OriginEntry,
+  type WellKnownOrigin,
+} from '../opened-origin.ts';
 import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
 
 /**
