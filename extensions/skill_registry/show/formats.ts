@@ -61,8 +61,8 @@ export function omissionLine(shown: number, of: number, { finds }: NamedTools): 
 
 /** The line that says that skills are missing which are not ready yet, and when to look again. */
 export function provisionalLine(missing: number, { finds }: NamedTools): string {
-  const again = finds ? 'call list_skills again' : 'they follow';
-  return `This list is provisional: ${missing} skill(s) are not ready yet; ${again} in about ${secondsUntilInspected(missing)} s.`;
+  const again = finds ? `call list_skills again in about ${secondsUntilInspected(missing)} s` : 'later turns have them';
+  return `This list is provisional: ${missing} skill(s) are not ready yet; ${again}.`;
 }
 
 /** Maximum tokens of one skill in a list. Descriptions are cut, ids never. */

@@ -6,7 +6,7 @@ import type { Skill } from '../skill/skill.ts';
 
 /** The reason of a skill that was never inspected. */
 export const NOT_INSPECTED = 'it is not inspected yet';
-/** A guess, from 10 milliseconds a skill: what serves agents inspects the rest in the background. */
+/** When to ask again, from 10 milliseconds a skill. On a busy machine more is left then, and the next answer says so. */
 export function secondsUntilInspected(skills: number): number {
   return Math.max(2, Math.ceil(skills / 100));
 }

@@ -78,7 +78,7 @@ describe('while skills are not inspected yet', () => {
     ];
     expect(await registry.context('')).toBe(lines.join('\n'));
     expect(await registry.context('', { tools: ['read_skill'] })).toMatch(
-      /2 of 5 skills shown\.\nThis list is provisional: 3 skill\(s\) are not ready yet; they follow in about 2 s\.$/,
+      /2 of 5 skills shown\.\nThis list is provisional: 3 skill\(s\) are not ready yet; later turns have them\.$/,
     );
     await registry.admin.inspectSkills();
     expect(await registry.context('')).not.toMatch(/provisional|shown/);
