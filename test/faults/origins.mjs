@@ -1,5 +1,6 @@
 const ORIGIN = 'extensions/skill_registry/origin';
 const TESTS = 'test/skill_registry/origin';
+const COMMAND = 'test/cli/blocked-skills.test.ts';
 
 /** What is brought in, and what the lock says of it. */
 export const origins = [
@@ -195,5 +196,85 @@ export const origins = [
     replace: "if (kind !== 'link') return false;",
     test: `${TESTS}/git-inputs.test.ts`,
     name: 'refuses a pipe for a HEAD',
+  },
+  {
+    title: 'What looks like an attack is added with --yes',
+    file: `${ORIGIN}/let-in.ts`,
+    find: 'if (blocked === undefined) taken.push(skill);',
+    replace: "if (blocked === undefined || skill.kind === 'installed') taken.push(skill);",
+    test: COMMAND,
+    name: 'writes nothing of a skill that looks like an attack, installs the others, and prints what lets it in',
+  },
+  {
+    title: 'A refused update replaces the old version',
+    file: `${ORIGIN}/let-in.ts`,
+    find: 'if (blocked === undefined) taken.push(skill);',
+    replace: "if (blocked === undefined || skill.kind === 'updated') taken.push(skill);",
+    test: COMMAND,
+    name: 'updates the others, and keeps the old version and the entry of what looks like an attack',
+  },
+  {
+    title: 'What the lock names is restored unseen',
+    file: `${ORIGIN}/restore.ts`,
+    find: 'writeAllowed(writes, actor, allowed, (taken) => writeSkills(context, taken, actor)),',
+    replace: 'writeSkills(context, allowed ? writes : [], actor),',
+    test: COMMAND,
+    name: 'restores with --frozen what this user has allowed, and nothing else that looks like an attack',
+  },
+  {
+    title: 'What is let in is compared by its id alone',
+    file: `${ORIGIN}/let-in.ts`,
+    find: 'else if (allowBlock.includes(blocked)) {',
+    replace: "else if (allowBlock.some((name) => name.startsWith(blocked.replace(/@.*/, '@')))) {",
+    test: `${TESTS}/let-in.test.ts`,
+    name: 'lets in only what a person names by its id and its digest',
+  },
+  {
+    title: 'What is let in is recorded for another digest',
+    file: `${ORIGIN}/let-in.ts`,
+    find: "decide(trust, 'allow', content, {",
+    replace: "decide(trust, 'allow', { ...content, digest: looked.skillDigest }, {",
+    test: `${TESTS}/let-in.test.ts`,
+    name: 'lets in only what a person names by its id and its digest',
+  },
+  {
+    title: 'An agent lets in what looks like an attack',
+    file: `${ORIGIN}/let-in.ts`,
+    find: "if (allowBlock.length > 0 && !by.startsWith('person:'))",
+    replace: "if (allowBlock.length > 0 && by === '')",
+    test: `${TESTS}/let-in.test.ts`,
+    name: 'lets in only what a person names by its id and its digest',
+  },
+  {
+    title: 'A digest before writing is not that of the files on disk',
+    file: 'extensions/skill_registry/sources/walk/files-for-inspection.ts',
+    find: 'else yield { path, bytes, executable };\n  }\n}',
+    replace: 'else yield { path, bytes, executable: !executable };\n  }\n}',
+    test: `${TESTS}/let-in.test.ts`,
+    name: 'lets in only what a person names by its id and its digest',
+  },
+  {
+    title: 'A conflict hides what looks like an attack',
+    file: `${ORIGIN}/update.ts`,
+    find: 'await inspectIncoming(incoming)];',
+    replace: 'await inspectIncoming(result)];',
+    test: `${TESTS}/let-in.test.ts`,
+    name: 'keeps what is here when the update looks like an attack in a file that conflicts, or as it was before',
+  },
+  {
+    title: 'update --check ends with 0 for an attack',
+    file: 'cli/commands/update.ts',
+    find: 'return isWrong || isBlocked ||',
+    replace: 'return isWrong ||',
+    test: COMMAND,
+    name: 'prints with --check what a newer version has, and ends with 1 when it looks like an attack',
+  },
+  {
+    title: 'add ends with 0 when it refuses a skill',
+    file: 'cli/commands/add-import.ts',
+    find: 'const isRefused = refused.length > 0 || (',
+    replace: 'const isRefused = (',
+    test: COMMAND,
+    name: 'writes nothing of a skill that looks like an attack, installs the others, and prints what lets it in',
   },
 ];

@@ -22,7 +22,8 @@ interface House {
 /** A registry without skills, and an origin with `pot` and `tea`. */
 async function house(tea: string): Promise<House> {
   const { root, registry } = await openRegistry({ 'skills/x.md': '' });
-  const from = tempFolder({ 'pot/SKILL.md': POT, 'tea/SKILL.md': tea, 'tea/notes.txt': 'Notes.\n' });
+  const run = { content: 'echo\n', mode: 0o755 };
+  const from = tempFolder({ 'pot/SKILL.md': POT, 'tea/SKILL.md': tea, 'tea/notes.txt': 'Notes.\n', 'tea/run.sh': run });
   const fileOf = (id: string): string => join(root, 'skills', id, 'SKILL.md');
   const text = (id: string) => (existsSync(fileOf(id)) ? readFileSync(fileOf(id), 'utf8') : undefined);
   return { root, from, registry, text };
