@@ -113,7 +113,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       granted: grants.of,
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
-      evaluation: { firstHits: search.overlap.firstHits, visible: () => visible({}), heldSkills },
+      evaluation: { ...search.overlap, visible: () => visible({}), heldSkills },
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
@@ -288,6 +288,7 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
   const overlap: Overlap = {
     overlap: async () => (await loadOverlap()).overlapReport(compared),
     retrievalEffect: async (...given) => (await loadOverlap()).retrievalEffect(compared, ...given),
+    takenOver: async (...given) => (await loadOverlap()).takenOverBy(compared, ...given),
     firstHits: async (...given) => (await loadOverlap()).firstHitsAs(compared, ...given),
   };
   return { searcher, meaning, overlap };

@@ -77,13 +77,14 @@ export function reviewTools({ proposals, proposalEvidence, agentId, decide }: Re
 const MAX_SHOWN = 20;
 
 /** What was run, short enough for a model. */
-function ranOf({ before, after, notRun, changes }: ProposalEvidence): object {
+function ranOf({ before, after, notRun, changes, takenOver }: ProposalEvidence): object {
   return {
     before: before && summaryOf(before),
     after: after && summaryOf(after),
     not_run: notRun,
     changed_queries: changes.slice(0, MAX_SHOWN).map(toWire),
     changed_queries_total: changes.length,
+    new_description: takenOver?.text ?? null,
   };
 }
 

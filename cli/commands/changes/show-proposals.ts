@@ -6,7 +6,11 @@ import type {
   ProposalState,
   ProposalStats,
 } from '../../../extensions/skill_registry/host.ts';
-import { describeProposals, describeStats } from '../../../extensions/skill_registry/propose/describe.ts';
+import {
+  changesDescription,
+  describeProposals,
+  describeStats,
+} from '../../../extensions/skill_registry/propose/describe.ts';
 import { forTerminal, printable, toWireDeep } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../../terminal.ts';
@@ -84,12 +88,12 @@ function nextSteps({ id, state, editable }: Proposal): string {
 }
 
 function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
-  return { id, state, kind, skill_id: skillId, ...rest };
+  return { id, state, kind, skill_id: skillId, changes_description: changesDescription(rest), ...rest };
 }
 
 /** Results of test cases that the registry ran. The `evidence` of the proposal is only what its author claims. */
-function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknown {
-  return toWireDeep({ before, after, notRun, changes });
+function ranOnWire({ before, after, notRun, changes, takenOver }: ProposalEvidence): unknown {
+  return toWireDeep({ before, after, notRun, changes, takenOver });
 }
 
 function statsOnWire({ all, byAgent, bySkill }: ProposalStats): object {

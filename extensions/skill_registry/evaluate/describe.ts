@@ -56,7 +56,7 @@ export function countsOf({ passed, failed, notRun }: EvaluationResult['totals'])
 /** Of each kind. */
 const MAX_LINES = 20;
 
-function describeRan({ before, after, notRun, changes }: ProposalEvidence): string {
+function describeRan({ before, after, notRun, changes, takenOver }: ProposalEvidence): string {
   const both = (of: (result: EvaluationResult) => string): string => {
     const [then, now] = [before ? of(before) : 'nothing', after ? of(after) : 'nothing'];
     return then === now ? `${then}, as before` : `${then} -> ${now}`;
@@ -74,6 +74,7 @@ function describeRan({ before, after, notRun, changes }: ProposalEvidence): stri
       : []),
     ...(before || after ? [`  tokens    ${both(tokensOf)}`] : []),
     ...(before?.triggers || after?.triggers ? [`  triggers  ${both(triggersOf)}`, ...cut(changed)] : []),
+    ...(takenOver === null ? [] : [`  lines     ${takenOver.text}`]),
     ...((after ?? before)?.problems.map(({ message }) => `  problem   ${oneLine(message, 400)}`) ?? []),
   ];
   return lines.join('\n');

@@ -5,6 +5,7 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { skillsAt } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
 import type { Proposal } from '../propose/types.ts';
+import type { Overlap } from '../search/overlap/overlap.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { HeldSkills } from '../trust/held-skills.ts';
 import type { Finding } from '../trust/types.ts';
@@ -14,7 +15,7 @@ import { type ChangedFile, changedSubject, newSubject, type PresentSource, prese
 import type { Claim, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
 
 /** What evaluating needs of the registry, beside what changes need. */
-export interface EvaluationSource extends PresentSource {
+export interface EvaluationSource extends PresentSource, Pick<Overlap, 'takenOver'> {
   readonly heldSkills: Pick<HeldSkills, 'check' | 'filesOf' | 'blocksIn'>;
 }
 
@@ -34,10 +35,15 @@ export async function proposalEvidence(
 
 // --- internal ---
 
-type Ran = Pick<ProposalEvidence, 'before' | 'after' | 'notRun'>;
+type Ran = Pick<ProposalEvidence, 'before' | 'after' | 'notRun' | 'takenOver'>;
 
 async function runBoth(context: ChangeContext, source: EvaluationSource, proposal: Proposal): Promise<Ran> {
-  const nothing = (notRun: string): Ran => ({ before: null, after: null, notRun });
+  const nothing = (notRun: string): Ran => ({
+    before: null,
+    after: null,
+    notRun,
+    takenOver: null,
+  });
   if (proposal.state === 'stale') return nothing('the proposal does not apply to the present content');
   if (proposal.state !== 'open') return nothing('the proposal is decided');
   const takeBreak = createBreaks();
@@ -49,8 +55,11 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
     const held = present && (await source.heldSkills.check(present.skill));
     const [block] = changed ? await blocksIn(contents, source) : [];
     await takeBreak();
+    const { path, after } = contents.file;
+    const text = path === 'SKILL.md' ? after?.toString('utf8') : undefined;
     const isBeforeRun = present !== undefined && held === undefined;
     return {
+      takenOver: text === undefined ? null : await source.takenOver(proposal.skillId, text),
       before: isBeforeRun ? await run(present, context, source) : null,
       after: changed && !block ? await run(changed, context, source) : null,
       notRun: block

@@ -1,5 +1,6 @@
 /** The public types of evidence: what a skill's own test cases ask for, what the registry ran, what others claim. No code. */
 import type { Problem } from 'skill-registry/kernel';
+import type { TakenOver } from '../search/types.ts';
 
 /** What a program can check of the output of a run. */
 export type AssertionType = 'output_contains' | 'output_not_contains' | 'output_matches' | 'file_exists';
@@ -157,6 +158,8 @@ export interface ProposalEvidence {
   readonly notRun: string | null;
   /** Queries of both contents whose first hit differs. */
   readonly changes: readonly QueryChange[];
+  /** What the new description does to other skills; null when it is the same, or nothing was tried. */
+  readonly takenOver: TakenOver | null;
   /** The `evidence` of the author. */
   readonly claims: readonly Claim[];
 }

@@ -12,6 +12,7 @@ import { networkFacts } from './network.ts';
 import { referenceFinder } from './references.ts';
 import { KEY_RULE } from './rule-set.ts';
 import { RULES } from './rules/index.ts';
+import { safeguardChecks } from './safeguards.ts';
 import { type ScannedLine, scanLines } from './scanned-line.ts';
 import { secretFacts } from './secrets.ts';
 import { shellFacts } from './shell.ts';
@@ -29,6 +30,7 @@ export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
     ...validationChecks(input),
     ...fieldChecks(input),
     ...(await ruleChecks(input)),
+    ...(await safeguardChecks(input)),
     ...scriptChecks(input),
     ...(await surfaceChecks(input)),
     ...(input.after === null ? [] : characterChecks(input.before ?? '', input.after)),

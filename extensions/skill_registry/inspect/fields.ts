@@ -20,11 +20,38 @@ export function fieldChecks({ before, after, isSkillFile, path, skillId }: Check
       ...labelFacts(old, now, lineOf),
     ]),
     ...listChecks('visibility', [...visibilityFacts(old, now, lineOf)]),
+    ...listChecks('description', [...descriptionFacts(old, now, lineOf)]),
     ...listChecks('permissions', [...permissionFacts(old, now, lineOf)]),
   ];
 }
 
+/** Whether a description asks to be taken for every task, or before other skills. */
+export function claimsPrecedence(description: string): boolean {
+  return CLAIMS.test(description.replace(/\s+/g, ' '));
+}
+
 // --- internal ---
+
+const SKILLS = '(?:any|all|every|each)(?: of the)?(?: other)? skills?';
+const TASKS =
+  '(?:tasks?|requests?|questions?|prompts?|conversations?|messages?|turns?|sessions?|responses?|repl(?:y|ies)|answers?|queries|query)';
+const USE = '(?:use|load|read|invoke|call|apply|run|pick|choose|prefer|activate|consult)';
+/** What limits it to a kind of task. */
+const KIND =
+  'that|which|involving|about|related|where|in|on|for|with|to|from|of|against|using|regarding|concerning|like';
+
+/** Six of the 1,726 descriptions of the corpus have one of these. */
+const CLAIMS = new RegExp(
+  [
+    `\\b(?:before|over|instead of|rather than|prior to|ahead of) ${SKILLS}\\b`,
+    '\\bany other skill',
+    `\\b(?:for|on|at|in|to|with|before|starting|during) (?:absolutely |literally )?(?:any|every|each|all)(?: user| single)? ${TASKS}\\b(?! (?:${KIND}|\\w+ment)\\b)`,
+    `\\b${USE}(?: this)?(?: skill)? (?:always|first)\\b(?! (?:when|if|to|on|for)\\b)`,
+    `\\balways ${USE}(?: this| it)?(?: skill)?(?:[.!,;]|$| first\\b)`,
+    '\\b(?:takes? precedence|(?:highest|top) priority|no matter (?:what|which) (?:the )?(?:task|user|request)|whatever the (?:task|request|user)|(?:overrides?|replaces?) (?:all|any|every) other|must be (?:used|loaded|read|invoked) first)\\b',
+  ].join('|'),
+  'i',
+);
 
 type LineOf = (field: string) => { readonly line?: number };
 type Header = SkillHeader;
@@ -103,14 +130,21 @@ function* visibilityFacts(old: Header | undefined, now: Header, lineOf: LineOf):
     const what = `Changes the conditions under which models see it: ${valueText(old?.gate)} -> ${valueText(now.gate)}`;
     yield fact(old?.gate ? 'warn' : 'info', what, 'metadata');
   }
-  if (!old) return;
-  if (now.description !== old.description) {
-    const what = `Changes the description, which decides when the skill is picked: ${quote(old.description)} -> ${quote(now.description)}`;
-    yield fact('info', what, 'description');
+  if (claimsPrecedence(now.description) && !(old && claimsPrecedence(old.description))) {
+    const what = 'The description asks to be taken for every task, or before other skills';
+    yield { ...fact('warn', what, 'description'), quoted: now.description };
   }
+  if (!old) return;
   yield* changed('tags', old.tags, now.tags, lineOf);
   yield* changed('trigger_keywords', old.triggerKeywords, now.triggerKeywords, lineOf);
   yield* changed('requires', old.requires, now.requires, lineOf);
+}
+
+/** Lists mark a proposal that has one. */
+function* descriptionFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
+  if (!old || now.description === old.description) return;
+  const what = `Changes the description, which decides when the skill is picked: ${quote(old.description)} -> ${quote(now.description)}`;
+  yield { key: 'description', level: 'info', what, ...lineOf('description') };
 }
 
 function* permissionFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {

@@ -21,6 +21,11 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
   );
 }
 
+/** Whether it changes by what agents pick the skill. */
+export function changesDescription({ checks }: Pick<Proposal, 'checks'>): boolean {
+  return checks.some(({ kind }) => kind === 'description');
+}
+
 /** What a proposal would do, for a question: `the change of tea/SKILL.md`. */
 export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skillId' | 'path'>): string {
   return {
@@ -146,7 +151,11 @@ const COLUMNS: readonly Column[] = [
   {
     name: 'CHANGES',
     from: 0,
-    cell: ({ kind, skillId, path }) => (kind === 'update' ? `${skillId}/${path}` : `${kind} ${skillId}`),
+    cell: (proposal) => {
+      const { kind, skillId, path } = proposal;
+      if (kind !== 'update') return `${kind} ${skillId}`;
+      return `${skillId}/${path}${changesDescription(proposal) ? ' (description)' : ''}`;
+    },
   },
   { name: 'BY', from: 50, cell: ({ author }) => author },
   { name: 'CREATED', from: WIDE, cell: ({ created }) => created.slice(0, 16).replace('T', ' ') },

@@ -79,6 +79,22 @@ export interface Neighbourhood {
   readonly words: readonly string[];
 }
 
+/** What a new description does to other skills. */
+export interface TakenOver {
+  /** Ids of the skills for whose descriptions the search finds this skill best, beside themselves, and did not before. */
+  readonly skills: readonly string[];
+  /** Descriptions that were tried: at most the 50 that share most with the new one. */
+  readonly tried: number;
+  /** Whether five seconds were over before all of these were tried. */
+  readonly cut: boolean;
+  /** The other skills that models see. */
+  readonly others: number;
+  /** Whether it asks to be taken for every task, or before other skills: then it competes with all of them. */
+  readonly claimsAll: boolean;
+  /** All of this for a person, in sentences. */
+  readonly text: string;
+}
+
 /** A trigger query with another first hit than its author wants. */
 export interface StolenQuery {
   readonly query: string;

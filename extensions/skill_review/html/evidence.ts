@@ -1,12 +1,15 @@
 import type { EvaluationResult, ProposalEvidence, SkillEvidence, UsageReport } from '../../skill_registry/api.ts';
 import { type Html, html } from './html.ts';
-import { formatNumber, formatTime, plural, tag } from './parts.ts';
+import { formatNumber, formatTime, note, plural, tag } from './parts.ts';
 
 type Claim = SkillEvidence['claims'][number];
 
 /** The results of both contents of a proposal, side by side. */
-export function ranOnBoth({ before, after, notRun, changes }: ProposalEvidence): Html {
-  const why = notRun === null ? '' : html`<p class="quiet">Not run: ${notRun}</p>`;
+export function ranOnBoth({ before, after, notRun, changes, takenOver }: ProposalEvidence): Html {
+  const isWarning = takenOver !== null && (takenOver.claimsAll || takenOver.skills.length > 0);
+  const others = takenOver && html`<p>${takenOver.text}</p>`;
+  const whyNot = notRun === null ? '' : html`<p class="quiet">Not run: ${notRun}</p>`;
+  const why = html`${isWarning ? note(others, 'warn') : others}${whyNot}`;
   if (!before && !after) return html`${why}`;
   const row = (name: string, of: (result: EvaluationResult) => string): Html => {
     const [then, now] = [before ? of(before) : '', after ? of(after) : ''];

@@ -75,7 +75,8 @@ function proposalItem(proposal: Proposal): Html {
 <p class="line"><a class="title" href="${proposalAddress(id)}">${what}</a>
 ${state === 'open' ? '' : tag(state, state === 'stale' ? 'warn' : state === 'approved' ? 'done' : 'block')}
 ${blocks > 0 ? levelTag('block') : ''}
-${warnings > 0 ? tag(plural(warnings, 'warning'), 'warn') : ''}</p>
+${warnings > 0 ? tag(plural(warnings, 'warning'), 'warn') : ''}
+${checks.some((check) => check.kind === 'description') ? tag('description', 'warn') : ''}</p>
 <p>${justification.slice(0, 240)}</p>
 <p class="quiet">${author}, ${formatTime(created)} UTC</p>
 </li>`;

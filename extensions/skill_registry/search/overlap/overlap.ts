@@ -6,8 +6,9 @@ import type { Snapshot } from '../../catalog/snapshot.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
-import type { OverlapReport } from '../types.ts';
+import type { OverlapReport, TakenOver } from '../types.ts';
 import { neighbourhoods } from './neighbourhoods.ts';
+import { takenOver } from './taken-over.ts';
 import { firstHits, type RetrievalChange, stolenQueries, triggerQueries, withText } from './trigger-queries.ts';
 
 /** Which skills compete for the same queries. */
@@ -18,6 +19,11 @@ export interface Overlap {
    * Which trigger queries of all skills would have another first hit if a skill, or a new skill, had this SKILL.md. Changes nothing.
    */
   retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
+  /**
+   * As `takenOver`, if this skill, or a new skill of this id, had this SKILL.md; null when its description is the same, or models do not
+   * see it. Changes and stores nothing.
+   */
+  takenOver(skillId: string, text: string): Promise<TakenOver | null>;
   /**
    * The first hit of each query among the skills that models see; null when nothing is found. Changes nothing.
    *
@@ -88,6 +94,19 @@ export async function firstHitsAs(
   // Indexes in slices. A search would index everything at once.
   await searcher.prepare(seen, takeBreak);
   return firstHits(searcher, seen, queries, takeBreak, until);
+}
+
+/** As `Overlap.takenOver`. */
+export async function takenOverBy(
+  { snapshot, visible, searcher }: OverlapOptions,
+  skillId: string,
+  text: string,
+): Promise<TakenOver | null> {
+  const skill = skillNamedOrNew(snapshot(), skillId, text);
+  const proposed = searcher.propose(skill, text);
+  const present = snapshot().byId.get(skillId);
+  if (!proposed?.modelInvocable || proposed.description === present?.description) return null;
+  return takenOver(visible({}), present, proposed);
 }
 
 // --- internal ---

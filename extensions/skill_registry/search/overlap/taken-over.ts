@@ -1,0 +1,91 @@
+import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { oneLine } from '../../../../lib/text/index.ts';
+import { SEARCH_INDEX } from '../../../../lib/text-index/index.ts';
+import { claimsPrecedence } from '../../inspect/fields.ts';
+import type { Skill } from '../../skill/skill.ts';
+import { openCacheDatabase } from '../../store/cache.ts';
+import { Searcher } from '../searcher.ts';
+import type { TakenOver } from '../types.ts';
+
+/** Descriptions that are tried. A skill is the best hit where it shares many words; of 1,800 real skills, all were among the first 13. */
+const MAX_TRIED = 50;
+/** Milliseconds for all of it. */
+const MAX_MS = 5000;
+
+/**
+ * For how many descriptions of other skills a new description would make its skill the best hit beside the skill itself. Only the lines of
+ * the catalog are compared, because a model picks a skill by its line. The index is in memory, so nothing of a proposal is stored.
+ *
+ * @param skills - The skills that models see.
+ * @param present - Undefined for a new skill.
+ */
+export async function takenOver(
+  skills: readonly Skill[],
+  present: Skill | undefined,
+  proposed: Skill,
+): Promise<TakenOver> {
+  const until = performance.now() + MAX_MS;
+  const breaks = createBreaks();
+  const takeBreak = async (): Promise<void> => {
+    if (performance.now() > until) throw new TimeIsOver();
+    await breaks();
+  };
+  const others = skills.filter(({ id }) => id !== proposed.id).map(lineOf);
+  const [before, after] = [present && lineOf(present), lineOf(proposed)];
+  const [now, then] = [before ? [...others, before] : others, [...others, after]];
+  const lines = new Searcher({
+    database: () => openCacheDatabase(':memory:', [SEARCH_INDEX]),
+    readSkill: () => Buffer.alloc(0),
+  });
+  const ids: string[] = [];
+  let tried = 0;
+  try {
+    const bestBeside = (pool: readonly Skill[], other: Skill): Skill | undefined =>
+      lines.search(pool, other.description, (one) => one !== other).hits[0]?.skill;
+    for (const pool of [now, then]) await lines.prepare(pool, takeBreak);
+    const nearest = lines.relevant(then, proposed.description).filter(({ skill }) => skill !== after);
+    for (const { skill } of nearest.slice(0, MAX_TRIED)) {
+      await takeBreak();
+      if (bestBeside(then, skill) === after && (!before || bestBeside(now, skill) !== before)) ids.push(skill.id);
+      tried += 1;
+    }
+  } catch (error) {
+    if (!(error instanceof TimeIsOver)) throw error;
+  } finally {
+    lines.close();
+  }
+  const found = {
+    skills: ids,
+    tried,
+    cut: performance.now() > until,
+    others: others.length,
+    claimsAll: claimsPrecedence(proposed.description),
+  };
+  return { ...found, text: textOf(found) };
+}
+
+// --- internal ---
+
+class TimeIsOver extends Error {}
+
+/** Of a skill on another machine only the line is indexed. */
+function lineOf(skill: Skill): Skill {
+  return { ...skill, remote: true };
+}
+
+/** Ids that are named in the text. */
+const MAX_NAMED = 10;
+
+function textOf({ skills, tried, cut, others, claimsAll }: Omit<TakenOver, 'text'>): string {
+  const named = skills.slice(0, MAX_NAMED).map((id) => oneLine(id, 60));
+  const more = skills.length > MAX_NAMED ? ` and ${skills.length - MAX_NAMED} more` : '';
+  return [
+    ...(claimsAll
+      ? [`The description asks to be taken for every task, or before other skills: it competes with all ${others}.`]
+      : []),
+    skills.length > 0
+      ? `The search now finds it best, beside the skill itself, for the description of ${skills.length} other skill(s): ${named.join(', ')}${more}.`
+      : 'The search finds it best for no description that was tried and for which it was not best before.',
+    `Tried: the ${tried} description(s) that share most with it, of ${others}${cut ? '; then the time was over' : ''}.`,
+  ].join(' ');
+}
