@@ -3,10 +3,11 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { checkPack, checkSkill, readProperties, type SkillCheck, toPrompt } from 'skill-registry';
 import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
-import { skillsBelow, type ValidationProfile } from '../../extensions/skill_registry/host.ts';
+import { bodySizeFinding, skillsBelow, type ValidationProfile } from '../../extensions/skill_registry/host.ts';
 import { isInside } from '../../lib/files/index.ts';
 import { printable, showName } from '../../lib/text/index.ts';
 import type { GitChanges } from '../changed-skills.ts';
+import { findRoot, isTrusted, ownerConfig } from '../find-root.ts';
 import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
@@ -16,6 +17,8 @@ export interface ValidateOptions {
   readonly format?: FindingFormat;
   /** Only skills that git says have changed. */
   readonly changed?: boolean;
+  /** A warning ends with 1, too. */
+  readonly strict?: boolean;
 }
 
 /**
@@ -36,6 +39,14 @@ export async function validate(
       ? await (await import('../changed-skills.ts')).gitChangesIn(terminal.cwd)
       : undefined;
     const rules = { profile: options.profile, cwd: terminal.cwd };
+    const root = findRoot(options, terminal);
+    const { values } = ownerConfig(root, isTrusted(root, options, terminal));
+    const withBodySize = async (check: SkillCheck): Promise<SkillCheck> => {
+      const finding = await bodySizeFinding(check.file, root, values);
+      if (!finding) return check;
+      const warnings = [...check.warnings, `${finding.code}: ${finding.message}`];
+      return { ...check, warnings, findings: [...check.findings, finding] };
+    };
     const checks: CheckedPath[] = [];
     const found = await Promise.all(paths.map((path) => meantBy(path, changes, terminal)));
     const seen = new Set<string>();
@@ -43,7 +54,8 @@ export async function validate(
       // Two of the given folders may hold the same skill.
       if (found.some(({ isSearched }) => isSearched) && seen.has(resolve(terminal.cwd, path))) continue;
       seen.add(resolve(terminal.cwd, path));
-      checks.push({ path, ...(isPack(path, terminal) ? await checkPack(path, rules) : checkSkill(path, rules)) });
+      const check = isPack(path, terminal) ? await checkPack(path, rules) : await withBodySize(checkSkill(path, rules));
+      checks.push({ path, ...check });
     }
     const totals = totalsOf(checks);
     const isLong = terminal.terminal && checks.length > MANY;
@@ -72,7 +84,8 @@ export async function validate(
         `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid${isLong ? ' (a terminal does not name those without warnings)' : ''}, ${invalid} not valid; ${with_warnings} with warnings\n`,
       );
     const isWrong = unsearched.some(({ severity }) => severity === 'error');
-    return isWrong || totals.invalid > 0 ? EXIT.problem : EXIT.done;
+    const isStrictlyWrong = options.strict && (with_warnings > 0 || unsearched.length > 0);
+    return isWrong || invalid > 0 || isStrictlyWrong ? EXIT.problem : EXIT.done;
   });
 }
 

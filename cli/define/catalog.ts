@@ -121,6 +121,7 @@ export function addPathCommands(make: MakeCommand, done: (status: ExitStatus) =>
         .choices(['spec', 'strict', 'lenient'])
         .default('spec'),
     )
+    .option('--strict', 'end with 1 for a warning, too')
     .addOption(
       new Option('--format <name>', 'print the findings with file and line, in a format for other programs').choices(
         FINDING_FORMATS,

@@ -2,11 +2,14 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import { nearestIds } from '../../lib/text/index.ts';
+import { loadTokenCounter, nearestIds } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
+import type { SkillRegistryConfigInput } from './config/config.ts';
+import { ownerFile } from './config/owner-file.ts';
 import type { Skill } from './skill/skill.ts';
 import type { FoundAgent } from './sources/found-agents.ts';
+import type { SkillFinding } from './validate/validate-skill.ts';
 
 export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
@@ -83,6 +86,28 @@ export async function skillsBelow(
   const takeBreak = async (): Promise<void> => {};
   const { files, problems } = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false, takeBreak });
   return { folders: files.map(({ dir }) => dir), problems };
+}
+
+/** The warning of a SKILL.md whose body has more tokens than the config of the root allows. @param values - Of the config. */
+export async function bodySizeFinding(
+  file: string | undefined,
+  root: string,
+  values: SkillRegistryConfigInput,
+): Promise<SkillFinding | undefined> {
+  const [{ readConfig }, { readSkillMd }, { bodyOf }] = await Promise.all([
+    import('./config/config.ts'),
+    import('./validate/read-skill-md.ts'),
+    import('./skill/frontmatter.ts'),
+  ]);
+  const limit = readConfig(values, ownerFile(root)).config.limits.skill_tokens;
+  const read = file === undefined ? { text: '' } : readSkillMd(file);
+  const body = 'text' in read ? bodyOf(read.text) : '';
+  // A token has at least one byte, and the tokenizer takes long to load.
+  if (Buffer.byteLength(body) <= limit) return undefined;
+  const tokens = (await loadTokenCounter())(body);
+  if (tokens <= limit) return undefined;
+  const message = `The body has ${tokens} tokens, more than limits.skill_tokens (${limit}). Move detail into references/.`;
+  return { severity: 'warning', code: 'SKILL_TOO_LONG', message };
 }
 
 /** A skill whose SKILL.md the loader repairs whenever it reads it. */

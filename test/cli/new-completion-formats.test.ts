@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openRoot } from '../helpers/open-registry.ts';
@@ -67,6 +67,9 @@ it('keeps a skill that new has made from agents until no FILL is left, and says 
   expect((await runCommand(['validate', file])).stderr).toContain('1 FILL is left');
   writeFileSync(file, filled);
   expect((await seen())[0]).toContain('brew-tea');
+  expect((await runCommand(['validate', file])).stderr).toContain('The skill names "references/Pour-topic.md"');
+  mkdirSync(join(file, '../references'));
+  writeFileSync(join(file, '../references/Pour-topic.md'), '');
   expect(await runCommand(['validate', file])).toMatchObject({ status: 0, stderr: '' });
   expect(await runCommand(['list', ...at])).toMatchObject({ status: 0, stderr: '1 skill(s)\n' });
 });
@@ -80,8 +83,8 @@ it('hides no skill for the word FILL alone', async () => {
 
 it('gives findings with file and line, as lines, annotations and SARIF', async () => {
   const cwd = tempFolder({
-    'tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }),
-    'bad, one/SKILL.md': skillMd({ description: '100% wrong', name: 'Bad' }),
+    'tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews all tea.' }),
+    'bad, one/SKILL.md': skillMd({ description: '100% wrong again', name: 'Bad' }),
     'none/x.txt': 'x',
   });
   const validate = (...args: string[]) => runCommand(['validate', 'tea', 'bad, one', 'none', ...args], { cwd });

@@ -85,6 +85,8 @@ it('has a rule for each field of the standard and for each code', async () => {
   const cwd = tempFolder(TREE);
   const run = await sarif(cwd, 'validate', 'a b', 'none', 'open', 'odd');
   expect(run.tool.driver.rules.map(({ id }) => id).sort()).toEqual([
+    'BODY_EMPTY',
+    'DESCRIPTION_THIN',
     'NOT_STANDARD',
     'agentskills/allowed-tools',
     'agentskills/description',

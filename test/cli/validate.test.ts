@@ -217,7 +217,8 @@ it.each([
 });
 
 it('warns under lenient of what the standard forbids and the loader reads, once', async () => {
-  const skill = '---\nname: tea\ndescription: &x Tea.\ntags: [a]\nmodel: *x\nallowed-tools:\n  - Read\n---\nText.\n';
+  const skill =
+    '---\nname: tea\ndescription: &x Brews all tea.\ntags: [a]\nmodel: *x\nallowed-tools:\n  - Read\n---\nText.\n';
   const cwd = tempFolder({
     'tea/SKILL.md': skill,
     'cup/SKILL.md': skillMd({ name: 'Cup', tags: 'a', 'allowed-tools': '[Read]' }),

@@ -11,6 +11,7 @@ import { readRawFrontmatter } from '../skill/raw-frontmatter.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { didYouMeanField, strictVerdict } from '../skill/strict-rules.ts';
 import { isUsableId, unusableIdText } from '../skill/usable-id.ts';
+import { type AuthorMistake, authorMistakes } from './author-mistakes.ts';
 import { hiddenInNames, textFindingsBelow } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
@@ -78,7 +79,11 @@ export function checkSkill(
   const found = rules.check({ ...read, file, directory, name: skillId });
   const others = profile === 'lenient' ? [] : descriptionFindings(read.text, skillId, found);
   const misspelt = profile === 'strict' ? [] : misspeltFields(read.text);
-  return verdict([...found, ...misspelt, ...others, ...draftFindings(read.text, skillId), ...inTexts], file);
+  const mistakes = authorMistakes(read.text, realpathSync(directory)).map(asWarning);
+  return verdict(
+    [...found, ...misspelt, ...others, ...mistakes, ...draftFindings(read.text, skillId), ...inTexts],
+    file,
+  );
 }
 
 /**
@@ -158,6 +163,10 @@ function verdict(findings: readonly SkillFinding[], file?: string): SkillCheck {
   const of = (severity: Problem['severity']): readonly string[] =>
     findings.filter((finding) => finding.severity === severity).map(findingText);
   return { errors: of('error'), warnings: of('warning'), findings, ...(file === undefined ? {} : { file }) };
+}
+
+function asWarning(mistake: AuthorMistake): SkillFinding {
+  return { severity: 'warning', ...mistake };
 }
 
 function invalid(message: string): SkillFinding {

@@ -1,0 +1,150 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { shorten } from '../../../lib/text/index.ts';
+import { bodyOf, splitFrontmatter } from '../skill/frontmatter.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+
+/** What its author probably did not mean, in a skill that every rule allows. */
+export interface AuthorMistake {
+  readonly code: 'BODY_EMPTY' | 'DESCRIPTION_THIN' | 'FENCE_UNCLOSED' | 'FILE_MISSING' | 'HOME_PATH';
+  readonly message: string;
+  /** 1-based. */
+  readonly line?: number;
+}
+
+/** @param directory - Of the skill, real: files that its SKILL.md names are looked for below it. */
+export function authorMistakes(text: string, directory: string): readonly AuthorMistake[] {
+  const { lines, unclosed } = bodyLines(text);
+  return [...descriptionMistakes(text), ...bodyMistakes(text, unclosed), ...lineMistakes(lines, directory)];
+}
+
+// --- internal ---
+
+interface BodyLine {
+  readonly text: string;
+  readonly line: number;
+  /** The language of the block of code that it stands in, which may be empty; absent: it is prose. */
+  readonly code?: string;
+}
+
+/** Of a longer line only the beginning is searched: patterns take longer than linear time. */
+const MAX_LINE = 2_000;
+const FENCE = /^[\s>]*(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/;
+
+/** The lines of the body outside of HTML comments. `unclosed`: the line of the fence that is not closed. */
+function bodyLines(text: string): { readonly lines: readonly BodyLine[]; readonly unclosed?: number } {
+  const { bodyOffset } = splitFrontmatter(text);
+  const first = text.slice(0, bodyOffset).split(/\r\n|\n|\r/).length;
+  const body = text.slice(bodyOffset).replace(/<!--[\s\S]*?(?:-->|$)/g, (comment) => comment.replace(/[^\r\n]/g, ''));
+  const lines: BodyLine[] = [];
+  let open: { readonly mark: string; readonly code: string; readonly line: number } | undefined;
+  for (const [index, raw] of body.split(/\r\n|\n|\r/).entries()) {
+    const line = first + index;
+    const [, mark = '', code = ''] = FENCE.exec(raw.slice(0, MAX_LINE)) ?? [];
+    if (mark === '') lines.push({ text: raw.slice(0, MAX_LINE), line, ...(open ? { code: open.code } : {}) });
+    else if (!open) open = { mark, code: code.toLowerCase(), line };
+    else if (code === '' && mark.startsWith(open.mark)) open = undefined;
+  }
+  return { lines, ...(open ? { unclosed: open.line } : {}) };
+}
+
+function descriptionMistakes(text: string): readonly AuthorMistake[] {
+  const { description = '', fillsLeft } = parseSkill(text, '', '').header ?? {};
+  // Of a draft each FILL is said elsewhere.
+  const isFill = fillsLeft === undefined && /\bFILL\b/.test(description);
+  // A text without blanks may be a sentence of a language that writes none.
+  const isShort = /^[\p{Script=Latin}\p{N}\p{P}\s]+$/u.test(description) && description.split(' ').length <= 2;
+  if (!isFill && !isShort) return [];
+  const why = isFill ? 'still has a FILL of the template' : `has only the words ${JSON.stringify(description)}`;
+  const message = `The description ${why}. Write what the skill does and when to use it: agents choose by it.`;
+  return [{ code: 'DESCRIPTION_THIN', message }];
+}
+
+function bodyMistakes(text: string, unclosed: number | undefined): readonly AuthorMistake[] {
+  const empty = 'There is no text below the frontmatter, so an agent that loads the skill is told nothing. Write it.';
+  const fence = 'The block of code that begins here is not closed, so all text below it is code. Close it.';
+  return [
+    ...(bodyOf(text) === '' ? [{ code: 'BODY_EMPTY', message: empty } as const] : []),
+    ...(unclosed === undefined ? [] : [{ code: 'FENCE_UNCLOSED', message: fence, line: unclosed } as const]),
+  ];
+}
+
+/** At most so many files are looked for. */
+const MAX_FILES = 200;
+
+function lineMistakes(lines: readonly BodyLine[], directory: string): readonly AuthorMistake[] {
+  const named = new Map<string, number>();
+  const homes = new Map<string, number>();
+  for (const one of lines) {
+    for (const path of filesIn(one)) if (!named.has(path) && named.size < MAX_FILES) named.set(path, one.line);
+    const home = one.code === undefined || SHELL.has(one.code) ? HOME.exec(one.text) : null;
+    if (home && !NO_PERSON.test(home[1] ?? '') && !EXAMPLE.test(one.text) && homes.size < MAX_FILES)
+      homes.set(home[0], one.line);
+  }
+  const shown = (path: string): string => JSON.stringify(shorten(path, 200));
+  // A FILL of the template is still to be written.
+  const missing = [...named].filter(([path]) => !path.includes('FILL') && !isThere(directory, path));
+  return [
+    ...missing.map(([path, line]): AuthorMistake => {
+      const message = `The skill names ${shown(path)}, which is not there. Add the file, or correct the path.`;
+      return { code: 'FILE_MISSING', message, line };
+    }),
+    ...[...homes].map(([path, line]): AuthorMistake => {
+      const message = `${shown(path)} is a folder of one person, which nobody else has. Name a path relative to the skill.`;
+      return { code: 'HOME_PATH', message, line };
+    }),
+  ];
+}
+
+const SHELL: ReadonlySet<string> = new Set(['bash', 'sh', 'shell', 'zsh', 'console']);
+const LINK = /(?<!!)\[[^\]]*\]\(\s*<?([^\s()<>]+)>?(?:\s+"[^"]*")?\s*\)/g;
+const NAMED = /(?<![\w./~$@}:*-])(?:\.\/)?((?:references|scripts)\/[\w./-]*\w\.[A-Za-z]\w{0,5})(?![\w/*<{[-])/g;
+/** In a block of commands: what is run, and no argument of it. */
+const RUN =
+  /^\s*(?:\$ )?(?:(?:uv run|python3?|bash|sh|node|npx tsx|bun) )?(?:\.\/)?(scripts\/[\w./-]*\w\.[A-Za-z]\w{0,5})(?=\s|$)/;
+const HOME = /(?<![\w.~:/-])(?:\/(?:home|Users)|[A-Z]:\\Users)[/\\]([\w.-]+)(?:[/\\][\w./\\-]*)?/;
+/** Names of nobody, of machines, and of examples. */
+const NO_PERSON =
+  /^(?:(?:your?|my|the|some|an?)?[-_.]?(?:user|username|name|home|me|you|myuser|account|login)s?\d*|alice|bob|(?:john|jane)(?:[-_.]?doe)?|jdoe|shared|public|all|default|runner|agent|ubuntu|debian|node|app|appuser|vscode|codespace|linuxbrew|coder|dev|developer|sandbox|admin|root|pi|git|claude|openclaw|clawd(?:bot)?|x+|foo|test|example|\.+)$/i;
+const EXAMPLE = /\be\.g\b|\bexample|hard-?coded/i;
+/** The skill says that the file is made, is an example, or may be missing. */
+const NOT_MEANT =
+  /\b(?:creat|writ|sav|generat|output|produc|stor|export|add|mak|mkdir|touch|copy|copie|renam|new|draft|append|move|put|split|extract|into|if (?:it|they|present|exists?|available)|optional|e\.g|example|such as|like|would|could|may|might|instead|no|not|never|without|don'?t|avoid|missing|✅|❌|your (?:repo|project)|the (?:repo|project|target)|(?:of|in) the skill|hard-?coded)\w*/i;
+
+/** Paths below the skill that a line tells the reader to read or run. */
+function* filesIn({ text, code }: BodyLine): Generator<string> {
+  if (code !== undefined) {
+    const run = SHELL.has(code) ? RUN.exec(text)?.[1] : undefined;
+    if (run) yield run;
+    return;
+  }
+  const prose = text.replace(/(`+)(?:(?!\1).)*\1/g, (span) => ' '.repeat(span.length));
+  for (const [, target = ''] of prose.matchAll(LINK)) {
+    const path = target.replace(/[?#].*$/, '');
+    const isFile = /^(?:\.{0,2}\/)?[\w./%-]*[\w-]\.[A-Za-z]\w{0,5}$/.test(path) && !path.startsWith('/');
+    if (isFile && !path.includes('...')) yield decoded(path);
+  }
+  if (NOT_MEANT.test(text.replaceAll(NAMED, ''))) return;
+  for (const [, path = ''] of text
+    .replaceAll(LINK, '')
+    .replace(/"[^"]*"|“[^”]*”/g, '')
+    .matchAll(NAMED))
+    yield path;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** True as well where it cannot be found out. */
+function isThere(directory: string, path: string): boolean {
+  try {
+    return lstatSync(join(directory, path), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
