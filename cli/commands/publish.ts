@@ -41,7 +41,7 @@ export async function publish(
 
 // --- internal ---
 
-function publishedLines({ to, skills, refused, notOfRoot, removed }: Published): readonly string[] {
+function publishedLines({ to, skills, inIndex, parts, refused, notOfRoot, removed }: Published): readonly string[] {
   const leftOut = skills.filter((skill) => skill.leftOut > 0);
   const linking = skills.filter(({ links }) => links.length > 0);
   return [
@@ -53,12 +53,17 @@ function publishedLines({ to, skills, refused, notOfRoot, removed }: Published):
     ...(notOfRoot.length > 0
       ? [`${notOfRoot.length} skill(s) that are not of this root were not published; name those that are to be.`]
       : []),
-    ...(removed.length > 0 ? [`No longer published: ${removed.join(', ')}.`] : []),
+    ...(removed.length > 0 ? [`No longer published: ${listed(removed)}.`] : []),
+    ...(parts > 0
+      ? [
+          `Other programs see ${inIndex} of the ${skills.length} skills, because index.json has no room for more. This registry sees all of them: they are named in ${parts} parts of the index beside it.`,
+        ]
+      : []),
     `${skills.length} skill(s) in ${to}. Serve this folder with any web server. On other machines: skill-registry add https://..., or sources: [{ wellKnown: https://... }]`,
   ];
 }
 
-/** Paths that are named. */
+/** Paths and skills that are named. */
 const MAX_NAMED = 10;
 
 function listed(paths: readonly string[]): string {

@@ -1,6 +1,7 @@
 // The long forms of slow tests, with the Node that runs this: kills at every step of every change, races, two processes on a root that
 // is a skill, and an agent that tries everything. CI runs a short form of each.
-// Usage: npm run campaign [-- <part>...]. KILLS, KILL_SEED, CAMPAIGN_SECONDS, CAMPAIGN_CALLS and CAMPAIGN_SEED change a part.
+// Usage: npm run campaign [-- <part>...]. KILLS, KILL_SEED, CAMPAIGN_SECONDS, CAMPAIGN_CALLS, CAMPAIGN_SEED
+// and PAGE_SKILLS change a part.
 // Exit status 1 when one fails.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ const PARTS = {
   kills: { files: ['kill'], environment: { KILLS: '100' } },
   races: { files: ['file-races', 'symlink-race', 'symlink-race-reads', 'write-race'], environment: {} },
   'root-is-a-skill': { files: ['root-is-a-skill'], environment: { CAMPAIGN_SECONDS: '60' } },
+  /** More skills than one index may name. */
+  'large-page': { files: ['large-page'], environment: { PAGE_SKILLS: '50000' } },
   'hostile-agent': { files: ['hostile-agent'], environment: { CAMPAIGN_CALLS: '200' } },
 };
 

@@ -2,6 +2,7 @@ const ORIGIN = 'extensions/skill_registry/origin';
 const KINDS = 'extensions/skill_registry/sources/kinds';
 const PUBLISH = 'test/skill_registry/origin/publish.test.ts';
 const READ = 'test/slow/skill_registry/origin/well-known-source.test.ts';
+const PARTS = 'test/slow/skill_registry/origin/hostile-parts.test.ts';
 const HOSTILE = 'test/slow/skill_registry/origin/hostile-pages.test.ts';
 
 /** What leaves this machine, and what comes from a page. */
@@ -31,6 +32,38 @@ export const pages = [
     name: 'refuses a key by file and line',
   },
   {
+    title: 'A part of an index with another digest is used',
+    file: `${ORIGIN}/well-known/page-parts.ts`,
+    find: 'assertDigest(bytes, { digest, name: url });',
+    replace: '',
+    test: PARTS,
+    name: 'a part has other bytes',
+  },
+  {
+    title: 'A skill of one part takes the place of that of another',
+    file: `${ORIGIN}/well-known/page-parts.ts`,
+    find: 'if (entries.has(entry.name)) throw',
+    replace: 'if (!entry.name) throw',
+    test: PARTS,
+    name: 'names a skill in two parts',
+  },
+  {
+    title: 'An index is published that no reader takes',
+    file: `${ORIGIN}/publish/page-documents.ts`,
+    find: 'return Math.min(limits.entries, ',
+    replace: 'return Math.max(limits.entries, ',
+    test: 'test/skill_registry/origin/page-parts.test.ts',
+    name: 'shows others a valid index',
+  },
+  {
+    title: 'A page is written that is larger than any reader takes',
+    file: `${ORIGIN}/publish/publish.ts`,
+    find: 'const over = counted.find(({ has, most }) => has > most);',
+    replace: 'const over = counted.find(({ has, most }) => has > most * 1000);',
+    test: 'test/skill_registry/origin/page-parts.test.ts',
+    name: 'is not written when nobody could read it',
+  },
+  {
     title: 'A private skill of the home directory is published without being named',
     file: `${ORIGIN}/publish/choose-published.ts`,
     find: ' || !homeFolders(homedir()).includes(location)',
@@ -41,7 +74,7 @@ export const pages = [
   {
     title: 'An artifact is removed that somebody may just be fetching',
     file: `${ORIGIN}/publish/published-folder.ts`,
-    find: 'const kept = [...before, ',
+    find: 'const kept = [...before.entries, ',
     replace: 'const kept = [',
     test: PUBLISH,
     name: 'keeps what the page before named for one more time',

@@ -8,7 +8,7 @@ import { isLeftover } from '../../history/skill-tree.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../../sources/source.ts';
 import { listingOf, MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
-import { type IncomingFile, MAX_UNPACKED } from '../opened-origin.ts';
+import { type IncomingFile, MAX_ARCHIVE, MAX_UNPACKED } from '../opened-origin.ts';
 import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page-index.ts';
 
 /** One skill as it is published. */
@@ -16,6 +16,9 @@ export interface Artifact {
   readonly skill: Skill;
   readonly entry: IndexEntry;
   readonly bytes: Buffer;
+  readonly fileCount: number;
+  /** Of its files, before they were packed. */
+  readonly unpackedBytes: number;
   /** Files that are never handed out. */
   readonly leftOut: number;
   /** Paths of links and devices. */
@@ -57,6 +60,7 @@ export function artifactOf(skill: Skill, { files, leftOut, links }: PublishableF
   const [skillFile] = files;
   const type = files.length === 1 ? 'skill-md' : 'archive';
   const bytes = type === 'skill-md' ? (skillFile as IncomingFile).bytes : packTarGz(files);
+  if (bytes.length > MAX_ARCHIVE) return `its files take ${bytes.length} bytes in an archive, more than ${MAX_ARCHIVE}`;
   const hash = createHash('sha256').update(bytes).digest('hex');
   const url = `artifacts/${id}.${hash}.${type === 'skill-md' ? 'md' : 'tar.gz'}`;
   const entry = {
@@ -66,7 +70,8 @@ export function artifactOf(skill: Skill, { files, leftOut, links }: PublishableF
     url,
     digest: `sha256:${hash}`,
   } as const;
-  return { skill, entry, bytes, leftOut, links };
+  const unpackedBytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
+  return { skill, entry, bytes, fileCount: files.length, unpackedBytes, leftOut, links };
 }
 
 // --- internal ---

@@ -9,6 +9,7 @@ import { KEY_RULE } from '../../inspect/rule-set.ts';
 import type { Finding } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { HeldSkills } from '../../trust/held-skills.ts';
+import { MAX_PAGE_BYTES, MAX_PAGE_FILES, MAX_PAGE_SKILLS } from '../well-known/page-index.ts';
 import { type Artifact, artifactOf, filesOf } from './artifact.ts';
 import { namedSkills, skillsOfRoot } from './choose-published.ts';
 import { openPublished, writePublished } from './published-folder.ts';
@@ -39,10 +40,13 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
     else artifacts.push(made);
   }
   if ((ids !== undefined && refused.length > 0) || artifacts.length === 0) throw publishRefused(root, refused);
-  const { changed } = await writePublished(folder, artifacts, takeBreak);
+  assertReadable(artifacts);
+  const { changed, inIndex, parts } = await writePublished(folder, artifacts, takeBreak);
   const names = new Set(artifacts.map(({ entry }) => entry.name));
   return {
     to: folder.path,
+    inIndex,
+    parts,
     skills: artifacts.map(({ entry: { name, type, digest, url }, bytes, leftOut, links }) => ({
       ...{ name, type, digest, url, bytes: bytes.length, leftOut, links, changed: changed.has(name) },
     })),
@@ -50,6 +54,20 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
     notOfRoot: chosen.others.map(({ id }) => id),
     removed: folder.entries.map(({ name }) => name).filter((name) => !names.has(name)),
   };
+}
+
+/** Nobody could read a page with more. @throws PUBLISH_REFUSED. */
+export function assertReadable(artifacts: readonly Artifact[]): void {
+  const sumOf = (key: 'fileCount' | 'unpackedBytes'): number => artifacts.reduce((sum, one) => sum + one[key], 0);
+  const counted = [
+    { has: artifacts.length, most: MAX_PAGE_SKILLS, what: 'skills' },
+    { has: sumOf('fileCount'), most: MAX_PAGE_FILES, what: 'files' },
+    { has: sumOf('unpackedBytes'), most: MAX_PAGE_BYTES, what: 'bytes' },
+  ];
+  const over = counted.find(({ has, most }) => has > most);
+  if (!over) return;
+  const message = `Nothing was published. These skills have ${over.has} ${over.what}, and a page has at most ${over.most}. Publish some of them here and the others to another folder: name their ids.`;
+  throw new CodedError('PUBLISH_REFUSED', message);
 }
 
 // --- internal ---

@@ -4,12 +4,12 @@
 export interface Publishing {
   /**
    * Makes a folder that any web server can serve as a page with skills (`/.well-known/agent-skills/index.json`, version 0.2.0). The
-   * same skills give the same bytes. A server may be serving the folder meanwhile: it serves all of the old or all of the new.
+   * same skills give the same bytes. More skills than such an index may have, up to 100,000, are in parts of it, which this registry reads. A server may be serving the folder meanwhile: it serves all of the old or all of the new.
    *
    * Files that `readResource` does not hand out are left out. A draft, and a skill with a finding of the level `block`, is refused, also
    * when somebody allowed it here. A skill with a key or token in it is refused until a person has allowed that (`decideTrust`).
    *
-   * @throws PUBLISH_REFUSED when a named skill is refused, or no skill is left; SKILL_NOT_FOUND; INVALID_ARGUMENT for a folder that is
+   * @throws PUBLISH_REFUSED when a named skill is refused, no skill is left, or there are more than a page may have; SKILL_NOT_FOUND; INVALID_ARGUMENT for a folder that is
    *   in a source, or is neither empty nor made by this; WRITE_FAILED.
    */
   publish(options: PublishOptions): Promise<Published>;
@@ -31,6 +31,10 @@ export interface Published {
   readonly to: string;
   /** By name. */
   readonly skills: readonly PublishedSkill[];
+  /** How many of them `index.json` itself names, which is what other programs see; ours see all. */
+  readonly inIndex: number;
+  /** In how many parts all of them are named; 0 when the index has room for them. */
+  readonly parts: number;
   /** Skills of the root that may not be published, each with the reason. Empty when ids were given: then nothing is written. */
   readonly refused: readonly NotPublished[];
   /** Skills that are not of the root and were not named. */

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
-import { downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
+import { originRefused } from '../../../../lib/fetch/index.ts';
 import { makePrivateFolder } from '../../../../lib/files/index.ts';
 import {
   type CopiedSkill,
@@ -10,7 +10,9 @@ import {
   fetchedSkills,
   filesOfCopy,
   forgetFetched,
+  forgetOtherParts,
   isIntact,
+  keptParts,
   noteFetched,
   type PageCopy,
   readCopy,
@@ -18,8 +20,17 @@ import {
   writeCopy,
 } from '../../sources/kinds/well-known-copy.ts';
 import { type IncomingFile, originSkills, readOriginSkill } from '../opened-origin.ts';
+import { inParallel } from './in-parallel.ts';
 import { fetchArtifact, openArtifact } from './open-page.ts';
-import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
+import {
+  INDEX_PATH,
+  type IndexEntry,
+  MAX_PAGE_BYTES,
+  MAX_PAGE_FILES,
+  type PageIndex,
+  readIndex,
+} from './page-index.ts';
+import { askPage, HEAD_PATH, type PageAnswer, readHead, readParts } from './page-parts.ts';
 import { writeCopiedSkill } from './write-copied-skill.ts';
 
 /**
@@ -30,24 +41,30 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
   makePrivateFolder(folder);
   const before = readCopy(folder);
   const from = `${url}/${INDEX_PATH}`;
-  const answer = await downloadIfChanged(from, MAX_INDEX, { signal, etag: before?.etag });
+  const answer = await askPage(url, before, signal);
   if (!answer && before && before.faults.length === 0 && damaged.size === 0) {
     confirmCopy(folder);
     return { isComplete: true };
   }
-  const index = answer?.bytes.toString('utf8') ?? before?.index ?? '';
-  const { entries, refused } = readIndex(Buffer.from(index), from);
+  const page = answer ?? (before as PageCopy);
+  const { entries, refused } = await skillsOf(url, page, folder, signal);
   const whole = (before?.skills ?? []).filter(({ digest }) => !damaged.has(digest));
   const known = knownSkills(folder, whole);
   const missing = entries.filter((entry) => !known.has(copyKey(entry)));
-  if (before && !damaged.size && missing.length === 0 && index === before.index && isSameEtag(before, answer?.etag)) {
+  if (
+    before &&
+    !damaged.size &&
+    missing.length === 0 &&
+    page.index === before.index &&
+    isSameEtag(before, answer?.etag)
+  ) {
     confirmCopy(folder);
     return { isComplete: true };
   }
   const faults = [...refused];
   const room = roomBeside(entries.flatMap((entry) => known.get(copyKey(entry)) ?? []));
   const report = progressOf(url, missing.length, onProgress);
-  await eachInParallel(missing, signal, async (entry, ended) => {
+  await inParallel(missing, signal, async (entry, ended) => {
     try {
       const skill = await fetchSkill(folder, entry, from, ended, room);
       noteFetched(folder, skill);
@@ -60,20 +77,30 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
   });
   const older = new Map(whole.map((skill) => [skill.name, skill]));
   const skills = entries.flatMap((entry) => known.get(copyKey(entry)) ?? older.get(entry.name) ?? []);
-  writeCopy(folder, { url, etag: answer ? answer.etag : before?.etag, index, skills, faults: faults.sort() });
+  const { index, etag, inParts } = page;
+  writeCopy(folder, { url, etag, index, inParts, skills, faults: faults.sort() });
   tidy(folder, skills, before);
   return { isComplete: faults.length === refused.length };
 };
 
 // --- internal ---
 
-/** Artifacts that are fetched at the same time. */
-const AT_ONCE = 8;
-/** Of a whole page, unpacked. */
-const MAX_BYTES = 2 * 1024 * 1024 * 1024;
-const MAX_FILES = 200_000;
 /** Longer than a process needs to notice a replaced copy, and longer than anybody uses a folder whose path it got. */
 const KEPT_MS = 86_400_000;
+
+/** What the index has, or its parts, which are kept beside the copy. */
+async function skillsOf(
+  url: string,
+  { index, inParts }: PageAnswer,
+  folder: string,
+  signal: AbortSignal,
+): Promise<Omit<PageIndex, 'hasParts'>> {
+  if (!inParts) return readIndex(Buffer.from(index), `${url}/${INDEX_PATH}`);
+  const parts = readHead(Buffer.from(index), `${url}/${HEAD_PATH}`);
+  const found = await readParts(url, parts, signal, keptParts(folder));
+  forgetOtherParts(folder, new Set(parts.map(({ digest }) => digest)));
+  return found;
+}
 
 function copyKey({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {
   return `${digest} ${name}`;
@@ -102,8 +129,11 @@ function roomBeside(skills: readonly CopiedSkill[]): Room {
   return (name, added) => {
     bytes += added.reduce((sum, file) => sum + file.bytes.length, 0);
     files += added.length;
-    if (bytes > MAX_BYTES || files > MAX_FILES)
-      throw originRefused(`"${name}"`, `the page has more than ${MAX_BYTES} bytes or ${MAX_FILES} files in all.`);
+    if (bytes > MAX_PAGE_BYTES || files > MAX_PAGE_FILES)
+      throw originRefused(
+        `"${name}"`,
+        `the page has more than ${MAX_PAGE_BYTES} bytes or ${MAX_PAGE_FILES} files in all.`,
+      );
   };
 }
 
@@ -133,30 +163,6 @@ function isOfSkill(error: unknown): boolean {
   if (isCodedError(error, 'ORIGIN_REFUSED')) return true;
   const status = isCodedError(error, 'ORIGIN_UNAVAILABLE') ? Number(error.details.status) : 0;
   return status >= 400 && status < 500 && status !== 429;
-}
-
-/** The first failure ends the others and is thrown. */
-async function eachInParallel<T>(
-  items: readonly T[],
-  signal: AbortSignal,
-  use: (item: T, signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const failed = new AbortController();
-  const ended = AbortSignal.any([signal, failed.signal]);
-  const queue = items.values();
-  const work = async (): Promise<void> => {
-    for (const item of queue) {
-      if (ended.aborted) return;
-      await use(item, ended);
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-  } catch (error) {
-    failed.abort();
-    throw error;
-  }
-  signal.throwIfAborted();
 }
 
 const REPORT_MS = 1_000;

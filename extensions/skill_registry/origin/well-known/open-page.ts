@@ -1,5 +1,4 @@
 import { isCodedError } from 'skill-registry/kernel';
-import { digestOf } from '../../../../lib/digest/index.ts';
 import { download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { noSuchSkill, severalSkills } from '../errors.ts';
@@ -10,7 +9,8 @@ import {
   type OriginEntry,
   type WellKnownOrigin,
 } from '../opened-origin.ts';
-import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
+import { assertDigest, INDEX_PATH, type IndexEntry, MAX_INDEX, type PageIndex, readIndex } from './page-index.ts';
+import { readAllParts } from './page-parts.ts';
 
 /**
  * The bytes an entry names, compared with its digest.
@@ -28,12 +28,6 @@ export async function fetchArtifact(
   return bytes;
 }
 
-/** @throws ORIGIN_REFUSED. */
-export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, 'digest' | 'name'>): void {
-  const found = digestOf(bytes);
-  if (found !== digest) throw originRefused(`"${name}"`, `the index says ${digest}, its bytes are ${found}.`);
-}
-
 /** The files an artifact has. @throws ORIGIN_REFUSED. */
 export async function openArtifact(bytes: Buffer, { type, name }: IndexEntry): Promise<Artifact> {
   if (type === 'archive') return unpack(bytes, `"${name}"`);
@@ -49,7 +43,7 @@ export async function openArtifact(bytes: Buffer, { type, name }: IndexEntry): P
  */
 export async function openWellKnown(origin: WellKnownOrigin, names?: readonly string[]): Promise<OpenedOrigin> {
   const url = `${origin.url}/${INDEX_PATH}`;
-  const { entries: index, refused } = readIndex(await fetchIndex(url), url);
+  const { entries: index, refused } = await fetchIndex(origin.url, url);
   if (index.length === 0) throw originRefused(url, `it has no skill that can be used. ${refused[0] ?? ''}`.trim());
   const byName = new Map(index.map((entry) => [entry.name, entry]));
   const known = index.map(({ name }) => name);
@@ -77,7 +71,12 @@ export async function openWellKnown(origin: WellKnownOrigin, names?: readonly st
 
 // --- internal ---
 
-async function fetchIndex(url: string): Promise<Buffer> {
+async function fetchIndex(page: string, url: string): Promise<Omit<PageIndex, 'hasParts'>> {
+  const index = readIndex(await fetchDocument(url), url);
+  return index.hasParts ? readAllParts(page) : index;
+}
+
+async function fetchDocument(url: string): Promise<Buffer> {
   try {
     return await download(url, MAX_INDEX);
   } catch (error) {

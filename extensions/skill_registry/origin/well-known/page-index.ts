@@ -1,4 +1,5 @@
 import { z } from 'skill-registry/kernel';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 
@@ -6,8 +7,18 @@ import { oneLine } from '../../../../lib/text/index.ts';
 export const INDEX_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
 /** Below the page. */
 export const INDEX_PATH = '.well-known/agent-skills/index.json';
-/** Bytes. */
+/** Bytes of an index, and of each of its parts. */
 export const MAX_INDEX: number = 8 * 1024 * 1024;
+/** Skills in it. */
+export const MAX_ENTRIES = 10_000;
+
+/** Of a page: skills, as many as a machine keeps inspections of; bytes and files of all skills, unpacked. */
+export const MAX_PAGE_SKILLS = 100_000;
+export const MAX_PAGE_BYTES: number = 2 * 1024 * 1024 * 1024;
+export const MAX_PAGE_FILES = 200_000;
+
+/** Names the parts of an index that would be too large; beside the index, which has it as `parts`. */
+export const HEAD_NAME = 'index-parts.json';
 
 /** Characters of a description. */
 export const MAX_DESCRIPTION = 1024;
@@ -29,13 +40,15 @@ export interface PageIndex {
   readonly entries: readonly IndexEntry[];
   /** Problems of the others. */
   readonly refused: readonly string[];
+  /** Whether the page has more skills than these, which its parts name (`page-parts.ts`). */
+  readonly hasParts: boolean;
 }
 
 /** @param url - Where the index is. @throws ORIGIN_REFUSED for another format. */
 export function readIndex(bytes: Buffer, url: string): PageIndex {
   const document = indexDocument.safeParse(jsonOf(bytes));
   if (!document.success) throw originRefused(url, 'it is no index: expected { $schema, skills: [...] }.');
-  const { $schema, skills } = document.data;
+  const { $schema, skills, parts } = document.data;
   if ($schema !== INDEX_SCHEMA) {
     const found = $schema === undefined ? 'none, which is 0.1.0 and has no digests' : oneLine(String($schema), 100);
     throw originRefused(url, `expected $schema "${INDEX_SCHEMA}", found ${found}.`);
@@ -48,7 +61,13 @@ export function readIndex(bytes: Buffer, url: string): PageIndex {
     else if (entries.has(entry.name)) refused.push(`"${entry.name}" is named a second time.`);
     else entries.set(entry.name, entry);
   }
-  return { entries: [...entries.values()], refused };
+  return { entries: [...entries.values()], refused, hasParts: parts === HEAD_NAME };
+}
+
+/** @throws ORIGIN_REFUSED. */
+export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, 'digest' | 'name'>): void {
+  const found = digestOf(bytes);
+  if (found !== digest) throw originRefused(`"${name}"`, `the index says ${digest}, its bytes are ${found}.`);
 }
 
 /** Whether the index of a page can name a skill so. */
@@ -59,7 +78,11 @@ export function isSkillName(name: string): boolean {
 // --- internal ---
 
 const SKILL_NAME = /^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/;
-const indexDocument = z.object({ $schema: z.unknown().optional(), skills: z.array(z.unknown()).max(10_000) });
+const indexDocument = z.object({
+  $schema: z.unknown().optional(),
+  parts: z.unknown().optional(),
+  skills: z.array(z.unknown()).max(MAX_ENTRIES),
+});
 const indexEntry = z.object({
   name: z.string().regex(SKILL_NAME),
   type: z.enum(['skill-md', 'archive']),

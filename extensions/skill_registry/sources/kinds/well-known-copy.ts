@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, lstatSync, rmSync, type Stats, statSync, utimesSync } from 'node:fs';
+import { appendFileSync, lstatSync, readdirSync, rmSync, type Stats, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
@@ -10,10 +10,11 @@ export interface PageCopy {
   readonly format: typeof FORMAT;
   /** The page. */
   readonly url: string;
-  /** Of the index, to ask with next time. */
+  /** Of what is asked for next time: the index, or the head of its parts. */
   readonly etag?: string | undefined;
-  /** The index, as it came. */
+  /** The index, or the head of its parts, as it came. */
   readonly index: string;
+  readonly inParts?: boolean | undefined;
   /** By name; each lies in `skillFolder`. */
   readonly skills: readonly CopiedSkill[];
   /** What is wrong with the skills that are missing, or that are older than the index says. */
@@ -112,6 +113,35 @@ export function forgetFetched(folder: string): void {
   rmSync(join(folder, JOURNAL), { force: true });
 }
 
+/** Parts of an index that were fetched before, by their digests. */
+export interface KeptParts {
+  read(digest: string): Buffer | undefined;
+  write(digest: string, bytes: Buffer): void;
+}
+
+/** Only what has its digest is read. */
+export function keptParts(folder: string): KeptParts {
+  return {
+    read(digest) {
+      try {
+        const bytes = readContained(folder, partFile(digest), MAX_BYTES, { own: true });
+        return digestOf(bytes) === digest ? bytes : undefined;
+      } catch (error) {
+        if (isCodedError(error)) return undefined;
+        throw error;
+      }
+    },
+    write: (digest, bytes) => writeContained(folder, partFile(digest), bytes, { own: true }),
+  };
+}
+
+/** @param digests - Of the parts that stay. */
+export function forgetOtherParts(folder: string, digests: ReadonlySet<string>): void {
+  const stay = new Set([...digests].map(partFile));
+  for (const name of readdirSync(join(folder, PARTS)))
+    if (!stay.has(`${PARTS}/${name}`)) rmSync(join(folder, PARTS, name), { force: true });
+}
+
 /** Notes that the page has answered that the copy is what it has. */
 export function confirmCopy(folder: string): void {
   const now = new Date();
@@ -169,6 +199,12 @@ export function filesOfCopy({ files }: Pick<CopiedSkill, 'files'>): readonly Cop
 }
 
 // --- internal ---
+
+const PARTS = 'parts';
+
+function partFile(digest: string): string {
+  return `${PARTS}/${digest.slice('sha256:'.length)}.json`;
+}
 
 const NAME = /^[a-z0-9-]{1,64}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
