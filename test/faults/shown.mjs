@@ -79,8 +79,9 @@ export const shown = [
   {
     title: 'The catalog text exceeds its budget by 50 tokens',
     file: `${SHOW}/catalog-text.ts`,
-    find: 'const { format: whole = BULLETS, tools, budgetTokens } = options;',
-    replace: 'const { format: whole = BULLETS, tools } = options;\n  const budgetTokens = options.budgetTokens + 50;',
+    find: 'const { format: whole = BULLETS, tools, budgetTokens, pending = 0 } = options;',
+    replace:
+      'const { format: whole = BULLETS, tools, pending = 0 } = options;\n  const budgetTokens = options.budgetTokens + 50;',
     test: `${TESTS}/catalog-text.test.ts`,
     name: '2000 skills never cost more than 500 tokens',
   },

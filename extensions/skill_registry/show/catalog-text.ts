@@ -65,12 +65,15 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const { format: whole = BULLETS, tools, budgetTokens, pending = 0 } = options;
   if (skills.length + pending === 0) return null;
   const frame = { tools, total: skills.length + pending, missing: pending };
-  const few = skills.length * LEAST_TOKENS <= budgetTokens;
+  // While most skills are missing, those that came first have no more than their share without being ranked.
+  const share = options.hasPrompt && pending > skills.length ? skills.length / (skills.length + pending) : 1;
+  const unrankedBudget = budgetTokens * share;
+  const few = skills.length * LEAST_TOKENS <= unrankedBudget;
   if (few) {
     const lines = skills.map((skill) => whole.entry(skill));
     const text = layOut({ ...frame, format: whole }, lines);
     // A token is at least one byte, so a text that is short enough needs no tokenizer.
-    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) {
+    if (lines.every(isShort) && Buffer.byteLength(text) <= unrankedBudget) {
       options.onListed?.(skills);
       return text;
     }
@@ -79,7 +82,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const counter = createLineCounter(count);
   const format = withShortLines(whole, count);
   const listed = format.listed(skills);
-  const even = few ? evenly(listed, budgetTokens, { ...frame, format, counter }) : undefined;
+  const even = few ? evenly(listed, unrankedBudget, { ...frame, format, counter }) : undefined;
   if (even !== undefined) {
     options.onListed?.(listed);
     return even;
@@ -97,7 +100,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   for (;;) {
     const room = budget - frameOf(layout);
     const choosing = { skills: listed, ranked, fills, fitting, format, counter, room, before };
-    const { lines, choice } = chosen({ ...options, pinned }, choosing);
+    const { lines, choice } = chosen({ ...options, pinned, share }, choosing);
     const text = layOut(layout, lines, true);
     // Lines are counted one by one; the whole text may have a few tokens more.
     const over = counter.text(text) - budgetTokens;
@@ -144,8 +147,12 @@ function evenly(skills: readonly Skill[], budget: number, layout: Layout): strin
 }
 
 /** All names with some descriptions, or only some skills. */
-function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: ChooseLinesOptions): ChosenLines {
-  const { skills, format, counter, room } = choosing;
+function chosen(
+  { pinned = 0, thread, share }: CatalogTextOptions & { readonly share: number },
+  choosing: ChooseLinesOptions,
+): ChosenLines {
+  const { skills, format, counter } = choosing;
+  const room = choosing.room * share;
   const few = skills.length * LEAST_TOKENS <= room;
   const allNamed =
     few &&

@@ -140,6 +140,24 @@ describe('a thread that began while skills were missing', () => {
     expect(linesOf(third).slice(0, linesOf(second).length)).toEqual(linesOf(second));
   });
 
+  it('is not given all that came first, although it would fit, while most are missing', async () => {
+    const { registry } = await openWithPending(many('apple', 30), many('weather', 130), {
+      catalog: { budget_tokens: 650 },
+    });
+    await registry.admin.prepareSearch();
+    const first = await registry.context('the weather tomorrow', turn);
+    expect(idsOf(first)).toEqual([]);
+    expect(first).toContain('\n0 of 160 skills shown;');
+    expect(idsOf(await registry.context('apple-07', { threadId: 'other' }))).toContain('apple-07');
+    // Without a prompt there is nothing to rank for.
+    expect(idsOf(await registry.context(''))).toHaveLength(30);
+    await registry.admin.inspectSkills();
+    await registry.admin.prepareSearch();
+    const second = idsOf(await registry.context('the weather tomorrow', turn));
+    expect(second.length).toBeGreaterThan(3);
+    expect(second.filter((id) => id.startsWith('apple'))).toEqual([]);
+  });
+
   it('chooses bodies once more, and then keeps them', async () => {
     const body = (id: string): Tree => ({
       [`skills/${id}/SKILL.md`]: skillMd({ name: id, description: `Helps with ${id}.` }, `Body of ${id}. `.repeat(20)),
