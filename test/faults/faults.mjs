@@ -11,6 +11,7 @@ import { shown } from './shown.mjs';
 import { trust } from './trust.mjs';
 import { trustFile } from './trust-file.mjs';
 import { usage } from './usage.mjs';
+import { waysBack } from './ways-back.mjs';
 
 /**
  * Faults in what guards a person's text, machine and secrets, and the test that sees each.
@@ -32,4 +33,5 @@ export const faults = [
   ...evidence,
   ...usage,
   ...reviewPage,
+  ...waysBack,
 ];

@@ -57,6 +57,17 @@ describe('a proposal whose text has changed since', () => {
     expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved', merged: false });
   });
 
+  it('is not applied when both changes together are larger than a file may be', async () => {
+    const limits = { file_bytes: TEA.length + 60 };
+    const { root, registry, tea, propose } = await teaRegistry({}, { limits });
+    const id = await propose(TEA.replace('Warm the pot.', `Warm the pot ${'very '.repeat(8)}well.`));
+    const byHand = TEA.replace('Rinse the pot.', `Rinse the pot ${'very '.repeat(8)}well.`);
+    write(root, byHand);
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'RESOURCE_TOO_LARGE' });
+    expect(tea()).toBe(byHand);
+    expect(await registry.proposals.get(id)).toMatchObject({ state: 'open', decision: null });
+  });
+
   it('is stale when it would remove a skill of which any file has changed', async () => {
     const tree = { 'skills/tea/references/a.md': 'a\n' };
     const { root, registry, tea } = await teaRegistry(tree, { writes: { delete: 'propose' } });
