@@ -17,7 +17,9 @@ export async function printHeld(
   isMeant: (skill: Skill) => boolean,
   terminal: Terminal,
 ): Promise<void> {
-  for (const skill of [...snapshot().byQualifiedId.values()].filter(isMeant)) {
+  // What a server has is in no folder, and asking would fetch it.
+  const here = [...snapshot().byQualifiedId.values()].filter((skill) => skill.dir !== null && isMeant(skill));
+  for (const skill of here) {
     const { heldBecause } = await admin.trustOf(skill.qualifiedId);
     if (heldBecause !== null) terminal.err(heldText(skill.id, heldBecause));
   }
