@@ -25,7 +25,7 @@ export const waysBack = [
     file: 'extensions/skill_registry/skill/parse-skill.ts',
     find: "if (name !== directory && name.normalize('NFKC') !== directory.normalize('NFKC')) {",
     replace: 'if (name !== directory) {',
-    test: 'test/skill_registry/skill/parse-skill.test.ts',
+    test: 'test/skill_registry/skill/name-and-id.test.ts',
     name: 'compares the name with the directory, which is the id, however both write one letter',
   },
   {
