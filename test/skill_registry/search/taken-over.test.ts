@@ -42,12 +42,15 @@ it('says nothing of a description that stays, and finds nothing in one that is a
 });
 
 it('names no skill for whose description it was the best hit before', async () => {
-  const near = { ...TREE, 'skills/serve-tea/SKILL.md': textWith('serve-tea', 'Serves a pot of green tea to guests.') };
-  const { registry } = await openRegistry(near);
-  const content = textWith('brew-tea', 'Brews a pot of green tea, and a pot of black tea.');
-  const input = { skillId: 'brew-tea', content, justification: 'Better.', author: 'agent:brewer' };
-  const { proposalId } = await registry.proposals.propose(input);
-  expect((await registry.admin.proposalEvidence(proposalId)).takenOver).toMatchObject({ tried: 1, skills: [] });
+  const serve = textWith('serve-tea', 'Serves a pot of green tea.');
+  const { registry } = await openRegistry({ ...TREE, 'skills/serve-tea/SKILL.md': serve });
+  const takenBy = async (skillId: string, kind: 'update' | 'create', description: string) => {
+    const input = { skillId, kind, content: textWith(skillId, description), justification: 'Better.' };
+    const { proposalId } = await registry.proposals.propose(input);
+    return (await registry.admin.proposalEvidence(proposalId)).takenOver?.skills;
+  };
+  expect(await takenBy('brew-tea', 'update', 'Brews a pot of green tea for guests.')).toEqual([]);
+  expect(await takenBy('pour-tea', 'create', 'Serves a pot of green tea at five.')).toContain('serve-tea');
 });
 
 it('says of a description that asks to come first that it competes with all, at every door and in lists', async () => {
