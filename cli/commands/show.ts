@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Skill, Snapshot } from 'skill-registry';
+import type { Skill, SkillContent, Snapshot } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import { hasColour, printable, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
@@ -34,16 +34,13 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
     else if (resource.encoding === 'utf-8') printText(resource.content, terminal);
     else if (!terminal.terminal) terminal.out(Buffer.from(resource.content, 'base64'));
     else terminal.err(`${resource.path} is binary (${resource.size} bytes); send it to a file: > name\n`);
+    sayHeld(resource, terminal);
     return EXIT.done;
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
   const listed = skillOf(registry.snapshot(), id);
-  // The source inspects the files of a server whenever it fetches them.
-  const heldBecause = listed?.remote
-    ? listed.heldBecause
-    : listed && ((await registry.admin.trustOf(listed.qualifiedId)).heldBecause ?? undefined);
   if (options.json) {
-    printJson(terminal, { ...toWire(skill), ...(listed ? fieldsOf({ ...listed, heldBecause }) : {}) });
+    printJson(terminal, { ...toWire(skill), ...(listed ? fieldsOf(listed, skill) : {}) });
     return EXIT.done;
   }
   if (terminal.terminal && !options.raw) await printMarkdown(skill.content, terminal);
@@ -55,10 +52,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   terminal.err(
     `\n${printable(skill.message)}${skill.hint ? `\n${printable(skill.hint)}` : ''}${files ? `\nFiles:${files}` : ''}${kept}\n`,
   );
-  if (heldBecause !== undefined)
-    terminal.err(
-      `Held, no agent is given it: ${printable(heldBecause)}; see skill-registry trust show ${printable(id)}\n`,
-    );
+  sayHeld(skill, terminal);
   if (listed?.disabledFor === 'everyone')
     terminal.err(`Disabled, no agent is given it; to enable it: skill-registry enable ${printable(id)}\n`);
   if (listed?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(listed.hiddenBecause)}\n`);
@@ -88,9 +82,7 @@ function skillOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefin
 }
 
 /** Fields of a skill that `read` does not give; null when the author has not set one. */
-function fieldsOf(
-  skill: Omit<Skill, 'heldBecause'> & { readonly heldBecause: string | undefined },
-): Readonly<Record<string, unknown>> {
+function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readonly<Record<string, unknown>> {
   return {
     qualified_id: skill.qualifiedId,
     version: skill.version ?? null,
@@ -102,9 +94,16 @@ function fieldsOf(
     metadata: skill.metadata,
     trigger_keywords: skill.triggerKeywords,
     hidden_because: skill.hiddenBecause ?? null,
-    held_because: skill.heldBecause ?? null,
+    held_because: read.heldBecause ?? null,
     file: skill.file,
   };
+}
+
+/** Of exactly the bytes that were shown. */
+function sayHeld({ skillId, heldBecause }: Pick<SkillContent, 'skillId' | 'heldBecause'>, terminal: Terminal): void {
+  if (heldBecause === undefined) return;
+  const id = printable(skillId);
+  terminal.err(`Held, no agent is given it: ${printable(heldBecause)}; see skill-registry trust show ${id}\n`);
 }
 
 /** A text that is too long, or takes too long, is shown as it is. */

@@ -89,8 +89,7 @@ function readingFor(
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen(parts);
       const { createRoleResolver } = await import('./read/roles.ts');
-      const onGiven = (skill: Skill, count: number): void => parts.usage.recorder.given(skill, count, {});
-      roles ??= createRoleResolver({ read, config, snapshot, onGiven });
+      roles ??= createRoleResolver({ read, config, snapshot });
       return roles.resolve(role, futureRealPath(resolve(root, templates)), variables);
     },
     readPolicies: (paths, turn) =>

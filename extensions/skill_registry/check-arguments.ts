@@ -228,7 +228,7 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
 const ADMIN: Methods<SkillRegistryAdmin> = {
   readBytes: {
     skillId: text,
-    options: optional(fields({ path: words, countsAsLoad: optional(flagOrFunction) })),
+    options: optional(fields({ path: words, countsAsLoad: optional(flagOrFunction), onHeld: optional(aFunction) })),
     turn,
   },
   resources: { skillId: text, turn },

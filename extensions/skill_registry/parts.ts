@@ -10,7 +10,7 @@ import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceCo
 import type { WaitingChanges } from './history/waiting-changes.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
-import { type IsHeldNow, type ReadingContext, SkillReading } from './read/reading.ts';
+import { type ReadingContext, SkillReading } from './read/reading.ts';
 import { recordSteps } from './record-steps.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
@@ -38,10 +38,11 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import { reserveOwnData } from './store/own-data.ts';
+import { createGuard } from './trust/guard.ts';
 import { HeldSkills } from './trust/held-skills.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
-import type { NoteBlocked } from './trust/types.ts';
+import type { Guard, NoteBlocked } from './trust/types.ts';
 import { createUsage, type RecordedUsage } from './usage/usage.ts';
 
 /** Options that only tests and the extension set; `manifest`: the file that the config was merged with. */
@@ -68,7 +69,7 @@ export interface Parts {
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: SkillReading;
   readonly heldSkills: HeldSkills;
-  readonly isHeldNow: IsHeldNow;
+  readonly admit: Guard['admit'];
   /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
   readonly disabled: { now: readonly DisabledSkill[] };
   /** Whether the root is approved. */
@@ -99,7 +100,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const base = openBase(options, onProblem);
   const { root, config, dataDir, cache, cacheFile, hooks } = base;
   const skills = await openSkills(base, options);
-  const { isHeldNow, bytes, catalog, heldSkills, trusted, waiting } = skills;
+  const { admit, bytes, catalog, heldSkills, trusted, waiting } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const grants = createGrants();
   const closing = new AbortController();
@@ -114,6 +115,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
       evaluation: { ...search.overlap, visible: () => visible({}), heldSkills },
+      admit,
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
@@ -135,7 +137,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     changes: recordSteps(changes, usage, refusalOf),
     sentBodies: createSentBodies(),
     reading: new SkillReading({
-      ...{ catalog, grants, limits: config.limits, isHeldNow, onLoaded },
+      ...{ catalog, grants, limits: config.limits, admit, onLoaded },
       tokensOfBody: tokens.ofBody,
     }),
     problems: () => [
@@ -229,6 +231,12 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
   });
+  const { admit } = createGuard({
+    held: heldSkills,
+    isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),
+    renew: async () => waiting?.renew(),
+    onOther: () => catalog.refresh().catch(() => undefined),
+  });
   const disabled: Parts['disabled'] = { now: config.disabled };
   const catalog: Catalog = new SkillCatalog(await makeAll(config.sources), {
     builtIn,
@@ -237,7 +245,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     callHook: hooks.call,
     disabled: () => disabled.now,
     prepare: heldSkills.prepare,
-    heldBecause: heldSkills.heldBecause,
+    heldBecause: (skill) => admit({ skill, kind: 'line', audience: 'model' }).heldBecause,
     async beforeScan() {
       ownData.renew();
       installed.renew();
@@ -245,16 +253,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     },
     ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
-  /** Inspects the present files, and shows what that changes. */
-  const isHeldNow: IsHeldNow = async (skill) => {
-    // Those of the package are as the code that reads them.
-    if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
-    await waiting?.renew();
-    const heldBecause = await heldSkills.check(skill);
-    if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
-    return heldBecause !== undefined;
-  };
-  const reading = { bytes, heldSkills, isHeldNow, waiting };
+  const reading = { admit, bytes, heldSkills, waiting };
   return { sourceIds, instance, makeSources: makeAll, disabled, catalog, trusted, ...reading };
 }
 

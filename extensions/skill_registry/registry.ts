@@ -1,6 +1,5 @@
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { createBreaks } from '../../lib/breaks/index.ts';
-import { withNote, withoutHidden } from '../../lib/text/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
 import { createWatching } from './background-work.ts';
@@ -10,7 +9,6 @@ import { withCheckedArguments } from './check-arguments.ts';
 import { checkOptions } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { assertOpen, openParts, type Parts } from './parts.ts';
-import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
 import { givenSkills, pendingSkills, skillsInScope } from './show/scope.ts';
 import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
@@ -93,12 +91,8 @@ function readingOf(parts: Parts): Part<'apply' | 'read' | 'readResource'> {
 }
 
 function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> {
-  const { catalog, config, grants, meaning, readSkill, searcher, sentBodies, usage, visible } = parts;
+  const { catalog, config, grants, meaning, reading, readSkill, searcher, sentBodies, usage, visible } = parts;
   const pendingFor = (turn: TurnContext): readonly Skill[] => pendingSkills(catalog.snapshot(), turn, grants.of(turn));
-  const body = (skill: Skill): string | undefined => {
-    const text = skill.remote ? undefined : bodyIfThere(skill, readSkill);
-    return text === undefined ? undefined : withNote(withoutHidden(text));
-  };
   const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn) => {
     usage.recorder.offered(listed, turn);
     for (const [skill, tokens] of bodies) usage.recorder.given(skill, tokens, turn);
@@ -107,7 +101,7 @@ function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> 
   // Most commands write no text for a turn, and the modules for it take as long to load as a hundred skills.
   const loadTurnText = (): Promise<TurnText> => {
     turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
-      createTurnText({ config, searcher, meaning, body, sentBodies, onShown }),
+      createTurnText({ config, searcher, meaning, sentBodies, onShown }),
     );
     return turnText;
   };
@@ -127,11 +121,17 @@ function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> 
     },
     async context(prompt, turn = {}) {
       assertOpen(parts);
-      // Their bodies stand in the text, so their present files are inspected first.
-      for (const skill of visible(turn)) if (skill.preload) await parts.isHeldNow(skill);
+      const read = new Map<Skill, Promise<string | undefined>>();
+      const body = (skill: Skill): Promise<string | undefined> => {
+        const text = read.get(skill) ?? reading.bodyForPrompt(skill);
+        read.set(skill, text);
+        return text;
+      };
+      // They are judged first, because a skill that is found to be held is not listed either.
+      for (const skill of visible(turn)) if (skill.preload) await body(skill);
       // Read before the modules are loaded: the text shows the skills of the moment of the call.
       const given = givenSkills(catalog.snapshot(), turn);
-      const seen = { skills: visible(turn), given, pending: pendingFor(turn).length };
+      const seen = { skills: visible(turn), given, pending: pendingFor(turn).length, body };
       const position = turn.tools?.includes('workflow_event') ? workflows.position(turn) : undefined;
       const text = await (await loadTurnText())(seen, prompt, turn);
       return position ? [text ?? [], workflowText(position)].flat().join('\n\n') : text;

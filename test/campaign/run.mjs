@@ -11,6 +11,7 @@ const PARTS = {
   /** So many on each: one file system, two, and a disk that is full. */
   kills: { files: ['kill'], environment: { KILLS: '100' } },
   races: { files: ['file-races', 'symlink-race', 'symlink-race-reads', 'write-race'], environment: {} },
+  exchanged: { files: ['exchanged-while-read'], environment: { CAMPAIGN_SECONDS: '60' } },
   'root-is-a-skill': { files: ['root-is-a-skill'], environment: { CAMPAIGN_SECONDS: '60' } },
   /** More skills than one index may name. */
   'large-page': { files: ['large-page'], environment: { PAGE_SKILLS: '50000' } },

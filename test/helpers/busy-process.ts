@@ -67,6 +67,29 @@ export const FLIP_FOLDER = `
   }
   function tidy() {}`;
 
+/**
+ * Exchanges the file `args[0]` with a copy of `args[2]` and of `args[1]` in turn, every 3 ms, by renaming: there is always one of both.
+ * At the end it is a copy of `args[1]`, and the number of exchanges lies in the file `args[3]`.
+ */
+export const EXCHANGE_FILE = `
+  const [target, good, other, counted] = args;
+  const spare = target + '.spare';
+  const still = new Int32Array(new SharedArrayBuffer(4));
+  let exchanges = 0;
+  function put(text) {
+    fs.copyFileSync(text, spare);
+    fs.renameSync(spare, target);
+    exchanges++;
+  }
+  function round() {
+    put(exchanges % 2 === 0 ? other : good);
+    Atomics.wait(still, 0, 0, 3);
+  }
+  function tidy() {
+    put(good);
+    fs.writeFileSync(counted, String(exchanges));
+  }`;
+
 // --- internal ---
 
 const PROLOGUE = `

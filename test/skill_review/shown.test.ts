@@ -106,6 +106,15 @@ it('shows a finding below its line in the file that has it', async () => {
   expect(rows.filter((row) => attributesOf(row).class === 'remark')).toHaveLength(1);
 });
 
+it('marks a held text wherever it shows one', async () => {
+  const page = await reviewPage({ 'skills/tea/notes.md': `Notes.\n${attack(83)}\n` });
+  // Written after the catalog was read: only what is shown says so.
+  for (const path of ['/skills/tea', '/skills/tea/files?path=notes.md', '/skills/tea/text?path=notes.md']) {
+    const { text } = await page.get(path);
+    expect(textOf(text)).toMatch(/Held.*no agent is given/);
+  }
+});
+
 it('says one of a thing in the singular', () => {
   const totals = { offers: 1, loads: 1, resources: 0, refusals: 1, failures: 1, tokens: 1 };
   const range = { since: '2026-11-21T00:00:00.000Z', until: '2026-11-22T16:00:00.000Z' };

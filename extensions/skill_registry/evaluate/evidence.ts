@@ -9,7 +9,7 @@ import { invalidArgument, skillHeldOrDisabled } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf } from './evidence-store.ts';
 import { openOutputs, type StoredOutput } from './outputs.ts';
-import { type EvaluationSource, proposalEvidence } from './proposal-evidence.ts';
+import { type EvaluationSource, proposalEvidence, textOf } from './proposal-evidence.ts';
 import { runCases } from './run-cases.ts';
 import { evaluateContent } from './run-checks.ts';
 import { presentSubject, presentSuite } from './subject.ts';
@@ -33,7 +33,7 @@ export function createEvaluation(
   return {
     async evidence(skillId) {
       const skill = findSkill(context, skillId);
-      const heldBecause = (await source.heldSkills.check(skill)) ?? null;
+      const { heldBecause = null } = await context.admit({ skill, kind: 'derived', audience: 'person' });
       const { digest, suite } = await presentSuite(context, skill);
       return {
         skillId: skill.id,
@@ -46,8 +46,9 @@ export function createEvaluation(
     async evaluate(skillId, { outputs } = {}) {
       const skill = findSkill(context, skillId);
       if (skill.remote) throw invalidArgument(`The files of "${skill.id}" lie on a server, so it is evaluated there.`);
-      if ((await source.heldSkills.check(skill)) !== undefined) throw skillHeldOrDisabled('SKILL_HELD', skill.id);
       const subject = await presentSubject(context, source, skill);
+      const { given } = await context.admit({ skill, kind: 'derived', audience: 'model', ...textOf(subject) });
+      if (!given) throw skillHeldOrDisabled('SKILL_HELD', skill.id);
       const { suite } = subject;
       const stored = outputs === undefined ? undefined : storedOf(suite, skill, outputs);
       const before = readKept(context, historyKeyOf(skill), { digest: subject.digest, suite: suite.digest });

@@ -16,7 +16,7 @@ import type { Claim, EvaluationResult, ProposalEvidence, QueryChange } from './t
 
 /** What evaluating needs of the registry, beside what changes need. */
 export interface EvaluationSource extends PresentSource, Pick<Overlap, 'takenOver'> {
-  readonly heldSkills: Pick<HeldSkills, 'check' | 'filesOf' | 'blocksIn'>;
+  readonly heldSkills: Pick<HeldSkills, 'filesOf' | 'blocksIn'>;
 }
 
 /** Time limit for the trigger queries of one content, in milliseconds. */
@@ -31,6 +31,11 @@ export async function proposalEvidence(
   const ran = await runBoth(context, source, proposal);
   const changes = ran.before && ran.after ? changesOf(ran.before, ran.after) : [];
   return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOf(proposal) };
+}
+
+/** The SKILL.md of a content, to be judged. */
+export function textOf({ text }: EvaluatedContent): { readonly bytes: Uint8Array } {
+  return { bytes: Buffer.from(text) };
 }
 
 // --- internal ---
@@ -52,7 +57,9 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
     if (contents === undefined) return nothing('the proposal does not apply to the present content');
     const { present, changed } = contents;
     await takeBreak();
-    const held = present && (await source.heldSkills.check(present.skill));
+    const { heldBecause: held } = present
+      ? await context.admit({ skill: present.skill, kind: 'derived', audience: 'model', ...textOf(present) })
+      : {};
     const [block] = changed ? await blocksIn(contents, source) : [];
     await takeBreak();
     const { path, after } = contents.file;

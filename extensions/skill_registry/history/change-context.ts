@@ -1,4 +1,5 @@
-import type { TurnContext } from 'skill-registry/kernel';
+import { basename } from 'node:path';
+import type { CodedError, TurnContext } from 'skill-registry/kernel';
 import { assertWritable, futureRealPath, isInside } from '../../../lib/files/index.ts';
 import { nearestIds } from '../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
@@ -9,6 +10,7 @@ import { invalidArgument, skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
 import type { SkillSource } from '../sources/source.ts';
+import type { Guard } from '../trust/types.ts';
 import { quoted, skillExists, sourceNotWritable } from './errors.ts';
 import { folderExists, folderOf, locationForNew, locationOfSkill, type SkillLocation } from './skill-location.ts';
 import type { Writer } from './writer.ts';
@@ -26,6 +28,8 @@ export interface ChangeContext {
   snapshot(): Snapshot;
   sources(): readonly SkillSource[];
   granted(turn: TurnContext): ReadonlySet<string>;
+  /** Whether what was made of the files of a skill may leave. */
+  readonly admit: Guard['admit'];
   /** Scans the skills after a change, before the caller gets its answer. Never rejects: what is wrong is among the problems of the snapshot. */
   refresh(): Promise<unknown>;
   /** The stored trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
@@ -41,19 +45,41 @@ export function findSkill(context: ChangeContext, skillId: string, turn?: TurnCo
     ? findVisible(snapshot, skillId, turn, context.granted(turn))
     : { skill: skillNamed(snapshot, skillId), refusal: undefined };
   if (skill && !refusal) return skill;
-  const candidates = turn ? visibleSkills(snapshot, turn, context.granted(turn)) : snapshot.skills;
-  throw skillNotFound(
-    skillId,
-    nearestIds(
-      candidates.map(({ id }) => id),
-      skillId,
-    ),
-  );
+  throw notFound(context, skillId, turn);
 }
 
-/** @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE. */
+/** With a turn only a skill that its agent may see. @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE. */
 export function findLocation(context: ChangeContext, skillId: string, turn?: TurnContext): SkillLocation {
   return locationOfSkill(findSkill(context, skillId, turn), context.sources(), context.root);
+}
+
+/** Is told of a file as it was read, and of null where there is none. */
+export type Quotes = (path: string, bytes: Buffer | null) => void;
+
+/**
+ * Does something whose errors quote a file. What they quote is judged before an agent gets it.
+ *
+ * @param work - Calls `quotes` with the file as it was read.
+ * @throws as `work`; SKILL_NOT_FOUND when the skill is held with that file.
+ */
+export async function withJudgedErrors<T>(
+  context: ChangeContext,
+  skillId: string,
+  turn: TurnContext | undefined,
+  work: (quotes: Quotes) => T | Promise<T>,
+): Promise<T> {
+  let [path, bytes]: readonly [string, Buffer | null] = ['', null];
+  try {
+    return await work((...file) => {
+      [path, bytes] = file;
+    });
+  } catch (error) {
+    if (!turn || !bytes) throw error;
+    const skill = findSkill(context, skillId, turn);
+    const name = path === basename(skill.file) ? 'SKILL.md' : path;
+    const { given } = await context.admit({ skill, kind: 'derived', audience: 'model', path: name, bytes });
+    throw given ? error : notFound(context, skillId, turn);
+  }
 }
 
 const OTHER_NAME = 'take another name';
@@ -108,6 +134,13 @@ export function freeLocation(
 }
 
 // --- internal ---
+
+function notFound(context: ChangeContext, skillId: string, turn: TurnContext | undefined): CodedError {
+  const snapshot = context.snapshot();
+  const candidates = turn ? visibleSkills(snapshot, turn, context.granted(turn)) : snapshot.skills;
+  const ids = candidates.map(({ id }) => id);
+  return skillNotFound(skillId, nearestIds(ids, skillId));
+}
 
 function changeOr(otherwise: string): string {
   return `Change it instead, or ${otherwise}.`;

@@ -6,7 +6,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import { repairSkill } from '../skill/repair.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { newErrors, newMissingParts } from '../validate/changed-text.ts';
-import { type ChangeContext, findLocation, newLocation } from './change-context.ts';
+import { type ChangeContext, findLocation, newLocation, type Quotes, withJudgedErrors } from './change-context.ts';
 import { noChange, shownChanged, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
 import type { RevisionRecorder } from './recorder.ts';
@@ -54,11 +54,12 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
       return revision;
     },
     async write(skillId, path, content, { by, reason }, turn) {
-      const revision = await writer.exclusively(() => {
+      const change = (quotes: Quotes) => () => {
         const location = findLocation(context, skillId, turn);
         writer.assertFinished(location.key);
         const target = filePath(path, location);
         const before = bytesAt(location, target, context.limits);
+        quotes(target, before);
         if (content === null && target === location.skillFile) {
           throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
         }
@@ -70,7 +71,8 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
           checkValid(location, target, before, after, true);
         }
         return writer.apply({ location, changes: [{ path: target, after }], kind: 'tool', by, reason });
-      });
+      };
+      const revision = await withJudgedErrors(context, skillId, turn, (quotes) => writer.exclusively(change(quotes)));
       await context.refresh();
       return revision;
     },

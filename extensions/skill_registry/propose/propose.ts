@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
-import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
+import {
+  type ChangeContext,
+  findLocation,
+  newLocation,
+  type Quotes,
+  withJudgedErrors,
+} from '../history/change-context.ts';
 import { noChange, writeDenied } from '../history/errors.ts';
 import { putBlob } from '../history/revisions.ts';
 import {
@@ -63,7 +69,9 @@ export async function submit(
   const { writer } = context;
   checkWords(input);
   for (;;) {
-    const request = requestOf(context, input, turn);
+    const request = await withJudgedErrors(context, input.skillId, turn, (quotes) =>
+      requestOf(context, input, turn, quotes),
+    );
     const checks = [...request.notes.map(asCheck), ...(await checksOf(context, request))];
     const row: Omit<NewProposal, 'proposed'> = {
       id: proposalId(request.location.skillId, writer.now()),
@@ -117,23 +125,33 @@ export async function submit(
  * Compares the proposal with the present content. Refuses a change that can never be applied. Of a skill that the agent has turned off
  * itself it may only propose to turn it on again; whatever else it asks is answered as for a skill that is not there.
  */
-function requestOf(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
+function requestOf(
+  context: ChangeContext,
+  input: ProposalInput,
+  turn: TurnContext | undefined,
+  quotes: Quotes,
+): Request {
   const { kind = 'update' } = input;
   // Without a turn the caller is a program of the owner, for which `writes` is no limit.
   if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   const own = turn && kind === 'update' ? skillTurnedOffBy(context, input.skillId, turn) : undefined;
   if (own) {
     try {
-      const request = compared(context, { ...input, skillId: own.qualifiedId }, undefined);
+      const request = compared(context, { ...input, skillId: own.qualifiedId }, undefined, () => undefined);
       if (request.path === request.location.skillFile && turnsOn(request.before, request.after)) return request;
     } catch {
       // The message could have lines of the text.
     }
   }
-  return compared(context, input, turn);
+  return compared(context, input, turn, quotes);
 }
 
-function compared(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
+function compared(
+  context: ChangeContext,
+  input: ProposalInput,
+  turn: TurnContext | undefined,
+  quotes: Quotes,
+): Request {
   const { kind = 'update', skillId, path = 'SKILL.md' } = input;
   const replaced = input.oldString ?? input.newString;
   const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
@@ -162,6 +180,7 @@ function compared(context: ChangeContext, input: ProposalInput, turn: TurnContex
   if (kind === 'create' && target !== location.skillFile)
     throw invalidArgument('A new skill begins with its SKILL.md.');
   const before = kind === 'create' ? null : bytesAt(location, target, context.limits);
+  quotes(target, before);
   if (before === null) checkNewName(target);
   const { after, notes } = resultOf(input, before, target, location);
   const request: Request = { location, kind, path: target, before, after, base: before && digestOf(before), notes };

@@ -1,6 +1,6 @@
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
-import { countTokens, nearestIds, showName, withoutHidden } from '../../../lib/text/index.ts';
+import { countTokens, nearestIds, showName, withNote, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -11,20 +11,17 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
-import { pathShownAs, resourceBytes, skillFileBytes } from './skill-files.ts';
+import type { Guard } from '../trust/types.ts';
+import { type AdmittedFile, type Found, readAdmitted } from './read-admitted.ts';
 import type { LoadDetails, Reading, ReadOptions, ResourceContent, SkillContent, SkillLoadedEvent } from './types.ts';
 
 type Limits = SkillRegistryConfig['limits'];
-type Found = ReturnType<typeof findVisible>;
-
-/** Looks at the present files of a skill before an agent is given one of them. @returns whether the skill is held. */
-export type IsHeldNow = (skill: Skill) => Promise<boolean>;
 
 export interface ReadingContext {
   readonly catalog: Catalog;
   readonly grants: Grants;
   readonly limits: Limits;
-  readonly isHeldNow: IsHeldNow;
+  readonly admit: Guard['admit'];
   readonly tokensOfBody: SkillTokenCounts['ofBody'];
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
 }
@@ -46,14 +43,14 @@ export class SkillReading implements Reading {
   ): Promise<SkillContent> {
     return this.#load(
       { skillId, audience, turn, ...(later ? { later } : {}) },
-      async (skill, source, id) => {
-        const bytes = await skillFileBytes(skill, source, this.#context.limits);
+      (admitted, id) => {
+        const { skill } = admitted;
         const isFound = (needed: string): boolean => {
           const { skill: other, refusal } = this.#find({ skillId: needed, audience, turn });
           return other !== undefined && other !== skill && refusal === undefined;
         };
         const shown = audience === 'model' ? showName : (name: string) => name;
-        return readSkill(skill, id, source, { view, bytes, shown, isFound, tokensOfBody: this.#context.tokensOfBody });
+        return readSkill(admitted, id, { view, shown, isFound, tokensOfBody: this.#context.tokensOfBody });
       },
       ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
     );
@@ -61,22 +58,23 @@ export class SkillReading implements Reading {
 
   async readBytes(
     skillId: string,
-    { path, countsAsLoad = true }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
+    { path, countsAsLoad = true, onHeld }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
     turn?: TurnContext,
   ): Promise<Uint8Array> {
-    const { limits } = this.#context;
     const request: LoadRequest = {
       skillId,
       audience: turn ? 'model' : 'person',
       turn,
       countsAsLoad: countsAsLoad !== false,
+      // Without it, the reader has no place for the mark, as a search for hidden characters.
+      isMarked: onHeld !== undefined,
     };
     return this.#load(
       path === undefined ? request : { ...request, path },
-      async (skill, source) =>
-        path === undefined
-          ? skillFileBytes(skill, source, limits)
-          : resourceBytes(skill, pathShownAs(path, skill, source), source, limits),
+      async ({ bytes, heldBecause }) => {
+        if (heldBecause !== undefined) onHeld?.(heldBecause);
+        return bytes;
+      },
       (bytes) => {
         if (typeof countsAsLoad === 'function' && !countsAsLoad(bytes)) return undefined;
         return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
@@ -87,16 +85,32 @@ export class SkillReading implements Reading {
   async readResource(skillId: string, path: string, turn?: TurnContext): Promise<ResourceContent> {
     return this.#load(
       { skillId, path, audience: turn ? 'model' : 'person', turn },
-      async (skill, source, id): Promise<ResourceContent> => {
-        const bytes = await resourceBytes(skill, pathShownAs(path, skill, source), source, this.#context.limits);
+      async ({ bytes, heldBecause }, id): Promise<ResourceContent> => {
         const text = bytes.toString('utf8');
         const isText = Buffer.from(text).equals(bytes);
         const content = isText ? text : bytes.toString('base64');
         const encoding = isText ? 'utf-8' : 'base64';
-        return { skillId: id, path, content, encoding, size: bytes.length, approxTokens: await countTokens(content) };
+        const approxTokens = await countTokens(content);
+        const mark = heldBecause === undefined ? {} : { heldBecause };
+        return { skillId: id, path, content, encoding, size: bytes.length, approxTokens, ...mark };
       },
       ({ approxTokens: tokens }) => ({ tokens }),
     );
+  }
+
+  /** The body for a system prompt; undefined when the file was removed, lies on another machine, or may not be given. */
+  async bodyForPrompt(skill: Skill): Promise<string | undefined> {
+    if (skill.remote) return undefined;
+    try {
+      const found = await readAdmitted(
+        this.#around(() => ({ skill })),
+        { audience: 'model', isMarked: false },
+      );
+      return 'bytes' in found ? withNote(withoutHidden(bodyOf(found.bytes.toString('utf8')))) : undefined;
+    } catch (error) {
+      if (isCodedError(error)) return undefined;
+      throw error;
+    }
   }
 
   resources(skillId: string, turn?: TurnContext): readonly ResourceInfo[] {
@@ -111,42 +125,54 @@ export class SkillReading implements Reading {
   }
 
   /**
-   * @param use - Reads what is asked for.
+   * @param use - Makes the answer of what may leave.
    * @param detailsOf - What is recorded of it; undefined when it is not handed over, so that it is no load.
    */
   async #load<T>(
     request: LoadRequest,
-    use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
+    use: (admitted: AdmittedFile, id: string) => Promise<T>,
     detailsOf: (loaded: T) => Partial<Pick<LoadDetails, 'digest' | 'tokens'>> | undefined,
   ): Promise<T> {
     const startedAt = performance.now();
-    const { skill, refusal } = await this.#findAdmitted(request);
-    const source = this.#sourceOf(skill);
-    // Without a source: it was removed after this snapshot.
-    if (!skill || !source || refusal) {
-      const outcome = refusal ? 'refused' : 'failure';
-      this.#report(request, skill, {
-        outcome,
-        durationSeconds: secondsSince(startedAt),
-        error: refusal ?? 'SKILL_NOT_FOUND',
-      });
-      if (request.audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
-        throw skillHeldOrDisabled(refusal, skill?.id ?? request.skillId);
-      throw this.#notFound(request);
-    }
+    const { skillId, path, audience, turn, isMarked = true } = request;
+    const wanted = {
+      ...(path === undefined ? {} : { path }),
+      audience: audience === 'person' && turn ? 'model' : audience,
+      isMarked,
+    } as const;
+    const secondsSince = (): number => (performance.now() - startedAt) / 1000;
+    let found: AdmittedFile | Found = this.#find(request);
     try {
-      const loaded = await use(skill, source, this.#idOf(skill, request));
-      // The agent of a conversation may use what a person loads in it.
-      if (request.audience === 'person' && request.turn) this.#context.grants.add(skill, request.turn);
-      const details = detailsOf(loaded);
-      const done = { outcome: 'success', durationSeconds: secondsSince(startedAt), error: null } as const;
-      if (details) (request.later ?? ((count) => count()))(() => this.#report(request, skill, done, details));
-      return loaded;
+      found = await readAdmitted(
+        this.#around(() => this.#find(request)),
+        wanted,
+      );
+      if ('bytes' in found) {
+        const { skill } = found;
+        const loaded = await use(found, this.#idOf(skill, request));
+        // The agent of a conversation may use what a person loads in it.
+        if (audience === 'person' && turn) this.#context.grants.add(skill, turn);
+        const details = detailsOf(loaded);
+        const done = { outcome: 'success', durationSeconds: secondsSince(), error: null } as const;
+        if (details) (request.later ?? ((count) => count()))(() => this.#report(request, skill, done, details));
+        return loaded;
+      }
     } catch (error) {
       const reason = isCodedError(error) ? error.code : describeError(error);
-      this.#report(request, skill, { outcome: 'failure', durationSeconds: secondsSince(startedAt), error: reason });
+      this.#report(request, found.skill, { outcome: 'failure', durationSeconds: secondsSince(), error: reason });
       throw error;
     }
+    const { skill, refusal } = found;
+    const outcome = refusal ? 'refused' : 'failure';
+    this.#report(request, skill, { outcome, durationSeconds: secondsSince(), error: refusal ?? 'SKILL_NOT_FOUND' });
+    if (audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
+      throw skillHeldOrDisabled(refusal, skill?.id ?? skillId);
+    throw this.#notFound(request);
+  }
+
+  #around(find: () => Found): Parameters<typeof readAdmitted>[0] {
+    const { admit, limits } = this.#context;
+    return { admit, limits, find, sourceOf: (skill) => this.#sourceOf(skill) };
   }
 
   #report(
@@ -168,17 +194,6 @@ export class SkillReading implements Reading {
       error,
     };
     this.#context.onLoaded(event, { skill, turn, digest, tokens });
-  }
-
-  async #findAdmitted(request: LoadRequest): Promise<Found> {
-    const found = this.#find(request);
-    const { skill, refusal } = found;
-    const isForAgent = request.audience !== 'person' || request.turn !== undefined;
-    if (!skill || !isForAgent || (refusal && refusal !== 'SKILL_HELD')) return found;
-    const isHeld = await this.#context.isHeldNow(skill);
-    // Its state may have changed with what was found.
-    const now = this.#find(request);
-    return isHeld && now.skill ? { ...now, refusal: now.refusal ?? 'SKILL_HELD' } : now;
   }
 
   /**
@@ -232,16 +247,13 @@ interface LoadRequest {
   readonly turn: TurnContext | undefined;
   /** False: no event is sent. */
   readonly countsAsLoad?: boolean;
+  /** As of `ReadRequest`. Default: true. */
+  readonly isMarked?: boolean;
   readonly later?: (count: () => void) => void;
-}
-
-function secondsSince(startedAt: number): number {
-  return (performance.now() - startedAt) / 1000;
 }
 
 interface SkillView extends Pick<ReadingContext, 'tokensOfBody'> {
   readonly view: 'body' | 'raw';
-  readonly bytes: Buffer;
   /** How the caller gets a path. */
   readonly shown: (path: string) => string;
   /** Whether the caller can read another skill with this id. */
@@ -249,15 +261,12 @@ interface SkillView extends Pick<ReadingContext, 'tokensOfBody'> {
 }
 
 async function readSkill(
-  skill: Skill,
+  { skill, source, bytes, digest, heldBecause }: AdmittedFile,
   id: string,
-  source: SkillSource,
-  { view, bytes, shown, isFound, tokensOfBody }: SkillView,
+  { view, shown, isFound, tokensOfBody }: SkillView,
 ): Promise<SkillContent> {
   const text = bytes.toString('utf8');
   const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
-  // Of the bytes read: the file may have changed since the snapshot.
-  const digest = digestOf(bytes);
   const isBody = view === 'body' && hidden === 0;
   const approxTokens = await tokensOfBody(skill, isBody ? digest : undefined, content);
   const needed = skill.requires.filter(isFound).join(', ');
@@ -275,7 +284,9 @@ async function readSkill(
     ...(skill.dir === null ? {} : { directory: shown(skill.dir) }),
     resources: files.map(({ path, size }) => ({ path: shown(path), size })),
     ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
+    // Of the bytes read: the file may have changed since the snapshot.
     digest,
     source: skill.source,
+    ...(heldBecause === undefined ? {} : { heldBecause }),
   };
 }

@@ -18,7 +18,7 @@ const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_CACHED = 1000;
 const MAX_TEMPLATE_BYTES = 262_144;
 
-/** Resolves prompts of roles, and caches them until a skill or template changes. */
+/** Resolves prompts of roles. What costs is cached until a skill or template changes; a body is read each time. */
 export interface RoleResolver {
   /**
    * The prompt of a role (the Bernstein design): the skill of that id (`ml_engineer` may be `ml-engineer`), as the index of all skills with it first and its body;
@@ -34,12 +34,21 @@ export interface RoleResolver {
 interface Skills extends Pick<Reading, 'read'> {
   readonly config: Pick<SkillRegistryConfig, 'catalog' | 'tools'>;
   snapshot(): Snapshot;
-  /** Called when a body is given again that was not read again. */
-  onGiven(skill: Skill, tokens: number): void;
 }
 
 export function createRoleResolver(registry: Skills): RoleResolver {
-  const cached = new Map<string, Resolved & { readonly stamp: string }>();
+  const cached = new Map<string, { readonly stamp: string; readonly text: Promise<string | undefined> }>();
+  /** @param key - Of the text. @param stamp - As long as it is the same, the text is. */
+  const once = (key: string, stamp: string, make: () => Promise<string | undefined>): Promise<string | undefined> => {
+    const before = cached.get(key);
+    if (before?.stamp === stamp) return before.text;
+    if (cached.size >= MAX_CACHED) cached.clear();
+    const text = make();
+    cached.set(key, { stamp, text });
+    // What failed is tried again.
+    text.catch(() => cached.delete(key));
+    return text;
+  };
   return {
     async resolve(role, templates, variables) {
       if (!ROLE.test(role)) {
@@ -47,20 +56,21 @@ export function createRoleResolver(registry: Skills): RoleResolver {
           `A role is a name of letters, digits, - and _, got ${JSON.stringify(role.slice(0, 80))}.`,
         );
       }
-      const key = JSON.stringify([role, templates, variables]);
       const snapshot = registry.snapshot();
-      const file = skillOf(role, snapshot)?.realFile ?? join(templates, role, 'system_prompt.md');
-      // The stats show an edit at once; a new snapshot shows all other changes.
-      const stamp = `${snapshot.version} ${stampOf(file)}`;
-      const before = cached.get(key);
-      if (before?.stamp === stamp) {
-        if (before.given) registry.onGiven(...before.given);
-        return before.prompt;
+      const skill = skillOf(role, snapshot);
+      if (skill && heldOrDisabled({}, skill) === undefined) {
+        const read = await registry.read(skill.id, { audience: 'binding' });
+        const makeIndex = () => skillIndex(snapshot, registry.config, skill.id);
+        const index = await once(JSON.stringify([skill.id]), `${snapshot.version}`, makeIndex);
+        const body = withNote({ text: read.content, leftOut: read.hiddenLeftOut ?? 0 });
+        return { source: 'skill', text: `${index}\n${body}` };
       }
-      const resolved = await resolvedOf(role, registry, templates, variables);
-      if (cached.size >= MAX_CACHED) cached.clear();
-      cached.set(key, { stamp, ...resolved });
-      return resolved.prompt;
+      // The stats show an edit at once.
+      const stamp = stampOf(join(templates, role, 'system_prompt.md'));
+      const make = () => templateOf(role, templates, variables);
+      const text = await once(JSON.stringify([role, templates, variables]), stamp, make);
+      if (text === undefined) return { source: 'fallback', text: `You are a ${role} specialist.` };
+      return { source: 'legacy', text };
     },
   };
 }
@@ -98,29 +108,14 @@ export async function skillIndex(
 
 // --- internal ---
 
-interface Resolved {
-  readonly prompt: RolePrompt;
-  /** The skill whose body stands in it, and the tokens of that. */
-  readonly given?: readonly [skill: Skill, tokens: number];
-}
-
-async function resolvedOf(
+/** Undefined when there is none. */
+async function templateOf(
   role: string,
-  registry: Skills,
   templates: string,
   variables: Readonly<Record<string, unknown>>,
-): Promise<Resolved> {
-  const snapshot = registry.snapshot();
-  const skill = skillOf(role, snapshot);
-  if (skill && heldOrDisabled({}, skill) === undefined) {
-    const read = await registry.read(skill.id, { audience: 'binding' });
-    const index = await skillIndex(snapshot, registry.config, skill.id);
-    const body = withNote({ text: read.content, leftOut: read.hiddenLeftOut ?? 0 });
-    return { prompt: { source: 'skill', text: `${index}\n${body}` }, given: [skill, read.approxTokens] };
-  }
+): Promise<string | undefined> {
   const template = readTemplate(templates, role);
-  if (template === undefined) return { prompt: { source: 'fallback', text: `You are a ${role} specialist.` } };
-  return { prompt: { source: 'legacy', text: withNote(withoutHidden(await render(template, variables))) } };
+  return template === undefined ? undefined : withNote(withoutHidden(await render(template, variables)));
 }
 
 function skillOf(role: string, { byId }: Snapshot): Skill | undefined {

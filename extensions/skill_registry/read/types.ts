@@ -39,6 +39,8 @@ export interface SkillContent {
   readonly resourcesLeftOut?: number;
   readonly digest: string;
   readonly source: string;
+  /** Why no agent is given what was read; only for a person, absent when agents are. */
+  readonly heldBecause?: string;
 }
 
 export interface ResourceContent {
@@ -49,6 +51,8 @@ export interface ResourceContent {
   readonly encoding: 'utf-8' | 'base64';
   readonly size: number;
   readonly approxTokens: number;
+  /** As of `SkillContent`. */
+  readonly heldBecause?: string;
 }
 
 /** The message of `apply`, for a door that sends it later. */
@@ -116,11 +120,17 @@ export interface Reading {
    * @param options.path - Default: SKILL.md.
    * @param options.countsAsLoad - Whether it counts as a load. A function gets the bytes and says whether they are handed over: if not, only what is
    *   refused or fails counts; what it throws is a failure. Default: true.
+   * @param options.onHeld - Called before the answer, for a person, when no agent is given these bytes, with the reason. Without it they
+   *   are not judged for a person.
    * @throws as `read` and `readResource`.
    */
   readBytes(
     skillId: string,
-    options?: { readonly path?: string; readonly countsAsLoad?: boolean | ((bytes: Uint8Array) => boolean) },
+    options?: {
+      readonly path?: string;
+      readonly countsAsLoad?: boolean | ((bytes: Uint8Array) => boolean);
+      readonly onHeld?: (because: string) => void;
+    },
     turn?: TurnContext,
   ): Promise<Uint8Array>;
   /**

@@ -65,7 +65,9 @@ export function listSkills(
     tag === undefined && source === undefined ? undefined : accepts,
     meaning?.likeness(skills, text),
   );
-  const body = (skill: Skill): string | undefined => bodyIfThere(skill, readSkill);
+  // A model is told of no body that it does not read.
+  const body = (skill: Skill): string | undefined =>
+    audience === 'person' ? bodyIfThere(skill, readSkill) : undefined;
   const advice = (): string => {
     if (waiting > 0 && audience === 'model') return '';
     if (skills.length === 0) return NO_SKILLS;

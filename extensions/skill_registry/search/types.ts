@@ -9,7 +9,7 @@ export interface ListQuery {
   readonly source?: string;
   /** 1-200. Default: 20. */
   readonly limit?: number;
-  /** Whether each hit has `why`. Default: false. */
+  /** Whether each hit has `why`; it quotes a body only for a person. Default: false. */
   readonly why?: boolean;
   /** `person`: also skills that models do not see. Default: `model`. */
   readonly audience?: 'model' | 'person';

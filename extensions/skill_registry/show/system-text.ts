@@ -29,8 +29,8 @@ export interface SystemTextOptions {
   readonly fitting: () => Promise<readonly Skill[]>;
   /** The choice of earlier turns of the thread. */
   readonly thread: ThreadChoice | undefined;
-  /** The body of a skill; undefined when the file was removed. */
-  readonly body: (skill: Skill) => string | undefined;
+  /** The body of a skill; undefined when the file was removed, or may not be given. */
+  readonly body: (skill: Skill) => Promise<string | undefined>;
 }
 
 /**
@@ -164,10 +164,10 @@ async function bodiesText(skills: readonly Skill[], options: Writing): Promise<L
   if (skills.length === 0) return { text: await enforcedCatalog(skills, options, budget), given: [] };
   const count = await loadTokenCounter();
   const ranked = await firstRanking(skills, options);
-  const all = chooseBodies(ranked, options, budget - HEADER_TOKENS, count);
+  const all = await chooseBodies(ranked, options, budget - HEADER_TOKENS, count);
   if (all.size === skills.length && options.pending === 0) return { text: layOut(skills, all), given: skills };
   for (let share = 0.75; share > 0; share -= 0.25) {
-    const chosen = chooseBodies(ranked, options, budget * share - HEADER_TOKENS, count);
+    const chosen = await chooseBodies(ranked, options, budget * share - HEADER_TOKENS, count);
     if (chosen.size === 0) break;
     const note = `Instructions of ${chosen.size} of ${skills.length + options.pending} skills are given; the others are listed.`;
     const bodies = `${layOut(skills, chosen)}\n\n${note}\n\n`;
@@ -211,19 +211,19 @@ const HEADER = 'Available Skills:';
 const HEADER_TOKENS = 4;
 
 /** Blocks of the most relevant skills that fit, by skill. @param ranked - All skills, best first. */
-function chooseBodies(
+async function chooseBodies(
   ranked: readonly Skill[],
   options: Writing,
   budget: number,
   count: (text: string) => number,
-): ReadonlyMap<Skill, string> {
+): Promise<ReadonlyMap<Skill, string>> {
   let left = budget;
   const chosen = new Map<Skill, string>();
   let misses = 0;
   for (const skill of ranked) {
     if (left < MIN_BLOCK_TOKENS || misses >= MAX_MISSES) break;
     if (skill.remote || options.inMessages.has(skill.qualifiedId) || skill.bytes > left * TOKEN_BYTES) continue;
-    const body = options.body(skill);
+    const body = await options.body(skill);
     const block = body === undefined ? undefined : blockOf(skill, body);
     const tokens = block === undefined ? Number.POSITIVE_INFINITY : count(block);
     if (block === undefined || tokens > left) {
@@ -263,7 +263,7 @@ async function activeBodies(skills: readonly Skill[], options: Writing): Promise
   for (const skill of preloaded) {
     if (misses >= MAX_MISSES) break;
     if (skill.bytes > Math.min(options.maxBodyTokens, left) * TOKEN_BYTES) continue;
-    const body = options.body(skill);
+    const body = await options.body(skill);
     if (body === undefined) {
       expected--;
       continue;

@@ -13,8 +13,6 @@ export interface TurnTextOptions {
   readonly searcher: Searcher;
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
-  /** The body of a skill; undefined when the file was removed. */
-  readonly body: (skill: Skill) => string | undefined;
   readonly sentBodies: SentBodies;
   /** Called with what stands in the text of a turn: skills that are named, and the tokens of each body. */
   readonly onShown: (listed: readonly Skill[], bodies: ReadonlyMap<Skill, number>, turn: TurnContext) => void;
@@ -28,6 +26,8 @@ export interface VisibleSkills {
   readonly given: ReadonlySet<string>;
   /** How many more there will be: they are not inspected yet. */
   readonly pending: number;
+  /** As of `SystemTextOptions`. */
+  readonly body: (skill: Skill) => Promise<string | undefined>;
 }
 
 export type TurnText = (seen: VisibleSkills, prompt: string, turn: TurnContext) => Promise<string | null>;
@@ -37,9 +37,9 @@ const MAX_WAIT_MS = 1000;
 
 /** Writes the part of the system prompt of a turn about skills. Searches only when not all skills fit. */
 export function createTurnText(options: TurnTextOptions): TurnText {
-  const { config, body, sentBodies } = options;
+  const { config, sentBodies } = options;
   const threads = createThreadChoices();
-  return async ({ skills, given, pending }, prompt, turn) => {
+  return async ({ skills, given, pending, body }, prompt, turn) => {
     let found: Promise<Relevance> | undefined;
     const relevance = (): Promise<Relevance> => {
       found ??= relevanceOf(skills, prompt, options);

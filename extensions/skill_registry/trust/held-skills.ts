@@ -4,9 +4,10 @@ import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
+import { type CheckAll, createCheckAll } from './check-all.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
 import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem } from './reasons.ts';
-import type { NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
+import type { JudgedFile, NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
 export interface HeldSkillsOptions {
   /** Called before the first inspection. */
@@ -23,6 +24,12 @@ export interface HeldSkillsOptions {
   readonly file: string | undefined;
 }
 
+/** Whether a skill is held, with its `block` findings. */
+export interface Judgement {
+  readonly heldBecause: string | undefined;
+  readonly findings: readonly Finding[];
+}
+
 /** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
 const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
@@ -30,16 +37,13 @@ const WAIT_MS = 300;
 const ALWAYS_INSPECTED = 16;
 /** Skills that one step looks up: about a millisecond. */
 const LOOKED_UP = 200;
-/** After this time, the changes that were found so far are shown. */
-const SHOWN_AFTER_MS = 1_000;
 
 /** Which skills are held: no agent is given them until a person allows what was found in them. Opens the inspections. */
 export class HeldSkills {
   readonly #options: HeldSkillsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
-  /** Finished and running checks of this process, by the path of the skill and the digest of its SKILL.md. */
-  readonly #checked = new Map<string, Promise<unknown>>();
+  readonly checkAll: CheckAll = createCheckAll((skill) => this.judge(skill), pathOf);
   #isFirst = true;
   // Loaded only when needed: most commands need no approvals, and modules take time to load.
   #approvals: typeof import('./approvals.ts') | undefined;
@@ -52,7 +56,7 @@ export class HeldSkills {
 
   /**
    * Inspects skills that are not inspected yet, for a few seconds at most. The rest is held until a later call, or `checkAll`. It is
-   * an arrow function, like `heldBecause`, because the catalog gets these two functions without the object.
+   * an arrow function, because the catalog gets it without the object.
    */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
     const all = [...skills];
@@ -68,18 +72,16 @@ export class HeldSkills {
     }
     for (const [index, skill] of this.#options.inspects === false ? [] : unknown.entries()) {
       if (index >= ALWAYS_INSPECTED && performance.now() > waitUntil) break;
-      await this.check(skill);
+      await this.judge(skill);
       await takeBreak();
     }
     if (this.#inspections.hasBlocked()) await this.#loadApprovals();
   };
 
-  /** Why a skill is held, as far as is known now: `NOT_INSPECTED` for a content that was never inspected. Undefined when it is not. */
-  readonly heldBecause = (skill: Skill): string | undefined => {
-    const entry = this.#known(skill);
-    if (entry) return this.#reasonOf(skill, entry);
-    return skill.remote ? undefined : NOT_INSPECTED;
-  };
+  /** What is known now, at once: `NOT_INSPECTED` for a content that was never inspected. */
+  known(skill: Skill): Judgement {
+    return this.#judgementOf(skill, this.#known(skill));
+  }
 
   /** Stores findings in an entry or a file that a server sent: the skill is held from the next scan on. */
   readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
@@ -95,43 +97,19 @@ export class HeldSkills {
   /**
    * Inspects the present files of a skill, unless they are known; those on another machine are inspected by their source.
    *
-   * @returns Why it is held.
+   * @param judged - Takes the place of the file with its path: what was read may be another file than the one that lies there now.
+   * @throws RESOURCE_NOT_FOUND with a judged file, when SKILL.md is gone.
    */
-  async check(skill: Skill): Promise<string | undefined> {
-    // The source of a remote skill inspects its files at each fetch.
-    if (skill.remote) return this.heldBecause(skill);
+  async judge(skill: Skill, judged?: JudgedFile): Promise<Judgement> {
+    // The source of a remote skill inspects each file at its fetch, and compares it with its entry.
+    if (skill.remote) return this.known(skill);
     try {
-      return this.#reasonOf(skill, await this.#inspect(skill));
+      return this.#judgementOf(skill, await this.#inspect(skill, judged));
     } catch (error) {
-      // Its SKILL.md cannot be read; whoever reads the skill gets the reason.
-      if (isCodedError(error)) return this.heldBecause(skill);
+      // Its SKILL.md cannot be read; the reader of the skill gets the reason.
+      if (isCodedError(error) && !judged) return this.known(skill);
       throw error;
     }
-  }
-
-  /**
-   * Checks each skill whose present SKILL.md was not checked by this process, in slices.
-   *
-   * @returns true when some skills have another state than before: then it stops early, after a second. False when none has.
-   */
-  async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
-    const takeBreak = createBreaks();
-    const showAfter = performance.now() + SHOWN_AFTER_MS;
-    let isChanged = false;
-    for (const skill of skills) {
-      await takeBreak();
-      if (signal.aborted) return false;
-      const content = `${pathOf(skill)}\0${skill.digest}`;
-      if (this.#checked.has(content)) {
-        await this.#checked.get(content);
-        continue;
-      }
-      const checking = this.check(skill);
-      this.#checked.set(content, checking);
-      if ((await checking) !== skill.heldBecause) isChanged = true;
-      if (isChanged && performance.now() > showAfter) return true;
-    }
-    return isChanged;
   }
 
   /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
@@ -207,19 +185,19 @@ export class HeldSkills {
     return skill.remote === true || this.#options.isBroughtIn(skill);
   }
 
-  async #inspect(skill: Skill): Promise<InspectionEntry> {
+  async #inspect(skill: Skill, judged?: JudgedFile): Promise<InspectionEntry> {
     if (skill.remote) return this.#inspectRemote(skill);
     const { files, inspectFiles } = await this.#load();
     // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
     const stamp = await takeSteps(files.stamp(skill), createBreaks());
     const before = this.#inspections.entryAt(pathOf(skill));
-    if (before && stamp !== '' && before.stamp === stamp) return before;
-    const { digest, skillDigest, inspection } = await inspectFiles(
-      () => files.read(skill),
-      this.#inspections.inspectionOf,
-    );
-    const entry = { skillDigest, stamp, digest, verdict: inspection.verdict };
-    this.#inspections.keep(pathOf(skill), entry, inspection);
+    if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged)) return before;
+    const read = () => files.read(skill);
+    const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged);
+    const { digest, skillDigest, inspection } = found;
+    // The stamp is one of the files that lie there.
+    const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };
+    this.#inspections.keep(pathOf(skill), entry, inspection, found.files);
     return entry;
   }
 
@@ -252,6 +230,20 @@ export class HeldSkills {
     if (skill.remote)
       return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
     return entry?.skillDigest === skill.digest ? entry : undefined;
+  }
+
+  /** Whether an inspection saw exactly this file. Of a path that it does not have, the same bytes under another one count. */
+  #hasSeen({ skillDigest, digest }: InspectionEntry, judged: JudgedFile | undefined): boolean {
+    if (!judged) return true;
+    if (judged.path === 'SKILL.md') return judged.digest === skillDigest;
+    const seen = this.#inspections.filesOf(digest) ?? new Map<string, string>();
+    return (seen.get(judged.path) ?? [...seen.values()].find((one) => one === judged.digest)) === judged.digest;
+  }
+
+  #judgementOf(skill: Skill, entry: InspectionEntry | undefined): Judgement {
+    const heldBecause = entry ? this.#reasonOf(skill, entry) : skill.remote ? undefined : NOT_INSPECTED;
+    const isBlocked = entry !== undefined && heldBecause !== undefined;
+    return { heldBecause, findings: isBlocked ? blocksIn(this.#inspections.inspectionOf(entry.digest)) : [] };
   }
 
   #reasonOf(skill: Skill, entry: InspectionEntry): string | undefined {

@@ -4,21 +4,36 @@ import { digestOf } from '../../../lib/digest/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
+import type { JudgedFile } from './types.ts';
 
 export interface InspectedSkill {
   readonly digest: string;
   /** Of the first file. */
   readonly skillDigest: string;
   readonly inspection: Inspection;
+  /** The digest of each file that was inspected, by path. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Whether the judged file is as it lies there. */
+  readonly isPresent: boolean;
 }
 
-/** Inspects the files of one skill, unless their digest is known. */
+type Read = () => Iterable<InspectedFile | Finding | undefined>;
+
+/**
+ * Inspects the files of one skill, unless their digest is known.
+ *
+ * @param judged - Takes the place of the file with its path. Default: all files are as they lie there.
+ */
 export async function inspectFiles(
-  read: () => Iterable<InspectedFile | Finding | undefined>,
+  readAll: Read,
   knownBy: (digest: string) => Inspection | undefined,
+  judged?: JudgedFile,
 ): Promise<InspectedSkill> {
+  let isPresent = true;
+  const read = judged ? withFile(readAll, judged, () => (isPresent = false)) : readAll;
   const takeBreak = createBreaks();
   const lines: string[] = [];
+  const files = new Map<string, string>();
   const kept: InspectedFile[] = [];
   const notes: Finding[] = [];
   let [bytes, skillDigest] = [0, ''];
@@ -27,12 +42,13 @@ export async function inspectFiles(
     if (!one) continue;
     if ('rule' in one) {
       notes.push(one);
-      lines.push(`size:${one.message} ${one.file}`);
+      lines.push(`size:${one.message} ${inOneLine(one.file)}`);
       continue;
     }
-    const digest = digestOf(one.bytes);
+    const digest = one.bytes === judged?.bytes ? judged.digest : digestOf(one.bytes);
     skillDigest ||= digest;
-    lines.push(`${digest} ${one.bytes.length} ${one.executable ? 755 : 644} ${one.path}`);
+    files.set(one.path, digest);
+    lines.push(`${digest} ${one.bytes.length} ${one.executable ? 755 : 644} ${inOneLine(one.path)}`);
     bytes += one.bytes.length;
     if (bytes <= KEPT_BYTES) kept.push(one);
   }
@@ -42,18 +58,44 @@ export async function inspectFiles(
       .map((line) => `${line}\n`)
       .join(''),
   );
+  const found = { digest, skillDigest, files, isPresent };
   const known = knownBy(digest);
-  if (known) return { digest, skillDigest, inspection: known };
+  if (known) return { ...found, inspection: known };
   const again = function* (): Generator<InspectedFile | undefined> {
     for (const one of read()) yield one && 'rule' in one ? undefined : one;
   };
-  return { digest, skillDigest, inspection: await inspectOrBlock(bytes <= KEPT_BYTES ? kept : again(), notes) };
+  return { ...found, inspection: await inspectOrBlock(bytes <= KEPT_BYTES ? kept : again(), notes) };
 }
 
 // --- internal ---
 
 /** Files of a skill that are kept in memory while its digest is looked up. */
 const KEPT_BYTES = 16 * 1024 * 1024;
+
+/** @param differs - Called when another file lies there, or none. */
+function withFile(read: Read, { path, bytes }: JudgedFile, differs: () => void): Read {
+  return function* () {
+    let isThere = false;
+    for (const one of read()) {
+      const isJudged = one !== undefined && !('rule' in one) && one.path === path;
+      if (isJudged && !bytesEqual(one.bytes, bytes)) differs();
+      isThere ||= isJudged;
+      yield isJudged ? { ...one, bytes } : one;
+    }
+    if (isThere) return;
+    differs();
+    yield { path, bytes };
+  };
+}
+
+function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+/** Two lists of files never have the same lines: a line break in a name does not begin a line. */
+function inOneLine(path: string): string {
+  return /\n|^"/.test(path) ? JSON.stringify(path) : path;
+}
 
 /** Files that cannot be inspected are held: an attacker could make them so. */
 async function inspectOrBlock(

@@ -22,23 +22,28 @@ export interface Inspections {
   load(paths: readonly string[]): void;
   entryAt(path: string): InspectionEntry | undefined;
   inspectionOf(digest: string): Inspection | undefined;
+  /** The digests of the files that an inspection saw, by path; undefined when they are not known. */
+  filesOf(digest: string): ReadonlyMap<string, string> | undefined;
   /** Whether a skill that was loaded has a `block` finding. */
   hasBlocked(): boolean;
-  keep(path: string, entry: InspectionEntry, inspection: Inspection): void;
+  /** @param files - As of `filesOf`. Default: they are not kept. */
+  keep(path: string, entry: InspectionEntry, inspection: Inspection, files?: ReadonlyMap<string, string>): void;
   /** CACHE_UNAVAILABLE. */
   problems(): readonly Problem[];
   close(): void;
 }
 
 /** Raise it when the tables change. */
-const TABLES = 2;
+const TABLES = 3;
 /** With more skills than this the file is emptied, and what is still there is inspected again. */
 const MAX_SKILLS = 100_000;
 
 const INSPECTIONS: CachePart = {
   name: 'inspection',
   version: RULE_SET * 1000 + TABLES,
-  sql: `CREATE TABLE inspection (digest TEXT PRIMARY KEY, verdict TEXT NOT NULL, findings TEXT NOT NULL) WITHOUT ROWID;
+  sql: `CREATE TABLE inspection (
+      digest TEXT PRIMARY KEY, verdict TEXT NOT NULL, findings TEXT NOT NULL, files TEXT NOT NULL
+    ) WITHOUT ROWID;
     CREATE TABLE inspection_place (
       place TEXT PRIMARY KEY, skill TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL
     ) WITHOUT ROWID;`,
@@ -103,11 +108,14 @@ export function openInspections(file: string | undefined): Inspections {
       if (known?.verdict === 'block') inspections.set(digest, known);
       return known;
     },
+    filesOf: (digest) =>
+      waiting.find(({ entry }) => entry.digest === digest)?.files ??
+      cache.useIfThere((database) => readFiles(database, digest)),
     hasBlocked: () => blocked.size > 0,
-    keep(path, entry, inspection) {
+    keep(path, entry, inspection, files = new Map()) {
       know(path, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
-      waiting.push({ path, entry, inspection });
+      waiting.push({ path, entry, inspection, files });
       if (waiting.length >= AT_ONCE) flush();
       else timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
@@ -125,6 +133,7 @@ interface Kept {
   readonly path: string;
   readonly entry: InspectionEntry;
   readonly inspection: Inspection;
+  readonly files: ReadonlyMap<string, string>;
 }
 
 /** So many results are written in one transaction, or all after so many milliseconds. Results that a crash loses are made again. */
@@ -155,19 +164,26 @@ function readInspection(database: Database, digest: string): Inspection | undefi
   return row && { verdict: row.verdict, findings: JSON.parse(row.findings) as Inspection['findings'] };
 }
 
+function readFiles(database: Database, digest: string): ReadonlyMap<string, string> | undefined {
+  const row = database.prepare<{ files: string }>('SELECT files FROM inspection WHERE digest = ?').get(digest);
+  return row && new Map(JSON.parse(row.files) as [string, string][]);
+}
+
 function emptyWhenFull(database: Database): void {
   const { n = 0 } = database.prepare<{ n: number }>('SELECT count(*) AS n FROM inspection_place').get() ?? {};
   if (n > MAX_SKILLS) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
 }
 
 function write(database: Database, rows: readonly Kept[]): void {
-  const inspected = database.prepare('INSERT OR REPLACE INTO inspection (digest, verdict, findings) VALUES (?, ?, ?)');
+  const inspected = database.prepare(
+    'INSERT OR REPLACE INTO inspection (digest, verdict, findings, files) VALUES (?, ?, ?, ?)',
+  );
   const entries = database.prepare(
     'INSERT OR REPLACE INTO inspection_place (place, skill, stamp, digest, verdict) VALUES (?, ?, ?, ?, ?)',
   );
-  for (const { path, entry, inspection } of rows) {
+  for (const { path, entry, inspection, files } of rows) {
     const { skillDigest, stamp, digest, verdict } = entry;
-    inspected.run(digest, inspection.verdict, JSON.stringify(inspection.findings));
+    inspected.run(digest, inspection.verdict, JSON.stringify(inspection.findings), JSON.stringify([...files]));
     entries.run(path, skillDigest, stamp, digest, verdict);
   }
 }

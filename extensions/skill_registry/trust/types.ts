@@ -29,6 +29,60 @@ export interface TrustDecision {
   readonly digest?: string | undefined;
 }
 
+/** What is about to leave the registry, and to whom. */
+interface Leaving {
+  readonly skill: Skill;
+  /** Who gets it in the end: what a person loads in a conversation goes to a model. */
+  readonly audience: 'model' | 'person' | 'binding';
+}
+
+/** What the catalog says of a skill. */
+export interface LeavingLine extends Leaving {
+  readonly kind: 'line';
+}
+
+/** `body`: SKILL.md, or its body. `file`: another file. `derived`: what was made of files: an error that quotes them, results of test cases. */
+export interface LeavingBytes extends Leaving, Partial<JudgedFile> {
+  readonly kind: 'body' | 'file' | 'derived';
+}
+
+/** One file as it was read, which may be another one than the file that lies there now. */
+export interface JudgedFile {
+  /** Relative to the skill; SKILL.md may have another name there. */
+  readonly path: string;
+  /** The very bytes that leave, or of which something was made. */
+  readonly bytes: Uint8Array;
+  /** Of these bytes, as of `digestOf`. */
+  readonly digest: string;
+}
+
+/** `heldBecause`: why no agent is given it. A person is given it all the same, marked with that. */
+export type Admission =
+  | { readonly given: true; readonly heldBecause?: string }
+  | {
+      readonly given: false;
+      readonly code: 'SKILL_HELD' | 'SKILL_NOT_INSPECTED';
+      /** Those of the level `block`. */
+      readonly findings: readonly Finding[];
+      readonly heldBecause: string;
+      /** When to ask again; absent: not before something changes. */
+      readonly retryAfterMs?: number;
+    };
+
+/** The one function through which bytes of skills leave. */
+export interface Guard {
+  /**
+   * Says whether this may leave: at once for a line; else after it has judged the very bytes that leave, together with the other files
+   * of the skill as they are now. Without bytes it judges the present files.
+   *
+   * @throws RESOURCE_NOT_FOUND when SKILL.md is gone, so that nothing can be judged.
+   */
+  readonly admit: {
+    (leaving: LeavingLine): Admission;
+    (leaving: LeavingBytes): Promise<Admission>;
+  };
+}
+
 /** A change that a person is about to make. */
 export type ChangeToApprove =
   | { /** Whole. */ readonly proposalId: string }

@@ -6,7 +6,7 @@ import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { formatNumber, levelTag, note, plural, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
-import { skillHead, skillOf } from './skill-parts.ts';
+import { heldMark, readMarked, skillHead, skillOf } from './skill-parts.ts';
 
 /** The files of a skill, with the findings at their lines. */
 export function addSkillFiles(app: ReviewApp, review: Review): void {
@@ -38,11 +38,9 @@ ${path === undefined ? '' : await oneFile(review, id, path, found)}`;
 
   app.get('/skills/:id/text', async (context) => {
     const path = context.req.query('path');
-    const bytes = await admin.readBytes(context.req.param('id'), {
-      countsAsLoad: false,
-      ...(path === undefined ? {} : { path }),
-    });
-    return context.text(showHidden(Buffer.from(bytes).toString('utf8')));
+    const { text, heldBecause } = await readMarked(registry, context.req.param('id'), path);
+    const mark = heldBecause === undefined ? '' : `[Held, no agent is given this text: ${heldBecause}]\n\n`;
+    return context.text(showHidden(`${mark}${text.toString('utf8')}`));
   });
 }
 
@@ -56,11 +54,10 @@ function fileAddress(id: string, path: string): string {
 }
 
 async function oneFile({ registry }: Review, id: string, path: string, found: readonly Finding[]): Promise<Html> {
-  const options = path === 'SKILL.md' ? { countsAsLoad: false } : { countsAsLoad: false, path };
-  const read = await orRefusal(registry.admin.readBytes(id, options));
+  const read = await orRefusal(readMarked(registry, id, path === 'SKILL.md' ? undefined : path));
   const head = html`<h2 id="file" tabindex="-1">${path}</h2>`;
   if (isRefused(read)) return html`${head}${note(html`<p>${read.refused.message}</p>`, 'warn')}`;
-  const bytes = Buffer.from(read);
+  const { text: bytes, heldBecause } = read;
   const text = bytes.toString('utf8');
   if (!Buffer.from(text).equals(bytes) || text.includes('\0'))
     return html`${head}<p>${plural(bytes.length, 'byte')} that are no text, not shown.</p>`;
@@ -78,6 +75,7 @@ ${onLine.length === 0 ? '' : html`<tr class="remark"><td colspan="2">${remarks}<
   });
   const whole = `${skillAddress(id)}/text${path === 'SKILL.md' ? '' : `?path=${encodeURIComponent(path)}`}`;
   return html`${head}
+${heldMark(heldBecause)}
 ${isCut ? note(html`<p>Only the beginning of it is shown.</p>`, 'warn') : ''}
 <div class="diff-frame"><table class="diff"><caption class="unseen">${path}</caption><colgroup><col class="at"><col></colgroup><thead class="unseen"><tr><th scope="col">Line</th><th scope="col">Text</th></tr></thead><tbody>
 ${rows}</tbody></table></div>

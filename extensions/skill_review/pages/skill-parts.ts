@@ -1,12 +1,31 @@
-import type { Skill, Snapshot } from '../../skill_registry/api.ts';
+import type { Skill, SkillRegistry, Snapshot } from '../../skill_registry/api.ts';
 import { type Html, html } from '../html/html.ts';
-import { skillAddress, tag } from '../html/parts.ts';
+import { note, skillAddress, tag } from '../html/parts.ts';
 
 export type SkillTab = 'instructions' | 'files' | 'history' | 'evidence' | 'agents';
 
 /** The skill with an id or a qualified id; undefined when there is none, or none any more. */
 export function skillOf({ byId, byQualifiedId, builtIn }: Snapshot, id: string): Skill | undefined {
   return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
+}
+
+/** A file of a skill as it is read now, and why no agent is given exactly that. @param path - Default: SKILL.md. */
+export async function readMarked(
+  { admin }: Pick<SkillRegistry, 'admin'>,
+  id: string,
+  path?: string,
+): Promise<{ readonly text: Buffer; readonly heldBecause: string | undefined }> {
+  let heldBecause: string | undefined;
+  const onHeld = (because: string): void => {
+    heldBecause = because;
+  };
+  const bytes = await admin.readBytes(id, { countsAsLoad: false, onHeld, ...(path === undefined ? {} : { path }) });
+  return { text: Buffer.from(bytes), heldBecause };
+}
+
+/** The mark of a text that no agent is given. */
+export function heldMark(heldBecause: string | undefined): Html | '' {
+  return heldBecause === undefined ? '' : note(html`<p>Held, no agent is given this text: ${heldBecause}</p>`, 'block');
 }
 
 /** The heading and the tabs of all pages of one skill. */

@@ -7,7 +7,7 @@ import { page } from '../html/layout.ts';
 import { MAX_RENDERED, markdownToHtml } from '../html/markdown.ts';
 import { findings, form, formatNumber, hiddenField, idField, note, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
-import { skillHead, skillOf } from './skill-parts.ts';
+import { heldMark, readMarked, skillHead, skillOf } from './skill-parts.ts';
 
 /** One skill: its text, its origin, and whether agents get it. */
 export function addSkill(app: ReviewApp, review: Review): void {
@@ -85,7 +85,7 @@ async function show(
   const main = html`${skillHead(id, skill, 'instructions')}
 ${said === undefined ? '' : note(html`<p>${isRefusal ? html`<b>Nothing was decided.</b> ` : ''}${said}</p>`, isRefusal ? 'block' : 'done')}
 ${trust ? trustPart(context, id, trust) : ''}
-${await instructions(review, id, skill)}
+${await instructions(review, id, skill, trust?.heldBecause ?? undefined)}
 <h2>About it</h2>
 ${facts(skill, locked, tokens)}
 ${onOff(context, id, skill)}
@@ -142,12 +142,17 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
   return html`${allowed ? html`<details><summary>A person has allowed what was found in it</summary>${revoke}</details>` : ''}${list}`;
 }
 
-/** SKILL.md: its frontmatter as it is, its body rendered. */
-async function instructions({ registry, markdown }: Review, id: string, skill: Skill): Promise<Html> {
+/** SKILL.md: its frontmatter as it is, its body rendered. @param said - Why it is held, as the page says above. */
+async function instructions(
+  { registry, markdown }: Review,
+  id: string,
+  skill: Skill,
+  said: string | undefined,
+): Promise<Html> {
   if (skill.remote) return html`<p>Its files lie on another machine, and are fetched when an agent reads it.</p>`;
-  const read = await orRefusal(registry.admin.readBytes(id, { countsAsLoad: false }));
+  const read = await orRefusal(readMarked(registry, id));
   if (isRefused(read)) return note(html`<p>${read.refused.message}</p>`, 'warn');
-  const text = Buffer.from(read).toString('utf8');
+  const text = read.text.toString('utf8');
   const [whole = '', head] =
     /^\ufeff?---[^\S\n]*\n([\s\S]{0,65536}?)\n---[^\S\n]*(?:\n|$)/.exec(text.replace(/\r\n?/g, '\n')) ?? [];
   const body = text.replace(/\r\n?/g, '\n').slice(whole.length);
@@ -161,6 +166,7 @@ async function instructions({ registry, markdown }: Review, id: string, skill: S
       : '';
   return html`${head === undefined ? '' : html`<details><summary>Frontmatter</summary><pre class="wrapped">${head}</pre></details>`}
 <h2 class="unseen">Instructions</h2>
+${read.heldBecause === said ? '' : heldMark(read.heldBecause)}
 ${rest}
 ${await markdownToHtml(markdown, body)}
 <p class="quiet"><a href="${raw}">SKILL.md as text</a></p>`;

@@ -106,14 +106,21 @@ it.each([
   ['steep minutes', { field: 'body', snippet: 'Steep for three minutes.' }],
 ])('a hit for %j says why', async (query, why) => {
   const { registry } = await openRegistry(KITCHEN);
-  expect(registry.list({ query, why: true }).skills[0]?.why).toEqual(why);
+  expect(registry.list({ query, why: true, audience: 'person' }).skills[0]?.why).toEqual(why);
   expect(registry.list({ query }).skills[0]).not.toHaveProperty('why');
+});
+
+it('quotes no body to a model, which reads it by another call', async () => {
+  const { registry } = await openRegistry(KITCHEN);
+  const [hit] = registry.list({ query: 'steep minutes', why: true }, {}).skills;
+  expect(hit?.why?.field).toBe('description');
 });
 
 it('a snippet is one line, whatever the author wrote', async () => {
   const body = `zebra \u202e\u0007\u200b${'stripes '.repeat(100)}`;
   const { registry } = await openRegistry(skill('z', 'An animal.', body));
-  const snippet = registry.list({ query: 'zebra stripes', why: true }).skills[0]?.why?.snippet ?? '';
+  const snippet =
+    registry.list({ query: 'zebra stripes', why: true, audience: 'person' }).skills[0]?.why?.snippet ?? '';
   expect(snippet).toMatch(/^zebra stripes/);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
   expect(snippet).not.toMatch(/[\u0000-\u001f\u200b\u202e]/);

@@ -1,0 +1,56 @@
+import { isCodedError } from 'skill-registry/kernel';
+import { digestOf } from '../../../lib/digest/index.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { HeldSkills, Judgement } from './held-skills.ts';
+import { NOT_INSPECTED } from './reasons.ts';
+import type { Admission, Guard, LeavingBytes, LeavingLine } from './types.ts';
+
+export interface GuardOptions {
+  readonly held: Pick<HeldSkills, 'known' | 'judge'>;
+  /** Whether a skill is one of the package: those are as the code that reads them. */
+  readonly isOfPackage: (skill: Skill) => boolean;
+  /** Called before a skill is judged: what is outside its files may hold it. */
+  readonly renew: () => Promise<void>;
+  /** Called when a skill is held, or not held any more, and the catalog shows it otherwise. */
+  readonly onOther: () => Promise<unknown>;
+}
+
+export function createGuard({ held, isOfPackage, renew, onOther }: GuardOptions): Guard {
+  const judge = async (leaving: LeavingBytes): Promise<Judgement> => {
+    const { skill, bytes, path = 'SKILL.md' } = leaving;
+    const judged = bytes && { path, bytes, digest: leaving.digest ?? digestOf(bytes) };
+    try {
+      return await held.judge(skill, judged);
+    } catch (error) {
+      const known = held.known(skill);
+      // SKILL.md is gone since. A person is shown what was read, and an agent is not told so of a skill that is held.
+      if (isCodedError(error) && (leaving.audience === 'person' || known.heldBecause !== undefined)) return known;
+      throw error;
+    }
+  };
+  const admitBytes = async (leaving: LeavingBytes): Promise<Admission> => {
+    if (isOfPackage(leaving.skill)) return { given: true };
+    await renew();
+    const judgement = await judge(leaving);
+    if (judgement.heldBecause !== leaving.skill.heldBecause) await onOther();
+    return admissionOf(judgement, leaving);
+  };
+  function admit(leaving: LeavingLine): Admission;
+  function admit(leaving: LeavingBytes): Promise<Admission>;
+  function admit(leaving: LeavingLine | LeavingBytes): Admission | Promise<Admission> {
+    return leaving.kind === 'line' ? admissionOf(held.known(leaving.skill), leaving) : admitBytes(leaving);
+  }
+  return { admit };
+}
+
+// --- internal ---
+
+function admissionOf(
+  { heldBecause, findings }: Judgement,
+  { audience }: Pick<LeavingLine | LeavingBytes, 'audience'>,
+): Admission {
+  if (heldBecause === undefined) return { given: true };
+  if (audience === 'person') return { given: true, heldBecause };
+  const code = heldBecause === NOT_INSPECTED ? 'SKILL_NOT_INSPECTED' : 'SKILL_HELD';
+  return { given: false, code, findings, heldBecause };
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ROOT, sourceFiles } from './imports.ts';
+
+/** Who asks whether something of a skill may leave, and what it is. */
+const ASKED: Readonly<Record<string, readonly string[]>> = {
+  // The catalog marks what is held; every list and prompt leaves out what is marked.
+  'parts.ts': ['line'],
+  // Every body and file that an agent is given: tools, prompts, MCP, file tools, bindings, slash commands.
+  'read/read-admitted.ts': ['line', 'derived', 'bytes'],
+  // Errors of a change that quote the present text.
+  'history/change-context.ts': ['derived'],
+  // Results of test cases.
+  'evaluate/evidence.ts': ['derived', 'derived'],
+  'evaluate/proposal-evidence.ts': ['derived'],
+};
+
+/** Who else reads files of skills through their sources. None of them hands bytes to an agent. */
+const READS: Readonly<Record<string, string>> = {
+  'sources/source.ts': 'names the ways to read',
+  'sources/kinds/custom-source.ts': 'is a source',
+  'sources/kinds/group-source.ts': 'is a source',
+  'sources/walk/files-for-inspection.ts': 'gives files to inspection',
+  'catalog/equal-copies.ts': 'compares digests',
+  'show/token-counts.ts': 'counts tokens',
+  'search/document.ts': 'gives bodies to the four below',
+  'search/indexer.ts': 'indexes words',
+  'search/searcher.ts': 'looks for the words of a query',
+  'search/list-skills.ts': 'quotes a line for a person only',
+  'search/meaning/embedding-run.ts': 'sends bodies to the endpoint that the owner configured',
+  'search/overlap/overlap.ts': 'reads test queries for a person',
+  'search/overlap/trigger-queries.ts': 'reads test queries for a person',
+  'read/skill-files.ts': 'reads for read-admitted.ts',
+  'read/reading.ts': 'makes the answer of what was admitted',
+  'history/skill-tree.ts': 'keeps revisions',
+  'origin/publish/artifact.ts': 'gives files to publish, which inspects exactly these',
+  'evaluate/subject.ts': 'gives texts to test cases, which ask before they answer',
+};
+
+const REGISTRY = 'extensions/skill_registry';
+const READING =
+  /\breadSkill\(|\b(?:source|member|sourceOf\(skill\))\.(?:readResource|fetch)\(|\breadFile\(skill|\b(?:skillFileBytes|resourceBytes|bodyIfThere)\(/;
+
+const codeOf = (file: string): string =>
+  readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+
+const files = ['lib', 'kernel', 'extensions', 'cli'].flatMap((folder) => sourceFiles(folder));
+
+it('asks one function whether something of a skill may leave, at these places', () => {
+  const asked = files.flatMap((file) => {
+    const kinds = [...codeOf(file).matchAll(/\badmit\(\{([^}]*)\}\)/g)].map(
+      ([, given = '']) => /\bkind: '(\w+)'/.exec(given)?.[1] ?? 'bytes',
+    );
+    return kinds.length > 0 ? [[file.replace(`${REGISTRY}/`, ''), kinds] as const] : [];
+  });
+  expect(Object.fromEntries(asked)).toEqual(ASKED);
+  // However it is written.
+  const named = files.filter((file) => /\badmit\(/.test(codeOf(file))).map((file) => file.replace(`${REGISTRY}/`, ''));
+  expect(named).toEqual([...Object.keys(ASKED), 'trust/guard.ts'].sort());
+});
+
+it('has no other place that hands bytes of a skill to an agent: who reads through a source is known', () => {
+  const reading = files.filter((file) => READING.test(codeOf(file))).map((file) => file.replace(`${REGISTRY}/`, ''));
+  expect(reading).toEqual([...Object.keys(READS), 'read/read-admitted.ts'].sort());
+});
