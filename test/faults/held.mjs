@@ -35,8 +35,8 @@ export const held = [
   {
     title: 'A skill is shown before it is inspected',
     file: `${TRUST}/held-skills.ts`,
-    find: 'return skill.remote ? undefined : NOT_INSPECTED;',
-    replace: 'return skill.remote ? NOT_INSPECTED : undefined;',
+    find: 'skill.remote ? undefined : NOT_INSPECTED;',
+    replace: 'skill.remote ? NOT_INSPECTED : undefined;',
     test: DOOR_TESTS,
     name: 'is kept from agents as long as nothing has inspected it',
   },
@@ -67,8 +67,8 @@ export const held = [
   {
     title: 'A skill is allowed by another digest',
     file: `${TRUST}/held-skills.ts`,
-    find: 'if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);',
-    replace: "if (digest === '') throw otherDigest(skill, digest, entry.digest);",
+    find: 'if (digest !== undefined && digest !== found.digest) throw otherDigest(skill, digest, found.digest);',
+    replace: "if (digest === '') throw otherDigest(skill, digest, found.digest);",
     test: CLI_TESTS,
     name: 'is not allowed by another digest',
   },

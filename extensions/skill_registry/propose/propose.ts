@@ -1,30 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
+import type { CodedError, TurnContext } from 'skill-registry/kernel';
+import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
-import {
-  type ChangeContext,
-  findLocation,
-  newLocation,
-  type Quotes,
-  withJudgedErrors,
-} from '../history/change-context.ts';
-import { noChange, writeDenied } from '../history/errors.ts';
+import { type ChangeContext, withJudgedErrors } from '../history/change-context.ts';
 import { putBlob } from '../history/revisions.ts';
-import {
-  assertRemovable,
-  bytesAfter,
-  bytesAt,
-  checkNewName,
-  checkSize,
-  checkValid,
-  decodeText,
-  filePath,
-  folderOf,
-  type SkillLocation,
-} from '../history/skill-location.ts';
-import { readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
+import { folderOf } from '../history/skill-location.ts';
+import { recordedFiles } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
@@ -32,11 +14,11 @@ import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/changed-text.ts';
-import { diffFailed, proposalDuplicate, proposalLimit, proposalRejected } from './errors.ts';
+import { proposalDuplicate, proposalLimit, proposalRejected } from './errors.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate, reportPath, waitingOf } from './proposal-store.ts';
 import { rejectedBefore } from './rejected-before.ts';
-import { replaceText } from './skill-text.ts';
-import { skillTurnedOffBy, turnOffWarning, turnsOn } from './turned-off.ts';
+import { baseOf, type Request, requestOf } from './request.ts';
+import { turnOffWarning } from './turned-off.ts';
 import type { ProposalInput, ProposalReceipt } from './types.ts';
 
 /** Characters of a justification, and of the reason of a decision. */
@@ -46,19 +28,6 @@ const MAX_EVIDENCE = 20_000;
 const MAX_OPEN = 1000;
 /** Open and stale proposals of one agent for one skill. */
 const MAX_WAITING_OF_AUTHOR = 5;
-
-/** A proposed change, compared with the present content. */
-export interface Request {
-  readonly location: SkillLocation;
-  readonly kind: NewProposal['kind'];
-  readonly path: string;
-  readonly before: Buffer | null;
-  readonly after: Buffer | null;
-  /** Digest of the file that is changed; for a deletion of the whole skill; null for a new file. */
-  readonly base: string | null;
-  /** What is wrong with the diff, though it could be applied. */
-  readonly notes: readonly string[];
-}
 
 /** Checks a proposal, stores it and writes its report. @throws as `Proposals.propose`. */
 export async function submit(
@@ -119,77 +88,6 @@ export async function submit(
     const file = join(writer.dataDir, reportPath(row));
     return { proposalId: row.id, file, state: row.state, ...(warning === undefined ? {} : { warning }) };
   }
-}
-
-/**
- * Compares the proposal with the present content. Refuses a change that can never be applied. Of a skill that the agent has turned off
- * itself it may only propose to turn it on again; whatever else it asks is answered as for a skill that is not there.
- */
-function requestOf(
-  context: ChangeContext,
-  input: ProposalInput,
-  turn: TurnContext | undefined,
-  quotes: Quotes,
-): Request {
-  const { kind = 'update' } = input;
-  // Without a turn the caller is a program of the owner, for which `writes` is no limit.
-  if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
-  const own = turn && kind === 'update' ? skillTurnedOffBy(context, input.skillId, turn) : undefined;
-  if (own) {
-    try {
-      const request = compared(context, { ...input, skillId: own.qualifiedId }, undefined, () => undefined);
-      if (request.path === request.location.skillFile && turnsOn(request.before, request.after)) return request;
-    } catch {
-      // The message could have lines of the text.
-    }
-  }
-  return compared(context, input, turn, quotes);
-}
-
-function compared(
-  context: ChangeContext,
-  input: ProposalInput,
-  turn: TurnContext | undefined,
-  quotes: Quotes,
-): Request {
-  const { kind = 'update', skillId, path = 'SKILL.md' } = input;
-  const replaced = input.oldString ?? input.newString;
-  const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
-  if (given !== (kind === 'delete' ? 0 : 1)) {
-    throw invalidArgument(
-      kind === 'delete'
-        ? 'A deletion takes no diff and no content.'
-        : 'Give exactly one of diff, content, and old_string with new_string.',
-    );
-  }
-  if (kind === 'delete') {
-    const location = findLocation(context, skillId, turn);
-    assertRemovable(location);
-    return {
-      location,
-      kind,
-      path: location.skillFile,
-      before: null,
-      after: null,
-      base: baseAt(context, location, kind, ''),
-      notes: [],
-    };
-  }
-  const location = kind === 'create' ? newLocation(context, skillId) : findLocation(context, skillId, turn);
-  const target = filePath(path, location);
-  if (kind === 'create' && target !== location.skillFile)
-    throw invalidArgument('A new skill begins with its SKILL.md.');
-  const before = kind === 'create' ? null : bytesAt(location, target, context.limits);
-  quotes(target, before);
-  if (before === null) checkNewName(target);
-  const { after, notes } = resultOf(input, before, target, location);
-  const request: Request = { location, kind, path: target, before, after, base: before && digestOf(before), notes };
-  if (after === null ? before === null : before?.equals(after)) throw noChange(target);
-  if (after) {
-    checkSize(location, target, after, context.limits);
-    checkValid(location, target, before, after);
-  }
-  return request;
 }
 
 /** Computed from the texts; what the author says is not used. */
@@ -268,43 +166,4 @@ function checkWords({ justification, evidence = '' }: ProposalInput): void {
   if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
   if (justification.length > MAX_REASON) throw tooLong('justification', justification, MAX_REASON);
   if (evidence.length > MAX_EVIDENCE) throw tooLong('evidence', evidence, MAX_EVIDENCE);
-}
-
-function resultOf(
-  { diff, content, oldString, newString, remove }: ProposalInput,
-  before: Buffer | null,
-  path: string,
-  location: SkillLocation,
-): { readonly after: Buffer | null; readonly notes: readonly string[] } {
-  if (remove) {
-    if (path === location.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
-    return { after: null, notes: [] };
-  }
-  if (content !== undefined) return { after: bytesAfter(before, content, path), notes: [] };
-  const current = before === null ? '' : decodeText(before, path);
-  if (diff === undefined) {
-    if (oldString === undefined || newString === undefined)
-      throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
-    if (before === null)
-      throw invalidArgument(`There is no file "${path}", so it has no old_string. Give its whole text as content.`);
-    return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
-  }
-  const outcome = applyDiff(current, diff, path, location.skillId);
-  if (!outcome.applied) throw diffFailed(outcome.reason);
-  return { after: Buffer.from(outcome.text), notes: outcome.notes };
-}
-
-function baseOf(context: ChangeContext, { location, kind, path }: Request): string | null {
-  try {
-    return baseAt(context, location, kind, path);
-  } catch (error) {
-    throw isCodedError(error) ? error : invalidArgument(`The skill cannot be read any more: ${describeError(error)}`);
-  }
-}
-
-function baseAt(context: ChangeContext, location: SkillLocation, kind: Request['kind'], path: string): string | null {
-  if (kind === 'create') return null;
-  if (kind === 'delete') return treeDigest(readFolderTree(folderOf(location), context.limits.file_bytes).files);
-  const bytes = bytesAt(location, path, context.limits);
-  return bytes && digestOf(bytes);
 }
