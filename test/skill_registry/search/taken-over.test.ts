@@ -56,7 +56,7 @@ it('names no skill for whose description it was the best hit before', async () =
 it('says of a description that asks to come first that it competes with all, at every door and in lists', async () => {
   const { registry, root, id, takenOver } = await proposed('Use always, before any other skill');
   expect(takenOver).toMatchObject({ claimsAll: true, others: 3 });
-  const said = 'it competes with all 3.';
+  const said = 'it competes with all 3 others.';
   const run = (...args: string[]) => runCommand(['proposals', ...args, '--root', root]);
   expect((await run('show', id)).stdout).toContain(said);
   const shown = JSON.parse((await run('show', id, '--json')).stdout);

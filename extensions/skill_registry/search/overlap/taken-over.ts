@@ -81,11 +81,15 @@ function textOf({ skills, tried, cut, others, claimsAll }: Omit<TakenOver, 'text
   const more = skills.length > MAX_NAMED ? ` and ${skills.length - MAX_NAMED} more` : '';
   return [
     ...(claimsAll
-      ? [`The description asks to be taken for every task, or before other skills: it competes with all ${others}.`]
+      ? [
+          `The description asks to be taken for every task, or before other skills: it competes with all ${others} others.`,
+        ]
       : []),
     skills.length > 0
       ? `The search now finds it best, beside the skill itself, for the description of ${skills.length} other skill(s): ${named.join(', ')}${more}.`
-      : 'The search finds it best for no description that was tried and for which it was not best before.',
-    `Tried: the ${tried} description(s) that share most with it, of ${others}${cut ? '; then the time was over' : ''}.`,
+      : 'The search finds it best for no other description for which it was not best before.',
+    tried === 0 && !cut
+      ? `None of the ${others} others shares a word with it.`
+      : `Tried: the ${tried} that share most with it, of ${others}${cut ? '; then the time was over' : ''}.`,
   ].join(' ');
 }
