@@ -40,10 +40,10 @@ it('opens a root of release 0.1.0 as approved, and holds the one skill that nobo
 it('keeps the history of release 0.1.0, approves its open proposal, and rolls back to its first revision', async () => {
   const run = await openRelease();
   const { proposals } = json(await run('proposals', 'list', '--state', 'all', '--json')) as {
-    proposals: { proposal_id: string; state: string }[];
+    proposals: { id: string; state: string }[];
   };
   expect(proposals.map(({ state }) => state).sort()).toEqual(['approved', 'open', 'rejected']);
-  const open = proposals.find(({ state }) => state === 'open')?.proposal_id ?? '';
+  const open = proposals.find(({ state }) => state === 'open')?.id ?? '';
   expect(await run('proposals', 'approve', open, '--by', 'ann', '--reason', 'good')).toMatchObject({ status: 0 });
   const { revisions } = json(await run('history', 'brew-tea', '--json')) as { revisions: { number: number }[] };
   expect(revisions.map(({ number }) => number)).toEqual([1, 2, 3]);
