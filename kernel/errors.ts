@@ -12,6 +12,7 @@ export type KernelErrorCode =
   | 'COMMAND_NOT_FOUND'
   | 'EVENT_UNDECLARED'
   | 'EXTENSION_CHANGED'
+  | 'EXTENSION_HALF_APPROVED'
   | 'EXTENSION_NOT_DECLARED'
   | 'EXTENSION_NOT_HELD'
   | 'EXTENSION_NOT_RUNNING'
@@ -114,6 +115,13 @@ export function extensionChanged(
 ): CodedError<KernelErrorCode> {
   const message = `"${name}" was not approved: ${why}. ${advice}`;
   return new CodedError('EXTENSION_CHANGED', message, { name });
+}
+
+/** @param why - Why it cannot be undone, when that was tried. */
+export function extensionHalfApproved(name: string, why?: string): CodedError<KernelErrorCode> {
+  const reason = why === undefined ? '' : ` It cannot be undone: ${why.replace(/\.$/, '')}.`;
+  const message = `An approval of extensions/${name} was interrupted, so its files may be of two versions, and nothing of it is loaded.${reason} The next start undoes it where the root is approved, and so does skill-registry extensions approve ${name}; to approve the root: skill-registry trust allow.`;
+  return new CodedError('EXTENSION_HALF_APPROVED', message, { name });
 }
 
 /** @param folder - Of the root: `data` or `extensions`. */

@@ -26,6 +26,7 @@ export {
   listHeldFiles,
   readHeldFile,
 } from './held/held-extensions.ts';
+export { undoApprovals, undoIfInterrupted } from './held/undo-approval.ts';
 export { type CallHook, createHookCaller } from './hooks.ts';
 export { yamlPackage } from './lazy-packages.ts';
 export { withDeadline } from './turns/deadline.ts';

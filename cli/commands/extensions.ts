@@ -12,6 +12,7 @@ import {
   ownExtensionIds,
   recordExtensionDecision,
   revokeExtension,
+  undoIfInterrupted,
 } from '../../kernel/host.ts';
 import { formatTable, forTerminal, printable } from '../../lib/text/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
@@ -80,29 +81,32 @@ export async function approve(
 ): Promise<ExitStatus> {
   const root = rootOf(options, terminal);
   const actor = actorOf(options, terminal);
-  const held = waiting(root, name);
-  const digest = options.digest ?? (await digestOfYes(held, terminal));
+  const trusted = isTrusted(root, options, terminal);
+  undoIfInterrupted({ dir: root, trusted }, name);
+  const digest = options.digest ?? (await digestOfYes(waiting(root, name), terminal));
   if (digest === undefined) {
     terminal.err(`extensions/${name} still waits\n`);
     return EXIT.problem;
   }
-  approveShownExtension(root, { name, digest }, actor, isTrusted(root, options, terminal), terminal);
-  if (options.json) printJson(terminal, { name, digest, files: held.files.map(({ path }) => path) });
+  const files = approveShownExtension(root, { name, digest }, actor, trusted, terminal);
+  if (options.json) printJson(terminal, { name, digest, files });
   return EXIT.done;
 }
 
-/** Approves the files that were shown, and says it. */
+/** Approves the files that were shown, and says it. @returns Their paths. */
 export function approveShownExtension(
   root: string,
   { name, digest }: { readonly name: string; readonly digest: string },
   actor: ReturnType<typeof actorOf>,
   isTrustedRoot: boolean,
   { err }: Terminal,
-): void {
-  approveExtension(root, name, digest);
+): readonly string[] {
+  const { paths, wasInEffect } = approveExtension({ dir: root, trusted: isTrustedRoot }, name, digest);
   recordExtensionDecision(root, name, { action: 'allow', digest, ...actor });
-  err(`extensions/${name} is approved; the next start or restart loads it\n`);
+  const since = wasInEffect ? 'approved already, and in effect' : 'approved';
+  err(`extensions/${name} is ${since}; the next start or restart loads it\n`);
   if (!isTrustedRoot) err(`Its root is not approved: skill-registry trust allow ${printable(root)}\n`);
+  return paths;
 }
 
 /** What a person is asked about a held extension. */
@@ -116,8 +120,10 @@ export async function revoke(
 ): Promise<ExitStatus> {
   const root = rootOf(options, terminal);
   const actor = actorOf(options, terminal);
+  const trusted = isTrusted(root, options, terminal);
+  undoIfInterrupted({ dir: root, trusted }, name);
   const digest = allHeld(root).held.find((held) => held.name === name)?.digest ?? null;
-  const folder = revokeExtension(root, name);
+  const folder = revokeExtension({ dir: root, trusted }, name);
   recordExtensionDecision(root, name, { action: 'revoke', digest, ...actor });
   if (options.json) printJson(terminal, { name, folder: folder ?? null });
   const what = folder === undefined ? 'Waiting files were deleted' : `The extension was moved to ${printable(folder)}`;

@@ -1,4 +1,4 @@
-import { declaredTurns, isHeldInRoot } from '../../kernel/host.ts';
+import { declaredTurns, isHeldInRoot, undoApprovals } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
@@ -16,12 +16,14 @@ export async function review(options: ReviewPageOptions, terminal: Terminal): Pr
   const stop = stopOnSignals();
   const { by } = actorOf(options.as === undefined ? {} : { by: options.as }, terminal);
   const { root, trusted, registry, problems } = await openRegistry(options, terminal, true);
+  if (trusted) undoApprovals(root);
   const important = problems().filter(({ severity, code }) => severity === 'error' || code === 'ROOT_NOT_APPROVED');
   for (const { severity, file, message } of important) printLine(`${severity}: ${file}: ${message}`);
   const watching = registry.watch(stop).catch((error: unknown) => printLine(`error: ${String(error)}`));
   try {
     const serving = await serveReview({
       ...{ registry, root, by, port: options.port ?? 0 },
+      isTrusted: () => trusted,
       isHeldReadable: () => trusted || isHeldInRoot(root),
       agents: () => declaredTurns(root, trusted),
       onError: ({ message }) => printLine(`error: ${message}`),

@@ -33,6 +33,7 @@ export class SkillReviewMain implements Extension, ServiceProvider {
       this.#serving = await serveReview({
         registry,
         root: context.rootDir,
+        isTrusted: () => isApproved(context.rootDir),
         isHeldReadable: () => isApproved(context.rootDir) || isHeldInRoot(context.rootDir),
         by: `person:${userInfo().username}`,
         agents: async () => context.kernel.agents().map(turnOf),

@@ -10,6 +10,8 @@ export interface Review {
   readonly root: string;
   /** Whether waiting extensions may be read: in a root that nobody has approved, their folder must not be a link out of the root. */
   isHeldReadable(): boolean;
+  /** Whether the root is approved. */
+  isTrusted(): boolean;
   /** `person:<name>` */
   readonly by: string;
   readonly markdown: MarkdownReader;

@@ -3,6 +3,7 @@ import { basename, join, parse } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { agentNotFound, agentUnavailable } from '../errors.ts';
+import { isHalfApproved } from '../held/writable-extension.ts';
 import { builtExtensions, codeFilesOf, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { heldWithProblems } from './untrusted-root.ts';
@@ -19,7 +20,7 @@ export interface FoundExtension {
 export interface Discovery {
   /** One per id: an extension of the root replaces one of the package. In order of folder name, the package's first. */
   readonly extensions: readonly FoundExtension[];
-  /** Folders whose manifest cannot be used, each named in `problems`. */
+  /** Folders whose manifest cannot be used, each named in `problems`, and those that were approved halfway. */
   readonly broken: readonly { readonly name: string; readonly dir: string; readonly reason: string }[];
   readonly problems: readonly Problem[];
 }
@@ -31,7 +32,8 @@ export interface Discovery {
  */
 export function findExtensions(rootDir: string, trusted: boolean): Discovery {
   const folder = trusted ? join(rootDir, 'extensions') : undefined;
-  return discoverExtensions(builtExtensions(), folder, join(packageRoot(), 'extensions'));
+  const isHalf = (name: string): boolean => isHalfApproved(rootDir, name);
+  return discoverExtensions(builtExtensions(), folder, join(packageRoot(), 'extensions'), isHalf);
 }
 
 /**
@@ -40,8 +42,14 @@ export function findExtensions(rootDir: string, trusted: boolean): Discovery {
  * @param rootDir - `<root>/extensions`. Undefined: only the package's own extensions.
  * @param ownSources - The folder with the sources of the package's own extensions; `packageDir` may be their build. In a checkout
  *   of the package it is `<root>/extensions`, and they must not be found twice.
+ * @param isHalf - Whether files of an extension of the root may be of two versions: then nothing of it is used.
  */
-export function discoverExtensions(packageDir: string, rootDir: string | undefined, ownSources: string): Discovery {
+export function discoverExtensions(
+  packageDir: string,
+  rootDir: string | undefined,
+  ownSources: string,
+  isHalf: (name: string) => boolean = () => false,
+): Discovery {
   const problems: Problem[] = [];
   const broken: { name: string; dir: string; reason: string }[] = [];
   const found = new Map<string, FoundExtension>();
@@ -55,6 +63,10 @@ export function discoverExtensions(packageDir: string, rootDir: string | undefin
   ];
   for (const { dir, origin } of folders) {
     const file = join(dir, 'manifest.yaml');
+    if (origin === 'root' && isHalf(basename(dir))) {
+      broken.push({ name: basename(dir), dir, reason: 'an approval of it was interrupted' });
+      continue;
+    }
     const text = readManifest(file);
     if (text === undefined) {
       if (origin === 'root') problems.push(noManifest(dir));

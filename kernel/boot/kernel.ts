@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { countTokens } from '../../lib/text/index.ts';
 import type { AgentInvocationContext, AgentResponse, ContextPart, KernelApi, TurnContext } from '../contract.ts';
 import { agentUnavailable, kernelStopped, rootNotFound } from '../errors.ts';
+import { rootProblemsAtStart } from '../held/undo-approval.ts';
 import { guardedTurn } from '../hooks.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from '../offers/commands.ts';
 import { createOffers, type Offers } from '../offers/offers.ts';
@@ -15,7 +16,7 @@ import { createMessages, type LogEntry, type Messages, problemLine } from './mes
 import { createRestart, type Restart } from './restart.ts';
 import { createSecrets } from './settings.ts';
 import { type StartOrder, startOrder, unknownIds } from './start-order.ts';
-import { heldOfRoot, heldWithProblems, type Root, unapprovedRootProblem } from './untrusted-root.ts';
+import type { Root } from './untrusted-root.ts';
 
 export interface BootOptions {
   /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
@@ -229,10 +230,8 @@ class RunningKernel {
 
   #findAndSort(): StartOrder {
     const [{ report }, { dir, trusted }] = [this.#messages, this.#root];
+    for (const problem of rootProblemsAtStart(this.#root)) report(problem);
     const discovery = findExtensions(dir, trusted);
-    const heldRoot = trusted ? undefined : unapprovedRootProblem(dir, heldOfRoot(dir));
-    if (heldRoot) report(heldRoot);
-    for (const problem of heldWithProblems(this.#root).problems) report(problem);
     const order = startOrder(discovery.extensions);
     const unknown = unknownIds(this.#options.enable ?? [], discovery.extensions, dir);
     for (const problem of [...discovery.problems, ...order.problems, ...unknown]) report(problem);

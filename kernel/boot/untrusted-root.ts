@@ -2,9 +2,9 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
-import { leadsOutOfRoot } from '../errors.ts';
+import { extensionHalfApproved, leadsOutOfRoot } from '../errors.ts';
 import { escapedPath, printableCode } from '../held/difference.ts';
-import { allHeld, type HeldExtension, type UnreadableHeld } from '../held/held-extensions.ts';
+import { allHeld, type HeldExtension } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
 /** The root a kernel runs on. */
@@ -67,16 +67,28 @@ export function unapprovedRootProblem(rootDir: string, held: readonly string[]):
 /**
  * What agents wrote below `extensions/` and waits. Nothing where `data/` leads out of a root that nobody has approved.
  *
- * @returns `problems`: EXTENSION_HELD for each, and EXTENSION_HELD_UNREADABLE.
+ * @param notUndone - As of `undoApprovals`, when that was tried.
+ * @returns `problems`: EXTENSION_HELD for each, EXTENSION_HELD_UNREADABLE and EXTENSION_HALF_APPROVED.
  */
-export function heldWithProblems({ dir, trusted }: Root): {
+export function heldWithProblems(
+  { dir, trusted }: Root,
+  notUndone: ReadonlyMap<string, string> = new Map(),
+): {
   readonly held: readonly HeldExtension[];
   readonly problems: readonly Problem[];
 } {
   const { held, unreadable } = trusted || isDataInRoot(dir) ? allHeld(dir) : { held: [], unreadable: [] };
   return {
     held,
-    problems: [...held.map((one) => extensionHeld(dir, one)), ...unreadable.map((one) => heldUnreadable(dir, one))],
+    problems: [
+      ...held.map((one) => extensionHeld(dir, one)),
+      ...unreadable.map(({ name, isHalf, message }): Problem => {
+        const file = `${dir}/extensions/${name}`;
+        if (!isHalf) return { code: 'EXTENSION_HELD_UNREADABLE', severity: 'warning', file, message };
+        const { message: half } = extensionHalfApproved(name, notUndone.get(name));
+        return { code: 'EXTENSION_HALF_APPROVED', severity: 'error', file, message: half };
+      }),
+    ],
   };
 }
 
@@ -110,9 +122,4 @@ function foldersBelow(dir: string): readonly string[] {
 function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
   const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
   return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
-}
-
-function heldUnreadable(rootDir: string, { name, reason }: UnreadableHeld): Problem {
-  const message = `What waits for extensions/${name} cannot be read, so it cannot be approved and has no effect: ${reason.replace(/\.$/, '')}. To remove it: skill-registry extensions revoke ${name}.`;
-  return { code: 'EXTENSION_HELD_UNREADABLE', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
 }

@@ -42,7 +42,7 @@ export async function approveHeldExtensions({
       if (!trusted && !approved) {
         openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
       }
-      approveExtension(rootDir, held.name, held.digest);
+      approveExtension({ dir: rootDir, trusted: true }, held.name, held.digest);
       approved = true;
       state = 'is approved';
       recordExtensionDecision(rootDir, held.name, { action: 'allow', by, digest: held.digest });

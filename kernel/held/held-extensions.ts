@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError } from '../../lib/errors/index.ts';
+import { type CodedError, isCodedError } from '../../lib/errors/index.ts';
 import {
   type FolderEntry,
   fileSegments,
@@ -12,13 +12,14 @@ import {
   removeContained,
   writeContained,
 } from '../../lib/files/index.ts';
-import { extensionProtected } from '../errors.ts';
+import { extensionHalfApproved, extensionProtected } from '../errors.ts';
 import {
   assertAgentMayWrite,
   extensionsFolder,
   heldFolder,
   isApprovalBackupName,
   isExtensionName,
+  isHalfApproved,
   makeFolder,
   makeHeldFolder,
 } from './writable-extension.ts';
@@ -121,14 +122,18 @@ export function holdExtensionFile(
     throw extensionProtected(path, `${author ?? 'somebody'} wrote it, and a person has not decided yet`);
   if (isFirst) writeHeldRecord(base, name, file, { base: before && hexDigestOf(before), by });
   writeContained(base, `${name}/files/${file}`, content, { own: true });
-  if (before?.equals(Buffer.from(content))) removeHeldFile(rootDir, name, file);
+  // Undoing an approval that was interrupted restores files that wait, and the current file may be one that it has replaced.
+  if (before?.equals(Buffer.from(content)) && !isHalfApproved(rootDir, name)) removeHeldFile(rootDir, name, file);
   return { created: isFirst && before === null };
 }
 
-/** Something that waits and cannot be read, such as a file that is too large: nobody can approve it. */
+/** Something that waits and cannot be shown: it cannot be read, such as a file that is too large, or was approved halfway. */
 export interface UnreadableHeld {
   readonly name: string;
-  readonly reason: string;
+  /** It was approved halfway. */
+  readonly isHalf: boolean;
+  /** With what to do. */
+  readonly message: string;
 }
 
 /** Everything that waits, by name. */
@@ -145,7 +150,7 @@ export function allHeld(rootDir: string): {
       if (found) held.push(found);
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      unreadable.push({ name, reason: error.message });
+      unreadable.push(unreadableHeld(name, error));
     }
   }
   return { held, unreadable };
@@ -156,20 +161,49 @@ export function heldExtensions(rootDir: string): readonly HeldExtension[] {
   return allHeld(rootDir).held;
 }
 
-/** What waits for one folder of `extensions/`; undefined: nothing. @throws As `readContained`. */
+/**
+ * What waits for one folder of `extensions/`; undefined: nothing. A file that equals the current one waits no more.
+ *
+ * @throws EXTENSION_HALF_APPROVED, and as `readContained`.
+ */
 export function heldExtension(rootDir: string, name: string): HeldExtension | undefined {
+  if (isHalfApproved(rootDir, name)) throw extensionHalfApproved(name);
+  const files = heldFiles(rootDir, name).filter(({ before, after }) => !before?.equals(after));
+  if (files.length === 0) return undefined;
+  const by = [...new Set(files.map((file) => file.by))].sort();
+  const digest = digestOfChange(files.map(replacementOf));
+  return { name, by, digest, files };
+}
+
+/** Every file that is stored for an extension, also when it equals the current one. @throws As `readContained`. */
+export function heldFiles(rootDir: string, name: string): readonly (HeldFile & { readonly by: string })[] {
   const base = heldFolder(rootDir);
-  const paths = base === undefined || !isExtensionName(name) ? [] : filesBelow(base, `${name}/files`);
-  if (base === undefined || paths.length === 0) return undefined;
-  const notes = paths.map((path) => readHeldRecord(base, name, path));
-  const files = paths.map((path, index): HeldFile => {
+  if (base === undefined || !isExtensionName(name)) return [];
+  return filesBelow(base, `${name}/files`).map((path) => {
     const before = readIfThere(extensionsFolder(rootDir), `${name}/${path}`, false);
     const after = readContained(base, `${name}/files/${path}`, MAX_BYTES, { own: true });
-    const expected = [notes[index]?.base ?? null, hexDigestOf(after)];
-    return { path, before, after, changedSince: !expected.includes(before && hexDigestOf(before)) };
+    const record = readHeldRecord(base, name, path);
+    const expected = [record?.base ?? null, hexDigestOf(after)];
+    const changedSince = !expected.includes(before && hexDigestOf(before));
+    return { path, before, after, changedSince, by: record?.by ?? 'unknown' };
   });
-  const by = [...new Set(notes.map((note) => note?.by ?? 'unknown'))].sort();
-  return { name, by, digest: digestOfChange(files), files };
+}
+
+/** Digests of one file before and after an approval; null: no file. */
+export interface Replacement {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string;
+}
+
+export function replacementOf({ path, before, after }: HeldFile): Replacement {
+  return { path, before: before && hexDigestOf(before), after: hexDigestOf(after) };
+}
+
+/** The digest that a person approves: of every file, what replaces what. */
+export function digestOfChange(files: readonly Replacement[]): string {
+  const lines = files.map(({ path, before, after }) => `${before ?? '-'} ${after} ${path}`);
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
 /** What is stored of a waiting file beside its content. */
@@ -253,9 +287,8 @@ function filesBelow(base: string, folder: string): readonly string[] {
   });
 }
 
-function digestOfChange(files: readonly HeldFile[]): string {
-  const lines = files.map(
-    ({ path, before, after }) => `${before ? hexDigestOf(before) : '-'} ${hexDigestOf(after)} ${path}`,
-  );
-  return createHash('sha256').update(lines.join('\n')).digest('hex');
+function unreadableHeld(name: string, { code, message }: CodedError): UnreadableHeld {
+  if (code === 'EXTENSION_HALF_APPROVED') return { name, isHalf: true, message };
+  const text = `What waits for extensions/${name} cannot be read, so it cannot be approved and has no effect: ${message.replace(/\.$/, '')}. To remove it: skill-registry extensions revoke ${name}.`;
+  return { name, isHalf: false, message: text };
 }

@@ -50,6 +50,21 @@ export function makeHeldFolder(rootDir: string): string {
   return folder;
 }
 
+/**
+ * The file that exists while an approval runs, relative to `data/.held/`. What it says may have come with the root. That it exists
+ * means that files of the extension may be of two versions.
+ */
+export function markerPath(name: string): string {
+  return `${name}/approving`;
+}
+
+/** Whether an approval of an extension was interrupted, or runs in another process. */
+export function isHalfApproved(rootDir: string, name: string): boolean {
+  const base = heldFolder(rootDir);
+  if (base === undefined || !isExtensionName(name)) return false;
+  return lstatSync(join(base, markerPath(name)), { throwIfNoEntry: false }) !== undefined;
+}
+
 /** Makes a folder. @returns Its real path. @throws WRITE_FAILED. */
 export function makeFolder(path: string): string {
   try {

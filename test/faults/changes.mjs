@@ -265,4 +265,12 @@ export const changes = [
     name: 'does all of its work, and has its own exit status, where the reader is gone before the first line',
     build: true,
   },
+  {
+    title: 'The journal forgets a change before its files have settled',
+    file: `${HISTORY}/change-or-recover.ts`,
+    find: '    settle(operation, context);\n    removeEntry(database, operation.id);',
+    replace: '    removeEntry(database, operation.id);\n    settle(operation, context);',
+    test: 'test/skill_registry/history/settle.test.ts',
+    name: 'keeps a change in the journal until its lock is written',
+  },
 ];

@@ -1,6 +1,7 @@
 import { changes } from './changes.mjs';
 import { evidence } from './evidence.mjs';
 import { held } from './held.mjs';
+import { heldCode } from './held-code.mjs';
 import { mcpSources } from './mcp-sources.mjs';
 import { origins } from './origins.mjs';
 import { pages } from './pages.mjs';
@@ -27,6 +28,7 @@ export const faults = [
   ...trust,
   ...trustFile,
   ...held,
+  ...heldCode,
   ...shown,
   ...mcpSources,
   ...origins,

@@ -149,8 +149,8 @@ export const reviewPage = [
   {
     title: 'The review page approves other code than it has shown',
     file: `${PAGE}/pages/extension.ts`,
-    find: 'if (isApproved) approveExtension(review.root, name, digest);',
-    replace: "if (isApproved) approveExtension(review.root, name, digest === '' ? digest : held.digest);",
+    find: 'if (isApproved) approveExtension(root, name, digest);',
+    replace: "if (isApproved) approveExtension(root, name, digest === '' ? digest : held.digest);",
     test: 'test/slow/skill_review/decisions.test.ts',
     name: 'is approved by the bytes that were shown, and not by others',
   },

@@ -1,6 +1,5 @@
 const HELD = 'kernel/held/held-extensions.ts';
 const DECIDE_HELD = 'kernel/held/approve-or-revoke.ts';
-const DECIDE_HELD_TESTS = 'test/kernel/held/approve-or-revoke.test.ts';
 const HELD_TESTS = 'test/kernel/held/held-extensions.test.ts';
 const HTTP = 'extensions/skill_mcp/http.ts';
 const HTTP_TESTS = 'test/slow/skill_mcp/http.test.ts';
@@ -90,46 +89,6 @@ export const trust = [
     replace: "  if (edited?.path === '') {\n    const file",
     test: HELD_TESTS,
     name: 'overwrites nothing that a person has changed since',
-  },
-  {
-    title: 'An approval that fails leaves a part of it in effect',
-    file: DECIDE_HELD,
-    find: 'undoApproval(rootDir, name, held.files, error);',
-    replace: '',
-    test: DECIDE_HELD_TESTS,
-    name: 'an approval that fails leaves nothing of it in effect, says so, and can be repeated: with links',
-  },
-  {
-    title: 'What is replaced by an approval cannot be brought back where there are no links',
-    file: DECIDE_HELD,
-    find: 'restoreFile(live, name, one, before ?? undefined);',
-    replace: 'restoreFile(live, name, one, before?.subarray(0, 0));',
-    test: DECIDE_HELD_TESTS,
-    name: 'an approval that fails leaves nothing of it in effect, says so, and can be repeated: without links',
-  },
-  {
-    title: 'A no leaves in effect what an approval that died had written',
-    file: DECIDE_HELD,
-    find: 'undoApproval(rootDir, name);\n  if (deleteHeld(rootDir, name)) return undefined;',
-    replace: 'if (deleteHeld(rootDir, name)) return undefined;',
-    test: DECIDE_HELD_TESTS,
-    name: 'revoke takes back an approval that was left in the middle',
-  },
-  {
-    title: 'What a person has written since goes with an approval that is taken back',
-    file: DECIDE_HELD,
-    find: 'if (now === null || before === after || hexDigestOf(now) !== after) return;',
-    replace: 'if (now === null || before === after) return;',
-    test: DECIDE_HELD_TESTS,
-    name: 'takes back nothing that a person has written into an approval that was left in the middle',
-  },
-  {
-    title: 'What an agent writes while an approval is under way is lost',
-    file: DECIDE_HELD,
-    find: '?.equals(after)) removeHeldFile(',
-    replace: ') removeHeldFile(',
-    test: DECIDE_HELD_TESTS,
-    name: 'keeps waiting what an agent writes while an approval is under way',
   },
   {
     title: 'An agent writes on in what another one wrote',

@@ -48,7 +48,12 @@ export async function reviewPage(
 export async function pageOf(
   options: Pick<ReviewServerOptions, 'registry' | 'root' | 'by'> & Partial<ReviewServerOptions>,
 ): Promise<Omit<ReviewPage, keyof TeaRegistry>> {
-  const serving = await serveReview({ isHeldReadable: () => true, agents: async () => [], ...options });
+  const serving = await serveReview({
+    isHeldReadable: () => true,
+    isTrusted: () => true,
+    agents: async () => [],
+    ...options,
+  });
   onTestFinished(() => serving.close());
   return { serving, ...(await enter(serving.url)) };
 }

@@ -94,7 +94,7 @@ it.each([
     // What it wrote first, it may have spoiled later: what is approved is known to do harm.
     for (const { path, content } of trapFiles(canary)) holdExtensionFile(root, path, content, 'agent:bound');
     const held = heldExtension(root, 'trap');
-    approveExtension(root, 'trap', held?.digest ?? '');
+    approveExtension({ dir: root, trusted: true }, 'trap', held?.digest ?? '');
     await next.reload();
     expect(readFileSync(canary, 'utf8')).toBe('ran');
   },

@@ -2,7 +2,7 @@ import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
 import { subjectOf } from '../../../extensions/skill_registry/propose/describe.ts';
-import { describeHeld, heldExtension, heldExtensions, ownExtensionIds } from '../../../kernel/host.ts';
+import { allHeld, describeHeld, heldExtension, ownExtensionIds, undoApprovals } from '../../../kernel/host.ts';
 import { forTerminal, printable } from '../../../lib/text/index.ts';
 import { describeTrust } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
@@ -34,10 +34,13 @@ export async function reviewWaiting(options: ReviewWaitingOptions, terminal: Ter
   const room: Room = { ...opened, options, terminal: { ...terminal, ask } };
   const { proposals, unreadable, held } = await opened.registry.admin.waiting();
   if (unreadable !== null) terminal.err(`The proposals cannot be read. ${printable(unreadable)}\n`);
+  if (opened.trusted) undoApprovals(opened.root);
+  const extensions = allHeld(opened.root);
+  for (const { message } of extensions.unreadable) terminal.err(`${printable(message)}\n`);
   const waiting: readonly Waiting[] = [
     ...proposals.map(({ id }) => proposalThatWaits(id, room)),
     ...held.map(({ qualifiedId }) => skillThatWaits(qualifiedId, room)),
-    ...heldExtensions(opened.root).map(({ name }) => extensionThatWaits(name, room)),
+    ...extensions.held.map(({ name }) => extensionThatWaits(name, room)),
   ];
   const decided: Decided[] = [];
   let [left, gone] = [false, 0];

@@ -60,8 +60,9 @@ async function decide(review: Review, name: string, isApproved: boolean, digest:
   const held = heldNamed(review, name);
   if (!isApproved && held.digest !== digest)
     throw new CodedError('EXTENSION_CHANGED', `extensions/${name} has changed since this page was shown. Look again.`);
-  if (isApproved) approveExtension(review.root, name, digest);
-  else revokeExtension(review.root, name);
+  const root = { dir: review.root, trusted: review.isTrusted() };
+  if (isApproved) approveExtension(root, name, digest);
+  else revokeExtension(root, name);
   recordExtensionDecision(review.root, name, { action: isApproved ? 'allow' : 'revoke', digest, ...actorOf(review) });
 }
 

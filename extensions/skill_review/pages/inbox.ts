@@ -24,7 +24,7 @@ export function addInbox(app: ReviewApp, review: Review, updates: Updates): void
 <div id="waiting" data-live>
 ${unreadable === null ? '' : note(html`<p>The proposals cannot be read. ${unreadable}</p>`, 'block')}
 ${waiting === 0 && unreadable === null ? html`<p class="empty">Nothing waits for you.</p>` : ''}
-${broken.map(({ name, reason }) => note(html`<p>What waits for extensions/${name} cannot be read: ${reason} To delete it: skill-registry extensions revoke ${name}</p>`, 'warn'))}
+${broken.map(({ message }) => note(html`<p>${message}</p>`, 'warn'))}
 ${section('Extensions that agents wrote', extensions.map(extensionItem))}
 ${section('Held skills', held.map(heldItem))}
 ${section('Proposals', [...(open ?? []), ...(stale ?? [])].map(proposalItem))}

@@ -59,10 +59,10 @@ it.each([
   prepare();
   refuse({ renameSync: (from, to) => (isAt(to, 'z.ts') ? refused() : renameSync(from, to)) });
   const failed = { code: 'WRITE_FAILED', message: expect.stringMatching(/EFBIG.*Nothing of it is in effect/) };
-  expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining(failed));
+  expect(() => approveExtension({ dir: root, trusted: true }, 'box', seen)).toThrow(expect.objectContaining(failed));
   expect([live(), digest()]).toEqual([before, seen]);
   mend();
-  approveExtension(root, 'box', seen);
+  approveExtension({ dir: root, trusted: true }, 'box', seen);
   expect(readFileSync(join(root, 'extensions/box/z.ts'), 'utf8')).toBe('new z.ts');
   expect(readdirSync(join(root, 'extensions/box'))).toEqual(['a.ts', 'deep', 'manifest.yaml', 'x.ts', 'z.ts']);
   expect(heldExtension(root, 'box')).toBeUndefined();
@@ -76,19 +76,19 @@ it.each(['revoke', 'approve'])('%s takes back an approval that was left in the m
     unlinkSync: refused,
     renameSync: (from, to) => (isAt(to, 'x.ts') || isAt(from, '.approving-') ? refused() : renameSync(from, to)),
   });
-  const failed = { code: 'WRITE_FAILED', message: expect.stringContaining('part of it is in effect') };
-  expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining(failed));
+  const failed = { code: 'WRITE_FAILED', message: expect.stringContaining('nothing of it is loaded') };
+  expect(() => approveExtension({ dir: root, trusted: true }, 'box', seen)).toThrow(expect.objectContaining(failed));
   expect(readFileSync(join(root, 'extensions/box/a.ts'), 'utf8')).toBe('new a.ts');
   expect(existsSync(join(root, 'extensions/box/deep/b.ts'))).toBe(true);
   mend();
   // The agent goes on.
   holdExtensionFile(root, 'box/a.ts', 'newer', 'agent:builder');
   if (how === 'revoke') {
-    expect(revokeExtension(root, 'box')).toBeUndefined();
+    expect(revokeExtension({ dir: root, trusted: true }, 'box')).toBeUndefined();
     expect(heldExtension(root, 'box')).toBeUndefined();
   } else {
     const changed = expect.objectContaining({ code: 'EXTENSION_CHANGED' });
-    expect(() => approveExtension(root, 'box', digest())).toThrow(changed);
+    expect(() => approveExtension({ dir: root, trusted: true }, 'box', seen)).toThrow(changed);
     expect(heldExtension(root, 'box')?.files.map(({ changedSince }) => changedSince)).not.toContain(true);
   }
   expect(live()).toEqual(before);
@@ -100,11 +100,13 @@ it('takes back nothing that a person has written into an approval that was left 
     unlinkSync: refused,
     renameSync: (from, to) => (isAt(to, 'x.ts') || isAt(from, '.approving-') ? refused() : renameSync(from, to)),
   });
-  expect(() => approveExtension(root, 'box', digest())).toThrow(expect.objectContaining({ code: 'WRITE_FAILED' }));
+  expect(() => approveExtension({ dir: root, trusted: true }, 'box', digest())).toThrow(
+    expect.objectContaining({ code: 'WRITE_FAILED' }),
+  );
   mend();
   const files = ['a.ts', 'deep/b.ts'].map((path) => join(root, 'extensions/box', path));
   for (const file of files) writeFileSync(file, 'by hand');
-  revokeExtension(root, 'box');
+  revokeExtension({ dir: root, trusted: true }, 'box');
   expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(['by hand', 'by hand']);
 });
 
@@ -119,7 +121,7 @@ it('keeps waiting what an agent writes while an approval is under way', () => {
       renameSync(from, to);
     },
   });
-  approveExtension(root, 'box', digest());
+  approveExtension({ dir: root, trusted: true }, 'box', digest());
   expect(readFileSync(join(root, 'extensions/box/a.ts'), 'utf8')).toBe('new a.ts');
   const [before, after] = [Buffer.from('new a.ts'), Buffer.from('newer')];
   expect(heldExtension(root, 'box')).toMatchObject({
@@ -146,9 +148,11 @@ it('is not kept from saving what it replaces by a file of that name', () => {
   refuse({
     renameSync: (from, to) => (isAt(to, 'z.ts') || isAt(from, '.approving-') ? refused() : renameSync(from, to)),
   });
-  expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining({ code: 'WRITE_FAILED' }));
+  expect(() => approveExtension({ dir: root, trusted: true }, 'box', seen)).toThrow(
+    expect.objectContaining({ code: 'WRITE_FAILED' }),
+  );
   mend();
-  expect(revokeExtension(root, 'box')).toBeUndefined();
+  expect(revokeExtension({ dir: root, trusted: true }, 'box')).toBeUndefined();
   expect(readFileSync(join(root, 'extensions/box/a.ts'), 'utf8')).toBe('old');
   expect(readdirSync(join(root, 'extensions/box'))).not.toContain(kept);
 });
@@ -157,7 +161,9 @@ it('writes over nothing that could not be kept for another reason than that ther
   const { root, live, before, digest } = waiting();
   const seen = digest();
   refuse({ linkSync: () => refused('EEXIST') });
-  expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining({ code: 'WRITE_FAILED' }));
+  expect(() => approveExtension({ dir: root, trusted: true }, 'box', seen)).toThrow(
+    expect.objectContaining({ code: 'WRITE_FAILED' }),
+  );
   expect(live()).toEqual(before);
 });
 
@@ -169,7 +175,7 @@ it('a mark that came with the root takes nothing that does not wait', () => {
     'data/.held/box/notes/b.ts': '{ "base": null, "by": "agent:x" }',
     'data/.held/box/approving': JSON.stringify([{ path: 'notes.txt', before: null, after: sha256('precious') }]),
   });
-  expect(revokeExtension(root, 'box')).toBeUndefined();
+  expect(revokeExtension({ dir: root, trusted: true }, 'box')).toBeUndefined();
   expect(readFileSync(join(root, 'extensions/box/notes.txt'), 'utf8')).toBe('precious');
   expect(existsSync(join(root, 'data/.held/box/approving'))).toBe(false);
 });
@@ -191,7 +197,7 @@ it.each([
   const kernel = await boot({ root });
   onTestFinished(() => kernel.shutdown());
   expect(kernel.problems().map(({ code }) => code)).toEqual(['EXTENSION_HELD', 'EXTENSION_HELD_UNREADABLE']);
-  expect(revokeExtension(root, 'other')).toBeUndefined();
+  expect(revokeExtension({ dir: root, trusted: true }, 'other')).toBeUndefined();
   expect(existsSync(join(root, 'data/.held/other'))).toBe(false);
   expect((await listedExtensions(root, true)).problems).toEqual([held]);
 });

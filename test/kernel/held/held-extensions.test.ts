@@ -31,7 +31,7 @@ describe('what an agent writes below extensions/', () => {
       ['fresh', [AGENT]],
     ]);
     expect(textOf(root, 'box/a.ts')).toBe('old\n');
-    approveExtension(root, 'box', digestOf(root, 'box'));
+    approveExtension({ dir: root, trusted: true }, 'box', digestOf(root, 'box'));
     expect(textOf(root, 'box/a.ts')).toBe('new\n');
     expect(heldExtensions(root).map(({ name }) => name)).toEqual(['fresh']);
     expect(readdirSync(join(root, 'extensions/box'))).toEqual(['a.ts', 'manifest.yaml']);
@@ -42,10 +42,14 @@ describe('what an agent writes below extensions/', () => {
     hold(root, 'box/a.ts', 'harmless\n');
     const seen = digestOf(root, 'box');
     hold(root, 'box/a.ts', 'harmful\n');
-    expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining({ code: 'EXTENSION_CHANGED' }));
+    expect(() => approveExtension({ dir: root, trusted: true }, 'box', seen)).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
+    );
     hold(root, 'box/a.ts', 'harmless\n');
     hold(root, 'box/b.ts', 'harmful\n');
-    expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining({ code: 'EXTENSION_CHANGED' }));
+    expect(() => approveExtension({ dir: root, trusted: true }, 'box', seen)).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
+    );
     expect(textOf(root, 'box/a.ts')).toBe('old\n');
   });
 
@@ -56,7 +60,7 @@ describe('what an agent writes below extensions/', () => {
     const held = heldExtension(root, 'box');
     expect(held?.files).toMatchObject([{ path: 'a.ts', changedSince: true }]);
     expect(await describeHeld(held as NonNullable<typeof held>, [])).toContain('a.ts was changed by somebody else');
-    expect(() => approveExtension(root, 'box', digestOf(root, 'box'))).toThrow(
+    expect(() => approveExtension({ dir: root, trusted: true }, 'box', digestOf(root, 'box'))).toThrow(
       expect.objectContaining({
         code: 'EXTENSION_CHANGED',
         message: expect.stringMatching(/extensions revoke box\. .* make the file what it was/),
@@ -64,7 +68,7 @@ describe('what an agent writes below extensions/', () => {
     );
     expect(textOf(root, 'box/a.ts')).toBe('of a person\n');
     writeTree(root, { 'extensions/box/a.ts': 'old\n' });
-    approveExtension(root, 'box', digestOf(root, 'box'));
+    approveExtension({ dir: root, trusted: true }, 'box', digestOf(root, 'box'));
     expect(textOf(root, 'box/a.ts')).toBe('of the agent\n');
   });
 
@@ -179,12 +183,14 @@ describe('revoking', () => {
   it('throws away what waits, and takes out an extension of which nothing waits', () => {
     const root = tempFolder(BOX);
     hold(root, 'box/a.ts', 'new\n');
-    expect(revokeExtension(root, 'box')).toBeUndefined();
+    expect(revokeExtension({ dir: root, trusted: true }, 'box')).toBeUndefined();
     expect(heldExtensions(root)).toEqual([]);
     expect(textOf(root, 'box/a.ts')).toBe('old\n');
-    const folder = revokeExtension(root, 'box') as string;
+    const folder = revokeExtension({ dir: root, trusted: true }, 'box') as string;
     expect(readdirSync(join(root, 'extensions'))).toEqual([]);
     expect(readFileSync(join(folder, 'a.ts'), 'utf8')).toBe('old\n');
-    expect(() => revokeExtension(root, 'box')).toThrow(expect.objectContaining({ code: 'EXTENSION_NOT_HELD' }));
+    expect(() => revokeExtension({ dir: root, trusted: true }, 'box')).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_NOT_HELD' }),
+    );
   });
 });

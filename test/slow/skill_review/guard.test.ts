@@ -84,7 +84,7 @@ describe('who gets in', () => {
 
   it('listens on this machine alone, and only for a person', async () => {
     const { registry, root } = await teaRegistry();
-    const options = { registry, root, isHeldReadable: () => true, agents: async () => [] };
+    const options = { registry, root, isHeldReadable: () => true, isTrusted: () => true, agents: async () => [] };
     for (const by of [
       'agent:brewer',
       'unknown',

@@ -1,0 +1,145 @@
+import { readdirSync } from 'node:fs';
+import { posix } from 'node:path';
+import { describeError, isCodedError } from '../../lib/errors/index.ts';
+import { removeContained, renameContained, writeContained, writeFailed } from '../../lib/files/index.ts';
+import { heldOfRoot, heldWithProblems, type Root, unapprovedRootProblem } from '../boot/untrusted-root.ts';
+import type { Problem } from '../contract.ts';
+import { extensionChanged, extensionHalfApproved } from '../errors.ts';
+import {
+  type HeldFile,
+  heldFiles,
+  hexDigestOf,
+  type Replacement,
+  readHeldRecord,
+  readIfThere,
+  removeHeldFile,
+  writeHeldRecord,
+} from './held-extensions.ts';
+import { underHeldLock } from './held-lock.ts';
+import { heldFolder, isHalfApproved, makeFolder, makeHeldFolder, markerPath } from './writable-extension.ts';
+
+/**
+ * Undoes every approval of an approved root that was interrupted, and deletes what one has left that was interrupted after it took
+ * effect. An approval is never finished from its marker, because a marker may have come with the root.
+ *
+ * @returns Why it could not be done, by the names of extensions: nothing of these may be loaded.
+ */
+export function undoApprovals(rootDir: string): ReadonlyMap<string, string> {
+  const base = heldFolder(rootDir);
+  const failed = new Map<string, string>();
+  for (const name of base === undefined ? [] : readdirSync(base)) {
+    try {
+      undoIfInterrupted({ dir: rootDir, trusted: true }, name);
+    } catch (error) {
+      failed.set(name, describeError(error));
+    }
+  }
+  return failed;
+}
+
+/** What a start says of a root and of code that waits. In an approved root it first undoes approvals that were interrupted. */
+export function rootProblemsAtStart(root: Root): readonly Problem[] {
+  const { dir, trusted } = root;
+  const unapproved = trusted ? undefined : unapprovedRootProblem(dir, heldOfRoot(dir));
+  const { problems } = heldWithProblems(root, trusted ? undoApprovals(dir) : undefined);
+  return unapproved ? [unapproved, ...problems] : problems;
+}
+
+/** As `undoApprovals`, for one extension. @throws as `settleApproval`. */
+export function undoIfInterrupted(root: Root, name: string): void {
+  if (isHalfApproved(root.dir, name) || approvedFiles(root.dir, name).length > 0)
+    underHeldLock(root.dir, () => settleApproval(root, name));
+}
+
+/**
+ * As `undoIfInterrupted`. The caller holds the lock.
+ *
+ * @throws EXTENSION_HALF_APPROVED in a root that nobody has approved; WRITE_FAILED.
+ */
+export function settleApproval({ dir, trusted }: Root, name: string): void {
+  if (isHalfApproved(dir, name)) {
+    if (!trusted) throw extensionHalfApproved(name);
+    undoApproval(dir, name);
+  }
+  for (const file of approvedFiles(dir, name)) deleteApproved(dir, name, file);
+}
+
+/**
+ * Undoes an approval that failed or was interrupted. The caller holds the lock.
+ *
+ * @param files - Hold the replaced bytes, because some file systems have no hard links. @param cause - Why the approval failed.
+ * @throws WRITE_FAILED: part of it is in effect; a later call continues.
+ */
+export function undoApproval(rootDir: string, name: string, files: readonly HeldFile[] = [], cause?: unknown): void {
+  const [live, waiting] = [makeFolder(posix.join(rootDir, 'extensions')), makeHeldFolder(rootDir)];
+  try {
+    const marker = readIfThere(waiting, markerPath(name), true);
+    if (marker === null) return;
+    for (const one of JSON.parse(marker.toString('utf8')) as readonly Replacement[]) {
+      // The marker may have come with the root, and any file may stand in it: only files that wait are restored.
+      if (readIfThere(waiting, `${name}/files/${one.path}`, true) === null) continue;
+      const before = files.find(({ path }) => path === one.path)?.before;
+      restoreFile(live, name, one, before ?? undefined);
+      deleteKept(live, name, one.path);
+    }
+    removeContained(waiting, markerPath(name), { own: true });
+  } catch (error) {
+    const first = cause === undefined ? '' : `${describeError(cause)} `;
+    const reason = `${first}The approval cannot be undone (${describeError(error)}), so part of it is in its files, and nothing of it is loaded. Correct that, then revoke the extension`;
+    throw writeFailed(`extensions/${name}`, reason, error);
+  }
+}
+
+/** Deletes what is left of a file whose approval is in effect. */
+export function deleteApproved(rootDir: string, name: string, { path, after }: Pick<HeldFile, 'path' | 'after'>): void {
+  deleteKept(makeFolder(posix.join(rootDir, 'extensions')), name, path);
+  const waiting = makeHeldFolder(rootDir);
+  if (readIfThere(waiting, `${name}/files/${path}`, true)?.equals(after)) removeHeldFile(rootDir, name, path);
+  // The agent has written the file again meanwhile: the approved content is the base of that change.
+  else
+    writeHeldRecord(waiting, name, path, {
+      by: 'unknown',
+      ...readHeldRecord(waiting, name, path),
+      base: hexDigestOf(after),
+    });
+}
+
+/** Where a replaced file is kept until the approval is complete: in its folder, so that restoring it needs no free space. */
+export function keptPath(path: string): string {
+  return posix.join(posix.dirname(path), `.approving-${hexDigestOf(Buffer.from(path)).slice(0, 16)}`);
+}
+
+export function deleteKept(live: string, name: string, path: string): void {
+  if (readIfThere(live, `${name}/${keptPath(path)}`, false)) removeContained(live, `${name}/${keptPath(path)}`);
+}
+
+// --- internal ---
+
+/** Waiting files that are in effect. None when they cannot be read, which is reported elsewhere. */
+function approvedFiles(rootDir: string, name: string): readonly HeldFile[] {
+  try {
+    return heldFiles(rootDir, name).filter(({ before, after }) => before?.equals(after));
+  } catch (error) {
+    if (isCodedError(error)) return [];
+    throw error;
+  }
+}
+
+function restoreFile(
+  live: string,
+  name: string,
+  { path, before, after }: Replacement,
+  bytes: Buffer | undefined,
+): void {
+  const now = readIfThere(live, `${name}/${path}`, false);
+  // It was not replaced, or somebody has changed it since.
+  if (now === null || before === after || hexDigestOf(now) !== after) return;
+  if (before === null) {
+    removeContained(live, `${name}/${path}`);
+    return;
+  }
+  const kept = readIfThere(live, `${name}/${keptPath(path)}`, false);
+  if (kept && hexDigestOf(kept) !== before) throw extensionChanged(name, `${keptPath(path)} is not what was there`);
+  if (bytes && !kept) writeContained(live, `${name}/${path}`, bytes);
+  else renameContained(live, `${name}/${keptPath(path)}`, posix.basename(path));
+}

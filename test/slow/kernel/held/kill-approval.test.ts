@@ -1,0 +1,70 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { isTemporaryName } from '../../../../lib/files/index.ts';
+import { approveAndDie, versionsLoaded, waitingCode } from '../../../helpers/half-approved.ts';
+import { runCommand } from '../../../helpers/run-command.ts';
+import { treeOf } from '../../../helpers/tree-of.ts';
+
+const VERSIONS = ['main.ts', 'a.ts'];
+
+/** The versions of the files that were there before, as they are on disk. */
+function versionsOnDisk(root: string): readonly string[] {
+  const tree = treeOf(join(root, 'extensions/box')) as Readonly<Record<string, string>>;
+  return [...new Set(VERSIONS.map((path) => (tree[path]?.includes("'new'") ? 'new' : 'old')))];
+}
+
+/** What people are told before anything undoes it. @returns Whether the approval is half done. */
+async function isSaidToBeHalf(root: string, where: string): Promise<boolean> {
+  const before = [treeOf(join(root, 'extensions')), treeOf(join(root, 'data/.held'))];
+  const { stdout } = await runCommand(['doctor', '--root', root]);
+  const list = await runCommand(['extensions', 'list', '--root', root]);
+  expect([treeOf(join(root, 'extensions')), treeOf(join(root, 'data/.held'))], where).toEqual(before);
+  const isHalf = stdout.includes('EXTENSION_HALF_APPROVED');
+  expect(list.stderr.includes('was interrupted'), where).toBe(isHalf);
+  if (isHalf) expect(await versionsLoaded(root, false), where).toEqual([]);
+  else {
+    const [version, ...others] = versionsOnDisk(root);
+    expect(others, where).toEqual([]);
+    expect(stdout.includes('have no effect'), where).toBe(version === 'old');
+    expect(list.stdout.includes('wait'), where).toBe(version === 'old');
+  }
+  return isHalf;
+}
+
+it.each([
+  ['that begins', undefined, undefined],
+  // What comes after the undoing is as in the first.
+  ['that undoes another one first', 'main.ts', 20],
+])(
+  'an approval %s is one version and says which, whatever step it is killed at',
+  { timeout: 900_000 },
+  async (_title, first, last) => {
+    let [halves, wholes] = [0, 0];
+    for (let at = 1; ; at++) {
+      const code = waitingCode();
+      const { root, digest } = code;
+      if (first !== undefined) await approveAndDie(code, 1, first);
+      const { status, stderr } = await approveAndDie(code, at);
+      const where = `before change ${at}: ${stderr}`;
+      const isHalf = await isSaidToBeHalf(root, where);
+      const isNew = !isHalf && versionsOnDisk(root)[0] === 'new';
+      halves += isHalf ? 1 : 0;
+      wholes += isNew ? 1 : 0;
+      // Every other time, what is said and done is asked of a start first.
+      if (at % 2 === 0) expect(await versionsLoaded(root), where).toEqual([isNew ? 'new' : 'old']);
+      const again = await runCommand(['extensions', 'approve', 'box', '--digest', digest, '--root', root]);
+      expect(again, where).toMatchObject({ status: 0 });
+      expect(again.stderr.includes('approved already, and in effect'), where).toBe(isNew);
+      expect(await versionsLoaded(root), where).toEqual(['new']);
+      const files = readdirSync(join(root, 'extensions/box')).filter((name) => !isTemporaryName(name));
+      expect(files.sort(), where).toEqual(['a.ts', 'c.ts', 'main.ts', 'manifest.yaml']);
+      // It may have died before it removed the empty folder.
+      const left = join(root, 'data/.held/box/files');
+      expect(existsSync(left) ? readdirSync(left) : [], where).toEqual([]);
+      if (status !== null || at === last) break;
+    }
+    expect(halves).toBeGreaterThan(5);
+    if (last === undefined) expect(wholes).toBeGreaterThan(2);
+  },
+);
