@@ -66,6 +66,8 @@ export function openInspections(file: string | undefined): Inspections {
   const blocked = new Set<string>();
   /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
   let waiting: Kept[] = [];
+  /** Of the skill whose files are read now: they are asked for again and again, also where no file can be kept. */
+  let recent: { readonly digest: string; readonly files: ReadonlyMap<string, string> } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isFirst = true;
   const flush = (): void => {
@@ -108,13 +110,19 @@ export function openInspections(file: string | undefined): Inspections {
       if (known?.verdict === 'block') inspections.set(digest, known);
       return known;
     },
-    filesOf: (digest) =>
-      waiting.find(({ entry }) => entry.digest === digest)?.files ??
-      cache.useIfThere((database) => readFiles(database, digest)),
+    filesOf(digest) {
+      if (recent?.digest === digest) return recent.files;
+      const files =
+        waiting.find(({ entry }) => entry.digest === digest)?.files ??
+        cache.useIfThere((database) => readFiles(database, digest));
+      recent = files && { digest, files };
+      return files;
+    },
     hasBlocked: () => blocked.size > 0,
     keep(path, entry, inspection, files = new Map()) {
       know(path, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
+      recent = { digest: entry.digest, files };
       waiting.push({ path, entry, inspection, files });
       if (waiting.length >= AT_ONCE) flush();
       else timer ??= setTimeout(flush, FLUSH_MS).unref();
