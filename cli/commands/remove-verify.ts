@@ -28,7 +28,8 @@ export async function remove(
     const removed = await registry.origin.remove(id, actorOf(options, terminal));
     if (options.json) printJson(terminal, toWire(removed));
     const lock = removed.wasLocked ? '; its entry in skills-lock.json is taken out' : '';
-    const where = removed.revision === undefined ? 'is gone' : 'is in the archive';
+    const gone = removed.wasLocked ? 'has no files below this root' : 'is gone';
+    const where = removed.revision === undefined ? gone : 'is in the archive';
     terminal.err(`${printable(removed.id)} ${where}${lock}\n`);
   }
   await registry.close();
@@ -72,7 +73,7 @@ function adviceFor(skills: readonly LockedSkill[]): readonly string[] {
       : []),
     ...(has('drifted')
       ? [
-          'drifted: it was changed here. skill-registry update keeps the change; skill-registry history and rollback drop it',
+          'drifted: it was changed here. skill-registry update keeps the change. To drop it, move its folder away, and run skill-registry add --frozen --to with the folder that it was in',
         ]
       : []),
     ...(has('broken') ? ['broken: skill-registry remove takes the entry out'] : []),

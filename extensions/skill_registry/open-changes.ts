@@ -12,7 +12,7 @@ import { createHistory } from './history/history.ts';
 import { historyError } from './history/history-database.ts';
 import { createManagement } from './history/manage.ts';
 import { createRevisionRecorder, type RevisionRecorder } from './history/recorder.ts';
-import { locationOfKey } from './history/skill-location.ts';
+import { agentFolders, locationOfKey } from './history/skill-location.ts';
 import type { History, Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
 import { changeLock } from './origin/lock.ts';
@@ -64,7 +64,8 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
     maxBytes: limits.file_bytes,
     changeLock: ({ name, entry }) => changeLock(root, name, entry),
     isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),
-    locationOf: (skillId, key, id) => locationOfKey(skillId, key, { sources: source.sources(), root }, id),
+    locationOf: (skillId, key, id) =>
+      locationOfKey(skillId, key, { sources: [...source.sources(), ...agentFolders(root)], root }, id),
   });
   const context: ChangeContext = { ...source, writer };
   const recorder = createRevisionRecorder(context);

@@ -1,5 +1,6 @@
 import { changes } from './changes.mjs';
 import { evidence } from './evidence.mjs';
+import { fetched } from './fetched.mjs';
 import { held } from './held.mjs';
 import { heldCode } from './held-code.mjs';
 import { mcpSources } from './mcp-sources.mjs';
@@ -31,6 +32,7 @@ export const faults = [
   ...heldCode,
   ...shown,
   ...mcpSources,
+  ...fetched,
   ...origins,
   ...evidence,
   ...usage,

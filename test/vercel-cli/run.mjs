@@ -67,6 +67,23 @@ function checks() {
       assert.deepEqual([verified(root).state, verified(root).weak], ['same', false]);
       assert.match(theirs(root, 'update', '--project', '--yes'), /up to date/i);
     },
+    'is found where it installs by itself, also with links for other agents, and changed there alone': (root) => {
+      commit({ 'skills/tea/SKILL.md': TEA });
+      const agents = ['--agent', 'claude-code', 'codex'];
+      theirs(root, 'add', `file://${repository}`, '--skill', 'tea', ...agents, '--yes');
+      const withoutSource = (...args) => run(process.execPath, [...OURS, ...args, '--trust'], root);
+      assert.equal(JSON.parse(withoutSource('verify', '--json')).skills[0].state, 'same');
+      withoutSource('add', `file://${repository}`, '--skill', 'tea', '--yes');
+      commit({ 'skills/tea/SKILL.md': LONGER });
+      withoutSource('update', '--yes');
+      assert.equal(readFileSync(join(root, '.claude/skills/tea/SKILL.md'), 'utf8'), LONGER);
+      rmSync(join(root, '.agents/skills/tea'), { recursive: true });
+      withoutSource('add', '--frozen', '--to', join(root, '.agents/skills'), '--yes');
+      assert.equal(readFileSync(join(root, '.claude/skills/tea/SKILL.md'), 'utf8'), LONGER);
+      withoutSource('remove', 'tea', '--yes');
+      assert.deepEqual(readdirSync(join(root, '.agents/skills')), []);
+      assert.equal(existsSync(join(root, 'skills')), false);
+    },
     'keeps what we have written of other skills, as we keep what it has': (root) => {
       ours(root, 'add', `file://${repository}`, '--skill', 'tea', '--yes');
       theirs(root, 'add', `file://${repository}`, '--skill', 'kettle', '--agent', 'universal', '--yes');

@@ -12,7 +12,14 @@ import { isUsableId } from '../skill/usable-id.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { Guard } from '../trust/types.ts';
 import { quoted, skillExists, sourceNotWritable } from './errors.ts';
-import { folderExists, folderOf, locationForNew, locationOfSkill, type SkillLocation } from './skill-location.ts';
+import {
+  folderExists,
+  folderOf,
+  locationForNew,
+  locationOfSkill,
+  type SkillFolder,
+  type SkillLocation,
+} from './skill-location.ts';
 import type { Writer } from './writer.ts';
 
 /** What the code that changes skills uses of the registry. */
@@ -109,7 +116,7 @@ export function newLocation(context: ChangeContext, skillId: string, otherwise: 
 export function freeLocation(
   context: ChangeContext,
   skillId: string,
-  sources: readonly SkillSource[],
+  sources: readonly SkillFolder[],
   otherwise: string,
   ifPresent: string = changeOr(otherwise),
 ): SkillLocation {

@@ -10,6 +10,7 @@ import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { RevisionRecorder } from './recorder.ts';
 import { findRevision, type LoadedRevisions, lastKeyOf, revisionsOf, storedBytes } from './revisions.ts';
 import {
+  agentFolders,
   folderExists,
   folderOf,
   locationOfKey,
@@ -98,7 +99,8 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
           ids.filter((id) => !known.has(id)),
         );
       }
-      const location = locationOfKey(skillId, key, { sources: context.sources(), root: context.root });
+      const { root } = context;
+      const location = locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
       const revision = await writer.exclusively((database, dataDir) => {
         writer.assertFinished(location.key);
         if (folderExists(location))

@@ -15,6 +15,7 @@ import {
 } from '../../../lib/files/index.ts';
 import { hiddenCharacters } from '../../../lib/text/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
+import { PRESETS } from '../config/presets.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -36,6 +37,21 @@ export interface SkillLocation {
   /** The file name of SKILL.md, which may have other letter case. */
   readonly skillFile: string;
   readonly validation: ValidationProfile;
+}
+
+/** A folder in which skills are written: of a source, or of agents. */
+export type SkillFolder = Pick<SkillSource, 'id' | 'writing'>;
+
+/**
+ * The folders below a root in which agents look for skills (`.agents/skills`, `.claude/skills`), also without a source that has them:
+ * other tools install there what `skills-lock.json` names. One behind a link is left out: it may lead anywhere.
+ */
+export function agentFolders(root: string): readonly SkillFolder[] {
+  const real = futureRealPath(root);
+  return Object.entries(PRESETS).flatMap(([id, { project }]) => {
+    const folder = join(real, project);
+    return futureRealPath(folder) === folder ? [{ id, writing: { folder, validation: 'lenient' } }] : [];
+  });
 }
 
 /** @throws SOURCE_NOT_WRITABLE. */
@@ -60,7 +76,7 @@ export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], r
 }
 
 /** The location of a new skill: below the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
-export function locationForNew(skillId: string, sources: readonly SkillSource[], root: string): SkillLocation {
+export function locationForNew(skillId: string, sources: readonly SkillFolder[], root: string): SkillLocation {
   const source = sources.find(({ writing }) => writing && !isReserved(futureRealPath(writing.folder)));
   if (!source?.writing)
     throw noWritableSource(
@@ -82,7 +98,7 @@ export function locationForNew(skillId: string, sources: readonly SkillSource[],
 export function locationOfKey(
   skillId: string,
   key: string,
-  { sources, root }: { readonly sources: readonly SkillSource[]; readonly root: string },
+  { sources, root }: { readonly sources: readonly SkillFolder[]; readonly root: string },
   sourceId?: string,
 ): SkillLocation {
   const dir = isAbsolute(key) ? resolve(key) : resolve(futureRealPath(root), key);

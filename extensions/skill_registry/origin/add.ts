@@ -15,12 +15,13 @@ import { textProblems } from '../validate/changed-text.ts';
 import { parseOrigin, shownOrigin, sourceFields, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
+import { findInstalled, type InstalledSkills } from './find-installed.ts';
 import { blockedAs, inspectIncoming, writeAllowed } from './let-in.ts';
 import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
 import { openOrigin } from './open-origin.ts';
 import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry, SkillToAdd } from './types.ts';
-import { installedLocation, locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
+import { locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /** @throws as `Origins.add`. */
 export async function planAdd(context: ChangeContext, what: string, options: AddOptions): Promise<AddPlan> {
@@ -37,13 +38,17 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
     const toAdd = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
     const locked = readLock(context.root).skills;
     const from = sourceFields(origin, context.root);
+    const there = findInstalled(context);
     const isThere = (skill: ReadableSkill): boolean => {
       const entry = locked.get(lockName(skill));
-      return entry !== undefined && isInstalledFrom(context, lockName(skill), entry, from);
+      return entry !== undefined && isInstalledFrom(there, lockName(skill), entry, from);
     };
     const installed = toAdd.filter(isThere).map(lockName);
     const chosen = toAdd.filter((skill) => !isThere(skill));
-    const located = chosen.map((skill) => ({ skill, location: locationFor(context, skill.id, options.to) }));
+    const located = chosen.map((skill) => ({
+      skill,
+      location: locationFor(context, skill.id, options.to, !options.link),
+    }));
     const taken = await readOriginSkills(opened, chosen);
     const skills: SkillToAdd[] = [];
     const writes: SkillToWrite[] = [];
@@ -168,14 +173,14 @@ function collisionWith(context: ChangeContext, { skillId, source }: SkillLocatio
 
 /** Whether a skill of the lock was installed from this origin. @throws ORIGIN_REFUSED if not, or when its files are gone. */
 function isInstalledFrom(
-  context: ChangeContext,
+  installed: InstalledSkills,
   name: string,
   entry: LockEntry,
   { source, sourceUrl, ref }: Pick<LockEntry, 'source' | 'sourceUrl' | 'ref'>,
 ): boolean {
   // `source` alone is not enough: one host may have many pages with skills.
   const isSame = source === entry.source && sourceUrl === entry.sourceUrl && ref === entry.ref;
-  if (isSame && installedLocation(context, name, entry)) return true;
+  if (isSame && installed.find(name, entry)) return true;
   const at = entry.ref === undefined ? '' : ` at ${entry.ref}`;
   const why = isSame
     ? 'skills-lock.json says that it is installed from there, but its files are gone. To get them again: skill-registry add --frozen'

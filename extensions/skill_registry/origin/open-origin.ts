@@ -23,9 +23,9 @@ import {
 export async function openOrigin(origin: Origin, names?: readonly string[]): Promise<OpenedOrigin> {
   switch (origin.kind) {
     case 'git':
-      return (await import('./git.ts')).openGit(origin);
+      return (await import('./programs/git.ts')).openGit(origin);
     case 'npm':
-      return (await import('./npm.ts')).openNpm(origin);
+      return (await import('./programs/npm.ts')).openNpm(origin);
     case 'well-known':
       return (await import('./well-known/open-page.ts')).openWellKnown(origin, names);
     case 'archive':

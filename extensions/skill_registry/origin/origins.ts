@@ -9,9 +9,9 @@ import type { Actor } from '../history/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { slugOf } from '../skill/skill.ts';
 import { rootNotApproved } from './errors.ts';
+import { findInstalled } from './find-installed.ts';
 import { assertLock, changeLock, readLock } from './lock.ts';
 import type { ApplyOptions, Origins, RemovedSkill } from './types.ts';
-import { installedLocation } from './write-skill.ts';
 
 /** @param mayFollowLock - A person has approved the root. */
 export function createOrigins(context: ChangeContext, mayFollowLock: boolean): Origins {
@@ -65,16 +65,22 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
 
 async function remove(context: ChangeContext, id: string, { by, reason }: Actor): Promise<RemovedSkill> {
   const { root, writer } = context;
-  assertOne(context, id);
   const { skills, broken } = readLock(root);
+  const entryOf = (wanted: string) => [...skills].find(([one]) => one === wanted || slugOf(one) === wanted);
   const named = context.snapshot().byQualifiedId.get(id);
-  const names = [id, ...(named ? [named.id] : [])];
-  const [name, entry] = [...skills].find(([one]) => names.includes(one) || names.includes(slugOf(one))) ?? [];
-  const installed = name !== undefined && entry ? installedLocation(context, name, entry) : undefined;
+  const ofId = entryOf(id);
   // With a qualified id another skill than that of the lock may be meant.
-  const isInstalled = installed !== undefined && (!named || named.dir === null || folderOf(installed) === named.dir);
-  const locked = name !== undefined && (isInstalled || !installed) ? name : broken.has(id) ? id : undefined;
-  const target = isInstalled ? installed : notInstalled(context, id, locked !== undefined);
+  const [name, entry] = ofId ?? entryOf(named?.id ?? id.slice(id.indexOf(':') + 1)) ?? [];
+  const found = name !== undefined && entry ? findInstalled(context).find(name, entry) : undefined;
+  const isNamed = (location: SkillLocation): boolean =>
+    named ? named.dir === folderOf(location) : `${location.source}:${location.skillId}` === id;
+  const installed = found && (ofId || isNamed(found.location)) ? found : undefined;
+  // Of one that lies outside this root, only its entry goes.
+  const isAway = ofId !== undefined && !found;
+  if (!isAway) assertOne(context, id, installed?.location);
+  if (installed?.refusal) throw installed.refusal;
+  const locked = installed || isAway ? name : broken.has(id) ? id : undefined;
+  const target = installed?.location ?? (isAway ? undefined : notInstalled(context, id, locked !== undefined));
   const revision = await writer.exclusively(() => {
     const lock = locked === undefined ? undefined : { name: locked, entry: null };
     if (typeof target === 'object') {
@@ -92,13 +98,18 @@ async function remove(context: ChangeContext, id: string, { by, reason }: Actor)
 }
 
 /** @throws INVALID_ARGUMENT when several skills have the id: the one that agents are given is not always the one that was installed. */
-function assertOne(context: ChangeContext, id: string): void {
+function assertOne(context: ChangeContext, id: string, installed: SkillLocation | undefined): void {
   const { byQualifiedId } = context.snapshot();
   if (byQualifiedId.has(id)) return;
-  const sameId = new Map([...byQualifiedId.values()].filter((one) => one.id === id).map((one) => [one.file, one]));
-  if (sameId.size < 2) return;
-  const known = [...sameId.values()].map(({ qualifiedId, file }) => `${qualifiedId} (${showName(dirname(file))})`);
-  throw invalidArgument(`${sameId.size} skills have the id "${id}": ${known.join(', ')}. Give one of these names.`);
+  const folder = installed && folderOf(installed);
+  // Links of other agents to what was installed are the same skill.
+  const sameId = [...byQualifiedId.values()].filter((one) => one.id === id && !(folder && one.dir === folder));
+  const known = new Map(sameId.map(({ file, qualifiedId }) => [file, `${qualifiedId} (${showName(dirname(file))})`]));
+  if (installed && folder) known.set(folder, `${installed.source}:${installed.skillId} (${showName(folder)})`);
+  if (known.size < 2) return;
+  throw invalidArgument(
+    `${known.size} skills have the id "${id}": ${[...known.values()].join(', ')}. Give one of these names.`,
+  );
 }
 
 /**

@@ -192,8 +192,8 @@ export interface LockedSkill {
   readonly name: string;
   readonly source: string;
   /**
-   * `same`; `drifted`: somebody has changed it here since; `absent`: it is not there; `broken`: its entry breaks the format, and
-   * `reason` says how.
+   * `same`; `drifted`: somebody has changed it here since; `absent`: it is not below this root, and `reason` names one outside it;
+   * `broken`: its entry breaks the format, and `reason` says how.
    */
   readonly state: 'same' | 'drifted' | 'absent' | 'broken';
   /** Another tool wrote the entry, and its hash can be the same for two different folders. */

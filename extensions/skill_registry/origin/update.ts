@@ -2,6 +2,7 @@ import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
+import type { SkillLocation } from '../history/skill-location.ts';
 import { newFindings } from '../inspect/inspect-skill.ts';
 import { waitingConflicts } from '../propose/conflict.ts';
 import { slugOf } from '../skill/skill.ts';
@@ -9,13 +10,14 @@ import { assertNotRevoked } from '../trust/sources.ts';
 import { lockEntryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
+import { filesAt, findInstalled, type InstalledSkill } from './find-installed.ts';
 import { blockedAs, inspectIncoming, writeAllowed } from './let-in.ts';
 import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
 import { createOriginCache, type OriginCache } from './open-origin.ts';
 import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkill } from './opened-origin.ts';
 import type { LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
-import { filesAt, installedLocation, type SkillToWrite, writeSkills } from './write-skill.ts';
+import { type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /** @throws as `Origins.update`. */
 export async function planUpdate(context: ChangeContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
@@ -30,9 +32,11 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
       'it is not in skills-lock.json, so it has no origin. To see what has one: skill-registry verify.',
     );
   const prepared: Prepared[] = [];
+  const installed = findInstalled(context);
   const cache = createOriginCache();
   try {
-    for (const [name, entry] of wanted) prepared.push(await prepareOne(context, name, entry, cache));
+    for (const [name, entry] of wanted)
+      prepared.push(await prepareOne(context, name, entry, { cache, found: installed.find(name, entry) }));
   } finally {
     await cache.close();
   }
@@ -69,9 +73,9 @@ async function prepareOne(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
-  cache: OriginCache,
+  { cache, found }: { readonly cache: OriginCache; readonly found: InstalledSkill | undefined },
 ): Promise<Prepared> {
-  const location = installedLocation(context, name, entry);
+  const location = found?.location;
   const known = {
     id: location?.skillId ?? slugOf(name),
     name,
@@ -93,12 +97,14 @@ async function prepareOne(
     const opened = await cache.open(origin, name);
     const { files, skill } = await incomingOf(opened, name, entry);
     if (isAsLocked(files, entry)) return { view: { ...view, state: 'current' } };
+    if (found?.refusal) throw found.refusal;
     const { commit } = entry.registry ?? {};
     if (opened.at.isTag && commit !== undefined)
       return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, opened.at.commit) } };
     const sides = { here, theirs: files, drifted: view.drifted };
     const installed = await installedFiles(context, name, entry, sides, cache);
     const { updates, result, conflicts } = mergeFiles(here, installed, files);
+    if (conflicts.length > 0 && !found?.hasSource) throw undecidable(location, conflicts);
     const changes = changesBetween(here, result);
     // A proposal about a conflict brings the other side as well.
     const asTheirs = new Map(conflicts.map(({ path, theirs }) => [path, theirs]));
@@ -131,6 +137,13 @@ function brokenView(name: string, reason: string): SkillUpdate {
     reason: `its entry is broken: ${reason}`,
     ...nothing,
   };
+}
+
+/** A proposal about it could never be approved. */
+function undecidable({ base, skillId }: SkillLocation, conflicts: readonly { readonly path: string }[]): Error {
+  const paths = conflicts.map(({ path }) => path).join(', ');
+  const why = `both its origin and somebody here have changed ${paths}, and no source that may be written has it. Add { path: ${JSON.stringify(base)} } to \`sources\` to get a proposal with both sides`;
+  return originRefused(`"${skillId}"`, `${why}.`);
 }
 
 function movedTag({ ref }: LockEntry, was: string, is = 'another commit'): string {

@@ -1,28 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../lib/files/index.ts';
-import type { Snapshot } from '../catalog/snapshot.ts';
 import { type ChangeContext, freeLocation } from '../history/change-context.ts';
 import { skillExists } from '../history/errors.ts';
 import { archiveFolder } from '../history/journal-entries.ts';
 import {
+  agentFolders,
   checkValid,
   filePath,
   folderExists,
   folderOf,
-  locationOfSkill,
   type SkillLocation,
 } from '../history/skill-location.ts';
-import { readFolderTree } from '../history/skill-tree.ts';
 import type { Actor } from '../history/types.ts';
 import type { PlannedChange } from '../history/writer.ts';
 import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
-import type { Skill } from '../skill/skill.ts';
-import { slugOf } from '../skill/skill.ts';
 import type { InspectedSkill } from '../trust/inspect-files.ts';
 import { planOutdated } from './errors.ts';
-import { isAsLocked, LOCK_FILE, lockedFiles, readLock } from './lock.ts';
-import { type IncomingFile, MAX_UNPACKED } from './opened-origin.ts';
+import { filesAt, ofRoot } from './find-installed.ts';
+import { LOCK_FILE, lockedFiles, readLock } from './lock.ts';
+import type { IncomingFile } from './opened-origin.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';
 
 /** One skill as it is to be on disk, with what the lock is to say of it. */
@@ -45,48 +42,33 @@ export interface SkillToWrite {
   readonly lock?: { readonly name: string; readonly entry: LockEntry; readonly before: LockEntry | undefined };
 }
 
-/** Where a skill that is not there yet is to lie. @param folder - Of a source; absolute. Default: the first that may be written. */
-export function locationFor(context: ChangeContext, id: string, folder?: string): SkillLocation {
-  const wanted = folder === undefined ? undefined : futureRealPath(folder);
-  const sources = context
-    .sources()
-    .filter(({ writing }) => wanted === undefined || (writing && futureRealPath(writing.folder) === wanted));
-  if (wanted === undefined || sources.length > 0)
-    return freeLocation(
-      context,
-      id,
-      sources,
-      'add it to another source with --to',
-      `To replace it, remove it first: skill-registry remove ${id}. To keep both, add it to another source with --to.`,
-    );
+/**
+ * Where a skill that is not there yet is to lie.
+ *
+ * @param folder - Absolute: of a source that may be written, or of agents below the root. Default: the first such source.
+ * @param isLocked - It gets an entry in the lock, which names nothing outside the root.
+ */
+export function locationFor(context: ChangeContext, id: string, folder?: string, isLocked = true): SkillLocation {
+  const isOfRoot = ofRoot(context.root);
+  const folders = [...context.sources(), ...(folder === undefined ? [] : agentFolders(context.root))].flatMap(
+    ({ id: source, writing }) => (writing ? [{ id: source, writing, real: futureRealPath(writing.folder) }] : []),
+  );
+  const named = folders.filter(({ real }) => folder === undefined || real === futureRealPath(folder));
   const remedy = `Add { path: ${JSON.stringify(folder)} } to \`sources\` in data/skill_registry/config.yaml.`;
-  throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
-}
-
-/** Where an installed skill lies; undefined when it is not there. @param name - In the lock, with this entry. */
-export function installedLocation(context: ChangeContext, name: string, entry: LockEntry): SkillLocation | undefined {
-  const locations = (bySlug(context.snapshot()).get(slugOf(name)) ?? []).flatMap((skill) => {
-    try {
-      const location = locationOfSkill(skill, context.sources(), context.root);
-      // Another process may have removed it since the last scan.
-      return folderExists(location) ? [location] : [];
-    } catch {
-      // Another source that may not be written has one of that id as well.
-      return [];
-    }
-  });
-  if (locations.length < 2) return locations[0];
-  return locations.find((location) => isAsLocked(filesAt(location), entry)) ?? locations[0];
-}
-
-/** The files on disk, in the form of the lock. */
-export function filesAt(location: SkillLocation): readonly IncomingFile[] {
-  const { files, bytes } = readFolderTree(folderOf(location), MAX_UNPACKED);
-  return files.map(({ path, mode }) => ({
-    path: path === location.skillFile ? 'SKILL.md' : path,
-    bytes: bytes.get(path) ?? Buffer.alloc(0),
-    executable: (mode & 0o100) !== 0,
-  }));
+  if (folder !== undefined && named.length === 0)
+    throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
+  const taken = named.filter(({ real }) => !isLocked || isOfRoot(real));
+  if (named[0] && taken.length === 0) {
+    const why = `it lies outside the root, and skills-lock.json of a root names nothing there. Have { path: skills } in \`sources\`, and leave --to out.`;
+    throw originRefused(JSON.stringify(named[0].real), why);
+  }
+  return freeLocation(
+    context,
+    id,
+    taken.length > 0 ? taken : context.sources(),
+    'add it to another source with --to',
+    `To replace it, remove it first: skill-registry remove ${id}. To keep both, add it to another source with --to.`,
+  );
 }
 
 export function isSameFiles(here: readonly IncomingFile[], planned: readonly IncomingFile[]): boolean {
@@ -128,21 +110,6 @@ export async function writeSkills(
 }
 
 // --- internal ---
-
-/** Of a snapshot, made once: there may be thousands of entries and skills. */
-const slugs = new WeakMap<Snapshot, ReadonlyMap<string, readonly Skill[]>>();
-
-function bySlug(snapshot: Snapshot): ReadonlyMap<string, readonly Skill[]> {
-  const known = slugs.get(snapshot);
-  if (known) return known;
-  const made = new Map<string, Skill[]>();
-  for (const skill of snapshot.byQualifiedId.values()) {
-    const slug = slugOf(skill.id);
-    made.set(slug, [...(made.get(slug) ?? []), skill]);
-  }
-  slugs.set(snapshot, made);
-  return made;
-}
 
 type Conflicts = readonly Awaited<ReturnType<typeof prepareConflict>>[];
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { openGit } from '../../../extensions/skill_registry/origin/git.ts';
+import { openGit } from '../../../extensions/skill_registry/origin/programs/git.ts';
 import { type GitRepository, gitRepository } from '../../helpers/git-repository.ts';
 import { TEA } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openGit } from '../../../../extensions/skill_registry/origin/git.ts';
+import { openGit } from '../../../../extensions/skill_registry/origin/programs/git.ts';
 import { gitRepository } from '../../../helpers/git-repository.ts';
 import { TEA } from '../../../helpers/tea.ts';
 import { tempFolder, writeTree } from '../../../helpers/temp-folder.ts';

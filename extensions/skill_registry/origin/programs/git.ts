@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError } from 'skill-registry/kernel';
-import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
-import { shownOrigin, withoutUser } from './address.ts';
+import { originRefused, originUnavailable } from '../../../../lib/fetch/index.ts';
+import { shownOrigin, withoutUser } from '../address.ts';
+import type { GitOrigin, OpenedOrigin, OriginEntry } from '../opened-origin.ts';
 import { assertInputsEnd } from './git-inputs.ts';
-import type { GitOrigin, OpenedOrigin, OriginEntry } from './opened-origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**

@@ -2,10 +2,10 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { originRefused } from '../../../lib/fetch/index.ts';
-import { futureRealPath } from '../../../lib/files/index.ts';
-import { showName } from '../../../lib/text/index.ts';
-import type { GitOrigin } from './opened-origin.ts';
+import { originRefused } from '../../../../lib/fetch/index.ts';
+import { futureRealPath } from '../../../../lib/files/index.ts';
+import { showName } from '../../../../lib/text/index.ts';
+import type { GitOrigin } from '../opened-origin.ts';
 
 /** Runs git with nothing to read. @returns what it prints. */
 type Ask = (args: readonly string[]) => Promise<Buffer>;

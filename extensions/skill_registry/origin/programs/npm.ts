@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { originUnavailable, unpack } from '../../../lib/fetch/index.ts';
-import { readNamedFile } from '../../../lib/files/index.ts';
-import { shownOrigin } from './address.ts';
-import { MAX_ARCHIVE, type NpmOrigin, type OpenedOrigin } from './opened-origin.ts';
+import { originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
+import { readNamedFile } from '../../../../lib/files/index.ts';
+import { shownOrigin } from '../address.ts';
+import { MAX_ARCHIVE, type NpmOrigin, type OpenedOrigin } from '../opened-origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**

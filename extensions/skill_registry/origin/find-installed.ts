@@ -1,0 +1,129 @@
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join, relative, sep } from 'node:path';
+import { futureRealPath, isInside, isReserved } from '../../../lib/files/index.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import {
+  agentFolders,
+  folderExists,
+  folderOf,
+  locationOfKey,
+  locationOfSkill,
+  type SkillLocation,
+  skillKey,
+} from '../history/skill-location.ts';
+import { readFolderTree } from '../history/skill-tree.ts';
+import { type Skill, slugOf } from '../skill/skill.ts';
+import { homeFolders } from '../sources/make-sources.ts';
+import { isSkillFileName } from '../sources/walk/names.ts';
+import { isAsLocked } from './lock.ts';
+import { type IncomingFile, MAX_UNPACKED } from './opened-origin.ts';
+import type { LockEntry } from './types.ts';
+
+/** A skill that the lock of a root names, as it lies in the root. */
+export interface InstalledSkill {
+  readonly location: SkillLocation;
+  /** A source that may be written has it, so that it can be rolled back and proposals about it be decided. */
+  readonly hasSource: boolean;
+  /** Why it is read and never written. */
+  readonly refusal?: Error | undefined;
+}
+
+export interface InstalledSkills {
+  /** @param name - In the lock, with this entry. @returns undefined when nothing in the root has that name. */
+  find(name: string, entry: LockEntry): InstalledSkill | undefined;
+  /** Folder of a skill with that name outside the root, which its lock does not name. */
+  elsewhere(name: string): string | undefined;
+}
+
+/**
+ * Where the skills of a lock lie: in any source, and in the folders of agents below the root. A lock may have come with a repository,
+ * so it never names what lies outside its root by real path, or in a person's own folders for all projects.
+ */
+export function findInstalled(context: ChangeContext): InstalledSkills {
+  const isOfRoot = ofRoot(context.root);
+  const known = bySlug([...context.snapshot().byQualifiedId.values()], ({ id }) => id);
+  const beside = bySlug(inAgentFolders(context.root), ({ skillId }) => skillId);
+  return {
+    find(name, entry) {
+      const inSources = (known.get(slugOf(name)) ?? [])
+        .filter(({ dir }) => dir !== null && isOfRoot(dir))
+        .map((skill) => inSource(context, skill));
+      const besides = (beside.get(slugOf(name)) ?? []).map((location) => ({ location, hasSource: false }));
+      const all = [...inSources.filter(({ hasSource }) => hasSource), ...besides, ...inSources];
+      // Another process may have removed it since the last scan.
+      const there = all.filter(({ location }) => folderExists(location));
+      const found = new Map<string, InstalledSkill>();
+      for (const one of there) if (!found.has(folderOf(one.location))) found.set(folderOf(one.location), one);
+      const [first, ...others] = found.values();
+      if (others.length === 0) return first;
+      return [...found.values()].find(({ location }) => isAsLocked(filesAt(location), entry)) ?? first;
+    },
+    elsewhere(name) {
+      const dirs = (known.get(slugOf(name)) ?? []).flatMap(({ dir }) => dir ?? []);
+      return dirs.find((dir) => !isOfRoot(dir));
+    },
+  };
+}
+
+/** The files on disk, in the form of the lock. */
+export function filesAt(location: SkillLocation): readonly IncomingFile[] {
+  const { files, bytes } = readFolderTree(folderOf(location), MAX_UNPACKED);
+  return files.map(({ path, mode }) => ({
+    path: path === location.skillFile ? 'SKILL.md' : path,
+    bytes: bytes.get(path) ?? Buffer.alloc(0),
+    executable: (mode & 0o100) !== 0,
+  }));
+}
+
+/** Whether a real path lies in a root, and not in a person's own folders for all projects. */
+export function ofRoot(root: string): (path: string) => boolean {
+  const real = futureRealPath(root);
+  const own = new Set(agentFolders(root).map(({ writing }) => writing?.folder));
+  const homes = homeFolders(homedir())
+    .map((folder) => futureRealPath(folder))
+    .filter((folder) => !own.has(folder));
+  return (path) => isInside(path, real) && !homes.some((home) => isInside(path, home));
+}
+
+// --- internal ---
+
+/** Made once for a lock: it and the catalog may have thousands. */
+function bySlug<T>(all: readonly T[], nameOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+  const made = new Map<string, T[]>();
+  for (const one of all) {
+    const slug = slugOf(nameOf(one));
+    made.set(slug, [...(made.get(slug) ?? []), one]);
+  }
+  return made;
+}
+
+function inSource(context: ChangeContext, skill: Skill): InstalledSkill {
+  try {
+    return { location: locationOfSkill(skill, context.sources(), context.root), hasSource: true };
+  } catch (error) {
+    const dir = skill.dir ?? '';
+    const key = skillKey(skill, context.root);
+    const { id: skillId, source } = skill;
+    const skillFile = basename(skill.file);
+    const location = { skillId, source, key, base: dir, below: '', skillFile, validation: 'lenient' } as const;
+    return { location, hasSource: false, refusal: error as Error };
+  }
+}
+
+/** Folders with a SKILL.md, neither of them a link. */
+function inAgentFolders(root: string): readonly SkillLocation[] {
+  const folders = agentFolders(root);
+  const real = futureRealPath(root);
+  return folders.flatMap(({ id, writing }) => {
+    const folder = writing?.folder ?? root;
+    if (!existsSync(folder) || isReserved(folder)) return [];
+    const names = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory());
+    return names.flatMap(({ name }) => {
+      const skillFile = readdirSync(join(folder, name)).find((file) => isSkillFileName(file));
+      if (skillFile === undefined || !lstatSync(join(folder, name, skillFile)).isFile()) return [];
+      const key = relative(real, join(folder, name)).split(sep).join('/');
+      return [{ ...locationOfKey(name, key, { sources: folders, root }, id), skillFile }];
+    });
+  });
+}
