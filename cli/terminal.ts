@@ -48,7 +48,7 @@ export interface ConfirmedOptions extends DecisionOptions {
 export type MakeCommand = (name: string, description: string, example: string, parent?: Command) => Command;
 
 /** Shells there is a completion script for. */
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export const SHELLS = ['bash', 'zsh'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** Exit statuses of the command. */

@@ -49,7 +49,6 @@ async function namesOf(what: Names, options: GlobalOptions, terminal: Terminal):
 
 interface CommandWords {
   readonly name: string;
-  readonly description: string;
   readonly options: readonly Option[];
   readonly takes: Names | 'files';
   readonly commands: readonly CommandWords[];
@@ -60,7 +59,6 @@ interface CommandWords {
 function commandWords(command: Command, above = ''): CommandWords {
   return {
     name: command.name(),
-    description: command.description(),
     options: command.options,
     takes: takenBy(command, above),
     commands: command.commands.map((one) => commandWords(one, command.name())),
@@ -88,7 +86,6 @@ const SCRIPTS: ReadonlyMap<string, (commands: readonly CommandWords[]) => string
   ['bash', bashScript],
   // zsh can run the bash script with bashcompinit.
   ['zsh', (commands) => `autoload -Uz bashcompinit && bashcompinit\n${bashScript(commands)}`],
-  ['fish', fishScript],
 ]);
 
 /** `compgen -W` expands its words, command substitutions included: it must not get names that were read from a folder. */
@@ -148,38 +145,4 @@ complete -o filenames -o default -F _skill_registry skill-registry
 function bashCase(pattern: string, one: CommandWords): string {
   const subs = one.commands.map(({ name }) => name).join(' ');
   return `    ${pattern}) flags="${flags(one)}"; takes=${one.takes}; subs="${subs}"; choices="${one.choices.join(' ')}" ;;`;
-}
-
-function fishScript(commands: readonly CommandWords[]): string {
-  const lines = commands.flatMap((one) => {
-    const subs = one.commands.map(({ name }) => name).join(' ');
-    const inIt = `__fish_seen_subcommand_from ${one.name}`;
-    return [
-      `complete -c skill-registry -n __fish_use_subcommand -f -a ${one.name} -d ${fishQuoted(one.description)}`,
-      ...fishLines(one, inIt),
-      ...one.commands.flatMap((sub) => [
-        `complete -c skill-registry -n '${inIt}; and not __fish_seen_subcommand_from ${subs}' -f -a ${sub.name} -d ${fishQuoted(sub.description)}`,
-        ...fishLines(sub, `${inIt}; and __fish_seen_subcommand_from ${sub.name}`),
-      ]),
-    ];
-  });
-  return `${lines.join('\n')}\n`;
-}
-
-/** Options and arguments of one command. */
-function fishLines({ options, takes, choices }: CommandWords, condition: string): readonly string[] {
-  return [
-    ...options.map(({ long, description, argChoices }) => {
-      const values = argChoices ? ` -x -a ${fishQuoted(argChoices.join(' '))}` : '';
-      return `complete -c skill-registry -n '${condition}' -l ${(long ?? '').slice(2)}${values} -d ${fishQuoted(description)}`;
-    }),
-    ...(choices.length > 0 ? [`complete -c skill-registry -n '${condition}' -f -a '${choices.join(' ')}'`] : []),
-    ...(takes === 'files'
-      ? []
-      : [`complete -c skill-registry -n '${condition}' -f -a '(skill-registry completion ${takes})'`]),
-  ];
-}
-
-function fishQuoted(text: string): string {
-  return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }

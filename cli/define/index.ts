@@ -72,7 +72,7 @@ export function addCommands(
     .action(async (id: string, options: NewOptions) =>
       done((await import('../commands/init-new.ts')).createSkill(id, options, terminal)),
     );
-  make('completion', 'a completion script for bash, zsh or fish', 'source <(skill-registry completion bash)')
+  make('completion', 'a completion script for bash or zsh', 'source <(skill-registry completion bash)')
     .argument('<shell>', SHELLS.join(', '))
     .action(async (shell: string, options: GlobalOptions) =>
       done(await (await import('../commands/completion.ts')).completion(shell, program, options, terminal)),

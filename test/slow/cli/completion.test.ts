@@ -43,7 +43,7 @@ it.each<[readonly string[], readonly string[]]>([
   [['validate', '--ch'], ['--changed']],
   [
     ['completion', ''],
-    ['bash', 'zsh', 'fish'],
+    ['bash', 'zsh'],
   ],
   [['list', '--root', ''], []],
   [['new', ''], []],
@@ -68,19 +68,7 @@ it('bash completes ids of skills, proposals that wait, and extensions that wait'
   expect(await tab(['add', 'te'], root)).toEqual([]);
 });
 
-it('zsh runs the script of bash, and fish knows sub-commands, their options, values and ids', async () => {
+it('zsh runs the script of bash', async () => {
   const { stdout: zsh } = await runCommand(['completion', 'zsh']);
   expect(zsh.startsWith('autoload -Uz bashcompinit && bashcompinit\n')).toBe(true);
-  const { stdout: fish } = await runCommand(['completion', 'fish']);
-  const on = (condition: string) => `complete -c skill-registry -n '${condition}' `;
-  const trust = '__fish_seen_subcommand_from trust';
-  expect(fish).toContain(
-    `${on(`${trust}; and not __fish_seen_subcommand_from list show allow revoke`)}-f -a revoke -d `,
-  );
-  expect(fish).toContain(
-    `${on(`${trust}; and __fish_seen_subcommand_from show`)}-f -a '(skill-registry completion ids)'`,
-  );
-  const proposals = '__fish_seen_subcommand_from proposals; and __fish_seen_subcommand_from';
-  expect(fish).toContain(`${on(`${proposals} approve`)}-f -a '(skill-registry completion proposals)'`);
-  expect(fish).toContain(`${on(`${proposals} list`)}-l state -x -a 'open stale approved rejected all' -d `);
 });
