@@ -58,7 +58,7 @@ it.each(['skill_registry', 'skill_mcp', 'skill_review'])(
 it.each([
   'README.md',
   'AGENTS.md',
-  'docs/architecture.md',
+  'docs/internals/architecture.md',
   'docs/command.md',
   'docs/extension-contract.md',
   'docs/decisions.md',
@@ -80,9 +80,10 @@ it('shows the two commands in the README as they are', () => {
 });
 
 it('runs `npx` so that it fetches no package: whoever takes our name on npm must not run code on the machines of readers', () => {
-  const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter((page) =>
-    page.endsWith('.md'),
-  );
+  const pages = [
+    'README.md',
+    ...readdirSync(join(ROOT, 'docs'), { recursive: true }).map((name) => `docs/${name}`),
+  ].filter((page) => page.endsWith('.md'));
   const wrong = pages.filter((page) =>
     /npx (?!--no )[^\n`]*skill-registry|"npx", "args": \["(?!--no")/.test(read(page)),
   );

@@ -63,12 +63,12 @@ export function seedsPage({ designs, lessons }: ReturnType<typeof readDesigns>):
   return [
     '# The five designs, row by row',
     '',
-    'This registry grew from five designs. Here is what each of them promises, what is here of it, and which test shows it. **met**: as the',
-    'design says. **differently**: what it is for is here, in another way. **in part**: a part is missing, and it says which. **left out**: only of rows that',
-    'the document of the design does not have. The letters: D stands in the document, M in the code of that system, L in later code, A in code that has',
-    'moved elsewhere.',
+    'What each of the five designs behind this registry promises, and what is here of it. Of a promise that is met only the promise stands here.',
+    '**differently**: its purpose is met in another way. **in part**: a part is missing. **left out**: only rows that the document of the design',
+    'does not have. D: the row stands in the document, M: in the code of that system, L: in later code, A: in code that has moved elsewhere.',
     '',
-    'Written by `npm run seeds` from `test/seeds/*/rows.yaml`; a test fails when this page is another one, and when a row D has no test.',
+    'Each row that is not left out has a test: in the folder of the design below `test/seeds`, with a title that begins with the number of the row; other tests are named',
+    'in its `rows.yaml`. `npm run seeds` writes this page from there, and a test compares them.',
     '',
     '| design | rows | met | differently | in part | left out | rows D, all tested |',
     '|---|---|---|---|---|---|---|',
@@ -81,9 +81,7 @@ export function seedsPage({ designs, lessons }: ReturnType<typeof readDesigns>):
     '',
     '## Lessons of all five',
     '',
-    '| | lesson | here | test |',
-    '|---|---|---|---|',
-    ...lessons.map(withoutMark),
+    ...lessons.map(lineOf),
     '',
   ].join('\n');
 }
@@ -168,27 +166,14 @@ function titlesOf(text: string): readonly string[] {
 }
 
 function designText({ title, from, rows, weaknesses }: Design): readonly string[] {
-  return [
-    '',
-    `## ${title}`,
-    '',
-    from,
-    '',
-    '| | | promised | here | test |',
-    '|---|---|---|---|---|',
-    ...rows.map(
-      ({ id, mark, promise, how, why, proofs }) =>
-        `| ${id} | ${mark} | ${cell(promise)} | ${how === 'met' ? how : `**${how}**`}${why && `: ${cell(why)}`} | ${links(proofs)} |`,
-    ),
-    '',
-    '| | its weakness | here | test |',
-    '|---|---|---|---|',
-    ...weaknesses.map(withoutMark),
-  ];
+  return ['', `## ${title}`, '', from, '', ...rows.map(lineOf), '', 'Its weaknesses:', '', ...weaknesses.map(lineOf)];
 }
 
-function withoutMark({ id, promise, why, proofs }: Entry): string {
-  return `| ${id} | ${cell(promise)} | ${cell(why)} | ${links(proofs)} |`;
+/** `- 1a.2 D: Name and description are required. **differently**: A skill without them is loaded.` */
+function lineOf({ id, mark, promise, how, why }: Entry): string {
+  const word = how === 'met' ? 'here' : how;
+  const here = why && `**${word}**: ${linked(why)}`;
+  return `- ${[id, mark].join(' ').trim()}: ${linked(promise)} ${here}`.trim();
 }
 
 function countLine(name: string, rows: readonly Entry[]): string {
@@ -197,20 +182,6 @@ function countLine(name: string, rows: readonly Entry[]): string {
   return `| ${[name, rows.length, count('met'), count('differently'), count('in part'), count('left out'), stated].join(' | ')} |`;
 }
 
-function cell(text: string): string {
-  return text
-    .trim()
-    .replaceAll('|', '\\|')
-    .replaceAll(/\((decisions? [\d and]+)\)/g, '([$1](decisions.md))');
-}
-
-function links(proofs: readonly Proof[]): string {
-  return [...new Set(proofs.map(linkTo))].join(', ');
-}
-
-/** Tests of `test/seeds` are found by the id; of others the title is said. */
-function linkTo({ file, title }: Proof): string {
-  const name = file.replace(/^.*\/|\.test\.ts$/g, '').replace('.test.ts', '');
-  const link = `[${name}](../test/${file})`;
-  return file.startsWith('seeds/') ? link : `${link}: ${cell(title)}`;
+function linked(text: string): string {
+  return text.trim().replaceAll(/\((decisions? [\d and]+)\)/g, '([$1](decisions.md))');
 }

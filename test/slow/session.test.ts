@@ -108,7 +108,7 @@ function withoutChance(text: string, root: string): string {
 
 const onTerminal = existsSync('/usr/bin/script') ? it : it.skip;
 
-onTerminal('docs/session.md has what the commands print today (needs script(1))', { timeout: 180_000 }, async () => {
+onTerminal('session.md has what the commands print today (needs script(1))', { timeout: 180_000 }, async () => {
   const root = await seeded();
   expect(root).toHaveLength(SHOWN_ROOT.length);
   const sections: string[] = [];
@@ -117,5 +117,5 @@ onTerminal('docs/session.md has what the commands print today (needs script(1))'
     for (const columns of WIDTHS)
       sections.push(`\n${columns} columns:\n\n\`\`\`\n${await recorded(root, line, columns, typed)}\n\`\`\`\n`);
   }
-  await expect(`${HEAD}${sections.join('')}`).toMatchFileSnapshot('../../docs/session.md');
+  await expect(`${HEAD}${sections.join('')}`).toMatchFileSnapshot('session.md');
 });
