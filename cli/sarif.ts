@@ -25,14 +25,13 @@ export interface LocatedFinding extends FormattedFinding {
 
 /**
  * SARIF 2.1.0, with a description and a help text for each rule that was broken: what inspection rules say of themselves, what
- * docs/errors.md says of a code, and what a profile wants of a field.
+ * a profile wants of a field, and the words of a code.
  *
  * @param rules - Those of inspection.
  */
 export function toSarif(found: readonly LocatedFinding[], rules: readonly FormattedRule[]): object {
   const ids = [...new Set(found.map(ruleOf))];
   const described = new Map(rules.map((rule) => [rule.id, rule]));
-  const codes = ids.some((id) => !described.has(id)) ? codesOfPage() : new Map<string, Described>();
   const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   const seen = new Map<string, number>();
   return {
@@ -45,7 +44,7 @@ export function toSarif(found: readonly LocatedFinding[], rules: readonly Format
             name: 'skill-registry',
             version,
             semanticVersion: version,
-            rules: ids.map((id) => describe(id, described.get(id) ?? codes.get(id) ?? ofField(id))),
+            rules: ids.map((id) => describe(id, described.get(id) ?? ofCodeOrField(id))),
           },
         },
         results: found.map((one) => {
@@ -98,24 +97,6 @@ function fingerprint(one: LocatedFinding, uri: string, seen: Map<string, number>
   return createHash('sha256').update(`${subject}${count}`).digest('hex').slice(0, 32);
 }
 
-/** Meaning and remedy of each code. */
-function codesOfPage(): ReadonlyMap<string, Described> {
-  const page = readFileSync(join(packageRoot(), 'docs', 'errors.md'), 'utf8');
-  const rows = page.split('\n').flatMap((line) => {
-    const [, code = '', , message = '', mend = ''] = line.split(/(?<!\\)\|/).map((cell) => plain(cell.trim()));
-    return /^[A-Z_]+$/.test(code) ? [[code, { message, mend }] as const] : [];
-  });
-  return new Map(rows);
-}
-
-/** Markdown as plain text. */
-function plain(text: string): string {
-  return text
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll('\\|', '|')
-    .replaceAll('`', '');
-}
-
 /** What agentskills.io wants of a field. */
 const STANDARD: Readonly<Record<string, Described>> = {
   skill: {
@@ -144,8 +125,14 @@ const STANDARD: Readonly<Record<string, Described>> = {
   },
 };
 
-function ofField(id: string): Described {
-  const [profile = '', field = ''] = id.split('/');
+/** Only the message of a result knows what is there and what to do about it, so a code is described by its own words. */
+function ofCodeOrField(id: string): Described {
+  const [profile = '', field] = id.split('/');
+  if (field === undefined)
+    return {
+      message: `${id.charAt(0)}${id.slice(1).toLowerCase().replaceAll('_', ' ')}.`,
+      mend: `The message of each result says what is there; docs/errors.md of skill-registry explains ${id}.`,
+    };
   const standard = profile === 'agentskills' ? STANDARD[field] : undefined;
   const message = `What the profile ${profile} wants of ${field}.`;
   return standard ?? { message, mend: 'The message of each result says what is expected and what is there.' };
