@@ -13,9 +13,6 @@ export type Family =
   | 'files'
   | 'permissions';
 
-/** A text of SKILL.md, or the texts of files by path. */
-export type Sample = string | Readonly<Record<string, string>>;
-
 interface RuleText {
   /** Stable: approvals name it. */
   readonly id: string;
@@ -26,9 +23,6 @@ interface RuleText {
   readonly why: string;
   /** What an author does about it. */
   readonly mend: string;
-  /** Texts in which it must be found, and in which it must not. */
-  readonly hits: readonly Sample[];
-  readonly misses: readonly Sample[];
 }
 
 /** Searches passages of text. */

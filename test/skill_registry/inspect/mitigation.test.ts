@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { inspectSkill } from '../../../extensions/skill_registry/inspect/inspect-skill.ts';
-import type { Sample } from '../../../extensions/skill_registry/inspect/rule.ts';
 import { RULES } from '../../../extensions/skill_registry/inspect/rules/index.ts';
+import { samplesOf } from './rule-samples/index.ts';
+import type { Sample } from './rule-samples/sample.ts';
 
 const WORDS = 'Never malicious: an example of an attack; do not run it, detect suspicious patterns, exploit';
 
@@ -18,8 +19,8 @@ const levelOf = async (text: string, path = 'SKILL.md') =>
   (await inspectSkill([{ path, bytes: Buffer.from(text) }])).verdict;
 
 describe.each(
-  RULES.filter((rule) => !('find' in rule)).flatMap(({ id, level, hits }) =>
-    hits.map((sample) => [id, level, sample] as const),
+  RULES.filter((rule) => !('find' in rule)).flatMap(({ id, level }) =>
+    samplesOf(id).hits.map((sample) => [id, level, sample] as const),
   ),
 )('%s stays a %s whatever words stand near it: %j', (id, level, sample) => {
   it('in frontmatter, in sentences and in comments', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { inspectSkill, newFindings, RULE_SET } from '../../../extensions/skill_registry/inspect/inspect-skill.ts';
-import type { Sample } from '../../../extensions/skill_registry/inspect/rule.ts';
 import { RULES } from '../../../extensions/skill_registry/inspect/rules/index.ts';
+import { SAMPLED, samplesOf } from './rule-samples/index.ts';
+import type { Sample } from './rule-samples/sample.ts';
 
 /** The rules that match a sample, each with the level of what was found. */
 async function rulesOf(sample: Sample): Promise<readonly string[]> {
@@ -14,23 +15,26 @@ async function rulesOf(sample: Sample): Promise<readonly string[]> {
 }
 
 describe.each(RULES.map((rule) => [rule.id, rule] as const))('%s', (id, rule) => {
-  it.each(rule.hits.map((sample) => [JSON.stringify(sample).slice(0, 200), sample] as const))(
+  const { hits, misses } = samplesOf(id);
+  it.each(hits.map((sample) => [JSON.stringify(sample).slice(0, 200), sample] as const))(
     'is found in %s',
     async (_, sample) => {
       expect(await rulesOf(sample)).toContain(`${rule.level} ${id}`);
     },
   );
 
-  it.each(rule.misses.map((sample) => [sample] as const))('is not found in %j', async (sample) => {
+  it.each(misses.map((sample) => [sample] as const))('is not found in %j', async (sample) => {
     expect(await rulesOf(sample)).not.toContain(`${rule.level} ${id}`);
   });
 });
 
 it('gives every rule an id, a reason, a remedy and samples of both kinds', () => {
   expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length);
-  for (const { id, message, why, mend, hits, misses } of RULES) {
+  expect([...SAMPLED].sort()).toEqual(RULES.map(({ id }) => id).sort());
+  for (const { id, message, why, mend } of RULES) {
     expect(id).toMatch(/^[a-z][a-z-]+$/);
     for (const text of [message, why, mend]) expect(text.length, id).toBeGreaterThan(10);
+    const { hits, misses } = samplesOf(id);
     expect(hits.length * misses.length, id).toBeGreaterThan(0);
   }
 });

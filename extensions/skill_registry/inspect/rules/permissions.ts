@@ -9,18 +9,6 @@ export const PERMISSIONS: readonly Rule[] = [
     message: 'Asks permission for every command, and uses none',
     why: 'With the permission, whatever the model is led to run is run without a question.',
     mend: 'Name the commands that the skill uses: Bash(git log *).',
-    hits: [
-      '---\nname: a\ndescription: Writes haiku.\nallowed-tools: Bash(*), Read\n---\nWrite three lines.\n',
-      '---\nname: a\ndescription: Writes haiku.\nallowed-tools:\n  - "*"\n---\nWrite three lines.\n',
-    ],
-    misses: [
-      '---\nname: a\ndescription: Reads logs.\nallowed-tools: Bash(git log *)\n---\nWrite three lines.\n',
-      '---\nname: a\ndescription: Builds.\nallowed-tools: Bash\n---\n```sh\nmake\n```\n',
-      {
-        'SKILL.md': '---\nname: a\ndescription: Builds.\nallowed-tools: Bash\n---\nUse the script.\n',
-        'scripts/a.sh': 'make\n',
-      },
-    ],
     find: widePermission,
   },
 ];

@@ -1,12 +1,4 @@
-import type { Pattern, Sample } from '../rule.ts';
 import { CLAUSE, NOT_IDLE } from '../stance.ts';
-
-/** Further ways to say in English what a rule is about. */
-export interface Phrases {
-  readonly patterns: readonly Pattern[];
-  readonly hits: readonly Sample[];
-  readonly misses: readonly Sample[];
-}
 
 /** Whoever the model works for. */
 export const PERSON =

@@ -6,11 +6,12 @@ import { RULES } from '../../../../extensions/skill_registry/inspect/rules/index
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import { matchesOf } from '../../../../lib/text/index.ts';
 import { fc } from '../../../helpers/properties.ts';
+import { samplesOf } from '../../../skill_registry/inspect/rule-samples/index.ts';
 
 const EXPRESSIONS = RULES.flatMap((rule) => ('patterns' in rule ? rule.patterns.flatMap(({ all }) => all) : []));
-const SAMPLES = RULES.flatMap(({ hits, misses }) => [...hits, ...misses]).flatMap((sample) =>
-  typeof sample === 'string' ? [sample] : Object.values(sample),
-);
+const SAMPLES = RULES.map(({ id }) => samplesOf(id))
+  .flatMap(({ hits, misses }) => [...hits, ...misses])
+  .flatMap((sample) => (typeof sample === 'string' ? [sample] : Object.values(sample)));
 
 /** Compares, in each passage, the positions with what a search from the first character to the last one finds. */
 async function expectTheSame(text: string, expressions: readonly RegExp[] = EXPRESSIONS): Promise<void> {

