@@ -138,6 +138,15 @@ export const held = [
     name: 'is for the files that were inspected: a line break in a name makes no other list of them',
   },
   {
+    title: 'A large skill has the verdict of files that lay there later',
+    file: `${TRUST}/inspect-files.ts`,
+    find: 'if (!found.kept) found = await readFiles(read, Number.POSITIVE_INFINITY, judged);',
+    replace:
+      'if (!found.kept) found = { ...(await readFiles(read, Number.POSITIVE_INFINITY, judged)), digest: found.digest };',
+    test: EXCHANGED_TESTS,
+    name: 'takes no verdict of what lay there later for a skill that is too large to be kept',
+  },
+  {
     title: 'A person is shown a held text without a mark',
     file: `${TRUST}/guard.ts`,
     find: "if (audience === 'person') return { given: true, heldBecause };",

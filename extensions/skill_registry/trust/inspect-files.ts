@@ -31,6 +31,30 @@ export async function inspectFiles(
 ): Promise<InspectedSkill> {
   let isPresent = true;
   const read = judged ? withFile(readAll, judged, () => (isPresent = false)) : readAll;
+  let found = await readFiles(read, KEPT_BYTES, judged);
+  let inspection = knownBy(found.digest);
+  if (!inspection) {
+    // Read again, the files may be others: the digest is of those that are inspected.
+    if (!found.kept) found = await readFiles(read, Number.POSITIVE_INFINITY, judged);
+    inspection = await inspectOrBlock(found.kept ?? [], found.notes);
+  }
+  const { digest, skillDigest, files } = found;
+  return { digest, skillDigest, files, inspection, isPresent };
+}
+
+// --- internal ---
+
+/** Files of a skill that are kept in memory while its digest is looked up. */
+const KEPT_BYTES = 16 * 1024 * 1024;
+
+interface ReadFiles extends Pick<InspectedSkill, 'digest' | 'skillDigest' | 'files'> {
+  /** Undefined when they have more bytes than are kept. */
+  readonly kept: readonly InspectedFile[] | undefined;
+  /** About what was not read. */
+  readonly notes: readonly Finding[];
+}
+
+async function readFiles(read: Read, keptBytes: number, judged: JudgedFile | undefined): Promise<ReadFiles> {
   const takeBreak = createBreaks();
   const lines: string[] = [];
   const files = new Map<string, string>();
@@ -50,7 +74,7 @@ export async function inspectFiles(
     files.set(one.path, digest);
     lines.push(`${digest} ${one.bytes.length} ${one.executable ? 755 : 644} ${inOneLine(one.path)}`);
     bytes += one.bytes.length;
-    if (bytes <= KEPT_BYTES) kept.push(one);
+    if (bytes <= keptBytes) kept.push(one);
   }
   const digest = digestOf(
     lines
@@ -58,19 +82,8 @@ export async function inspectFiles(
       .map((line) => `${line}\n`)
       .join(''),
   );
-  const found = { digest, skillDigest, files, isPresent };
-  const known = knownBy(digest);
-  if (known) return { ...found, inspection: known };
-  const again = function* (): Generator<InspectedFile | undefined> {
-    for (const one of read()) yield one && 'rule' in one ? undefined : one;
-  };
-  return { ...found, inspection: await inspectOrBlock(bytes <= KEPT_BYTES ? kept : again(), notes) };
+  return { digest, skillDigest, files, kept: bytes <= keptBytes ? kept : undefined, notes };
 }
-
-// --- internal ---
-
-/** Files of a skill that are kept in memory while its digest is looked up. */
-const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** @param differs - Called when another file lies there, or none. */
 function withFile(read: Read, { path, bytes }: JudgedFile, differs: () => void): Read {
@@ -98,16 +111,13 @@ function inOneLine(path: string): string {
 }
 
 /** Files that cannot be inspected are held: an attacker could make them so. */
-async function inspectOrBlock(
-  files: Iterable<InspectedFile | undefined>,
-  notes: readonly Finding[],
-): Promise<Inspection> {
+async function inspectOrBlock(files: readonly InspectedFile[], notes: readonly Finding[]): Promise<Inspection> {
   const found = await runRules(files);
   const findings = [...found.findings, ...notes];
   return { verdict: found.verdict === 'info' && notes.length > 0 ? 'warn' : found.verdict, findings };
 }
 
-async function runRules(files: Iterable<InspectedFile | undefined>): Promise<Inspection> {
+async function runRules(files: readonly InspectedFile[]): Promise<Inspection> {
   try {
     return await inspectSkill(files);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
@@ -91,6 +92,21 @@ it('of a skill that was held and hides itself from models since, an agent is giv
   writeTree(root, { 'skills/tea/SKILL.md': hidden });
   await expect(registry.read('tea', {}, TURN)).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
   expect((await registry.read('tea')).content).toBe('Good body.');
+});
+
+it('takes no verdict of what lay there later for a skill that is too large to be kept while it is inspected', async () => {
+  const names = [0, 1, 2, 3].map((number) => `skills/tea/${number}.bin`);
+  const { registry, root } = await openRegistry({ ...TREE, ...Object.fromEntries(names.map((name) => [name, ''])) });
+  for (const name of names) truncateSync(join(root, name), 4 * 1024 * 1024 - 1);
+  // Of its files, the first reading finds the held one, and the second one another.
+  exchangeAtEachOpening(join(root, 'skills/tea/times.md'), [
+    HELD_FILE,
+    `${GOOD_FILE} Too.`,
+    ...Array(20).fill(HELD_FILE),
+  ]);
+  await registry.read('tea', {}, TURN).catch(() => undefined);
+  const wanted = registry.readResource('tea', 'times.md', TURN);
+  await expect(wanted).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
 });
 
 /** What a door gave, or said. */
