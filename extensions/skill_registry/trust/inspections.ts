@@ -34,18 +34,22 @@ export interface Inspections {
 }
 
 /** Raise it when the tables change. */
-const TABLES = 3;
+const TABLES = 4;
+/** In each row: a process of another version of this package may write into the same tables, by other rules. */
+const RULES: number = RULE_SET * 1000 + TABLES;
 /** With more skills than this the file is emptied, and what is still there is inspected again. */
 const MAX_SKILLS = 100_000;
 
 const INSPECTIONS: CachePart = {
   name: 'inspection',
-  version: RULE_SET * 1000 + TABLES,
+  version: RULES,
   sql: `CREATE TABLE inspection (
-      digest TEXT PRIMARY KEY, verdict TEXT NOT NULL, findings TEXT NOT NULL, files TEXT NOT NULL
+      digest TEXT, rules INTEGER, verdict TEXT NOT NULL, findings TEXT NOT NULL, files TEXT NOT NULL,
+      PRIMARY KEY (digest, rules)
     ) WITHOUT ROWID;
     CREATE TABLE inspection_place (
-      place TEXT PRIMARY KEY, skill TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL
+      place TEXT, rules INTEGER, skill TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL,
+      PRIMARY KEY (place, rules)
     ) WITHOUT ROWID;`,
 };
 
@@ -150,8 +154,8 @@ const FLUSH_MS = 50;
 
 type Database = Parameters<Parameters<ReturnType<typeof createCache>['use']>[0]>[0];
 
-const SELECT =
-  'SELECT place, skill, stamp, digest, verdict FROM json_each(?) JOIN inspection_place ON place = json_each.value';
+const SELECT = `SELECT place, skill, stamp, digest, verdict
+  FROM json_each(?) JOIN inspection_place ON place = json_each.value AND rules = ${RULES}`;
 
 interface Row extends Omit<InspectionEntry, 'skillDigest'> {
   /** The path; a column, so the name stays. */
@@ -166,14 +170,15 @@ function entryOf({ skill, stamp, digest, verdict }: Row): InspectionEntry {
 function readInspection(database: Database, digest: string): Inspection | undefined {
   const row = database
     .prepare<{ verdict: Inspection['verdict']; findings: string }>(
-      'SELECT verdict, findings FROM inspection WHERE digest = ?',
+      `SELECT verdict, findings FROM inspection WHERE digest = ? AND rules = ${RULES}`,
     )
     .get(digest);
   return row && { verdict: row.verdict, findings: JSON.parse(row.findings) as Inspection['findings'] };
 }
 
 function readFiles(database: Database, digest: string): ReadonlyMap<string, string> | undefined {
-  const row = database.prepare<{ files: string }>('SELECT files FROM inspection WHERE digest = ?').get(digest);
+  const select = `SELECT files FROM inspection WHERE digest = ? AND rules = ${RULES}`;
+  const row = database.prepare<{ files: string }>(select).get(digest);
   return row && new Map(JSON.parse(row.files) as [string, string][]);
 }
 
@@ -184,10 +189,10 @@ function emptyWhenFull(database: Database): void {
 
 function write(database: Database, rows: readonly Kept[]): void {
   const inspected = database.prepare(
-    'INSERT OR REPLACE INTO inspection (digest, verdict, findings, files) VALUES (?, ?, ?, ?)',
+    `INSERT OR REPLACE INTO inspection (digest, rules, verdict, findings, files) VALUES (?, ${RULES}, ?, ?, ?)`,
   );
   const entries = database.prepare(
-    'INSERT OR REPLACE INTO inspection_place (place, skill, stamp, digest, verdict) VALUES (?, ?, ?, ?, ?)',
+    `INSERT OR REPLACE INTO inspection_place (place, rules, skill, stamp, digest, verdict) VALUES (?, ${RULES}, ?, ?, ?, ?)`,
   );
   for (const { path, entry, inspection, files } of rows) {
     const { skillDigest, stamp, digest, verdict } = entry;
