@@ -65,7 +65,7 @@ export function seedsPage({ designs, lessons }: ReturnType<typeof readDesigns>):
     '',
     'What each of the five designs behind this registry promises, and what is here of it. Of a promise that is met only the promise stands here.',
     '**differently**: its purpose is met in another way. **in part**: a part is missing. **left out**: only rows that the document of the design',
-    'does not have. D: the row stands in the document, M: in the code of that system, L: in later code, A: in code that has moved elsewhere.',
+    'does not have. D: the row is in the document, M: in the code of that system, L: in later code, A: in code that has moved elsewhere.',
     '',
     'Each row that is not left out has a test: in the folder of the design below `test/seeds`, with a title that begins with the number of the row; other tests are named',
     'in its `rows.yaml`. `npm run seeds` writes this page from there, and a test compares them.',
