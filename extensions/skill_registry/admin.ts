@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { assertDataInRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens, nearestIds } from '../../lib/text/index.ts';
@@ -72,9 +72,10 @@ function readingFor(
   | 'hiddenTextProblems'
   | 'resolveRolePrompt'
   | 'readPolicies'
+  | 'mayGivePlainFile'
   | 'writePolicy'
 > {
-  const { catalog, config, grants, reading, root } = parts;
+  const { catalog, config, grants, heldSkills, reading, root } = parts;
   const snapshot = () => catalog.snapshot();
   let roles: RoleResolver | undefined;
   return {
@@ -99,6 +100,12 @@ function readingFor(
         sources: () => catalog.sources(),
         refresh: () => catalog.refresh(),
       }),
+    async mayGivePlainFile(path, bytes) {
+      const source = catalog.sources().find((one) => one.contains(path));
+      if (!source) return true;
+      const findings = await heldSkills.blocksIn(undefined, [{ path: relative(source.location, path), bytes }]);
+      return findings.length === 0;
+    },
     writePolicy: (path) => writePolicyOf(path, snapshot(), catalog.sources(), config.writes),
   };
 }

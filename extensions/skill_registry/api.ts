@@ -256,11 +256,19 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   writePolicy(path: string): WritePolicy | undefined;
   /**
    * The skill that each path belongs to, in the order of `paths`; undefined for a path in no skill, which may be read as a plain
-   * file. A tool that reads files calls this first, and reads files of a skill with `readBytes`.
+   * file (`mayGivePlainFile`). A tool that reads files calls this first, and reads files of a skill with `readBytes`.
    *
    * @param paths - Absolute, real; they need not exist.
    */
   readPolicies(paths: readonly string[], turn: TurnContext): Promise<readonly (ReadPolicy | undefined)[]>;
+  /**
+   * Whether an agent may be given a plain file, as `readPolicies` calls it. Below a source it is inspected by itself, because it may
+   * belong to a skill that cannot be loaded: false with a `block` finding.
+   *
+   * @param path - Absolute, real.
+   * @param bytes - The very bytes that are handed over.
+   */
+  mayGivePlainFile(path: string, bytes: Uint8Array): Promise<boolean>;
   /**
    * Identifies the registry on this machine: other processes with the same root and the same sources have the same value. An MCP
    * server gives it to its clients, so that no registry has itself as a source.

@@ -81,6 +81,7 @@ const change = (value: unknown, name: string): unknown => {
   const made = aFunction(value, name) as (present: string) => unknown;
   return (present: string) => wellFormedText(made(present), `the result of ${name}`);
 };
+const bytes = refine(anything, 'bytes', (value: unknown) => value instanceof Uint8Array);
 const limit = either('a number', integer, oneOf(Number.POSITIVE_INFINITY));
 const flagOrFunction = either('true, false or a function', bool, aFunction);
 const content = either('a text, null or a function', wellFormedText, oneOf(null), change);
@@ -262,6 +263,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   proposalEvidence: { proposalId: text },
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: neededTurn },
+  mayGivePlainFile: { path: text, bytes },
   instanceId: {},
   watchMode: {},
 };

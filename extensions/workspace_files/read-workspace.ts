@@ -27,8 +27,8 @@ export interface WorkspacePath {
 /**
  * Reads one file. A file of a skill is read as by `read_skill_resource`: only when this turn may see the skill, and with an event.
  *
- * @throws SKILL_NOT_FOUND in a source when the file does not exist, and also when this turn may not see it, so that a model cannot
- *   tell the difference. Else as `readContained`.
+ * @throws SKILL_NOT_FOUND in a source when the file does not exist, and also when this turn may not see it or it would be held, so
+ *   that a model cannot tell the difference. Else as `readContained`.
  */
 export async function readWorkspaceFile(
   location: WorkspacePath,
@@ -43,7 +43,11 @@ export async function readWorkspaceFile(
   const target = join(base, ...segments);
   assertNotReserved(target, location);
   const [policy] = await registry.admin.readPolicies([target], turn);
-  if (!policy) return withSameError(location, target, registry, () => readContained(base, below, maxBytes));
+  if (!policy) {
+    const bytes = withSameError(location, target, registry, () => readContained(base, below, maxBytes));
+    if (await registry.admin.mayGivePlainFile(target, bytes)) return bytes;
+    throw notVisible(shown);
+  }
   const slash = /\/\.?$/.test(below) ? '/' : '';
   const path = policy.path === 'SKILL.md' && slash === '' ? {} : { path: policy.path + slash };
   const countsAsLoad = (bytes: Uint8Array): boolean => {

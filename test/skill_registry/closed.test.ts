@@ -43,6 +43,7 @@ it('reads nothing any more once it is closed, and lets go of data/ when the scan
     embedSkills: () => registry.admin.embedSkills(),
     resolveRolePrompt: () => registry.admin.resolveRolePrompt('cook'),
     readPolicies: () => registry.admin.readPolicies([join(root, 'data/other/state.json')], {}),
+    mayGivePlainFile: () => registry.admin.mayGivePlainFile(join(root, 'skills/x'), Buffer.from('x')),
     writePolicy: () => registry.admin.writePolicy(join(root, 'data/other/state.json')),
     addSource: () => registry.addSource({ path: 'data' }),
     refresh: () => registry.refresh(),

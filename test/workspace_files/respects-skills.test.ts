@@ -2,6 +2,8 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
+import { exchangeAtEachOpening } from '../helpers/exchange.ts';
+import { attack } from '../helpers/held.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 import { type Workspace, workspace } from '../helpers/workspace.ts';
 
@@ -215,4 +217,30 @@ it('errors of the file tools carry codes and no path of the machine', async () =
   expect(errors.length).toBeGreaterThan(60);
   expect(errors.filter(({ code }) => code === 'TOOL_FAILED')).toEqual([]);
   expect(JSON.stringify(errors)).not.toContain(place.root);
+});
+
+it('gives no file with a block finding that lies in a source beside the skills that could be loaded', async () => {
+  const broken = '---\nname: [\n---\n';
+  const { root, call } = await workspace(
+    {
+      'skills/broken/SKILL.md': `${broken}MARKED ${attack(41)}`,
+      'skills/broken/times.md': `MARKED ${attack(42)}`,
+      'skills/no-skill/notes.md': `MARKED ${attack(43)}`,
+      'skills/bare.md': `MARKED ${attack(44)}`,
+      'skills/harmless/SKILL.md': `${broken}Harmless.`,
+    },
+    { validation: 'spec' },
+  );
+  for (const path of ['broken/SKILL.md', 'broken/times.md', 'no-skill/notes.md', 'bare.md']) {
+    const answer = await call('read_file', { path: `skills/${path}` }, ALL);
+    expect([path, JSON.stringify(answer)]).toEqual([path, expect.stringContaining('SKILL_NOT_FOUND')]);
+  }
+  expect(await call('read_file', { path: 'skills/harmless/SKILL.md' }, ALL)).toMatchObject({ success: true });
+  // What was read is what is judged.
+  exchangeAtEachOpening(join(root, 'skills/harmless/SKILL.md'), [
+    `${broken}MARKED ${attack(45)}`,
+    `${broken}Harmless.`,
+  ]);
+  const answer = await call('read_file', { path: 'skills/harmless/SKILL.md' }, ALL);
+  expect(JSON.stringify(answer)).not.toContain('MARKED');
 });
