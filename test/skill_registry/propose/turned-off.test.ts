@@ -41,6 +41,15 @@ it('tells the agent whose patch sets disable-model-invocation what follows, and 
   expect((await ask(opened, { content: TEA.replace('two', 'three') })).warning).toBeUndefined();
 });
 
+it('quotes nothing of the author in that warning', async () => {
+  const opened = await teaRegistry();
+  const line = LINE.replace('true', 'false # MARKED');
+  writeFileSync(join(opened.root, 'skills/tea/SKILL.md'), OFF.replace(LINE, line));
+  const { warning } = await ask(opened, { old_string: 'invocation: false', new_string: 'invocation: true' });
+  expect(warning).toContain('the whole line with its end');
+  expect(warning).not.toContain('MARKED');
+});
+
 it.each([
   ['the line', REMOVAL],
   ['the line without its end', { old_string: LINE.trimEnd(), new_string: '' }],
