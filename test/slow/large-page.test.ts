@@ -40,6 +40,7 @@ it.skipIf(COUNT === 0)(
       return { paths: answers.map((answer) => answer.replace(/[0-9a-f]{64}/, '<digest>')).sort(), bytes };
     };
     const whole = await readUntil(await readPage(page.url, cache), (one) => one.snapshot().skills.length === COUNT);
+    await whole.admin.inspectSkills();
     expect(problemsOf(whole)).toEqual([]);
     await whole.close();
     process.stderr.write(`first copy: ${page.answers.length} requests, ${asked().bytes} bytes\n`);
