@@ -1,11 +1,12 @@
 // Shows that the tests see faults in what guards a person's text, machine and secrets: each fault of faults.mjs is put into a copy of
-// the sources, as a replacement of text that occurs once, and the test named for it has to turn red.
-// Usage: npm run faults [-- <part of a title>]. Exit status 1 when one stays green, or shows nothing.
+// the sources, and the test named for it has to turn red.
+// Usage: npm run faults [-- <part of a title>[|<part of another>]]. Exit status 1 when one stays green, or shows nothing.
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { faults } from './faults.mjs';
+import { faults as described } from './faults.mjs';
+import { placeFault, readFunctions } from './operators.mjs';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Most of a short run is the start of one process. */
@@ -13,8 +14,7 @@ const COPIES = 2;
 /** A test that a fault makes wait for ever shows it as well, but late. */
 const MAX_MS = 600_000;
 
-const wanted = process.argv.slice(2).join(' ').toLowerCase();
-const chosen = faults.filter(({ title }) => title.toLowerCase().includes(wanted));
+const wanted = process.argv.slice(2).join(' ').toLowerCase().split('|');
 const folder = mkdtempSync(join(tmpdir(), 'skill-registry-faults-'));
 const children = new Set();
 process.on('exit', () => {
@@ -24,9 +24,14 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 const copies = Array.from({ length: COPIES }, (_, n) => copySources(join(folder, `${n}`)));
+// Some tests read dist/ when they are loaded.
+for (const copy of copies) await mustBuild(copy);
+const functions = readFunctions(ROOT, listed(['lib', 'kernel', 'extensions', 'cli']).filter(isCode));
+const titles = await listTests(copies[0]);
+const chosen = described.filter(isWanted).map(found);
 const rows = [];
 // What is found out at once is about all of them.
-const unusable = { ...notOnce(chosen), ...(await notCompiled(copies[0])), ...(await notGreen(copies[0])) };
+const unusable = { ...notFound(chosen), ...(await notCompiled(copies[0])), ...(await notGreen(copies[0])) };
 const left = [...chosen];
 await Promise.all(copies.map(work));
 print();
@@ -45,12 +50,12 @@ async function work(copy) {
 async function verdictOf(fault, copy) {
   const file = join(copy, fault.file);
   const sound = readFileSync(file, 'utf8');
-  writeFileSync(file, faulty(fault, sound));
+  writeFileSync(file, fault.text);
   try {
     const broken = fault.build && (await build(copy));
     if (broken) return `no verdict: ${broken}`;
-    const { tests, message } = await run(copy, fault.test, [fault.name]);
-    const ofFault = tests.filter(({ title }) => title.includes(fault.name));
+    const { tests, message } = await run(copy, fault.testFile, [fault.test]);
+    const ofFault = tests.filter(({ title }) => title.includes(fault.test));
     if (ofFault.some(({ status }) => status === 'failed')) return 'red';
     return ofFault.length > 0 ? 'green: no test sees it' : `no verdict: ${message}`;
   } finally {
@@ -59,14 +64,48 @@ async function verdictOf(fault, copy) {
   }
 }
 
-/** Faults whose text to replace does not occur once. */
-function notOnce(all) {
-  const wrong = all.flatMap(({ title, file, find, replace }) => {
-    const times = readFileSync(join(ROOT, file), 'utf8').split(find).length - 1;
-    if (times !== 1) return [[title, `the text to replace occurs ${times} times in ${file}`]];
-    return find === replace ? [[title, 'nothing is replaced']] : [];
-  });
-  return Object.fromEntries(wrong);
+function isWanted({ title }) {
+  return wanted.some((part) => title.toLowerCase().includes(part));
+}
+
+/** A fault with the file that it changes, the text of that file with the fault, and the file of its test; or with what is wrong. */
+function found(fault) {
+  try {
+    return { ...fault, ...placeFault(fault, functions), testFile: testFileOf(fault.test) };
+  } catch (error) {
+    return { ...fault, wrong: error.message };
+  }
+}
+
+/** @param title - A part of the title of a test, with those of its groups before it. */
+function testFileOf(title) {
+  const files = [...new Set(titles.filter((one) => one.title.includes(title)).map(({ file }) => file))];
+  if (files.length !== 1)
+    throw new Error(`${files.length} files have a test with this title: ${title} ${files.join(', ')}`);
+  return files[0];
+}
+
+/** The title and file of every test, fast and slow, as vitest lists them. */
+async function listTests(copy) {
+  const lists = [];
+  for (const config of ['vitest.config.ts', 'vitest.slow.config.ts']) {
+    const list = join(folder, `${config}.json`);
+    const { output } = await execute(copy, [
+      'node_modules/vitest/vitest.mjs',
+      'list',
+      '--config',
+      config,
+      `--json=${list}`,
+    ]);
+    if (!existsSync(list)) throw new Error(`vitest listed no tests: ${output.slice(-500)}`);
+    lists.push(...JSON.parse(readFileSync(list, 'utf8')));
+  }
+  return lists.map(({ name, file }) => ({ title: name.replaceAll(' > ', ' '), file: file.slice(copy.length + 1) }));
+}
+
+/** Faults whose code or test is not found once. */
+function notFound(all) {
+  return Object.fromEntries(all.flatMap(({ title, wrong }) => (wrong === undefined ? [] : [[title, wrong]])));
 }
 
 /**
@@ -76,10 +115,10 @@ function notOnce(all) {
 async function notCompiled(copy) {
   const beside = new Map();
   for (const [index, fault] of chosen.entries()) {
-    if (!fault.file.endsWith('.ts') || notOnce([fault])[fault.title]) continue;
+    if (fault.wrong !== undefined) continue;
     const file = fault.file.replace(/\.ts$/, `.fault-${index}.ts`);
     beside.set(file, fault.title);
-    writeFileSync(join(copy, file), faulty(fault, readFileSync(join(copy, fault.file), 'utf8')));
+    writeFileSync(join(copy, file), fault.text);
   }
   try {
     const compiler = ['node_modules/typescript/bin/tsc', '--pretty', 'false'];
@@ -96,16 +135,19 @@ async function notCompiled(copy) {
 /** Faults whose test does not pass without them. */
 async function notGreen(copy) {
   const found = {};
-  if (chosen.some(({ build: needed }) => needed)) for (const one of copies) await mustBuild(one);
-  const groups = [chosen.filter(({ test }) => !isSlow(test)), chosen.filter(({ test }) => isSlow(test))];
+  const usable = chosen.filter(({ wrong }) => wrong === undefined);
+  const groups = [
+    usable.filter(({ testFile }) => !isSlow(testFile)),
+    usable.filter(({ testFile }) => isSlow(testFile)),
+  ];
   for (const group of groups.filter(({ length }) => length > 0)) {
-    const files = [...new Set(group.map(({ test }) => test))];
-    const { tests, message } = await run(copy, files, [...new Set(group.map(({ name }) => name))]);
-    for (const { title, test, name } of group) {
-      const own = tests.filter((one) => one.file === test && one.title.includes(name));
+    const files = [...new Set(group.map(({ testFile }) => testFile))];
+    const { tests, message } = await run(copy, files, [...new Set(group.map(({ test }) => test))]);
+    for (const { title, test, testFile } of group) {
+      const own = tests.filter((one) => one.file === testFile && one.title.includes(test));
       const ran = own.filter(({ status }) => status === 'passed' || status === 'failed');
       if (ran.length === 0)
-        found[title] = `no test of this name runs in ${test}: ${message || 'it is skipped or missing'}`;
+        found[title] = `no test of this name runs in ${testFile}: ${message || 'it is skipped or missing'}`;
       else if (ran.some(({ status }) => status === 'failed')) found[title] = 'its test fails without the fault';
     }
   }
@@ -171,19 +213,23 @@ async function mustBuild(copy) {
 }
 
 /** What git knows and would take up, as it is in the working tree. */
+function listed(folders) {
+  const options = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders];
+  const names = execFileSync('git', options, { cwd: ROOT }).toString('utf8').split('\0');
+  return names.filter((file) => file !== '' && existsSync(join(ROOT, file)));
+}
+
+function isCode(file) {
+  return file.endsWith('.ts') && !file.endsWith('.d.ts');
+}
+
 function copySources(copy) {
-  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
-  for (const file of listed.toString('utf8').split('\0')) {
-    if (file === '' || !existsSync(join(ROOT, file))) continue;
+  for (const file of listed(['.'])) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
     cpSync(join(ROOT, file), join(copy, file), { verbatimSymlinks: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   return copy;
-}
-
-function faulty({ find, replace }, text) {
-  return text.replace(find, () => replace);
 }
 
 function isSlow(test) {
@@ -196,8 +242,8 @@ function print() {
     .sort((a, b) => order.get(a.fault.title) - order.get(b.fault.title))
     .map(({ fault, verdict, seconds }) => [
       fault.title,
-      fault.file,
-      `${fault.test}: ${fault.name}`,
+      `${fault.in} (${fault.file ?? 'not found'})`,
+      `${fault.testFile ?? ''}: ${fault.test}`,
       verdict,
       `${seconds} s`,
     ]);
