@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type RunResult, runCommand } from '../helpers/run-command.ts';
@@ -25,14 +25,12 @@ it('says of a skill that was changed here how it becomes what the lock says, and
   appendFileSync(join(root, 'skills/tea/SKILL.md'), 'Mine.\n');
   rmSync(join(root, 'skills/cup'), { recursive: true });
   const { stderr } = await run('verify');
-  expect(stderr).toMatch(/2 not as it says\nabsent: skill-registry add --frozen .*\ndrifted: .*rollback/);
-  const refused = await run('add', '--frozen', '--yes');
-  expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('skill-registry rollback tea REVISION') });
-  const { stdout } = await run('history', 'tea');
-  const [, installed = ''] = /^ +(\d+) .* installed /m.exec(stdout) ?? [];
-  expect(await run('rollback', 'tea', installed, '--yes')).toMatchObject({ status: 0 });
-  expect(await run('add', '--frozen', '--yes')).toMatchObject({ status: 0 });
+  expect(stderr).toMatch(/2 not as it says\nabsent: skill-registry add --frozen .*\ndrifted: .*move its folder away/);
+  const away = join(tempFolder(), 'tea');
+  renameSync(join(root, 'skills/tea'), away);
+  expect(await run('add', '--frozen', '--to', join(root, 'skills'), '--yes')).toMatchObject({ status: 0 });
   expect((await run('verify')).stderr).toBe('2 skill(s) in skills-lock.json, 0 not as it says\n');
+  expect(readFileSync(join(away, 'SKILL.md'), 'utf8')).toContain('Mine.');
 });
 
 it('says of a disabled skill that no agent is given it, and how that ends', async () => {

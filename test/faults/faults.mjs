@@ -18,8 +18,8 @@ import { waysBack } from './ways-back.mjs';
 /**
  * Faults in what guards a person's text, machine and secrets, and the test that sees each.
  *
- * title: what is wrong then. file: from the root of the repository. find: a text that occurs in it once. replace: what takes its
- * place. test: a file of tests; name: a part of the title of one of them. build: the test uses dist/.
+ * title: what is wrong then. in, and an operator: where, and what happens there (operators.mjs). test: a part of the title of one test,
+ * with those of its groups before it. build: the test uses dist/.
  */
 export const faults = [
   ...changes,

@@ -99,29 +99,24 @@ export const held = [
   },
   {
     title: 'A large skill has the verdict of files that lay there later',
-    file: `${TRUST}/inspect-files.ts`,
-    find: 'if (!found.kept) found = await readFiles(read, Number.POSITIVE_INFINITY, judged);',
-    replace:
-      'if (!found.kept) found = { ...(await readFiles(read, Number.POSITIVE_INFINITY, judged)), digest: found.digest };',
-    test: EXCHANGED_TESTS,
-    name: 'takes no verdict of what lay there later for a skill that is too large to be kept',
+    in: 'inspectFiles',
+    swap: [
+      'found = await readFiles(read, Number.POSITIVE_INFINITY, judged)',
+      'found = { ...(await readFiles(read, Number.POSITIVE_INFINITY, judged)), digest: found.digest }',
+    ],
+    test: 'takes no verdict of what lay there later for a skill that is too large to be kept',
   },
   {
     title: 'A verdict by the rules of another version counts',
-    file: `${TRUST}/inspections.ts`,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source.
-    find: 'SELECT verdict, findings FROM inspection WHERE digest = ? AND rules = ${RULES}',
-    replace: 'SELECT verdict, findings FROM inspection WHERE digest = ?',
-    test: 'test/skill_registry/trust/inspections.test.ts',
-    name: 'takes no verdict of another version of this package',
+    in: 'readInspection',
+    text: [' AND rules = ', ' OR rules = '],
+    test: 'takes no verdict of another version of this package',
   },
   {
     title: 'A file tool gives what nobody has inspected beside the skills that were loaded',
-    file: 'extensions/workspace_files/read-workspace.ts',
-    find: 'if (await registry.admin.mayGivePlainFile(target, bytes)) return bytes;',
-    replace: 'if (bytes) return bytes;',
-    test: 'test/workspace_files/respects-skills.test.ts',
-    name: 'gives no file with a block finding that lies in a source beside the skills',
+    in: 'readWorkspaceFile',
+    always: 'await registry.admin.mayGivePlainFile(target, bytes)',
+    test: 'gives no file with a block finding that lies in a source beside the skills',
   },
   {
     title: 'A person is shown a held text without a mark',
