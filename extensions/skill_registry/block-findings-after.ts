@@ -44,15 +44,15 @@ async function afterProposal({ catalog, changes, heldSkills }: Given, id: string
   const skill = kind === 'create' ? undefined : skillNamed(catalog.snapshot(), skillId);
   const name = nameOf(path);
   const others = skill ? (await heldSkills.filesOf(skill)).filter((file) => file.path !== name) : [];
-  const content = await proposedText(changes, id);
-  const changed = content === undefined ? [] : [{ path: name, bytes: Buffer.from(content) }];
+  const bytes = await textAfter(changes, id);
+  const changed = bytes === undefined ? [] : [{ path: name, bytes }];
   return heldSkills.blocksIn(skill, [...changed, ...others]);
 }
 
-/** Undefined for the removal of a file, which has no text. */
-async function proposedText({ proposals }: Given['changes'], id: string): Promise<string | undefined> {
+/** Undefined for the removal of a file, and where `approve` throws the reason. */
+async function textAfter({ proposals }: Given['changes'], id: string): Promise<Buffer | undefined> {
   try {
-    return (await proposals.text(id)).content;
+    return await proposals.textAfter(id);
   } catch (error) {
     if (isCodedError(error)) return undefined;
     throw error;

@@ -9,7 +9,7 @@ import { registryClosed } from './skill/errors.ts';
 
 /** As `OpenChanges`, but opened on first use, because most processes only read skills. */
 export interface Changes extends Pick<OpenChanges, Exclude<Doors, 'proposals'> | 'recover' | 'problems' | 'keep'> {
-  readonly proposals: Proposals;
+  readonly proposals: Proposals & Pick<OpenChanges['proposals'], 'textAfter'>;
   /** As `SkillRegistryAdmin.waitingProposals`, in a root that may be written. */
   waitingProposals(): Promise<number>;
   close(): Promise<void>;
@@ -22,8 +22,8 @@ const METHODS: {
   readonly [D in Doors]: Readonly<Record<Exclude<keyof OpenChanges[D], 'announce'>, true>>;
 } = {
   proposals: {
-    ...{ propose: true, import: true, list: true, get: true, text: true, edit: true, approve: true },
-    ...{ reject: true, recommend: true, purge: true, stats: true },
+    ...{ propose: true, import: true, list: true, get: true, text: true, textAfter: true, edit: true },
+    ...{ approve: true, reject: true, recommend: true, purge: true, stats: true },
   },
   history: { revisions: true, revision: true, read: true, diff: true, rollback: true, restore: true },
   management: { create: true, add: true, write: true, repair: true, remove: true },

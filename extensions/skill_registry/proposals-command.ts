@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
@@ -41,9 +42,9 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const { id: whole, version } = proposal;
         const key = `${by} ${whole}`;
         const shown = seen.get(key);
-        // Only what was shown to this person is decided.
-        if (shown?.version !== version) {
-          const blocks = await admin.blockFindingsAfter({ proposalId: whole });
+        const blocks = await admin.blockFindingsAfter({ proposalId: whole });
+        // Only what was shown to this person is decided. An approval is merged with what has changed in the skill since.
+        if (shown?.version !== version || !isDeepStrictEqual(shown.blocks, blocks)) {
           seen.set(key, { version, blocks });
           const next = action === 'approve' ? howToApprove(proposal, blocks) : 'Type the same again to reject it.';
           return print(`${await shownText(admin, proposal, blocks)}\n\nNothing is decided yet. ${next}`);

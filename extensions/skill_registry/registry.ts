@@ -143,11 +143,11 @@ const isPending = ({ heldBecause }: Skill): boolean => heldBecause === NOT_INSPE
 
 function changesOf(parts: Parts): Part<'history' | 'origin' | 'proposals'> {
   const { changes, hooks } = parts;
+  const { textAfter: _, onArrival, ...proposals } = changes.proposals;
   return {
     proposals: {
-      ...changes.proposals,
-      onArrival: (listener) =>
-        changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
+      ...proposals,
+      onArrival: (listener) => onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: changes.history,
     origin: { ...changes.origin, publish: publishOf(parts) },

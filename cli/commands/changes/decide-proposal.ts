@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
@@ -51,7 +52,11 @@ export async function showBlockFindings(
   return blocks;
 }
 
-/** Approves exactly what was shown, allows the findings that were shown with it, and prints both results. */
+/**
+ * Approves exactly what was shown, allows the findings that were shown with it, and prints both results.
+ *
+ * @throws SHOWN_CHANGED for other findings: somebody has changed the skill since, and the approval would be merged with that.
+ */
 export async function approveShown(
   registry: SkillRegistry,
   { id, version, ...proposal }: Proposal,
@@ -59,6 +64,10 @@ export async function approveShown(
   actor: Actor,
   terminal: Terminal,
 ): Promise<DecidedProposal> {
+  if (!isDeepStrictEqual(await registry.admin.blockFindingsAfter({ proposalId: id }), blocks)) {
+    const message = `What an inspection finds in "${proposal.skillId}" has changed since it was shown. Nothing was decided. Look at it again: skill-registry proposals show ${id}`;
+    throw new CodedError('SHOWN_CHANGED', message);
+  }
   const decision = await registry.proposals.approve(id, { ...actor, version });
   const heldBecause = await registry.admin.allowShown(decision.skillId, blocks, actor);
   const { proposalId, skillId, revision, merged } = decision;

@@ -26,12 +26,14 @@ import type {
   Proposals,
 } from '../propose/types.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { withPresentState } from './apply-or-stale.ts';
+import { comparePresent, withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
 import { purge } from './purge.ts';
 
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
+  /** The file as an approval would leave it now, merged with later changes; undefined when it is removed, or nothing applies. */
+  textAfter(id: string): Promise<Buffer | undefined>;
   /** Calls the listeners for proposals of other processes since the last call. The first call only stores the newest one. */
   announce(): void;
 }
@@ -101,6 +103,10 @@ export function createProposals(
       return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
     },
     text: (id) => proposedText(context, id),
+    async textAfter(id) {
+      const plan = comparePresent(context, writer.database(), rowOf(writer.database(), id));
+      return 'stale' in plan ? undefined : (plan.after ?? undefined);
+    },
     edit: (id, change) => edit(context, id, change),
     approve: (id, actor) => approve(context, id, actor),
     reject: (id, actor) => reject(context, id, actor),
