@@ -34,6 +34,24 @@ export const proposals = [
     test: 'offers no approval of what does not apply any more',
   },
   {
+    title: 'An attack that a merge makes is not looked for',
+    in: 'afterProposal',
+    swap: ['await textAfter(changes, id)', 'Buffer.from((await changes.proposals.text(id)).content)'],
+    test: 'asks for the id of the skill when two halves that look harmless become an attack as they are merged',
+  },
+  {
+    title: 'The command approves what became an attack while it asked',
+    in: 'approveShown',
+    never: '!isDeepStrictEqual(await registry.admin.blockFindingsAfter({ proposalId: id }), blocks)',
+    test: 'approves nothing when the other half of an attack comes while the person is asked',
+  },
+  {
+    title: 'A conversation approves what became an attack since it was shown',
+    in: 'proposalsCommand.execute',
+    never: '!isDeepStrictEqual(shown.blocks, blocks)',
+    test: 'shows a proposal in a conversation again when the other half of an attack has come since',
+  },
+  {
     title: 'One key approves an attack in the walk',
     in: 'proposalThatWaits.show.act',
     swap: ['isAttack', "isAttack && id === ''"],
