@@ -124,10 +124,15 @@ function putInEffect(rootDir: string, { name, files }: HeldExtension): void {
   const waiting = makeHeldFolder(rootDir);
   try {
     writeContained(waiting, markerPath(name), JSON.stringify(files.map(replacementOf)), { own: true });
-    for (const { path, after } of files) {
+    for (const { path, before, after } of files) {
       // An earlier approval may have left this file because it could not remove it.
       deleteKept(activeFolder, name, path);
-      writeContained(activeFolder, `${name}/${path}`, after, { keep: posix.basename(keptPath(path)) });
+      const keep = posix.basename(keptPath(path));
+      writeContained(activeFolder, `${name}/${path}`, after, { keep });
+      const kept = readIfThere(activeFolder, `${name}/${keptPath(path)}`, false);
+      if (kept === null || before?.equals(kept)) continue;
+      renameContained(activeFolder, `${name}/${keptPath(path)}`, posix.basename(path));
+      throw extensionChanged(name, `extensions/${name}/${path} was changed meanwhile`);
     }
     // From here on the approval is in effect.
     renameContained(waiting, markerPath(name), posix.basename(approvedPath(name)), { own: true });

@@ -16,7 +16,15 @@ import {
   writeHeldRecord,
 } from './held-extensions.ts';
 import { underHeldLock } from './held-lock.ts';
-import { heldFolder, isHalfApproved, makeFolder, makeHeldFolder, markerPath } from './writable-extension.ts';
+import {
+  assertAgentMayWrite,
+  HELD,
+  heldFolder,
+  isHalfApproved,
+  makeFolder,
+  makeHeldFolder,
+  markerPath,
+} from './writable-extension.ts';
 
 /**
  * Undoes every approval of an approved root that was interrupted, and deletes what one has left that was interrupted after it took
@@ -75,17 +83,16 @@ export function undoApproval(rootDir: string, name: string, files: readonly Held
   try {
     const marker = readIfThere(waiting, markerPath(name), true);
     if (marker === null) return;
+    assertAgentMayWrite(rootDir, name);
     for (const one of JSON.parse(marker.toString('utf8')) as readonly Replacement[]) {
-      // The marker may have come with the root, and any file may stand in it: only files that wait are restored.
-      if (readIfThere(waiting, `${name}/files/${one.path}`, true) === null) continue;
       const before = files.find(({ path }) => path === one.path)?.before;
-      restoreFile(live, name, one, before ?? undefined);
+      restoreFile(live, waiting, name, one, before ?? undefined);
       deleteKept(live, name, one.path);
     }
     removeContained(waiting, markerPath(name), { own: true });
   } catch (error) {
     const first = cause === undefined ? '' : `${describeError(cause)} `;
-    const reason = `${first}The approval cannot be undone (${describeError(error)}), so part of it is in its files, and nothing of it is loaded. Correct that, then revoke the extension`;
+    const reason = `${first}The approval cannot be undone (${describeError(error)}), so part of it is in its files, and nothing of it is loaded. Correct that, or write into its files what you want and remove data/${HELD}/${markerPath(name)}; then approve or revoke it`;
     throw writeFailed(`extensions/${name}`, reason, error);
   }
 }
@@ -125,21 +132,33 @@ function approvedFiles(rootDir: string, name: string): readonly HeldFile[] {
   }
 }
 
+/**
+ * Restores a file that the approval has replaced. It stays when somebody has changed it since.
+ *
+ * @throws EXTENSION_CHANGED when nothing tells which text is meant: the replaced file is kept, and one of the two was changed.
+ */
 function restoreFile(
   live: string,
+  waiting: string,
   name: string,
   { path, before, after }: Replacement,
   bytes: Buffer | undefined,
 ): void {
-  const now = readIfThere(live, `${name}/${path}`, false);
-  // It was not replaced, or somebody has changed it since.
-  if (now === null || before === after || hexDigestOf(now) !== after) return;
-  if (before === null) {
-    removeContained(live, `${name}/${path}`);
-    return;
-  }
-  const kept = readIfThere(live, `${name}/${keptPath(path)}`, false);
-  if (kept && hexDigestOf(kept) !== before) throw extensionChanged(name, `${keptPath(path)} is not what was there`);
-  if (bytes && !kept) writeContained(live, `${name}/${path}`, bytes);
-  else renameContained(live, `${name}/${keptPath(path)}`, posix.basename(path));
+  const [file, kept] = [`${name}/${path}`, `${name}/${keptPath(path)}`];
+  const now = readIfThere(live, file, false);
+  const digest = now && hexDigestOf(now);
+  if (digest === before || before === after) return;
+  const old = readIfThere(live, kept, false);
+  const advice = old
+    ? `Move extensions/${kept} over extensions/${file} to have the text from before, or write into it what you want and remove extensions/${kept}.`
+    : `Remove extensions/${file}, or write into it what you want.`;
+  if (old && hexDigestOf(old) !== (digest === after ? before : digest))
+    throw extensionChanged(name, `extensions/${file} was changed while it was approved`, advice);
+  if (now === null || hexDigestOf(now) !== after) return;
+  // The marker may have come with the root, and any file may stand in it: only files that wait are restored.
+  if (readIfThere(waiting, `${name}/files/${path}`, true) === null)
+    throw extensionChanged(name, `the text of extensions/${file} does not wait any more`, advice);
+  if (before === null) removeContained(live, file);
+  else if (bytes && !old) writeContained(live, file, bytes);
+  else renameContained(live, kept, posix.basename(path));
 }

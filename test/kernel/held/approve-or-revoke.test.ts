@@ -106,7 +106,12 @@ it('takes back nothing that a person has written into an approval that was left 
   mend();
   const files = ['a.ts', 'deep/b.ts'].map((path) => join(root, 'extensions/box', path));
   for (const file of files) writeFileSync(file, 'by hand');
-  revokeExtension({ dir: root, trusted: true }, 'box');
+  const revoke = () => revokeExtension({ dir: root, trusted: true }, 'box');
+  // Nothing tells whether the person still wants the text from before.
+  expect(revoke).toThrow(/a\.ts was changed while it was approved/);
+  const box = readdirSync(join(root, 'extensions/box'));
+  unlinkSync(join(root, 'extensions/box', box.find((name) => name.startsWith('.approving-')) ?? ''));
+  revoke();
   expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(['by hand', 'by hand']);
 });
 
@@ -175,9 +180,14 @@ it('a mark that came with the root takes nothing that does not wait', () => {
     'data/.held/box/notes/b.ts': '{ "base": null, "by": "agent:x" }',
     'data/.held/box/approving': JSON.stringify([{ path: 'notes.txt', before: null, after: sha256('precious') }]),
   });
-  expect(revokeExtension({ dir: root, trusted: true }, 'box')).toBeUndefined();
+  const revoke = () => revokeExtension({ dir: root, trusted: true }, 'box');
+  expect(revoke).toThrow(
+    /notes\.txt does not wait any more\. Remove extensions\/box\/notes\.txt.*remove data\/\.held\/box\/approving/s,
+  );
   expect(readFileSync(join(root, 'extensions/box/notes.txt'), 'utf8')).toBe('precious');
-  expect(existsSync(join(root, 'data/.held/box/approving'))).toBe(false);
+  unlinkSync(join(root, 'data/.held/box/approving'));
+  expect(revoke()).toBeUndefined();
+  expect(readFileSync(join(root, 'extensions/box/notes.txt'), 'utf8')).toBe('precious');
 });
 
 it.each([

@@ -1,12 +1,30 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { approveExtension, heldExtension, holdExtensionFile, revokeExtension } from '../../../kernel/host.ts';
+import {
+  approveExtension,
+  heldExtension,
+  holdExtensionFile,
+  revokeExtension,
+  undoApprovals,
+} from '../../../kernel/host.ts';
 import { isTemporaryName } from '../../../lib/files/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { approveAndDie, versionsLoaded, waitingCode } from '../../helpers/half-approved.ts';
 import { runCommand } from '../../helpers/run-command.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
 
 /** Without what a killed process may leave for an hour. */
@@ -160,4 +178,84 @@ it('is not approved by the digest of another difference with the same new text',
     expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
   );
   expect(readFileSync(join(root, 'extensions/box/a.ts'), 'utf8')).toBe('something else');
+});
+
+/** In the folder of the extension: what the approval has kept of `a.ts`. */
+function keptIn(root: string): string {
+  const box = join(root, 'extensions/box');
+  return join(box, readdirSync(box).find((name) => name.startsWith('.approving-')) ?? 'none');
+}
+
+it.each([
+  ['which the person restores', (root: string) => renameSync(keptIn(root), join(root, 'extensions/box/a.ts')), ['old']],
+  ['which the person keeps', (root: string) => rmSync(keptIn(root)), ['new', 'old']],
+])(
+  'undoes nothing of a replaced file that a person has edited since, runs neither half, and keeps both texts: %s',
+  async (_title, decide, versions) => {
+    const { root } = await halfApproved();
+    const edited = `${readFileSync(join(root, 'extensions/box/a.ts'), 'utf8')}// by hand\n`;
+    writeFileSync(join(root, 'extensions/box/a.ts'), edited);
+    expect(await versionsLoaded(root)).toEqual([]);
+    const { stderr } = await runCommand(['extensions', 'revoke', 'box', '--root', root]);
+    expect(stderr).toContain(`Move extensions/box/${basename(keptIn(root))} over extensions/box/a.ts`);
+    expect(readFileSync(join(root, 'extensions/box/a.ts'), 'utf8')).toBe(edited);
+    expect(readFileSync(keptIn(root), 'utf8')).toContain('old');
+    decide(root);
+    expect([...(await versionsLoaded(root))].sort()).toEqual(versions);
+  },
+);
+
+it('loads nothing of what was killed halfway when the text that waits is gone', async () => {
+  const { root, before, live } = await halfApproved();
+  rmSync(join(root, 'data/.held/box/files/a.ts'));
+  expect(await versionsLoaded(root)).toEqual([]);
+  renameSync(keptIn(root), join(root, 'extensions/box/a.ts'));
+  expect(await versionsLoaded(root)).toEqual(['old']);
+  expect(live()).toEqual(before);
+});
+
+it.each(['a.ts', 'c.ts'])('keeps what a person writes into %s while the approval writes it', (path) => {
+  const { root, digest } = waitingCode();
+  const file = join(root, 'extensions/box', path);
+  const { renameSync: rename } = fs;
+  onTestFinished(() => {
+    fs.renameSync = rename;
+    syncBuiltinESMExports();
+  });
+  fs.renameSync = (from, to) => {
+    rename(from, to);
+    // The marker is the first file, after everything was read.
+    if (String(to).endsWith('/approving')) writeFileSync(file, 'by hand');
+  };
+  syncBuiltinESMExports();
+  expect(() => approveExtension({ dir: root, trusted: true }, 'box', digest)).toThrow(/was changed.*still waits/s);
+  expect(readFileSync(file, 'utf8')).toBe('by hand');
+  expect(readFileSync(join(root, 'extensions/box/main.ts'), 'utf8')).toContain('old');
+});
+
+it.each([
+  ['../box2/precious.ts', 0, []],
+  ['/etc/hostname', 0, ['old']],
+  ['link/precious.ts', 0, []],
+  ['precious.ts', 0, []],
+  ['a.ts', 20_000_000, []],
+])('removes nothing because of a marker that names %s', async (path, spaces, versions) => {
+  const { root } = waitingCode();
+  mkdirSync(join(root, 'extensions/box2'));
+  symlinkSync('../box2', join(root, 'extensions/box/link'));
+  for (const file of ['box2/precious.ts', 'box/precious.ts']) writeFileSync(join(root, 'extensions', file), 'precious');
+  const found = filesIn(root);
+  const after = createHash('sha256').update('precious').digest('hex');
+  const marker = `${JSON.stringify([{ path, before: null, after }])}${' '.repeat(spaces)}`;
+  writeFileSync(join(root, 'data/.held/box/approving'), marker);
+  expect(await versionsLoaded(root)).toEqual(versions);
+  expect(filesIn(root)).toEqual(found);
+});
+
+it('undoes nothing in the extensions of the package itself', () => {
+  const root = tempFolder({
+    'data/.held/skill_review/approving': JSON.stringify([{ path: 'none.ts', before: null, after: '0'.repeat(64) }]),
+  });
+  symlinkSync(join(import.meta.dirname, '../../../extensions'), join(root, 'extensions'));
+  expect(undoApprovals(root).get('skill_review')).toMatch(/belongs to the package itself/);
 });
