@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { basename, join, parse } from 'node:path';
-import { readNamedFile } from '../../lib/files/index.ts';
+import { basename, join, parse, relative, sep } from 'node:path';
+import { readNamedFile, realPathOf } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { agentNotFound, agentUnavailable } from '../errors.ts';
 import { isHalfApproved } from '../held/writable-extension.ts';
@@ -32,7 +32,12 @@ export interface Discovery {
  */
 export function findExtensions(rootDir: string, trusted: boolean): Discovery {
   const folder = trusted ? join(rootDir, 'extensions') : undefined;
-  const isHalf = (name: string): boolean => isHalfApproved(rootDir, name);
+  // A person may have made a link to a folder of another name.
+  const isHalf = (name: string): boolean => {
+    const real = realPathOf(join(rootDir, 'extensions', name));
+    const target = real && relative(realPathOf(join(rootDir, 'extensions')) ?? '', real).split(sep)[0];
+    return [name, target ?? name].some((one) => isHalfApproved(rootDir, one));
+  };
   return discoverExtensions(builtExtensions(), folder, join(packageRoot(), 'extensions'), isHalf);
 }
 

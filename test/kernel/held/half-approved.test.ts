@@ -233,6 +233,14 @@ it.each(['a.ts', 'c.ts'])('keeps what a person writes into %s while the approval
   expect(readFileSync(join(root, 'extensions/box/main.ts'), 'utf8')).toContain('old');
 });
 
+it('loads nothing of what was killed halfway through a link that leads into it', async () => {
+  const { root } = await halfApproved();
+  symlinkSync('box', join(root, 'extensions/alias'));
+  expect(await versionsLoaded(root, false)).toEqual([]);
+  writeFileSync(join(root, 'data/.held/box/approving'), '{');
+  expect(await versionsLoaded(root)).toEqual([]);
+});
+
 it.each([
   ['../box2/precious.ts', 0, []],
   ['/etc/hostname', 0, ['old']],
