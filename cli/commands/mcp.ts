@@ -4,6 +4,7 @@ import type { SkillMcpDoor } from 'skill-registry/mcp';
 import { workflowOption } from '../../extensions/skill_registry/host.ts';
 import { createSecrets, declaredTurn } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
+import { aborted } from '../../lib/waiting/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
@@ -87,10 +88,7 @@ async function listen(
   if (options.json) printJson(terminal, { url: serving.url });
   else terminal.out(`${serving.url}\n`);
   if (terminal.terminal) terminal.err('MCP clients connect to this address. Ctrl+C ends it.\n');
-  await new Promise<void>((resolve) => {
-    stop.addEventListener('abort', () => resolve(), { once: true });
-    if (stop.aborted) resolve();
-  });
+  await aborted(stop);
   await serving.close();
 }
 

@@ -1,5 +1,6 @@
 import { declaredTurns, isHeldInRoot, undoApprovals } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
+import { aborted } from '../../lib/waiting/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
@@ -31,10 +32,7 @@ export async function review(options: ReviewPageOptions, terminal: Terminal): Pr
     if (options.json) printJson(terminal, { url: serving.url });
     else terminal.out(`${serving.url}\n`);
     printLine(`Open this address in a browser on this machine. Decisions are made as ${by}. Ctrl+C ends it.`);
-    await new Promise<void>((resolve) => {
-      stop.addEventListener('abort', () => resolve(), { once: true });
-      if (stop.aborted) resolve();
-    });
+    await aborted(stop);
     await serving.close();
   } finally {
     await registry.close();

@@ -1,9 +1,8 @@
-import type { Server } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { isIP } from 'node:net';
 import { createMcpHandler, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
 import { bearerAuth } from 'hono/bearer-auth';
+import { atMost, GRACE_MS, serve } from '../../lib/serving/index.ts';
 import type { SkillMcpDoor } from './door.ts';
 import { listenFailed, tokenMissing } from './errors.ts';
 
@@ -38,8 +37,6 @@ export interface HttpServing {
 export const MCP_PATH: string = '/mcp';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
-/** How long closing waits for running requests, in milliseconds. */
-const GRACE_MS = 1_000;
 
 /** As `serveHttp` of the door says, which loads this when it is called. */
 export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
@@ -71,39 +68,34 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
     return refuse(500, 'The request failed.');
   });
 
-  const milliseconds = requestSeconds * 1000;
-  const limits = { requestTimeout: milliseconds, headersTimeout: milliseconds, connectionsCheckingInterval: 1000 };
-  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: limits }) as Server;
-  await listen(server, host, port);
-  // For example when the process has no free file descriptors: new connections fail then.
-  server.on('error', onError);
+  const served = await serve({
+    fetch: app.fetch,
+    host: host.replace(/^\[|\]$/g, ''),
+    port,
+    requestSeconds,
+    onError,
+  }).catch((error: unknown) => {
+    throw listenFailed(host, port, error);
+  });
   const unsubscribe = door.onListChanged(({ resources, prompts }) => {
     if (resources) handler.notify.resourcesChanged();
     if (prompts) handler.notify.promptsChanged();
   });
-  let closing: Promise<void> | undefined;
   return {
-    url: `http://${hostName(host)}:${(server.address() as AddressInfo).port}${MCP_PATH}`,
+    url: `http://${hostName(host)}:${served.port}${MCP_PATH}`,
     async status() {
       const connections = await new Promise<number>((resolve, reject) =>
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+        served.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
       );
       const { listenerCount = 0 } = handler.bus as { listenerCount?: number };
       return { connections, subscriptions: listenerCount };
     },
-    close() {
-      closing ??= (async () => {
+    close: () =>
+      served.close(async () => {
         unsubscribe();
-        const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-        await Promise.race([Promise.allSettled(answering), pause(GRACE_MS)]);
+        await atMost(GRACE_MS, Promise.allSettled(answering));
         await handler.close();
-        server.closeIdleConnections();
-        await Promise.race([closed, pause(GRACE_MS)]);
-        server.closeAllConnections();
-        await closed;
-      })();
-      return closing;
-    },
+      }),
   };
 }
 
@@ -155,19 +147,4 @@ async function withinSeconds(answer: Promise<Response>, seconds: number): Promis
   } finally {
     clearTimeout(timer);
   }
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error): void => reject(listenFailed(host, port, error));
-    server.once('error', onError);
-    server.listen(port, host.replace(/^\[|\]$/g, ''), () => {
-      server.off('error', onError);
-      resolve();
-    });
-  });
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

@@ -6,6 +6,7 @@ import {
   type TurnContext,
   z,
 } from 'skill-registry/kernel';
+import { aborted } from '../../lib/waiting/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { createSkillMcpDoor } from './door.ts';
 import { invalidArgument, TOKEN_NAME } from './errors.ts';
@@ -77,13 +78,6 @@ function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext
     throw new CodedError('AGENT_NOT_FOUND', `The config of skill_mcp names no agent "${agent}". Agents: ${known}.`);
   }
   return { channelId: 'skill_mcp', agentId: agent, ...(found.usesSkills ? { boundSkills: found.usesSkills } : {}) };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (signal.aborted) resolve();
-  });
 }
 
 /** The `config:` block of the manifest; docs/configuration.md explains every key. */

@@ -8,6 +8,7 @@ import {
 } from 'skill-registry/kernel';
 import { isHeldInRoot, isOwnCheckout } from '../../kernel/host.ts';
 import { openTrust } from '../../lib/trust/index.ts';
+import { aborted } from '../../lib/waiting/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { type ReviewServing, serveReview } from './server.ts';
@@ -67,13 +68,6 @@ function isApproved(root: string): boolean {
 
 function turnOf({ id, usesSkills }: ReturnType<ExtensionContext['kernel']['agents']>[number]): TurnContext {
   return { agentId: id, ...(usesSkills ? { boundSkills: usesSkills } : {}) };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (signal.aborted) resolve();
-  });
 }
 
 const schema = z.strictObject({ port: z.int().min(0).max(65_535) });

@@ -1,7 +1,5 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
 import { createMarkdownReader } from '../../lib/markdown/index.ts';
+import { serve } from '../../lib/serving/index.ts';
 import { createApp } from './app.ts';
 import { invalidArgument, listenFailed } from './errors.ts';
 import { createGuard } from './guard.ts';
@@ -37,30 +35,18 @@ export async function serveReview(options: ReviewServerOptions): Promise<ReviewS
   const review: Review = { ...given, markdown, changed: live.changed, count: live.count };
   const guard = createGuard();
   const app = createApp(review, guard, live, onError);
-  const limits = { requestTimeout: 30_000, headersTimeout: 30_000, connectionsCheckingInterval: 1000 };
-  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: limits }) as Server;
-  await listen(server, port).catch((error: unknown) => {
+  const served = await serve({ fetch: app.fetch, host: '127.0.0.1', port, onError }).catch((error: unknown) => {
     live.close();
-    throw error;
+    throw listenFailed(port, error);
   });
-  server.on('error', onError);
-  const { port: taken } = server.address() as AddressInfo;
-  guard.listensOn(taken);
-  let closing: Promise<void> | undefined;
+  guard.listensOn(served.port);
   return {
-    url: `http://127.0.0.1:${taken}${guard.entrance}`,
-    close() {
-      closing ??= (async () => {
-        const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    url: `http://127.0.0.1:${served.port}${guard.entrance}`,
+    close: () =>
+      served.close(() => {
         live.close();
         markdown.close();
-        server.closeIdleConnections();
-        await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())]);
-        server.closeAllConnections();
-        await closed;
-      })();
-      return closing;
-    },
+      }),
   };
 }
 
@@ -68,17 +54,3 @@ export async function serveReview(options: ReviewServerOptions): Promise<ReviewS
 
 /** As in the name of every actor. */
 const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-
-/** How long closing waits for running requests, in milliseconds. */
-const GRACE_MS = 1_000;
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error): void => reject(listenFailed(port, error));
-    server.once('error', onError);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', onError);
-      resolve();
-    });
-  });
-}

@@ -32,3 +32,11 @@ export function abortAfter(ms: number, ...others: readonly (AbortSignal | undefi
   setTimeout(expire, ms).unref();
   return signal;
 }
+
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+}

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type * as Chokidar from 'chokidar';
 import { describeError } from 'skill-registry/kernel';
 import { isPrivateName, isReserved } from '../../../lib/files/index.ts';
+import { aborted } from '../../../lib/waiting/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Catalog } from './catalog.ts';
 
@@ -80,9 +81,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
     const rest = events ? Math.min((user + system) / 1000 / MAX_SHARE, MAX_REST_MS) : 0;
     if (!signal.aborted) poll = setTimeout(look, Math.max(intervalMs, rest));
   }
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await aborted(signal);
   unsubscribe();
   clearTimeout(poll);
   await endEvents();

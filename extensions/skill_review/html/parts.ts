@@ -51,6 +51,44 @@ export function note(text: Piece, kind: 'done' | 'warn' | 'block' = 'done'): Htm
   return html`<div class="note ${kind}" role="status">${text}</div>`;
 }
 
+/** A field for the reason of a decision. @param id - Unique on the page. */
+export function reasonField(id = 'reason', label = 'Reason, for people who ask later'): Html {
+  return html`<label for="${id}">${label}</label><input id="${id}" name="reason" maxlength="2000" autocomplete="off">`;
+}
+
+/** The note of a refusal. @param what - What did not happen: `changed`. */
+export function refusal(refused: { readonly message: string } | undefined, what: string): Html | '' {
+  return refused ? note(html`<p><b>Nothing was ${what}.</b> ${refused.message}</p>`, 'block') : '';
+}
+
+export type Cell = string | number | Html;
+
+/** A table that scrolls where it is too wide. The first cell names the row. @param kind - Its class. */
+export function table(
+  title: string,
+  header: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  kind: '' | 'fit' = '',
+): Html {
+  const isNumber = (cell: Cell | undefined): boolean => typeof cell === 'number' || /^\d+ %$/.test(String(cell));
+  const classOf = (cell: Cell | undefined): Html | '' => (isNumber(cell) ? html` class="number"` : '');
+  const head = header.map((text, at) => {
+    if (text !== '') return html`<th scope="col"${classOf(rows[0]?.[at])}>${text}</th>`;
+    return kind === 'fit' ? html`<td class="bars"></td>` : html`<td></td>`;
+  });
+  const body = rows.map(([name = '', ...cells]) => {
+    const rest = cells.map(
+      (cell) => html`<td${classOf(cell)}>${typeof cell === 'number' ? formatNumber(cell) : cell}</td>`,
+    );
+    return html`<tr><th scope="row"${classOf(name)}>${name}</th>${rest}</tr>
+`;
+  });
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${title}"><table${kind ? html` class="${kind}"` : ''}>
+<thead><tr>${head}</tr></thead>
+<tbody>${body}</tbody>
+</table></div>`;
+}
+
 /** A number with commas between thousands. */
 export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');

@@ -1,6 +1,5 @@
 import type { SkillList, SkillVisibility, TokenCounts } from '../../skill_registry/api.ts';
-import { actorOf } from '../decide.ts';
-import { fieldsOf } from '../form-fields.ts';
+import { actorOf, fieldsOf } from '../forms.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { form, formatNumber, hiddenField, levelTag, plural, skillAddress, tag } from '../html/parts.ts';

@@ -1,12 +1,11 @@
 import { heldOfRoot } from '../../../kernel/host.ts';
 import { type Decision, describeSubject, openTrust } from '../../../lib/trust/index.ts';
 import type { UsedSource } from '../../skill_registry/api.ts';
-import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { invalidArgument } from '../errors.ts';
-import { fieldsOf } from '../form-fields.ts';
+import { actorOf, fieldsOf, isRefused, orRefusal } from '../forms.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { form, formatTime, hiddenField, note, plural } from '../html/parts.ts';
+import { form, formatTime, hiddenField, note, plural, reasonField, table } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
 /** The decisions on this machine, with person and reason; and whether this root and its sources are approved. */
@@ -51,7 +50,7 @@ ${rootPart(context, review, trust.allows('root', review.root))}
 <h2>Where its skills come from</h2>
 ${isRefused(sources) ? note(html`<p>${sources.refused.message}</p>`, 'warn') : sourcesPart(context, sources)}
 <h2>What was decided on this machine</h2>
-${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : table(decisions.slice(0, MAX_SHOWN))}
+${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : decisionTable(decisions.slice(0, MAX_SHOWN))}
 ${decisions.length > MAX_SHOWN ? html`<p class="quiet">The newest ${MAX_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry trust list has all.</p>` : ''}`;
   return context.html(page(context, review, { title: 'Decisions', at: 'inbox', main }));
 }
@@ -61,7 +60,8 @@ function rootPart(context: ReviewContext, { root }: Review, isAllowed: boolean):
   const what = isAllowed
     ? 'Approved: its extensions, packages, addresses and .env take effect.'
     : 'Not approved: its extensions, packages, addresses and .env have no effect.';
-  const wouldTake = held.length > 0 ? html`<p>With a yes this takes effect: ${held.join('; ')}</p>` : '';
+  const wouldTake =
+    held.length > 0 ? html`<p>When the root is approved, this takes effect: ${held.join('; ')}</p>` : '';
   return html`<p><code>${root}</code></p><p>${what}</p>${wouldTake}
 ${decide(context, `/decisions/root/${isAllowed ? 'revoke' : 'allow'}`, isAllowed ? 'Revoke this root' : 'Approve this root', { id: 'root', about: 'this root' })}
 <p class="quiet">What runs now uses this after its next start.</p>`;
@@ -73,11 +73,11 @@ function sourcesPart(context: ReviewContext, sources: readonly UsedSource[]): Ht
     const isRevoked = decision?.action === 'revoke';
     const decisionText = decision
       ? html`${isRevoked ? 'Revoked' : 'Approved'} by ${decision.by}, ${formatTime(decision.at)} UTC${decision.reason === undefined ? '' : `: ${decision.reason}`}`
-      : 'No decision of its own; the approval of the root counts.';
+      : 'Nobody has decided about this source; the approval of the root counts.';
     return html`<li class="card"><p class="line"><b>${source}</b></p>
 ${skills.length > 0 ? html`<p>${skills.join(', ')}</p>` : ''}
 <p class="quiet">${decisionText}</p>
-${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hiddenField('source', source))}
+${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Approve this source' : 'Revoke this source', { id: `${index}`, about: source }, hiddenField('source', source))}
 </li>`;
   });
   return html`<ul class="cards">${items}</ul>
@@ -95,22 +95,21 @@ function decide(
   return form(
     context,
     action,
-    html`${fields}<label for="why-${id}">Why, about ${about}</label><input id="why-${id}" name="reason" maxlength="2000" autocomplete="off">
+    html`${fields}${reasonField(`why-${id}`, `Why, about ${about}`)}
 <div class="actions"><button>${label}</button></div>`,
   );
 }
 
-function table(decisions: readonly Decision[]): Html {
-  const rows = decisions.map(
-    (
-      one,
-    ) => html`<tr><th scope="row">${ACTIONS[one.action]}</th><td>${describeSubject(one)}</td><td>${formatTime(one.at)}</td><td>${one.by}</td><td>${one.path}</td><td>${one.reason ?? ''}</td></tr>
-`,
-  );
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Decisions"><table>
-<thead><tr><th scope="col">Decision</th><th scope="col">What</th><th scope="col">When, UTC</th><th scope="col">Who</th><th scope="col">Where</th><th scope="col">Why</th></tr></thead>
-<tbody>${rows}</tbody>
-</table></div>`;
+function decisionTable(decisions: readonly Decision[]): Html {
+  const rows = decisions.map((one) => [
+    ACTIONS[one.action],
+    describeSubject(one),
+    formatTime(one.at),
+    one.by,
+    one.path,
+    one.reason ?? '',
+  ]);
+  return table('Decisions', ['Decision', 'What', 'When, UTC', 'Who', 'Where', 'Why'], rows);
 }
 
 const ACTIONS: Readonly<Record<Decision['action'], string>> = { allow: 'allowed', revoke: 'revoked' };

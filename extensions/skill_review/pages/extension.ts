@@ -10,13 +10,12 @@ import {
   recordExtensionDecision,
   revokeExtension,
 } from '../../../kernel/host.ts';
-import { actorOf, isRefused, orRefusal } from '../decide.ts';
-import { fieldsOf } from '../form-fields.ts';
+import { actorOf, fieldsOf, isRefused, orRefusal } from '../forms.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { parseDifference } from '../html/parse-difference.ts';
-import { form, hiddenField, note } from '../html/parts.ts';
+import { form, hiddenField, note, refusal } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
 /** The pages of extensions that agents wrote and that wait for the approval of a person. */
@@ -72,7 +71,7 @@ async function show(context: ReviewContext, review: Review, name: string, refuse
   const view = viewOf(context.req.query('view'));
   const read = parseDifference(await describeHeld(held, ownExtensionIds()));
   const main = html`<h1>extensions/${name}</h1>
-${refused ? note(html`<p><b>Nothing was done.</b> ${refused.message}</p>`, 'block') : ''}
+${refusal(refused, 'done')}
 ${note(html`<p><b>An extension runs as you and may do everything you may do.</b> It was written by ${held.by.join(', ')}. The code below waits; no part of it runs before a person approves it.</p>`, 'block')}
 <div class="heading"><h2>Difference</h2>${viewLink(address, view)}</div>
 ${difference(read, { view, whole: `${address}/difference` })}

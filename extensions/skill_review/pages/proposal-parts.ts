@@ -1,6 +1,6 @@
 import type { CodedError } from 'skill-registry/kernel';
 import type { Finding, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
-import { findingsDigest, isRefused, orRefusal } from '../decide.ts';
+import { findingsDigest, isRefused, orRefusal } from '../forms.ts';
 import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
 import { ranOnBoth, usageLine } from '../html/evidence.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
@@ -14,6 +14,7 @@ import {
   note,
   plural,
   proposalAddress,
+  refusal,
   skillAddress,
   tag,
 } from '../html/parts.ts';
@@ -85,12 +86,8 @@ const DONE: ReadonlyMap<string, string> = new Map([
 const IS_OVER: ReadonlySet<string> = new Set(['approved', 'merged', 'rejected', 'purged']);
 
 function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {
-  if (refused) return note(html`<p><b>Nothing was decided.</b> ${refused.message}</p>`, 'block');
-  if (reasonMissing)
-    return note(
-      html`<p><b>Nothing was decided.</b> Say why it is rejected: its author is shown the reason.</p>`,
-      'block',
-    );
+  if (refused) return refusal(refused, 'decided');
+  if (reasonMissing) return refusal({ message: 'Say why it is rejected: its author is shown the reason.' }, 'decided');
   const text = DONE.get(done ?? '');
   if (text === undefined) return '';
   const next = IS_OVER.has(done ?? '') ? html` <a href="/">Back to the inbox</a>` : '';

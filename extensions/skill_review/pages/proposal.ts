@@ -1,13 +1,13 @@
 import { type CodedError, isCodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
-import type { DecidedProposal, Proposal } from '../../skill_registry/api.ts';
-import { actorOf, assertIdTyped, findingsDigest, isRefused, orRefusal } from '../decide.ts';
+import type { Proposal } from '../../skill_registry/api.ts';
 import { shownChanged } from '../errors.ts';
-import { fieldsOf } from '../form-fields.ts';
+import { actorOf, assertIdTyped, decision, fieldsOf, findingsDigest, isRefused, orRefusal } from '../forms.ts';
 import { html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { note, proposalAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+import { editorMain } from './proposal-editor.ts';
 import { type ActionResult, proposalMain } from './proposal-parts.ts';
 
 /** One proposal, and the decision about it. */
@@ -34,9 +34,9 @@ export function addProposal(app: ReviewApp, review: Review): void {
       blocks: form.text('blocks'),
       typedId: form.optional('typed_id'),
     };
-    const outcome = await orRefusal(approveShown(review, id, shown, reason));
-    if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused, typed: { note: reason } });
-    return context.redirect(`${proposalAddress(id)}?done=${outcome.merged ? 'merged' : 'approved'}`, 303);
+    const typed = { note: reason };
+    const work = approveShown(review, id, shown, reason);
+    return decision(context, review, work, (refused) => show(context, review, id, { refused, typed }));
   });
 
   app.post('/proposals/:id/reject', async (context) => {
@@ -45,18 +45,14 @@ export function addProposal(app: ReviewApp, review: Review): void {
     const reason = form.optional('reason');
     if (reason === undefined) return show(context, review, id, { reasonMissing: true });
     const actor = { ...actorOf(review, reason), version: form.text('version') };
-    const outcome = await orRefusal(proposals.reject(id, actor));
-    if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused, typed: { reason } });
-    review.changed();
-    return context.redirect(`${proposalAddress(id)}?done=rejected`, 303);
+    const work = proposals.reject(id, actor).then(() => `${proposalAddress(id)}?done=rejected`);
+    return decision(context, review, work, (refused) => show(context, review, id, { refused, typed: { reason } }));
   });
 
   app.post('/proposals/:id/purge', async (context) => {
     const id = context.req.param('id');
-    const outcome = await orRefusal(proposals.purge([id], { by: review.by }));
-    if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused });
-    review.changed();
-    return context.redirect(`${proposalAddress(id)}?done=purged`, 303);
+    const work = proposals.purge([id], { by: review.by }).then(() => `${proposalAddress(id)}?done=purged`);
+    return decision(context, review, work, (refused) => show(context, review, id, { refused }));
   });
 
   app.post('/proposals/:id/edit', async (context) => {
@@ -73,9 +69,8 @@ export function addProposal(app: ReviewApp, review: Review): void {
     // The person has not seen the findings of the new text, so it is approved at once only when no finding would hold it.
     const blocks = await admin.blockFindingsAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
-    const outcome = await orRefusal(approveShown(review, id, { version: edited.version, blocks: findingsDigest([]) }));
-    if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused });
-    return context.redirect(`${proposalAddress(id)}?done=${outcome.merged ? 'merged' : 'approved'}`, 303);
+    const work = approveShown(review, id, { version: edited.version, blocks: findingsDigest([]) });
+    return decision(context, review, work, (refused) => show(context, review, id, { refused }));
   });
 
   app.get('/proposals/:id/edit', async (context) =>
@@ -93,13 +88,13 @@ interface Shown {
   readonly typedId?: string | undefined;
 }
 
-/** Approves what the page has shown: this version, with these findings. */
+/** Approves what the page has shown: this version, with these findings. @returns the address of the next page. */
 async function approveShown(
-  { registry, changed, ...review }: Review,
+  { registry, ...review }: Review,
   id: string,
   { version, blocks: shown, typedId }: Shown,
   reason?: string,
-): Promise<DecidedProposal> {
+): Promise<string> {
   const { admin, proposals } = registry;
   const blocks = await admin.blockFindingsAfter({ proposalId: id });
   const { state, skillId } = await proposals.get(id);
@@ -108,10 +103,9 @@ async function approveShown(
     throw shownChanged('What an inspection finds in this skill');
   if (state === 'open') assertIdTyped(skillId, blocks, typedId);
   const actor = actorOf(review, reason);
-  const decision = await proposals.approve(id, { ...actor, version });
-  await admin.allowShown(decision.skillId, blocks, actor);
-  changed();
-  return decision;
+  const { merged, skillId: changedId } = await proposals.approve(id, { ...actor, version });
+  await admin.allowShown(changedId, blocks, actor);
+  return `${proposalAddress(id)}?done=${merged ? 'merged' : 'approved'}`;
 }
 
 async function show(context: ReviewContext, review: Review, id: string, answer: ActionResult): Promise<Response> {
@@ -129,7 +123,6 @@ async function editor(
   proposal: Proposal,
   { refused, content }: { readonly refused?: CodedError; readonly content?: string },
 ): Promise<Response> {
-  const { editorMain } = await import('./proposal-editor.ts');
   const proposed = await review.registry.proposals.text(proposal.id).catch((error: unknown) => {
     if (isCodedError(error)) return error;
     throw error;

@@ -1,9 +1,8 @@
-import { actorOf } from '../decide.ts';
 import { invalidArgument, pageNotFound } from '../errors.ts';
-import { fieldsOf } from '../form-fields.ts';
-import { type Html, html } from '../html/html.ts';
+import { actorOf, fieldsOf } from '../forms.ts';
+import { html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { form, hiddenField, skillAddress } from '../html/parts.ts';
+import { form, hiddenField, skillAddress, table } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -29,14 +28,11 @@ export function addSkillAgents(app: ReviewApp, review: Review): void {
               `${skillAddress(id)}/agents/${isOff ? 'on' : 'off'}`,
               html`${hiddenField('agent', agent)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} for ${agent}">Turn ${isOff ? 'on' : 'off'}</button>`,
             );
-      return row(agent ?? 'any other agent', because, button);
+      return [agent ?? 'any other agent', because === undefined ? 'yes' : 'no', because ?? '', button];
     });
     const main = html`${skillHead(id, skill, 'agents')}
 <h2>Who sees it</h2>
-<div class="scroll" tabindex="0" role="group" aria-label="Who sees it"><table>
-<thead><tr><th scope="col">Agent</th><th scope="col">Sees it</th><th scope="col">Because</th><td></td></tr></thead>
-<tbody>${rows}</tbody>
-</table></div>
+${table('Who sees it', ['Agent', 'Sees it', 'Because', ''], rows)}
 <p class="quiet">Any other agent is one without skills of its own, such as a client of MCP.</p>`;
     return context.html(page(context, review, { title: `Who sees ${id}`, at: 'catalog', main }));
   });
@@ -50,11 +46,4 @@ export function addSkillAgents(app: ReviewApp, review: Review): void {
     review.changed();
     return context.redirect(`${skillAddress(id)}/agents`, 303);
   });
-}
-
-// --- internal ---
-
-function row(agent: string, because: string | undefined, button: Html | ''): Html {
-  return html`<tr><th scope="row">${agent}</th><td>${because === undefined ? 'yes' : 'no'}</td><td>${because ?? ''}</td><td>${button}</td></tr>
-`;
 }

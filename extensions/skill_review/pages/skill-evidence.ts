@@ -1,11 +1,11 @@
 import type { CodedError } from 'skill-registry/kernel';
 import type { SkillEvidence } from '../../skill_registry/api.ts';
-import { isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound } from '../errors.ts';
+import { decision, isRefused, orRefusal } from '../forms.ts';
 import { claimsPart, resultPart, usageLine } from '../html/evidence.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { form, note, plural, skillAddress } from '../html/parts.ts';
+import { form, note, plural, refusal, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -15,9 +15,8 @@ export function addSkillEvidence(app: ReviewApp, review: Review): void {
 
   app.post('/skills/:id/evidence', async (context) => {
     const id = context.req.param('id');
-    const outcome = await orRefusal(review.registry.admin.evaluate(id));
-    if (isRefused(outcome)) return show(context, review, id, outcome.refused);
-    return context.redirect(`${skillAddress(id)}/evidence`, 303);
+    const work = review.registry.admin.evaluate(id).then(() => `${skillAddress(id)}/evidence`);
+    return decision(context, review, work, (refused) => show(context, review, id, refused));
   });
 }
 
@@ -30,7 +29,7 @@ async function show(context: ReviewContext, review: Review, id: string, refused?
   const evidence = await admin.evidence(id);
   const report = await orRefusal(usage.report({ skillId: skill.id }));
   const main = html`${skillHead(id, skill, 'evidence')}
-${refused ? note(html`<p><b>Nothing was run.</b> ${refused.message}</p>`, 'block') : ''}
+${refusal(refused, 'run')}
 <h2>What the registry ran</h2>
 ${results(evidence)}
 ${evidence.heldBecause === null ? form(context, `${skillAddress(id)}/evidence`, html`<button>Run what needs no model</button>`) : html`<p>It is held, so nothing of it is run.</p>`}

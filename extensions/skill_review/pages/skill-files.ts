@@ -1,7 +1,7 @@
 import { showHidden } from '../../../lib/text/index.ts';
 import type { Finding } from '../../skill_registry/api.ts';
-import { isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound } from '../errors.ts';
+import { isRefused, orRefusal } from '../forms.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { formatNumber, levelTag, note, plural, skillAddress } from '../html/parts.ts';

@@ -1,9 +1,8 @@
 import type { CodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
 import type { Finding, Revision } from '../../skill_registry/api.ts';
-import { actorOf, assertIdTyped, findingsDigest, isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound, shownChanged } from '../errors.ts';
-import { fieldsOf } from '../form-fields.ts';
+import { actorOf, assertIdTyped, fieldsOf, findingsDigest, isRefused, orRefusal } from '../forms.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';

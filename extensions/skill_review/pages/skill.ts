@@ -1,11 +1,21 @@
-import { isCodedError } from 'skill-registry/kernel';
+import { type CodedError, isCodedError } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry, SkillTrust } from '../../skill_registry/api.ts';
-import { actorOf, assertIdTyped, isRefused, orRefusal } from '../decide.ts';
-import { fieldsOf } from '../form-fields.ts';
+import { shownChanged } from '../errors.ts';
+import { actorOf, assertIdTyped, decision, fieldsOf, isRefused, orRefusal } from '../forms.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { MAX_RENDERED, markdownToHtml } from '../html/markdown.ts';
-import { findings, form, formatNumber, hiddenField, idField, note, skillAddress } from '../html/parts.ts';
+import {
+  findings,
+  form,
+  formatNumber,
+  hiddenField,
+  idField,
+  note,
+  reasonField,
+  refusal,
+  skillAddress,
+} from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { heldMark, readMarked, skillHead, skillOf } from './skill-parts.ts';
 
@@ -15,43 +25,40 @@ export function addSkill(app: ReviewApp, review: Review): void {
   const { admin } = registry;
 
   app.get('/skills/:id', (context) =>
-    show(context, review, context.req.param('id'), DONE.get(context.req.query('done') ?? '')),
+    show(context, review, context.req.param('id'), { done: DONE.get(context.req.query('done') ?? '') }),
   );
 
   app.post('/skills/:id/trust', async (context) => {
     const id = context.req.param('id');
     const fields = await fieldsOf(context);
     const action = fields.text('action') === 'allow' ? 'allow' : 'revoke';
-    const decision = { ...actorOf(review, fields.optional('reason')), digest: fields.text('digest') };
-    const decide = async (): Promise<void> => {
+    const made = { ...actorOf(review, fields.optional('reason')), digest: fields.text('digest') };
+    const decide = async (): Promise<string> => {
       const { skillId, findings: found } = await admin.trustOf(id);
       if (action === 'allow') assertIdTyped(skillId, found, fields.optional('typed_id'));
-      await admin.decideTrust(action, id, decision);
+      await admin.decideTrust(action, id, made);
+      return `${skillAddress(id)}?done=${action}`;
     };
-    const outcome = await orRefusal(decide());
-    if (isRefused(outcome)) return show(context, review, id, outcome.refused.message, true);
-    review.changed();
-    return context.redirect(`${skillAddress(id)}?done=${action}`, 303);
+    return decision(context, review, decide(), (refused) => show(context, review, id, { refused }));
   });
 
   app.post('/skills/:id/disabled', async (context) => {
     const id = context.req.param('id');
     const isDisabled = (await fieldsOf(context)).text('disabled') === 'yes';
-    const outcome = await orRefusal(admin.setDisabled({ skill: id }, isDisabled, actorOf(review)));
-    if (isRefused(outcome)) return show(context, review, id, outcome.refused.message, true);
-    review.changed();
-    return context.redirect(`${skillAddress(id)}?done=${isDisabled ? 'disabled' : 'enabled'}`, 303);
+    const done = `${skillAddress(id)}?done=${isDisabled ? 'disabled' : 'enabled'}`;
+    const work = admin.setDisabled({ skill: id }, isDisabled, actorOf(review)).then(() => done);
+    return decision(context, review, work, (refused) => show(context, review, id, { refused }));
   });
 
   app.post('/skills/:id/remove', async (context) => {
     const id = context.req.param('id');
     const fields = await fieldsOf(context);
-    const isAsShown = skillOf(registry.snapshot(), id)?.digest === fields.text('digest');
-    if (!isAsShown) return show(context, review, id, 'It has changed since this page was shown. Look again.', true);
-    const outcome = await orRefusal(registry.origin.remove(id, actorOf(review, fields.optional('reason'))));
-    if (isRefused(outcome)) return show(context, review, id, outcome.refused.message, true);
-    review.changed();
-    return context.redirect(`${skillAddress(id)}/history`, 303);
+    const remove = async (): Promise<string> => {
+      if (skillOf(registry.snapshot(), id)?.digest !== fields.text('digest')) throw shownChanged(`The skill "${id}"`);
+      await registry.origin.remove(id, actorOf(review, fields.optional('reason')));
+      return `${skillAddress(id)}/history`;
+    };
+    return decision(context, review, remove(), (refused) => show(context, review, id, { refused }));
   });
 }
 
@@ -72,8 +79,7 @@ async function show(
   context: ReviewContext,
   review: Review,
   id: string,
-  said: string | undefined,
-  isRefusal = false,
+  { done, refused }: { readonly done?: string | undefined; readonly refused?: CodedError },
 ): Promise<Response> {
   const { registry } = review;
   const skill = skillOf(registry.snapshot(), id);
@@ -83,27 +89,25 @@ async function show(
   const locked = (await ifKnown(registry.origin.verify()))?.find((one) => one.id === skill.id);
   const tokens = (await registry.admin.tokenCounts({ atMost: MAX_COUNTED })).get(skill.id);
   const main = html`${skillHead(id, skill, 'instructions')}
-${said === undefined ? '' : note(html`<p>${isRefusal ? html`<b>Nothing was decided.</b> ` : ''}${said}</p>`, isRefusal ? 'block' : 'done')}
+${refusal(refused, 'decided')}
+${done === undefined ? '' : note(html`<p>${done}</p>`)}
 ${trust ? trustPart(context, id, trust) : ''}
 ${await instructions(review, id, skill, trust?.heldBecause ?? undefined)}
 <h2>About it</h2>
 ${facts(skill, locked, tokens)}
 ${onOff(context, id, skill)}
 ${remove(context, id, skill)}`;
-  const status = isRefusal ? 409 : 200;
-  return context.html(page(context, review, { title: skill.id, at: 'catalog', main }), status);
+  return context.html(page(context, review, { title: skill.id, at: 'catalog', main }), refused ? 409 : 200);
 }
 
 /** When the tokens of more skills than this are not known, they are not counted for this page. */
 const MAX_COUNTED = 50;
 
 async function ifKnown<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
+  return work.catch((error: unknown) => {
     if (isCodedError(error)) return undefined;
     throw error;
-  }
+  });
 }
 
 /** Why it is held, and the decision about that. */
@@ -116,7 +120,7 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
     found.length === 0
       ? ''
       : html`<details${isAttack ? html` open` : ''}><summary>${found.length} found by inspection</summary>${findings(found)}</details>`;
-  const reason = html`<label for="why">Reason, for people who ask later</label><input id="why" name="reason" maxlength="2000" autocomplete="off">`;
+  const reason = reasonField('why');
   if (heldBecause !== null) {
     const scope =
       origin === 'own'
@@ -230,7 +234,7 @@ function remove(context: ReviewContext, id: string, { digest }: Skill): Html {
     context,
     `${skillAddress(id)}/remove`,
     html`${hiddenField('digest', digest)}<p>Its folder is archived, and its lock entry is deleted. The skill can be restored.</p>
-<label for="why-removed">Why it is removed</label><input id="why-removed" name="reason" maxlength="2000" autocomplete="off">
+${reasonField('why-removed', 'Why it is removed')}
 <div class="actions"><button>Remove it</button></div>`,
   )}</details>`;
 }

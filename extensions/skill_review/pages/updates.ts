@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { showHidden } from '../../../lib/text/index.ts';
 import type { ChangedSkill, SkillUpdate, UpdatePlan } from '../../skill_registry/api.ts';
-import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { pageNotFound, shownChanged } from '../errors.ts';
-import { fieldsOf } from '../form-fields.ts';
+import { actorOf, fieldsOf, isRefused, orRefusal } from '../forms.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { findings, form, formatTime, hiddenField, note, proposalAddress, skillAddress, tag } from '../html/parts.ts';
+import {
+  findings,
+  form,
+  formatTime,
+  hiddenField,
+  note,
+  proposalAddress,
+  refusal,
+  skillAddress,
+  tag,
+} from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
 /** The result of the last check for newer versions. */
@@ -39,7 +48,7 @@ export function addUpdates(app: ReviewApp, review: Review): Updates {
   app.post('/updates/check', async (context) => {
     const id = (await fieldsOf(context)).optional('id');
     const plan = await orRefusal(origin.update(id === undefined ? undefined : [id]));
-    if (isRefused(plan)) return show(context, review, last, refusal(plan.refused.message), 409);
+    if (isRefused(plan)) return show(context, review, last, refusal(plan.refused, 'changed'), 409);
     last = { plan, at: new Date().toISOString(), key: randomBytes(12).toString('base64url') };
     review.changed();
     return context.redirect('/updates', 303);
@@ -48,14 +57,15 @@ export function addUpdates(app: ReviewApp, review: Review): Updates {
   app.post('/updates/apply', async (context) => {
     const key = (await fieldsOf(context)).text('key');
     const checked = last;
-    if (checked?.key !== key) return show(context, review, last, refusal(shownChanged('What was found').message), 409);
+    if (checked?.key !== key)
+      return show(context, review, last, refusal(shownChanged('What was found'), 'changed'), 409);
     last = undefined;
     const outcome = await orRefusal(checked.plan.apply(actorOf(review)));
     review.changed();
     if (!isRefused(outcome)) return show(context, review, undefined, doneNote(outcome));
     const { code, details, message } = outcome.refused;
     const others = code === 'SKILL_BLOCKED' ? (details.changed as readonly ChangedSkill[]) : [];
-    if (others.length === 0) return show(context, review, undefined, refusal(message), 409);
+    if (others.length === 0) return show(context, review, undefined, refusal({ message }, 'changed'), 409);
     return show(context, review, undefined, html`${doneNote(others)}${note(html`<p>${message}</p>`, 'block')}`);
   });
 
@@ -72,15 +82,11 @@ function doneNote(changed: readonly ChangedSkill[]): Html {
   return note(html`<ul>${done}</ul>`);
 }
 
-function refusal(message: string): Html {
-  return note(html`<p><b>Nothing was changed.</b> ${message}</p>`, 'block');
-}
-
 function show(
   context: ReviewContext,
   review: Review,
   last: Checked | undefined,
-  said?: Html,
+  said?: Html | '',
   status: 200 | 409 = 200,
 ): Response | Promise<Response> {
   const view = viewOf(context.req.query('view'));

@@ -2,7 +2,7 @@ import type { UsageReport } from '../../skill_registry/api.ts';
 import { dayChart, rowBar } from '../html/charts.ts';
 import { type Html, html, type Piece, verbatim } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { formatNumber, formatTime, note, plural, skillAddress } from '../html/parts.ts';
+import { type Cell, formatNumber, formatTime, note, plural, skillAddress, table } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
 /** The use of skills by agents, and the unused skills. */
@@ -81,6 +81,7 @@ ${table(
   'Loads and offers a day',
   ['Day', 'Loads', 'Offers'],
   report.days.map(({ day, loads, offers }) => [day, loads, offers]),
+  'fit',
 )}
 </details>
 </section>
@@ -153,8 +154,6 @@ function dead({ dead: unused, since }: UsageReport, link: Link): Html {
   return section('Not used', ['Skill', 'Offered', 'Last load'], rows, rows.length, words) as Html;
 }
 
-type Cell = string | number | Html;
-
 function section(
   title: string,
   header: readonly string[],
@@ -165,26 +164,5 @@ function section(
   if (rows.length === 0) return '';
   const more =
     total > rows.length ? html`<p class="quiet">${formatNumber(total - rows.length)} more are not shown.</p>` : '';
-  return html`<section><h2>${title}</h2>${words}${table(title, header, rows)}${more}</section>`;
-}
-
-/** The first cell names the row. A column without a title holds bars. */
-function table(title: string, header: readonly string[], rows: readonly (readonly Cell[])[]): Html {
-  const isNumber = (cell: Cell | undefined): boolean => typeof cell === 'number' || /^\d+ %$/.test(String(cell));
-  const head = header.map((text, at) =>
-    text === ''
-      ? html`<td class="bars"></td>`
-      : html`<th scope="col"${isNumber(rows[0]?.[at]) ? html` class="number"` : ''}>${text}</th>`,
-  );
-  const body = rows.map(([name, ...cells]) => {
-    const rest = cells.map(
-      (cell) =>
-        html`<td${isNumber(cell) ? html` class="number"` : ''}>${typeof cell === 'number' ? formatNumber(cell) : cell}</td>`,
-    );
-    return html`<tr><th scope="row">${name ?? ''}</th>${rest}</tr>`;
-  });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="fit">
-<thead><tr>${head}</tr></thead>
-<tbody>${body}</tbody>
-</table></div>`;
+  return html`<section><h2>${title}</h2>${words}${table(title, header, rows, 'fit')}${more}</section>`;
 }

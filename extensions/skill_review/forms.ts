@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import type { Actor, Finding } from '../skill_registry/api.ts';
-import { idNotTyped } from './errors.ts';
-import type { Review } from './review.ts';
+import { idNotTyped, invalidArgument } from './errors.ts';
+import type { Review, ReviewContext } from './review.ts';
 
 /** The actor of a decision. Its reason names the review page. @param reason - In the words of that person. */
 export function actorOf({ by }: Pick<Review, 'by'>, reason?: string): Actor & { readonly reason: string } {
@@ -40,6 +40,45 @@ export function isRefused<T>(
   return (
     typeof outcome === 'object' && outcome !== null && 'refused' in outcome && outcome.refused instanceof CodedError
   );
+}
+
+/**
+ * Does what a form asks for. After a refusal the page is shown again; otherwise the browser is sent on, and open pages are told.
+ *
+ * @param work - Gives the address of the next page.
+ */
+export async function decision(
+  context: ReviewContext,
+  review: Review,
+  work: Promise<string>,
+  again: (refused: CodedError) => Promise<Response>,
+): Promise<Response> {
+  const outcome = await orRefusal(work);
+  if (isRefused(outcome)) return again(outcome.refused);
+  review.changed();
+  return context.redirect(outcome, 303);
+}
+
+/** The fields of a form; the guard has parsed it already. */
+export async function fieldsOf(context: ReviewContext): Promise<{
+  /** @throws INVALID_ARGUMENT when it is missing. */
+  text(name: string): string;
+  /** Undefined when it is missing or blank. */
+  optional(name: string): string | undefined;
+}> {
+  const body = await context.req.parseBody();
+  const fieldOf = (name: string): string | undefined => {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    text(name) {
+      const value = fieldOf(name);
+      if (value === undefined) throw invalidArgument(`The form has no "${name}". Reload the page and try again.`);
+      return value;
+    },
+    optional: (name) => fieldOf(name)?.trim() || undefined,
+  };
 }
 
 // --- internal ---

@@ -1,0 +1,67 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+
+export interface ServeOptions {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** Name or address. */
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Seconds for a request to arrive. Default: 30. */
+  readonly requestSeconds?: number;
+  /** Called when the server fails, for example because the process has no free file descriptors for new connections. */
+  readonly onError: (error: Error) => void;
+}
+
+/** An HTTP server that listens. */
+export interface Served {
+  readonly server: Server;
+  readonly port: number;
+  /**
+   * Accepts no more requests, waits up to a second for running ones, then closes all connections.
+   *
+   * @param finish - Ends what would keep connections open. Called once, after the server has stopped to accept.
+   */
+  close(finish: () => void | Promise<void>): Promise<void>;
+}
+
+/** @throws the error of `listen`, with its `code`. */
+export async function serve({ fetch, host, port, requestSeconds = 30, onError }: ServeOptions): Promise<Served> {
+  const ms = requestSeconds * 1000;
+  const serverOptions = { requestTimeout: ms, headersTimeout: ms, connectionsCheckingInterval: 1000 };
+  const server = createAdaptorServer({ fetch, serverOptions }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  server.on('error', onError);
+  let closing: Promise<void> | undefined;
+  const close = async (finish: () => void | Promise<void>): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    await finish();
+    server.closeIdleConnections();
+    await atMost(GRACE_MS, closed);
+    server.closeAllConnections();
+    await closed;
+  };
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    close(finish) {
+      closing ??= close(finish);
+      return closing;
+    },
+  };
+}
+
+/** How long closing waits for running requests, in milliseconds. */
+export const GRACE_MS: number = 1_000;
+
+/** Waits for work, but no longer than this. It keeps no process running. */
+export async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work, new Promise((resolve) => setTimeout(resolve, milliseconds).unref())]);
+}
