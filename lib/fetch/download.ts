@@ -15,7 +15,7 @@ const MAX_REDIRECTS = 5;
 export interface DownloadOptions {
   /** The address that named this one: the rules for redirections of that address apply. Default: `url`. */
   readonly from?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** As `downloadIfChanged`, without a condition. @returns its bytes. */

@@ -1,6 +1,9 @@
 import { type Artifact, artifactOf } from '../../extensions/skill_registry/origin/publish/artifact.ts';
-import type { IndexLimits } from '../../extensions/skill_registry/origin/publish/page-documents.ts';
-import { openPublished, writePublished } from '../../extensions/skill_registry/origin/publish/published-folder.ts';
+import {
+  type IndexLimits,
+  openPublished,
+  writePublished,
+} from '../../extensions/skill_registry/origin/publish/published-folder.ts';
 import { fakeSkill } from './fake-skill.ts';
 import { skillMd } from './temp-folder.ts';
 
@@ -28,5 +31,5 @@ export function publishInParts(
   limits: IndexLimits = SMALL,
 ): ReturnType<typeof writePublished> {
   const artifacts = ids.map((id) => artifactFor(id, bodies[id]));
-  return writePublished(openPublished(to, []), artifacts, async () => undefined, limits);
+  return writePublished(openPublished(to, []), artifacts, limits);
 }

@@ -6,7 +6,7 @@ import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
 import { noSuchSkill, originInvalid, severalSkills, someOf } from './errors.ts';
 import { MAX_SKILL_FILE, type OpenedOrigin, type OriginSkill, originSkills } from './opened-origin.ts';
-import { INDEX_PATH } from './well-known/page-index.ts';
+import { INDEX_PATH } from './well-known/page.ts';
 
 /** A skill of an opened origin whose SKILL.md was read. */
 export interface ReadableSkill extends OriginSkill {

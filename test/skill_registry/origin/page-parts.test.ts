@@ -4,8 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Artifact } from '../../../extensions/skill_registry/origin/publish/artifact.ts';
 import { assertReadable } from '../../../extensions/skill_registry/origin/publish/publish.ts';
 import { openPublished } from '../../../extensions/skill_registry/origin/publish/published-folder.ts';
-import { readIndex } from '../../../extensions/skill_registry/origin/well-known/page-index.ts';
-import { partOf } from '../../../extensions/skill_registry/origin/well-known/page-parts.ts';
+import { partOf, readIndex } from '../../../extensions/skill_registry/origin/well-known/page.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { artifactFor, idsOfPage, PAGE, publishInParts as publish } from '../../helpers/page-in-parts.ts';
 import { servePage } from '../../helpers/page-server.ts';
@@ -25,7 +24,7 @@ beforeEach(() => {
 describe('a page with more skills than an index may have', () => {
   it('shows others a valid index with as many as it may have, and this registry all', async () => {
     expect(await publish(to, IDS)).toMatchObject({ inIndex: 8 });
-    const index = readIndex(readFileSync(join(to, PAGE, 'index.json')), 'http://localhost/');
+    const index = readIndex(readFileSync(join(to, PAGE, 'index.json'), 'utf8'), 'http://localhost/');
     expect([index.entries.map(({ name }) => name), index.refused]).toEqual([IDS.slice(0, 8), []]);
     const { url } = await servePage(to);
     const registry = await readPage(url, cache);

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import { packTarGz } from '../../../../lib/fetch/index.ts';
 import { shorten } from '../../../../lib/text/index.ts';
 import { isLeftover } from '../../history/skill-tree.ts';
@@ -9,27 +9,25 @@ import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../../sources/source.ts';
 import { listingOf, MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
 import { type IncomingFile, MAX_ARCHIVE, MAX_UNPACKED } from '../opened-origin.ts';
-import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page-index.ts';
+import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page.ts';
 
-/** One skill as it is published. */
-export interface Artifact {
-  readonly skill: Skill;
-  readonly entry: IndexEntry;
-  readonly bytes: Buffer;
-  readonly fileCount: number;
-  /** Of its files, before they were packed. */
-  readonly unpackedBytes: number;
+/** What is read of a skill, as `read_skill_resource` would hand it out. */
+export interface PublishableFiles {
+  readonly files: readonly IncomingFile[];
   /** Files that are never handed out. */
   readonly leftOut: number;
   /** Paths of links and devices. */
   readonly links: readonly string[];
 }
 
-/** What is read of a skill, as `read_skill_resource` would hand it out. */
-export interface PublishableFiles {
-  readonly files: readonly IncomingFile[];
-  readonly leftOut: number;
-  readonly links: readonly string[];
+/** One skill as it is published. */
+export interface Artifact extends Omit<PublishableFiles, 'files'> {
+  /** Its address is relative to the index. */
+  readonly entry: IndexEntry;
+  readonly bytes: Buffer;
+  readonly fileCount: number;
+  /** Of its files, before they were packed. */
+  readonly unpackedBytes: number;
 }
 
 /** @returns the reason instead when it cannot be published whole. */
@@ -53,25 +51,27 @@ export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | s
 }
 
 /** @returns the reason instead when the index cannot name it. */
-export function artifactOf(skill: Skill, { files, leftOut, links }: PublishableFiles): Artifact | string {
-  const { id, description } = skill;
+export function artifactOf({ id, description }: Skill, { files, leftOut, links }: PublishableFiles): Artifact | string {
   if (!isSkillName(id)) return 'its id has other characters than 1-64 lower-case letters, digits and single hyphens';
   if (description === '') return 'it has no description';
-  const [skillFile] = files;
-  const type = files.length === 1 ? 'skill-md' : 'archive';
-  const bytes = type === 'skill-md' ? (skillFile as IncomingFile).bytes : packTarGz(files);
+  const isAlone = files.length === 1;
+  const bytes = isAlone ? (files[0] as IncomingFile).bytes : packTarGz(files);
   if (bytes.length > MAX_ARCHIVE) return `its files take ${bytes.length} bytes in an archive, more than ${MAX_ARCHIVE}`;
-  const hash = createHash('sha256').update(bytes).digest('hex');
-  const url = `artifacts/${id}.${hash}.${type === 'skill-md' ? 'md' : 'tar.gz'}`;
-  const entry = {
-    name: id,
-    type,
-    description: shorten(description, MAX_DESCRIPTION - 1),
-    url,
-    digest: `sha256:${hash}`,
-  } as const;
-  const unpackedBytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
-  return { skill, entry, bytes, fileCount: files.length, unpackedBytes, leftOut, links };
+  const digest = digestOf(bytes);
+  return {
+    entry: {
+      name: id,
+      type: isAlone ? 'skill-md' : 'archive',
+      description: shorten(description, MAX_DESCRIPTION - 1),
+      url: `artifacts/${id}.${digest.slice('sha256:'.length)}.${isAlone ? 'md' : 'tar.gz'}`,
+      digest,
+    },
+    bytes,
+    fileCount: files.length,
+    unpackedBytes: files.reduce((sum, file) => sum + file.bytes.length, 0),
+    leftOut,
+    links,
+  };
 }
 
 // --- internal ---

@@ -1,17 +1,21 @@
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
-import { futureRealPath } from '../../../../lib/files/index.ts';
-import { skillNamed } from '../../catalog/snapshot.ts';
+import { futureRealPath, isInside } from '../../../../lib/files/index.ts';
+import { nearestIds } from '../../../../lib/text/index.ts';
+import { type Snapshot, skillNamed } from '../../catalog/snapshot.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import { inspectSkill } from '../../inspect/inspect-skill.ts';
 import { KEY_RULE } from '../../inspect/rule-set.ts';
 import type { Finding } from '../../inspect/types.ts';
+import { invalidArgument, skillNotFound } from '../../skill/errors.ts';
 import type { Skill } from '../../skill/skill.ts';
+import { homeFolders, shippedFolder } from '../../sources/make-sources.ts';
+import type { SkillSource } from '../../sources/source.ts';
 import type { HeldSkills } from '../../trust/held-skills.ts';
-import { MAX_PAGE_BYTES, MAX_PAGE_FILES, MAX_PAGE_SKILLS } from '../well-known/page-index.ts';
+import { MAX_PAGE_BYTES, MAX_PAGE_FILES, MAX_PAGE_SKILLS } from '../well-known/page.ts';
 import { type Artifact, artifactOf, filesOf } from './artifact.ts';
-import { namedSkills, skillsOfRoot } from './choose-published.ts';
 import { openPublished, writePublished } from './published-folder.ts';
 import type { NotPublished, Published, PublishOptions } from './types.ts';
 
@@ -26,32 +30,37 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
   const root = futureRealPath(context.root);
   const snapshot = context.snapshot();
   const folder = openPublished(resolve(root, to), context.sources());
-  const chosen =
-    ids === undefined
-      ? skillsOfRoot(snapshot, context.sources(), root)
-      : { own: namedSkills(snapshot, ids), others: [] };
+  const owned = new Set(context.sources().flatMap((source) => (isOfRoot(source, root) ? source.id : [])));
+  const chosen = ids ? namedSkills(snapshot, ids) : snapshot.skills.filter(({ source }) => owned.has(source));
   const takeBreak = createBreaks();
   const artifacts: Artifact[] = [];
   const refused: NotPublished[] = [];
-  for (const skill of [...chosen.own].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+  for (const skill of [...chosen].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     await takeBreak();
     const made = await prepare(context, skill);
     if (typeof made === 'string') refused.push({ skillId: skill.id, reason: made });
     else artifacts.push(made);
   }
-  if ((ids !== undefined && refused.length > 0) || artifacts.length === 0) throw publishRefused(root, refused);
+  if ((ids && refused.length > 0) || artifacts.length === 0) throw publishRefused(root, refused);
   assertReadable(artifacts);
-  const { changed, inIndex, parts } = await writePublished(folder, artifacts, takeBreak);
+  const { changed, inIndex, parts } = await writePublished(folder, artifacts);
   const names = new Set(artifacts.map(({ entry }) => entry.name));
   return {
     to: folder.path,
     inIndex,
     parts,
     skills: artifacts.map(({ entry: { name, type, digest, url }, bytes, leftOut, links }) => ({
-      ...{ name, type, digest, url, bytes: bytes.length, leftOut, links, changed: changed.has(name) },
+      name,
+      type,
+      digest,
+      url,
+      bytes: bytes.length,
+      leftOut,
+      links,
+      changed: changed.has(name),
     })),
     refused,
-    notOfRoot: chosen.others.map(({ id }) => id),
+    notOfRoot: ids ? [] : snapshot.skills.flatMap(({ id, source }) => (owned.has(source) ? [] : id)),
     removed: folder.entries.map(({ name }) => name).filter((name) => !names.has(name)),
   };
 }
@@ -66,11 +75,42 @@ export function assertReadable(artifacts: readonly Artifact[]): void {
   ];
   const over = counted.find(({ has, most }) => has > most);
   if (!over) return;
-  const message = `Nothing was published. These skills have ${over.has} ${over.what}, and a page has at most ${over.most}. Publish some of them here and the others to another folder: name their ids.`;
-  throw new CodedError('PUBLISH_REFUSED', message);
+  const why = `These skills have ${over.has} ${over.what}, and a page has at most ${over.most}.`;
+  const advice = 'Publish some of them here and the others to another folder: name their ids.';
+  throw new CodedError('PUBLISH_REFUSED', `Nothing was published. ${why} ${advice}`);
 }
 
 // --- internal ---
+
+/** @throws SKILL_NOT_FOUND; INVALID_ARGUMENT when two have one id. */
+function namedSkills(snapshot: Snapshot, ids: readonly string[]): readonly Skill[] {
+  const chosen = new Map<string, Skill>();
+  for (const id of ids) {
+    const skill = skillNamed(snapshot, id);
+    if (!skill) {
+      const known = snapshot.skills.map((one) => one.id);
+      throw skillNotFound(id, nearestIds(known, id));
+    }
+    const other = chosen.get(skill.id);
+    if (other && other !== skill)
+      throw invalidArgument(
+        `${other.qualifiedId} and ${skill.qualifiedId} would both be published as "${skill.id}". Name one of them.`,
+      );
+    chosen.set(skill.id, skill);
+  }
+  return [...chosen.values()];
+}
+
+/** Kinds of sources whose skills belong to whoever wrote the config. */
+const OWN_KINDS: ReadonlySet<string> = new Set(['directory', 'file', 'pack', 'inline', 'own']);
+
+/** What a person keeps for agents in the home directory is private until it is named, and the skills of this package are everywhere. */
+function isOfRoot({ kind, location }: SkillSource, root: string): boolean {
+  if (!OWN_KINDS.has(kind)) return false;
+  // A folder above the package, such as the home directory, has them in it as well.
+  if (location === shippedFolder()) return dirname(location) === root;
+  return isInside(location, root) || !homeFolders(homedir()).includes(location);
+}
 
 /** @returns the reason instead when it may not be published. */
 async function prepare(context: PublishContext, skill: Skill): Promise<Artifact | string> {
@@ -84,7 +124,8 @@ async function prepare(context: PublishContext, skill: Skill): Promise<Artifact 
   const [worst] = findings;
   if (verdict === 'block' && worst) {
     const line = worst.line === undefined ? '' : `:${worst.line}`;
-    return `${worst.file}${line}: ${worst.message} (${worst.rule}); nobody is given that, also when it was allowed here`;
+    const what = `${worst.file}${line}: ${worst.message} (${worst.rule})`;
+    return `${what}; nobody is given that, also when it was allowed here`;
   }
   const artifact = artifactOf(skill, read);
   const keys = findings.filter(({ rule }) => rule === KEY_RULE);
@@ -110,16 +151,18 @@ async function keysReason(
     .map(({ file, line, message, excerpt }) => `${file}:${line}: ${message}, ${excerpt}`);
   const more = left.length > MAX_KEYS ? [`${left.length - MAX_KEYS} more`] : [];
   const name = skillNamed(snapshot(), skill.id) === skill ? skill.id : skill.qualifiedId;
-  return `${[...named, ...more].join('; ')}. Have it replaced by a new one, and name the variable or program that holds it. If everybody may have it, allow it first (skill-registry trust allow ${name} --digest ${digest})`;
+  const advice = 'Have it replaced by a new one, and name the variable or program that holds it.';
+  const allow = `skill-registry trust allow ${name} --digest ${digest}`;
+  return `${[...named, ...more].join('; ')}. ${advice} If everybody may have it, allow it first (${allow})`;
 }
 
 function publishRefused(root: string, refused: readonly NotPublished[]): CodedError<'PUBLISH_REFUSED'> {
   const reasons = refused.slice(0, 5).map(({ skillId, reason }) => `${skillId}: ${reason}.`);
   const more = refused.length > reasons.length ? [`${refused.length - reasons.length} more.`] : [];
-  const why =
-    refused.length > 0
-      ? [...reasons, ...more].join(' ')
-      : `Expected skills that are kept in the root, and ${root} has none. Go to the root whose skills you mean, name it with --root <dir>, or name the skills to publish.`;
+  const none =
+    `Expected skills that are kept in the root, and ${root} has none. Go to the root whose skills you mean, ` +
+    'name it with --root <dir>, or name the skills to publish.';
+  const why = refused.length > 0 ? [...reasons, ...more].join(' ') : none;
   return new CodedError('PUBLISH_REFUSED', `Nothing was published. ${why}`, {
     skills: refused.map(({ skillId }) => skillId),
   });

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
+import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import {
   futureRealPath,
   isReserved,
@@ -11,19 +13,37 @@ import {
 import { invalidArgument } from '../../skill/errors.ts';
 import type { SkillSource } from '../../sources/source.ts';
 import { MAX_ARCHIVE } from '../opened-origin.ts';
-import { assertDigest, INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from '../well-known/page-index.ts';
-import { HEAD_PATH, MAX_HEAD, partAddress, readHead } from '../well-known/page-parts.ts';
+import {
+  assertDigest,
+  HEAD_NAME,
+  HEAD_PATH,
+  INDEX_PATH,
+  INDEX_SCHEMA,
+  type IndexEntry,
+  MAX_ENTRIES,
+  MAX_HEAD,
+  MAX_INDEX,
+  partAddress,
+  partOf,
+  readHead,
+  readIndex,
+} from '../well-known/page.ts';
 import type { Artifact } from './artifact.ts';
-import { INDEX_LIMITS, type IndexLimits, pageDocuments } from './page-documents.ts';
 
 /** A folder that a web server serves as a page with skills. */
 export interface PublishedFolder {
   /** Real path. */
   readonly path: string;
-  /** What it serves at present; empty for a new folder. */
+  /** What it serves at present, with relative addresses; empty for a new folder. */
   readonly entries: readonly IndexEntry[];
   /** Addresses of the parts of its index, relative to that. */
   readonly parts: readonly string[];
+}
+
+/** What one index may have. */
+export interface IndexLimits {
+  readonly bytes: number;
+  readonly entries: number;
 }
 
 /** @throws INVALID_ARGUMENT for a folder that belongs to something else; nothing was written. */
@@ -34,17 +54,15 @@ export function openPublished(to: string, sources: readonly SkillSource[]): Publ
   if (stats && !stats.isDirectory()) throw refused('it is a file, expected a folder.');
   if (isReserved(path)) throw refused('it belongs to the registry itself. Choose another folder.');
   const source = sources.find((one) => one.contains(path));
-  if (source)
-    throw refused(
-      `it is in the source "${source.id}" (${source.location}), so its files would be skills' files. Choose a folder outside of it.`,
-    );
+  if (source) {
+    const where = `it is in the source "${source.id}" (${source.location}), so its files would be skills' files.`;
+    throw refused(`${where} Choose a folder outside of it.`);
+  }
   if (!stats || readdirSync(path).length === 0) return { path, ...NOTHING };
   const served = existsSync(join(path, INDEX_PATH)) ? servedBy(path) : isBegun(path) ? NOTHING : undefined;
-  if (!served)
-    throw refused(
-      `it is not empty, and was not made by publish. Choose an empty folder, a new one, or one that was published before.`,
-    );
-  return { path, ...served };
+  if (served) return { path, ...served };
+  const choice = 'Choose an empty folder, a new one, or one that was published before.';
+  throw refused(`it is not empty, and was not made by publish. ${choice}`);
 }
 
 /**
@@ -52,18 +70,19 @@ export function openPublished(to: string, sources: readonly SkillSource[]): Publ
  * the parts and the index, each in one step, so a process that ends at any moment leaves a folder that serves all of the old or all of
  * the new. What was named before stays until the next time: somebody may just be fetching it.
  *
+ * @param limits - Default: what readers of the format, ours among them, take.
  * @returns the names of what is new, and how many skills the index itself names.
  * @throws WRITE_FAILED, PATH_TRAVERSAL when something in it is a link.
  */
 export async function writePublished(
   { path, ...before }: PublishedFolder,
   artifacts: readonly Artifact[],
-  takeBreak: () => Promise<void>,
-  limits: IndexLimits = INDEX_LIMITS,
+  limits: IndexLimits = { bytes: MAX_INDEX, entries: MAX_ENTRIES },
 ): Promise<{ readonly changed: ReadonlySet<string>; readonly inIndex: number; readonly parts: number }> {
   const entries = artifacts.map(({ entry }) => entry);
   const { index, inIndex, head, parts } = pageDocuments(entries, limits);
   const files = [...artifacts.map(({ entry, bytes }) => ({ address: entry.url, bytes })), ...parts];
+  const takeBreak = createBreaks();
   const writeMissing = async (): Promise<void> => {
     for (const { address, bytes } of files) {
       await takeBreak();
@@ -88,24 +107,24 @@ export async function writePublished(
 
 /** Readable for the server, whatever user it runs as. */
 const PUBLIC = { mode: 0o644 } as const;
-const FOLDER = INDEX_PATH.slice(0, INDEX_PATH.lastIndexOf('/'));
+const FOLDER = dirname(INDEX_PATH);
 const ARTIFACT = /^artifacts\/([a-z0-9-]{1,64}\.[0-9a-f]{64}\.(?:md|tar\.gz))$/;
-
 const PART = /^parts\/[0-9a-f]{64}\.json$/;
+
 type Served = Omit<PublishedFolder, 'path'>;
 const NOTHING: Served = { entries: [], parts: [] };
 
-/** What a folder serves, by relative addresses; undefined when publish did not make it. */
+/** What a folder serves; undefined when publish did not make it. */
 function servedBy(path: string): Served | undefined {
   // Only this tells whether addresses in it are relative.
   const base = 'http://localhost/';
   try {
-    const index = readIndex(readContained(path, INDEX_PATH, MAX_INDEX), base);
-    const parts = index.hasParts ? readHead(readContained(path, HEAD_PATH, MAX_HEAD), HEAD_PATH) : [];
+    const index = readIndex(readContained(path, INDEX_PATH, MAX_INDEX).toString('utf8'), base);
+    const parts = index.hasParts ? readHead(readContained(path, HEAD_PATH, MAX_HEAD).toString('utf8'), HEAD_PATH) : [];
     const read = parts.map((part) => {
       const bytes = readContained(path, `${FOLDER}/${partAddress(part)}`, MAX_INDEX);
       assertDigest(bytes, { digest: part.digest, name: partAddress(part) });
-      return readIndex(bytes, base);
+      return readIndex(bytes.toString('utf8'), base);
     });
     const all = index.hasParts ? read : [index];
     const entries = all.flatMap((one) => one.entries.map((entry) => ({ ...entry, url: entry.url.slice(base.length) })));
@@ -119,13 +138,16 @@ function servedBy(path: string): Served | undefined {
 
 /** Whether a folder has nothing but what a publish that was ended before its index has left. */
 function isBegun(path: string): boolean {
-  const folders: readonly string[] = [FOLDER.split('/', 1)[0] ?? '', FOLDER, `${FOLDER}/artifacts`, `${FOLDER}/parts`];
+  const folders: readonly string[] = [dirname(FOLDER), FOLDER, `${FOLDER}/artifacts`, `${FOLDER}/parts`];
   return readdirSync(path, { recursive: true, withFileTypes: true }).every((entry) => {
     const below = join(entry.parentPath, entry.name).slice(path.length + 1);
     if (entry.isDirectory()) return folders.includes(below);
-    const address = below.slice(FOLDER.length + 1);
-    return below === HEAD_PATH || isTemporaryName(entry.name) || ARTIFACT.test(address) || PART.test(address);
+    return below === HEAD_PATH || isTemporaryName(entry.name) || isAddress(below.slice(FOLDER.length + 1));
   });
+}
+
+function isAddress(text: string): boolean {
+  return ARTIFACT.test(text) || PART.test(text);
 }
 
 /** Compared byte by byte: a crash of the machine may have left a part. */
@@ -143,7 +165,58 @@ function removeOthers(path: string, kept: ReadonlySet<string>): void {
   for (const folder of ['artifacts', 'parts'].filter((name) => existsSync(join(path, FOLDER, name))))
     for (const name of readdirSync(join(path, FOLDER, folder))) {
       const address = `${folder}/${name}`;
-      const isOurs = ARTIFACT.test(address) || PART.test(address);
-      if (isOurs && !kept.has(address)) rmSync(join(path, FOLDER, address), { force: true });
+      if (isAddress(address) && !kept.has(address)) rmSync(join(path, FOLDER, address), { force: true });
     }
+}
+
+/** What a page has beside its artifacts. */
+interface PageDocuments {
+  readonly index: string;
+  /** How many skills the index names. */
+  readonly inIndex: number;
+  /** Names the parts; absent when the index names all skills. */
+  readonly head?: string;
+  readonly parts: readonly { readonly address: string; readonly bytes: Buffer }[];
+}
+
+/** With more skills than an index may have it names the first of them, and all are in parts. @param entries - By name. */
+function pageDocuments(entries: readonly IndexEntry[], limits: IndexLimits): PageDocuments {
+  const whole = documentOf({ $schema: INDEX_SCHEMA, skills: entries });
+  if (entries.length <= limits.entries && Buffer.byteLength(whole) <= limits.bytes)
+    return { index: whole, inIndex: entries.length, parts: [] };
+  const shown = entries.slice(0, countThatFits(entries, limits));
+  const byPart = new Map<number, IndexEntry[]>();
+  for (const entry of entries) {
+    const number = partOf(entry.name);
+    byPart.set(number, [...(byPart.get(number) ?? []), entry]);
+  }
+  const parts = [...byPart]
+    .sort(([one], [other]) => one - other)
+    .map(([, skills]) => {
+      const bytes = Buffer.from(documentOf({ $schema: INDEX_SCHEMA, skills }));
+      return { bytes, skills: skills.length, digest: digestOf(bytes) };
+    });
+  return {
+    index: documentOf({ $schema: INDEX_SCHEMA, parts: HEAD_NAME, skills: shown }),
+    inIndex: shown.length,
+    head: documentOf({ parts: parts.map(({ digest, skills }) => ({ digest, skills })) }),
+    parts: parts.map(({ digest, bytes }) => ({ address: partAddress({ digest }), bytes })),
+  };
+}
+
+function documentOf(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Bytes of what is not an entry, and of the indentation of one. */
+const AROUND = 256;
+const INDENTATION = 64;
+
+function countThatFits(entries: readonly IndexEntry[], limits: IndexLimits): number {
+  let left = limits.bytes - AROUND;
+  const first = entries.findIndex((entry) => {
+    left -= Buffer.byteLength(JSON.stringify(entry, null, 2)) + INDENTATION;
+    return left < 0;
+  });
+  return Math.min(limits.entries, first === -1 ? entries.length : first);
 }

@@ -1,8 +1,8 @@
-import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { originRefused } from '../../../../lib/fetch/index.ts';
-import { makePrivateFolder } from '../../../../lib/files/index.ts';
+import { makePrivateFolder, temporaryName } from '../../../../lib/files/index.ts';
 import {
   type CopiedSkill,
   confirmCopy,
@@ -16,22 +16,14 @@ import {
   noteFetched,
   type PageCopy,
   readCopy,
+  skillFolder,
   stampOf,
   writeCopy,
 } from '../../sources/kinds/well-known-copy.ts';
+import { lockedFiles } from '../lock.ts';
 import { type IncomingFile, originSkills, readOriginSkill } from '../opened-origin.ts';
-import { inParallel } from './in-parallel.ts';
-import { fetchArtifact, openArtifact } from './open-page.ts';
-import {
-  INDEX_PATH,
-  type IndexEntry,
-  MAX_PAGE_BYTES,
-  MAX_PAGE_FILES,
-  type PageIndex,
-  readIndex,
-} from './page-index.ts';
-import { askPage, HEAD_PATH, type PageAnswer, readHead, readParts } from './page-parts.ts';
-import { writeCopiedSkill } from './write-copied-skill.ts';
+import { type Artifact, fetchArtifact } from './open-page.ts';
+import { askPage, INDEX_PATH, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
 
 /**
  * Brings the copy of a page up to date: asks for the index by its ETag, and fetches only artifacts that the copy does not have. The
@@ -40,33 +32,28 @@ import { writeCopiedSkill } from './write-copied-skill.ts';
 export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
   makePrivateFolder(folder);
   const before = readCopy(folder);
-  const from = `${url}/${INDEX_PATH}`;
   const answer = await askPage(url, before, signal);
-  if (!answer && before && before.faults.length === 0 && damaged.size === 0) {
+  const isSameCopy = (): { readonly isComplete: true } => {
     confirmCopy(folder);
     return { isComplete: true };
-  }
+  };
+  if (!answer && before && before.faults.length === 0 && damaged.size === 0) return isSameCopy();
   const page = answer ?? (before as PageCopy);
-  const { entries, refused } = await skillsOf(url, page, folder, signal);
+  const { entries, refused, parts } = await readPage(url, page, signal, keptParts(folder));
+  if (page.inParts) forgetOtherParts(folder, new Set(parts.map(({ digest }) => digest)));
   const whole = (before?.skills ?? []).filter(({ digest }) => !damaged.has(digest));
   const known = knownSkills(folder, whole);
   const missing = entries.filter((entry) => !known.has(copyKey(entry)));
-  if (
-    before &&
-    !damaged.size &&
-    missing.length === 0 &&
-    page.index === before.index &&
-    isSameEtag(before, answer?.etag)
-  ) {
-    confirmCopy(folder);
-    return { isComplete: true };
-  }
+  const isSameAnswer = page.index === before?.index && (answer?.etag ?? before.etag) === before.etag;
+  if (isSameAnswer && damaged.size === 0 && missing.length === 0) return isSameCopy();
   const faults = [...refused];
-  const room = roomBeside(entries.flatMap((entry) => known.get(copyKey(entry)) ?? []));
+  const takeRoom = roomBeside(entries.flatMap((entry) => known.get(copyKey(entry)) ?? []));
   const report = progressOf(url, missing.length, onProgress);
   await inParallel(missing, signal, async (entry, ended) => {
     try {
-      const skill = await fetchSkill(folder, entry, from, ended, room);
+      const files = await filesIn(await fetchArtifact(entry, `${url}/${INDEX_PATH}`, ended), entry.name);
+      takeRoom(entry.name, files);
+      const skill = writeCopiedSkill(folder, entry, files);
       noteFetched(folder, skill);
       known.set(copyKey(entry), skill);
     } catch (error) {
@@ -87,27 +74,10 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
 
 /** Longer than a process needs to notice a replaced copy, and longer than anybody uses a folder whose path it got. */
 const KEPT_MS = 86_400_000;
-
-/** What the index has, or its parts, which are kept beside the copy. */
-async function skillsOf(
-  url: string,
-  { index, inParts }: PageAnswer,
-  folder: string,
-  signal: AbortSignal,
-): Promise<Omit<PageIndex, 'hasParts'>> {
-  if (!inParts) return readIndex(Buffer.from(index), `${url}/${INDEX_PATH}`);
-  const parts = readHead(Buffer.from(index), `${url}/${HEAD_PATH}`);
-  const found = await readParts(url, parts, signal, keptParts(folder));
-  forgetOtherParts(folder, new Set(parts.map(({ digest }) => digest)));
-  return found;
-}
+const REPORT_MS = 1_000;
 
 function copyKey({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {
   return `${digest} ${name}`;
-}
-
-function isSameEtag(before: PageCopy, etag: string | undefined): boolean {
-  return etag === undefined || etag === before.etag;
 }
 
 /** The skills of the copy, and those that a process which ended early has fetched. */
@@ -120,42 +90,24 @@ function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string,
   return known;
 }
 
-/** Takes the size of one more skill. @throws ORIGIN_REFUSED when the page has more than a copy may have. */
-type Room = (name: string, files: readonly { readonly bytes: Buffer }[]) => void;
-
-function roomBeside(skills: readonly CopiedSkill[]): Room {
+/** @returns a function that adds the files of one more skill, and throws ORIGIN_REFUSED when a copy may not have that many. */
+function roomBeside(skills: readonly CopiedSkill[]): (name: string, files: readonly IncomingFile[]) => void {
   const sizes = skills.flatMap((skill) => filesOfCopy(skill).map(({ size }) => size));
-  let [bytes, files] = [sizes.reduce((sum, size) => sum + size, 0), sizes.length];
-  return (name, added) => {
-    bytes += added.reduce((sum, file) => sum + file.bytes.length, 0);
-    files += added.length;
-    if (bytes > MAX_PAGE_BYTES || files > MAX_PAGE_FILES)
-      throw originRefused(
-        `"${name}"`,
-        `the page has more than ${MAX_PAGE_BYTES} bytes or ${MAX_PAGE_FILES} files in all.`,
-      );
+  let [bytes, count] = [sizes.reduce((sum, size) => sum + size, 0), sizes.length];
+  return (name, files) => {
+    bytes += files.reduce((sum, file) => sum + file.bytes.length, 0);
+    count += files.length;
+    if (bytes <= MAX_PAGE_BYTES && count <= MAX_PAGE_FILES) return;
+    const why = `the page has more than ${MAX_PAGE_BYTES} bytes or ${MAX_PAGE_FILES} files in all.`;
+    throw originRefused(`"${name}"`, why);
   };
 }
 
-async function fetchSkill(
-  folder: string,
-  entry: IndexEntry,
-  from: string,
-  signal: AbortSignal,
-  room: Room,
-): Promise<CopiedSkill> {
-  const files = await filesOf(entry, await fetchArtifact(entry, from, signal));
-  room(entry.name, files);
-  return writeCopiedSkill(folder, entry, files);
-}
-
 /** @throws ORIGIN_REFUSED. */
-async function filesOf(entry: IndexEntry, bytes: Buffer): Promise<readonly IncomingFile[]> {
-  const artifact = await openArtifact(bytes, entry);
+async function filesIn(artifact: Artifact, name: string): Promise<readonly IncomingFile[]> {
   const [skill] = originSkills(artifact);
-  if (skill?.folder !== '') throw originRefused(`"${entry.name}"`, 'its artifact has no SKILL.md at its top.');
-  const { files } = await readOriginSkill(artifact, skill);
-  return files;
+  if (skill?.folder !== '') throw originRefused(`"${name}"`, 'its artifact has no SKILL.md at its top.');
+  return (await readOriginSkill(artifact, skill)).files;
 }
 
 /** Whether only this one skill cannot be had; else the address as a whole is away. */
@@ -165,8 +117,6 @@ function isOfSkill(error: unknown): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-const REPORT_MS = 1_000;
-
 function progressOf(url: string, total: number, onProgress: (line: string) => void): () => void {
   let [done, at] = [0, performance.now()];
   return () => {
@@ -175,6 +125,66 @@ function progressOf(url: string, total: number, onProgress: (line: string) => vo
     at = performance.now();
     onProgress(`Fetching skills from ${url}: ${done} of ${total}`);
   };
+}
+
+/** A path is too long here, or one file is a folder of another. */
+const PATH_ERRORS: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EINVAL']);
+const IN_THE_WAY: ReadonlySet<string> = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOTDIR']);
+const ATTEMPTS = 5;
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code);
+}
+
+/**
+ * Writes the files of a skill into its folder of a copy, in one step. Another process may be writing the same. It is not synced to
+ * disk: files that a crash of the machine has cut off do not have their digests, and are fetched again.
+ *
+ * @param files - With checked paths (`readOriginSkill`).
+ */
+function writeCopiedSkill(
+  folder: string,
+  { name, digest }: Pick<CopiedSkill, 'name' | 'digest'>,
+  files: readonly IncomingFile[],
+): CopiedSkill {
+  const skill = { name, digest, files: lockedFiles(files).files };
+  if (!isIntact(folder, skill)) {
+    // In it nobody else has put links: nobody knows its name before.
+    const temporary = join(folder, 'skills', temporaryName());
+    try {
+      for (const { path, bytes, executable } of files) {
+        const file = join(temporary, path);
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        writeFileSync(file, bytes, { flag: 'wx', mode: executable ? 0o700 : 0o600 });
+      }
+      moveIn(temporary, folder, skill);
+    } catch (error) {
+      if (PATH_ERRORS.has(codeOf(error)))
+        throw originRefused(`"${name}"`, `its files cannot be written (${codeOf(error)}).`);
+      throw error;
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  }
+  return { ...skill, stamp: stampOf(folder, skill) };
+}
+
+/** The folder there is damaged, or another process was faster. */
+function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'stamp'>): void {
+  const target = skillFolder(folder, skill);
+  for (let attempt = 1; ; attempt++) {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    try {
+      renameSync(temporary, target);
+      return;
+    } catch (error) {
+      if (!IN_THE_WAY.has(codeOf(error)) || attempt === ATTEMPTS) throw error;
+    }
+    if (isIntact(folder, skill)) return;
+    const aside = join(folder, 'skills', temporaryName());
+    ignoreMissing(() => renameSync(target, aside));
+    rmSync(aside, { recursive: true, force: true });
+  }
 }
 
 /** Removes what nobody has used for a day: folders of skills that changed, and what processes that were killed have left. */
@@ -187,8 +197,7 @@ function tidy(folder: string, skills: readonly CopiedSkill[], before: PageCopy |
   for (const hex of new Set(before?.skills.map(hexOf)))
     if (!used.has(hex)) ignoreMissing(() => utimesSync(join(all, hex), now, now));
   ignoreMissing(() => {
-    for (const name of readdirSync(all)) {
-      if (used.has(name)) continue;
+    for (const name of readdirSync(all).filter((one) => !used.has(one))) {
       const path = join(all, name);
       ignoreMissing(() => {
         if (now.getTime() - statSync(path).mtimeMs > KEPT_MS) rmSync(path, { recursive: true, force: true });
@@ -202,6 +211,6 @@ function ignoreMissing(use: () => void): void {
   try {
     use();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
   }
 }
