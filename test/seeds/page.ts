@@ -58,7 +58,7 @@ export function isTested({ file, title }: Proof): boolean {
 }
 
 /** The text of docs/seeds.md. */
-export function seedsPage({ designs, lessons }: ReturnType<typeof readDesigns>): string {
+export function seedsPage(designs: readonly Design[]): string {
   const counts = designs.map(({ title, rows }) => countLine(title, rows));
   return [
     '# The five designs, row by row',
@@ -68,7 +68,8 @@ export function seedsPage({ designs, lessons }: ReturnType<typeof readDesigns>):
     'does not have. D: the row is in the document, M: in the code of that system, L: in later code, A: in code that has moved elsewhere.',
     '',
     'Each row that is not left out has a test: in the folder of the design below `test/seeds`, with a title that begins with the number of the row; other tests are named',
-    'in its `rows.yaml`. `npm run seeds` writes this page from there, and a test compares them.',
+    'in its `rows.yaml`, which also has what the design does wrong, and what is done here instead; `lessons.yaml` beside it has the lessons of all five.',
+    '`npm run seeds` writes this page from there, and a test compares them.',
     '',
     '| design | rows | met | differently | in part | left out | rows D, all tested |',
     '|---|---|---|---|---|---|---|',
@@ -78,10 +79,6 @@ export function seedsPage({ designs, lessons }: ReturnType<typeof readDesigns>):
       designs.flatMap(({ rows }) => rows),
     ),
     ...designs.flatMap(designText),
-    '',
-    '## Lessons of all five',
-    '',
-    ...lessons.map(lineOf),
     '',
   ].join('\n');
 }
@@ -165,14 +162,13 @@ function titlesOf(text: string): readonly string[] {
   return [...found].map(([, , title = '']) => title.replaceAll(/\\(.)/g, '$1'));
 }
 
-function designText({ title, from, rows, weaknesses }: Design): readonly string[] {
-  return ['', `## ${title}`, '', from, '', ...rows.map(lineOf), '', 'Its weaknesses:', '', ...weaknesses.map(lineOf)];
+function designText({ title, from, rows }: Design): readonly string[] {
+  return ['', `## ${title}`, '', from, '', ...rows.map(lineOf)];
 }
 
 /** `- 1a.2 D: Name and description are required. **differently**: A skill without them is loaded.` */
 function lineOf({ id, mark, promise, how, why }: Entry): string {
-  const word = how === 'met' ? 'here' : how;
-  const here = why && `**${word}**: ${linked(why)}`;
+  const here = why && `**${how}**: ${linked(why)}`;
   return `- ${[id, mark].join(' ').trim()}: ${linked(promise)} ${here}`.trim();
 }
 
