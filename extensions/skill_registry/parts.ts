@@ -112,7 +112,8 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
       ...{ collision: config.collision, snapshot, sources: () => catalog.sources() },
       granted: grants.of,
-      refresh: () => catalog.refresh().catch(() => undefined),
+      refresh: (written) =>
+        (written ? catalog.refreshSkill(join(written.base, written.below)) : catalog.refresh()).catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
       evaluation: { ...search.overlap, visible: () => visible({}), heldSkills },
       admit,

@@ -10,6 +10,7 @@ import { type EqualCopies, equalCopies } from './equal-copies.ts';
 import { mergeSources } from './merge.ts';
 import { packsOf } from './packs.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
+import { skillAlone, withSkill } from './refresh-skill.ts';
 import { requiresProblems } from './requires.ts';
 import {
   applyRestrictions,
@@ -32,6 +33,12 @@ export interface Catalog {
    * @throws REGISTRY_CLOSED.
    */
   refresh(): Promise<Snapshot>;
+  /**
+   * After a write in the folder of a skill: reads that skill again, and scans all sources only where more may have changed.
+   *
+   * @param folder - Real path. @throws REGISTRY_CLOSED.
+   */
+  refreshSkill(folder: string): Promise<Snapshot>;
   onChange(listener: ChangeListener): () => void;
   /** The current sources in order of precedence. @throws REGISTRY_CLOSED. */
   sources(): readonly SkillSource[];
@@ -119,6 +126,20 @@ export class SkillCatalog implements Catalog {
     return this.#following;
   }
 
+  async refreshSkill(folder: string): Promise<Snapshot> {
+    this.#assertOpen();
+    if (this.#running || this.#following) return this.refresh();
+    const reading = this.#readAgain(folder).finally(() => {
+      this.#running = undefined;
+    });
+    // A refresh that is asked for meanwhile follows.
+    this.#running = reading.then(
+      (snapshot) => snapshot ?? this.#current,
+      () => this.#current,
+    );
+    return (await reading) ?? this.refresh();
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const source of [...this.#subscriptions.keys()]) this.#unsubscribe(source);
@@ -149,6 +170,27 @@ export class SkillCatalog implements Catalog {
       this.#running = undefined;
     });
     return this.#running;
+  }
+
+  /** @returns undefined when all sources must be scanned. */
+  async #readAgain(folder: string): Promise<Snapshot | undefined> {
+    const { limits, prepare } = this.#options;
+    const skill = skillAlone(this.#current, folder);
+    const last = this.#assembled;
+    const at = this.#sources.findIndex(({ id }) => id === skill?.source);
+    const source = this.#sources[at];
+    if (!skill || !source || last?.from !== this.#sources || last.copies.differ) return undefined;
+    const read = source.rescan?.(skill, limits);
+    if (!read) return undefined;
+    await prepare?.([read.skill]);
+    const restrictions = runSteps(restrictionsOf([{ skills: [read.skill], problems: [] }], this.#options));
+    if (restrictions.size > 0) return undefined;
+    if (read.skill === skill) return this.#current;
+    const next = withSkill(this.#current, skill, read.skill);
+    if (!next) return undefined;
+    this.#lastScans.set(source, read.scan);
+    this.#assembled = { ...last, scans: last.scans.with(at, read.scan) };
+    return this.#show(next, frozen([skill.id]), undefined);
   }
 
   async #scanAll(): Promise<Snapshot> {
@@ -192,15 +234,18 @@ export class SkillCatalog implements Catalog {
       fingerprint = await takeSteps(fingerprintOf(next), takeBreak);
       if (fingerprint === this.#fingerprint) return this.#current;
     }
-    this.#fingerprint = fingerprint;
     const ids = frozen(this.#listeners.size > 0 ? await takeSteps(changedIds(this.#current, next), takeBreak) : []);
-    const changed = await takeSteps(readOnly(next), takeBreak);
-    this.#current = changed;
+    return this.#show(await takeSteps(readOnly(next), takeBreak), ids, fingerprint);
+  }
+
+  async #show(snapshot: Snapshot, ids: readonly string[], fingerprint: string | undefined): Promise<Snapshot> {
+    this.#fingerprint = fingerprint;
+    this.#current = snapshot;
     for (const listener of [...this.#listeners]) {
-      this.#options.callHook('onChange', () => listener(ids, changed));
-      await takeBreak();
+      this.#options.callHook('onChange', () => listener(ids, snapshot));
+      await createBreaks()();
     }
-    return changed;
+    return snapshot;
   }
 }
 

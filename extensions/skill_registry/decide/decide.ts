@@ -2,6 +2,7 @@ import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { archiveFolder, type Operation } from '../history/journal-entries.ts';
 import { putBlob } from '../history/revisions.ts';
+import type { SkillLocation } from '../history/skill-location.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import {
@@ -54,9 +55,12 @@ export async function approve(
     });
     if (outcome === undefined) continue;
     if ('edited' in outcome) throw proposalFileEdited(id, outcome.edited);
-    await context.refresh();
-    if ('stale' in outcome) throw proposalStale(id, outcome.stale, outcome.conflict, outcome.current !== undefined);
-    return outcome;
+    if ('stale' in outcome) {
+      await context.refresh();
+      throw proposalStale(id, outcome.stale, outcome.conflict, outcome.current !== undefined);
+    }
+    await context.refresh(outcome.written);
+    return outcome.decided;
   }
 }
 
@@ -142,7 +146,10 @@ export function noteStale(
 
 // --- internal ---
 
-type Outcome = DecidedProposal | StalePlan | { readonly edited: string };
+type Outcome =
+  | { readonly decided: DecidedProposal; readonly written: SkillLocation | undefined }
+  | StalePlan
+  | { readonly edited: string };
 
 function checkReason(reason: string, what: string): void {
   if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);
@@ -162,7 +169,8 @@ function decideOn(context: ChangeContext, database: SqliteDatabase, row: Proposa
         : ({ kind: 'proposal', changes: [{ path: row.path, after }] } as const);
     const { by, reason } = actor;
     const { number } = writer.apply({ location, ...change, by, reason, proposal: row.id, merged });
-    return { proposalId: row.id, state: 'approved', skillId: row.skill_id, revision: number, merged };
+    const decided = { proposalId: row.id, state: 'approved', skillId: row.skill_id, revision: number, merged } as const;
+    return { decided, written: row.kind === 'update' ? location : undefined };
   }
   noteStale(writer, database, row.id, plan, actor.by);
   return plan;

@@ -69,7 +69,7 @@ export async function edit(
     checkSize(location, path, after, context.limits);
     checkValid(location, path, before, after);
     const change = { location, kind, path, before, after };
-    const checks = JSON.stringify(await checksOf(context, change));
+    const checks = JSON.stringify(await checksOf(change));
     const fields = { ...next, diff: diffOf(change), checks, state: 'open', conflict: null } as const;
     assertNoNul(fields);
     const isDone = await writer.exclusively((database) => {

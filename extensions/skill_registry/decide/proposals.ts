@@ -30,6 +30,7 @@ import { comparePresent, withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
 import { purge } from './purge.ts';
+import { withRetrieval } from './retrieval.ts';
 
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
   /** The file as an approval would leave it now, merged with later changes; undefined when it is removed, or nothing applies. */
@@ -55,7 +56,14 @@ export function createProposals(
   };
   const look = async (row: ProposalRow): Promise<Proposal> => {
     const [present = row] = await withPresentState(context, writer.database(), [row]);
-    return shown(present);
+    const proposal = shown(present);
+    const isSkillFile = row.kind !== 'delete' && row.path.toLowerCase() === 'skill.md';
+    const after = isSkillFile && present.state === 'open' ? textAfter(row.id) : undefined;
+    return after ? withRetrieval(context, proposal, after.toString('utf8')) : proposal;
+  };
+  const textAfter = (id: string): Buffer | undefined => {
+    const plan = comparePresent(context, writer.database(), rowOf(writer.database(), id));
+    return 'stale' in plan ? undefined : (plan.after ?? undefined);
   };
   const announce = (): void => {
     const database = writer.hasHistory() ? writer.database() : undefined;
@@ -103,10 +111,7 @@ export function createProposals(
       return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
     },
     text: (id) => proposedText(context, id),
-    async textAfter(id) {
-      const plan = comparePresent(context, writer.database(), rowOf(writer.database(), id));
-      return 'stale' in plan ? undefined : (plan.after ?? undefined);
-    },
+    textAfter: async (id) => textAfter(id),
     edit: (id, change) => edit(context, id, change),
     approve: (id, actor) => approve(context, id, actor),
     reject: (id, actor) => reject(context, id, actor),

@@ -37,8 +37,13 @@ export interface ChangeContext {
   granted(turn: TurnContext): ReadonlySet<string>;
   /** Whether what was made of the files of a skill may leave. */
   readonly admit: Guard['admit'];
-  /** Scans the skills after a change, before the caller gets its answer. Never rejects: what is wrong is among the problems of the snapshot. */
-  refresh(): Promise<unknown>;
+  /**
+   * Reads the skills again after a change, before the caller gets its answer. Never rejects: what is wrong is among the problems of the
+   * snapshot.
+   *
+   * @param written - The skill whose files were written. Default: a skill came or went, so all sources are scanned.
+   */
+  refresh(written?: Pick<SkillLocation, 'base' | 'below'>): Promise<unknown>;
   /** The stored trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
   retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
 }

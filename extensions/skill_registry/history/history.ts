@@ -69,7 +69,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         findRevision(await load(skillId), skillId, number);
         throw skillRemoved(skillId);
       }
-      const revision = await writer.exclusively((database) => {
+      const { revision, location } = await writer.exclusively((database) => {
         // The roll-back starts from the present content.
         const notRecorded = whyNotRecorded(skill, { result: recorder.record(skill) });
         const revisions = revisionsOf(database, skillKey(skill, context.root));
@@ -77,10 +77,11 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         const location = locationOfSkill(skill, context.sources(), context.root);
         const present = revisions.at(-1) as Revision;
         const changes = changesTo(target, present, location, (file) => storedBytes(database, file));
-        if (changes.length === 0) return present;
-        return writer.apply({ location, changes, kind: 'rollback', by, reason, target: target.number });
+        if (changes.length === 0) return { revision: present, location };
+        const change = { location, changes, kind: 'rollback', by, reason, target: target.number } as const;
+        return { revision: writer.apply(change), location };
       });
-      await context.refresh();
+      await context.refresh(location);
       return revision;
     },
     async restore(skillId, { by, reason }) {

@@ -70,10 +70,13 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
           checkSize(location, target, after, context.limits);
           checkValid(location, target, before, after, true);
         }
-        return writer.apply({ location, changes: [{ path: target, after }], kind: 'tool', by, reason });
+        const written = { location, changes: [{ path: target, after }], kind: 'tool', by, reason } as const;
+        return { revision: writer.apply(written), location };
       };
-      const revision = await withJudgedErrors(context, skillId, turn, (quotes) => writer.exclusively(change(quotes)));
-      await context.refresh();
+      const { revision, location } = await withJudgedErrors(context, skillId, turn, (quotes) =>
+        writer.exclusively(change(quotes)),
+      );
+      await context.refresh(location);
       return revision;
     },
     async repair(skillId, shown, { by, reason }) {

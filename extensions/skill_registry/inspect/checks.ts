@@ -1,4 +1,4 @@
-import { describeError, type Problem } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { loadTokenCounter, oneLine } from '../../../lib/text/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
@@ -34,7 +34,6 @@ export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
     ...scriptChecks(input),
     ...(await surfaceChecks(input)),
     ...(input.after === null ? [] : characterChecks(input.before ?? '', input.after)),
-    ...(await retrievalChecks(input)),
     ...sizeChecks(input),
   ];
   return LEVELS.flatMap((level) => checks.filter((check) => check.level === level));
@@ -78,23 +77,6 @@ function scriptChecks({ path, before, after }: CheckInput): readonly Check[] {
   return listChecks('script', [
     { key: path, level: 'warn', what: 'A new script, which agents may run', quoted: path, line: 1 },
   ]);
-}
-
-async function retrievalChecks({ after, isSkillFile, retrieval }: CheckInput): Promise<readonly Check[]> {
-  if (!retrieval || !isSkillFile || after === null) return [];
-  try {
-    const changed = await retrieval(after);
-    if (changed.length === 0) {
-      return [{ kind: 'retrieval', level: 'info', text: 'No stored trigger query changes its top hit' }];
-    }
-    return listChecks(
-      'retrieval',
-      changed.map((text) => ({ key: text, level: 'warn', what: oneLine(text, 300) })),
-    );
-  } catch (error) {
-    const text = `The effect on retrieval could not be computed: ${oneLine(describeError(error), 300)}`;
-    return [{ kind: 'retrieval', level: 'warn', text }];
-  }
 }
 
 /** Files, commands, hosts and credentials that are named in the new text, but not in the old one. */

@@ -44,8 +44,6 @@ export interface CheckInput {
   readonly files: readonly string[];
   /** Returns the problems of a text under the profile of the source. Called for SKILL.md only. */
   readonly problemsOf: (text: string) => readonly Problem[];
-  /** Returns which trigger queries change their top hit. Absent: there is no search. */
-  readonly retrieval?: (after: string) => Promise<readonly string[]>;
 }
 
 /** Something that a text does, names or contains. */

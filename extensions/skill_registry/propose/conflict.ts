@@ -49,7 +49,7 @@ export async function prepareConflict(
       justification,
       evidence: null,
     },
-    ...{ checks: JSON.stringify(await checksOf(context, change)), author: UPDATE_AUTHOR, model: null, created },
+    ...{ checks: JSON.stringify(await checksOf(change)), author: UPDATE_AUTHOR, model: null, created },
   };
   return {
     id: row.id,

@@ -10,7 +10,6 @@ import { recordedFiles } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
-import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/changed-text.ts';
@@ -41,7 +40,7 @@ export async function submit(
     const request = await withJudgedErrors(context, input.skillId, turn, (quotes) =>
       requestOf(context, input, turn, quotes),
     );
-    const checks = [...request.notes.map(asCheck), ...(await checksOf(context, request))];
+    const checks = [...request.notes.map(asCheck), ...(await checksOf(request))];
     const row: Omit<NewProposal, 'proposed'> = {
       id: proposalId(request.location.skillId, writer.now()),
       state: 'open',
@@ -91,10 +90,13 @@ export async function submit(
 }
 
 /** Computed from the texts; what the author says is not used. */
-export async function checksOf(
-  context: ChangeContext,
-  { location, kind, path, before, after }: Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after'>,
-): Promise<readonly Check[]> {
+export async function checksOf({
+  location,
+  kind,
+  path,
+  before,
+  after,
+}: Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after'>): Promise<readonly Check[]> {
   const files = kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path);
   if (kind === 'delete') {
     return [
@@ -115,9 +117,6 @@ export async function checksOf(
     after: decode(after),
     files,
     problemsOf: (text) => textProblems(text, location.skillId, location.validation),
-    ...(isSkillFile
-      ? { retrieval: async (text) => (await context.retrievalEffect(location.skillId, text)).map(describeChange) }
-      : {}),
   });
 }
 
@@ -156,10 +155,6 @@ function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buf
 /** A diff with wrong line numbers or context may have been applied where its author did not mean it. */
 function asCheck(note: string): Check {
   return { kind: 'diff', level: 'warn', text: `The diff was applied, but: ${note}` };
-}
-
-function describeChange({ query, skillId, before, after }: RetrievalChange): string {
-  return `"${query}", a query of ${skillId}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
 }
 
 function checkWords({ justification, evidence = '' }: ProposalInput): void {

@@ -33,6 +33,15 @@ export interface SkillSource {
     takeBreak: () => Promise<void>,
     sources?: readonly SkillSource[],
   ): Promise<SourceScan>;
+  /**
+   * Reads one skill of the last scan again, after a change in its folder. Absent, or undefined: only a scan tells what it is now.
+   *
+   * @returns the skill, and the scan with it: the same objects when SKILL.md has not changed.
+   */
+  rescan?(
+    skill: Skill,
+    limits: SkillRegistryConfig['limits'],
+  ): { readonly skill: Skill; readonly scan: SourceScan } | undefined;
   /** Reads the bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /** The other files of a skill, by path, at most 512. */

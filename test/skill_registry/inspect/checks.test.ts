@@ -95,32 +95,6 @@ describe('validation', () => {
   });
 });
 
-describe('retrieval', () => {
-  const retrieval = (lines: readonly string[]) => ({ retrieval: () => Promise.resolve(lines) });
-  it('tells each query that finds something else', async () => {
-    const lines = ['"green tea": coffee -> tea', 'a\u202e\nb'];
-    expect(await told('retrieval', OLD, `${OLD}x`, retrieval(lines))).toEqual([
-      'warn: "green tea": coffee -> tea',
-      'warn: a⟦U+202E⟧ b',
-    ]);
-  });
-
-  it('says that nothing changes, and nothing where there is no search', async () => {
-    expect(await told('retrieval', OLD, `${OLD}x`, retrieval([]))).toEqual([
-      'info: No stored trigger query changes its top hit',
-    ]);
-    expect(await told('retrieval', OLD, `${OLD}x`)).toEqual([]);
-    expect(await told('retrieval', 'a', 'b', { ...retrieval(['x']), path: 'a.md' })).toEqual([]);
-  });
-
-  it('says when it could not be computed', async () => {
-    const broken = { retrieval: () => Promise.reject(new Error('index\nlost')) };
-    expect(await told('retrieval', OLD, `${OLD}x`, broken)).toEqual([
-      'warn: The effect on retrieval could not be computed: index lost',
-    ]);
-  });
-});
-
 describe('size', () => {
   const lines = (from: number, to: number): string =>
     Array.from({ length: to - from }, (_, at) => `Line ${from + at}.\n`).join('');

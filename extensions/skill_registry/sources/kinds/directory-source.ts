@@ -1,5 +1,5 @@
 import { lstatSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { runSteps } from '../../../../lib/breaks/index.ts';
 import {
@@ -114,7 +114,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
           ignoreFiles: ignoreFiles === true,
         },
       });
-      const read = await readSkills(found.files, limits.file_bytes, takeBreak);
+      const read = await readSkills.all(found.files, limits.file_bytes, takeBreak);
       const { skills } = read;
       const problems = [...found.problems, ...read.problems];
       outside = found.outside;
@@ -123,6 +123,12 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       own.replaceLater(() => new Map(skills.map((skill) => [skill.qualifiedId, skill as SkillPaths])));
       last = { skills, problems };
       return last;
+    },
+    rescan(skill, limits) {
+      if (!last || ignoreFiles || !last.skills.includes(skill)) return undefined;
+      const next = readSkills.again(skill, limits.file_bytes);
+      if (next && next !== skill) last = { ...last, skills: last.skills.map((one) => (one === skill ? next : one)) };
+      return next && { skill: next, scan: last };
     },
     readSkill: (skill, maxBytes) => {
       const { realFile } = own.get(skill);
@@ -149,10 +155,14 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
 const FILES_A_STEP = 16;
 const LARGE_FILE = 128 * 1024;
 
-/** Makes a skill of each file. As long as a file does not change, its skill is the same object. */
-function createSkillsReader(
-  options: DirectorySourceOptions,
-): (files: readonly FoundSkillFile[], maxBytes: number, takeBreak: () => Promise<void>) => Promise<SourceScan> {
+/** Makes skills of files. As long as a file does not change, its skill is the same object. */
+interface SkillsReader {
+  all(files: readonly FoundSkillFile[], maxBytes: number, takeBreak: () => Promise<void>): Promise<SourceScan>;
+  /** Undefined when something is wrong with the file, or it is a link. */
+  again(skill: Skill, maxBytes: number): Skill | undefined;
+}
+
+function createSkillsReader(options: DirectorySourceOptions): SkillsReader {
   const { id, root, base = root, allowOutside, within, ignoreFiles = false, validation: profile, cache } = options;
   const setting = JSON.stringify([allowOutside, within, ignoreFiles, ...(options.bareFiles ? ['bare'] : [])]);
   const reader = createSkillFileReader({ profile, cache, cachePath: root, setting });
@@ -169,22 +179,33 @@ function createSkillsReader(
     results.add(read, skill);
     return skill;
   };
-  return async (files, maxBytes, takeBreak) => {
-    const problems: Problem[] = [];
-    const skills: Skill[] = [];
-    let count = 0;
-    for (const file of files) {
-      const read = reader.read(file, maxBytes, bareIdOf(file));
-      if (count++ % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
-      if (read.problems.length > 0) problems.push(...read.problems);
-      const skill = skillOf(file, read);
-      if (!skill) continue;
-      if ('code' in skill) problems.push(skill);
-      else skills.push(skill);
-    }
-    reader.sweep();
-    results.startNext();
-    return { skills, problems };
+  return {
+    async all(files, maxBytes, takeBreak) {
+      const problems: Problem[] = [];
+      const skills: Skill[] = [];
+      let count = 0;
+      for (const file of files) {
+        const read = reader.read(file, maxBytes, bareIdOf(file));
+        if (count++ % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
+        if (read.problems.length > 0) problems.push(...read.problems);
+        const skill = skillOf(file, read);
+        if (!skill) continue;
+        if ('code' in skill) problems.push(skill);
+        else skills.push(skill);
+      }
+      reader.sweep();
+      results.startNext();
+      return { skills, problems };
+    },
+    again(skill, maxBytes) {
+      const { file, realFile, dir: realDir } = skill;
+      if (realDir === null || realFile !== join(realDir, basename(file))) return undefined;
+      const read = reader.read({ dir: dirname(file), file, realDir, realFile }, maxBytes);
+      if (!read.header || read.problems.length > 0) return undefined;
+      const next = read.digest === skill.digest ? skill : makeSkill(read.header, skill, read.digest, read.bytes);
+      results.replace(skill, read, next);
+      return next;
+    },
   };
 }
 
@@ -251,6 +272,8 @@ interface PreviousResults<Input extends object, Result> {
   add(input: Input, result: Result): void;
   /** Ends this run: `find` now returns what was added. */
   startNext(): void;
+  /** Puts another input and result in the place of a result. */
+  replace(result: Result, input: Input, next: Result): void;
 }
 
 /** The map is filled only when the order differs: for tens of thousands of objects that takes longer than all lookups. */
@@ -272,6 +295,10 @@ function createPreviousResults<Input extends object, Result>(): PreviousResults<
     },
     startNext() {
       [before, now, byInput] = [now, { inputs: [], results: [] }, undefined];
+    },
+    replace(result, input, next) {
+      const at = before.results.indexOf(result);
+      [before.inputs[at], before.results[at], byInput] = [input, next, undefined];
     },
   };
 }
