@@ -179,13 +179,13 @@ it('lets the command import the doors of registry and kernel and packages, nothi
   expect(wrong.map(show)).toEqual([]);
 });
 
-it('keeps files at three hundred lines or fewer', () => {
+it('keeps files at four hundred lines or fewer', () => {
   const long = [
     ...sourceFiles('lib'),
     ...sourceFiles('kernel'),
     ...sourceFiles('extensions'),
     ...sourceFiles('cli'),
     ...sourceFiles('test'),
-  ].filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 301);
+  ].filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 401);
   expect(long).toEqual([]);
 });
