@@ -65,7 +65,7 @@ function showReport(report: UsageReport, { dead }: StatsFlags, terminal: Termina
   const table = (header: readonly string[], rows: readonly (readonly (string | number)[])[]): void => {
     if (rows.length > 0) terminal.out(`\n${formatTable(header, rows, width)}\n`);
   };
-  const { totals, since, until, skills, agents, failing } = report;
+  const { totals, since, failuresSince, until, skills, agents, failing } = report;
   terminal.out(`${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)\n`);
   if (dead) {
     terminal.out(`${report.dead.length} dead skill(s): in the catalog, not loaded\n`);
@@ -75,7 +75,8 @@ function showReport(report: UsageReport, { dead }: StatsFlags, terminal: Termina
   }
   const { loads, offers, resources, refusals, failures, tokens } = totals;
   terminal.out(`${count(loads)} load(s), ${count(resources)} file(s), ${count(tokens)} token(s)\n`);
-  terminal.out(`${count(offers)} offer(s), ${count(refusals)} refusal(s), ${count(failures)} failure(s)\n`);
+  const fewer = failuresSince > since ? `, both since ${failuresSince.slice(0, 10)}` : '';
+  terminal.out(`${count(offers)} offer(s), ${count(refusals)} refusal(s), ${count(failures)} failure(s)${fewer}\n`);
   terminal.out(`${report.dead.length} dead skill(s)${report.dead.length > 0 ? ': --dead lists them' : ''}\n`);
   const isWide = width === undefined || width >= WIDE;
   const rare = isWide ? ['FILES', 'REFUSED', 'FAILED', 'AGENTS'] : [];

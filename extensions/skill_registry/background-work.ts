@@ -40,7 +40,7 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
   /** Starts the work in the background. */
   const catchUp = (signal: AbortSignal): void => {
     inspect(signal).catch(onError);
-    tokens.countInBackground(catalog.snapshot(), signal, onProblem).catch(onError);
+    tokens.countLong(catalog.snapshot(), signal).then(onProblem, onError);
     searcher.prepare(visible({})).catch(onError);
     meaning?.keepEmbedded(catalog.snapshot().skills, signal).catch(onError);
   };

@@ -1,7 +1,5 @@
 /** How long work runs without a break, in milliseconds. */
 const SLICE_MS = 8;
-/** The same for background work, and how long each break is. */
-const BACKGROUND = { sliceMs: 2, pauseMs: 10 } as const;
 
 /**
  * Lets other work of the process run during long synchronous work. Synchronous reads take a twentieth of the time of
@@ -14,17 +12,6 @@ const BACKGROUND = { sliceMs: 2, pauseMs: 10 } as const;
  */
 export function createBreaks(): () => Promise<void> {
   return takeBreak;
-}
-
-/** As `createBreaks`, for background work: a break of 10 ms after each 2 ms of work. */
-export function createBackgroundBreaks(): () => Promise<void> {
-  const { sliceMs, pauseMs } = BACKGROUND;
-  let sliceEnds = performance.now() + sliceMs;
-  return async () => {
-    if (performance.now() < sliceEnds) return;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
-    sliceEnds = performance.now() + sliceMs;
-  };
 }
 
 /** Work in short steps. What it returns is complete after the last one. */

@@ -2,8 +2,8 @@
 export const usage = [
   {
     title: 'What a model asks for is kept as an id, whatever it is',
-    in: 'namedId',
-    swap: ["COULD_BE_ID.test(asked) ? asked : '(invalid)'", 'asked'],
+    in: 'recordedId',
+    swap: ["COULD_BE_ID.test(String(one)) ? String(one) : '(invalid)'", 'String(one)'],
     test: 'records the loads, files, refusals and failures of a turn, and no word of them',
   },
   {
@@ -26,14 +26,14 @@ export const usage = [
   },
   {
     title: 'usage: false is not obeyed',
-    in: 'createUsage.recorder',
+    in: 'createUsage.mayRecord',
     drop: 'isOn',
     test: 'records nothing with usage: false',
   },
   {
     title: 'What is noted when the registry closes is lost',
     in: 'createUsage.close',
-    drop: 'for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);',
+    drop: 'await flushAll();',
     test: 'writes within 200 milliseconds without being asked, and at close',
   },
   {
@@ -62,8 +62,8 @@ export const usage = [
   },
   {
     title: 'A body that was given without a request counts as an offer that was taken',
-    in: 'skillsOf',
-    drop: "outcome !== 'given'",
+    in: 'usageReport',
+    text: [" AND outcome <> 'given'", ''],
     test: 'does not take a body that was given without a request',
   },
   {
@@ -76,6 +76,6 @@ export const usage = [
     title: 'What agents did is kept for ever',
     in: 'removeOld',
     text: ['(id <= ? OR time < ?)', '(id <= ? OR time + 1e15 < ?)'],
-    test: 'removes rows and counts that are older than 180 days',
+    test: 'removes events and offers that are older than 180 days',
   },
 ];

@@ -46,8 +46,8 @@ export interface RecordedStep {
 }
 
 /**
- * Records in memory what agents do. Every function is called during a turn, so it only adds an object to an array; none
- * throws. Nothing is recorded for a turn that only a person sees (`preview`), or for a person who reads outside a conversation.
+ * Records in memory what agents do. Every function is called during a turn, so none waits and none throws. Nothing is recorded for a
+ * turn that only a person sees (`preview`), or for a person who reads outside a conversation.
  */
 export interface UsageRecorder {
   loaded(event: SkillLoadedEvent, details: LoadDetails): void;
@@ -56,22 +56,33 @@ export interface UsageRecorder {
   /** A skill whose body is in the text of a turn. */
   given(skill: Skill, tokens: number, turn: TurnContext): void;
   step(step: RecordedStep): void;
-  /** Moves all records so far into `unwritten`. @returns the new rows. */
-  drain(): readonly UsageRow[];
   readonly unwritten: Unwritten;
+  /** The rows since the last call. */
+  newRows(): readonly UsageRow[];
   /** The number of records that were dropped because too many were not written. */
   dropped(): number;
 }
 
-/** @param onNoted - Called after each note. */
-export function createUsageRecorder(snapshot: () => Snapshot, onNoted: () => void): UsageRecorder {
-  /** Each with the snapshot of its time, because a skill may be removed before its id is looked up. */
-  let noted: { readonly entry: NotedRow | NotedOffer; readonly at: Snapshot }[] = [];
-  let dropped = 0;
+/**
+ * @param mayRecord - Asked before each record.
+ * @param onNoted - Called after each record.
+ */
+export function createUsageRecorder(
+  snapshot: () => Snapshot,
+  mayRecord: () => boolean,
+  onNoted: () => void,
+): UsageRecorder {
   const unwritten: Unwritten = { rows: [], offers: new Map() };
-  const note = (entry: NotedRow | NotedOffer): void => {
-    if (noted.length < MAX_WAITING) noted.push({ entry, at: snapshot() });
-    else dropped++;
+  const { rows, offers } = unwritten;
+  let fresh: UsageRow[] = [];
+  let dropped = 0;
+  const note = (noted: NotedRow): void => {
+    if (!mayRecord()) return;
+    const row = rowOf(noted, snapshot());
+    rows.push(row);
+    if (fresh.length < MAX_WAITING) fresh.push(row);
+    // The oldest is dropped, because the newest are the most useful.
+    if (rows.length > MAX_WAITING && rows.shift()) dropped++;
     onNoted();
   };
   return {
@@ -82,55 +93,50 @@ export function createUsageRecorder(snapshot: () => Snapshot, onNoted: () => voi
       const isFile = event.path !== undefined && event.path !== 'SKILL.md';
       const done = isFile ? 'resource' : 'load';
       note({
-        time: Date.now(),
         kind: outcome === 'success' ? done : outcome === 'refused' ? 'refusal' : 'failure',
         skill: skill ?? event.skillId,
-        digest: digest ?? skill?.digest ?? null,
-        agent: turn?.agentId ?? null,
-        thread: turn?.threadId ?? null,
-        source: event.source,
+        digest: digest ?? skill?.digest,
+        agent: turn?.agentId,
+        thread: turn?.threadId,
+        source: event.source ?? undefined,
         durationMs: event.durationSeconds * 1000,
         outcome: outcome === 'success' ? (audience === 'binding' ? 'given' : 'success') : (error ?? 'OTHER'),
-        tokens: tokens ?? null,
-      });
-    },
-    offered(skills, turn) {
-      if (skills.length > 0 && !turn.preview) note({ time: Date.now(), offered: skills, agent: turn.agentId ?? null });
-    },
-    given(skill, tokens, turn) {
-      if (turn.preview) return;
-      const { digest, source } = skill;
-      const { agentId: agent = null, threadId: thread = null } = turn;
-      const time = Date.now();
-      note({
-        ...{ time, kind: 'load', skill, digest, agent, thread, source },
-        durationMs: 0,
-        outcome: 'given',
         tokens,
       });
     },
-    step({ kind, skillId: skill, outcome, agentId: agent = null, threadId: thread = null }) {
-      const unknown = { digest: null, source: null, durationMs: null, tokens: null };
-      note({ time: Date.now(), kind, skill, agent, thread, outcome, ...unknown });
-    },
-    drain() {
-      const entries = noted;
-      noted = [];
-      const rows: UsageRow[] = [];
-      for (const { entry, at } of entries) {
-        if ('offered' in entry) dropped += addOffers(unwritten.offers, entry, at);
-        else rows.push(rowOf(entry, at));
+    offered(skills, { preview, agentId }) {
+      if (skills.length === 0 || preview || !mayRecord()) return;
+      const now = snapshot();
+      const day = dayOf(Date.now());
+      const agent = boundedName(agentId ?? '');
+      for (const one of skills) {
+        const skill = recordedId(one, now);
+        const key = `${day}\n${skill}\n${agent}`;
+        const there = offers.get(key);
+        if (there) there.count++;
+        else if (offers.size < MAX_OFFERS) offers.set(key, { day, skill, agent, count: 1 });
+        else dropped++;
       }
-      unwritten.rows.push(...rows);
-      // The oldest are dropped, because the newest are the most useful.
-      dropped += unwritten.rows.splice(0, Math.max(0, unwritten.rows.length - MAX_WAITING)).length;
-      return rows;
+      onNoted();
+    },
+    given(skill, tokens, { preview, agentId: agent, threadId: thread }) {
+      if (preview) return;
+      const { digest, source } = skill;
+      note({ kind: 'load', skill, digest, agent, thread, source, durationMs: 0, outcome: 'given', tokens });
+    },
+    step({ kind, skillId: skill, outcome, agentId: agent, threadId: thread }) {
+      note({ kind, skill, outcome, agent, thread });
+    },
+    newRows() {
+      const some = fresh;
+      fresh = [];
+      return some;
     },
     dropped: () => dropped,
   };
 }
 
-/** Maximum number of records in memory, and of rows that cannot be written. */
+/** Maximum number of rows in memory that are not written. */
 export const MAX_WAITING = 10_000;
 
 /** A name of at most `MAX_NAME` characters: a longer one keeps its beginning and gets a digest, so that different names stay different. */
@@ -142,7 +148,7 @@ export function boundedName(name: string): string {
 
 // --- internal ---
 
-/** Maximum number of different offers that cannot be written. */
+/** Maximum number of different offers in memory that are not written. */
 const MAX_OFFERS = 50_000;
 /** UTF-16 units. */
 const MAX_NAME = 200;
@@ -151,58 +157,39 @@ const COULD_BE_ID = /^[\w@.][\w@./:-]{0,127}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const WORD = /^[a-z]{1,20}$/;
 
-interface NotedRow extends Omit<UsageRow, 'skill'> {
-  /** A string: the requested id of a skill that does not exist. */
+type NotedRow = { readonly [Column in keyof Omit<UsageRow, 'time' | 'skill'>]?: UsageRow[Column] | undefined } & {
+  readonly kind: UsageRow['kind'];
+  /** A string: the requested id of a skill that does not exist, or that of a proposal. */
   readonly skill: Skill | string;
-}
-
-interface NotedOffer {
-  readonly time: number;
-  readonly offered: readonly (Skill | string)[];
-  readonly agent: string | null;
-}
+  readonly outcome: string;
+};
 
 function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
-  const { skill, agent, thread, source, outcome, durationMs } = noted;
+  const { kind, skill, digest = null, agent, thread, source, outcome, durationMs, tokens = null } = noted;
   return {
-    ...noted,
-    skill: typeof skill === 'string' ? namedId(skill, snapshot) : idOf(skill, snapshot),
-    agent: agent === null ? null : boundedName(agent),
-    thread: thread === null ? null : boundedName(thread),
-    source: source === null ? null : boundedName(source),
-    durationMs: durationMs === null ? null : Math.round(durationMs * 1000) / 1000,
+    time: Date.now(),
+    kind,
+    skill: recordedId(skill, snapshot),
+    digest,
+    agent: nameOrNull(agent),
+    thread: nameOrNull(thread),
+    source: nameOrNull(source),
+    durationMs: durationMs == null ? null : Math.round(durationMs * 1000) / 1000,
     // The message of an error may have a path or content in it.
     outcome: CODE.test(outcome) || WORD.test(outcome) ? outcome : 'OTHER',
+    tokens,
   };
 }
 
-/** @returns the number of offers that were dropped. */
-function addOffers(
-  offers: Unwritten['offers'],
-  { time, offered, agent: name }: NotedOffer,
-  snapshot: Snapshot,
-): number {
-  let dropped = 0;
-  const day = dayOf(time);
-  const agent = name === null ? '' : boundedName(name);
-  for (const one of offered) {
-    const skill = typeof one === 'string' ? namedId(one, snapshot) : idOf(one, snapshot);
-    const key = `${day}\n${skill}\n${agent}`;
-    const there = offers.get(key);
-    if (there) there.count++;
-    else if (offers.size < MAX_OFFERS) offers.set(key, { day, skill, agent, count: 1 });
-    else dropped++;
-  }
-  return dropped;
+function nameOrNull(name: string | null | undefined): string | null {
+  return name == null ? null : boundedName(name);
 }
 
 /** The same id for a skill, whether it was read by its short or its qualified id. */
-function idOf({ id, qualifiedId }: Skill, { byId, byQualifiedId }: Snapshot): string {
-  const own = byQualifiedId.get(qualifiedId)?.id ?? id;
-  return boundedName(byId.get(own)?.qualifiedId === qualifiedId ? own : qualifiedId);
-}
-
-function namedId(asked: string, snapshot: Snapshot): string {
-  const skill = skillNamed(snapshot, asked);
-  return skill ? idOf(skill, snapshot) : COULD_BE_ID.test(asked) ? asked : '(invalid)';
+function recordedId(one: Skill | string, snapshot: Snapshot): string {
+  const skill = typeof one === 'string' ? skillNamed(snapshot, one) : one;
+  if (!skill) return COULD_BE_ID.test(String(one)) ? String(one) : '(invalid)';
+  const { id, qualifiedId } = skill;
+  const own = snapshot.byQualifiedId.get(qualifiedId)?.id ?? id;
+  return boundedName(snapshot.byId.get(own)?.qualifiedId === qualifiedId ? own : qualifiedId);
 }

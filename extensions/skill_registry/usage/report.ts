@@ -1,52 +1,92 @@
+import type { SqliteDatabase } from '../store/open-database.ts';
 import { DAY_MS, dayOf } from './since.ts';
 import type { SkillUsage, UsageFigures, UsageReport } from './types.ts';
 
-/** Counts of one kind for one skill and agent, over all days of a report. */
-export interface CountRow {
-  readonly skill: string;
-  /** Empty: without a name. */
-  readonly agent: string;
-  readonly kind: string;
-  readonly outcome: string;
-  readonly count: number;
-  readonly tokens: number;
-}
-
-export interface ReportRows {
-  readonly counts: readonly CountRow[];
-  readonly days: readonly { readonly day: string; readonly kind: string; readonly count: number }[];
-  /** Time of the last load of each skill, ISO 8601; also before the first day. */
-  readonly lastLoads: ReadonlyMap<string, string>;
-}
-
-/** What a report is made for. */
-export interface ReportRange {
-  /** Milliseconds since 1970. */
+export interface ReportQuery {
+  /** Of the first day, in milliseconds since 1970. */
   readonly from: number;
   readonly until: number;
+  /** As they are recorded; undefined: all. */
+  readonly skill: string | undefined;
+  readonly agent: string | undefined;
   /** Ids in the catalog that agents may load. */
   readonly loadable: readonly string[];
   readonly notKept: string | null;
 }
 
-export function usageReport({ counts, days, lastLoads }: ReportRows, range: ReportRange): UsageReport {
-  const skills = skillsOf(counts, lastLoads, new Set(range.loadable));
-  const offers = new Map(skills.map((skill) => [skill.skillId, skill.offers]));
-  const isLoaded = new Set(skills.filter(({ loads }) => loads > 0).map(({ skillId }) => skillId));
-  const dead = range.loadable
-    .filter((skillId) => !isLoaded.has(skillId))
-    .map((skillId) => ({ skillId, offers: offers.get(skillId) ?? 0, lastLoad: lastLoads.get(skillId) ?? null }));
+/** @param reach - From when on all events are kept, in milliseconds since 1970; 0: none was removed. */
+export function usageReport(
+  database: SqliteDatabase,
+  { skill, agent, until, loadable, notKept, ...query }: ReportQuery,
+  reach: { readonly loads: number; readonly refusals: number },
+): UsageReport {
+  const { where, values } = conditions({ skill, agent });
+  const from = Math.max(query.from, reach.loads);
+  const read = <Row>(select: string): Row[] =>
+    database
+      .prepare<Row>(`WITH used AS (${usedWhere(where)}) ${select}`)
+      .all(...values, from, ...values, dayOf(from))
+      .map((row) => ({ ...row }));
+
+  const [totals] = read<UsageFigures>(`SELECT ${FIGURES} FROM used`);
+  const found = read<Omit<SkillUsage, 'lastLoad'>>(
+    `SELECT skill AS skillId, ${FIGURES}, count(DISTINCT iif(kind = 'load', agent, NULL)) AS agents,
+       max(0, ${sumOf('offer')} - sum(kind = 'load' AND outcome <> 'given')) AS notTaken
+     FROM used GROUP BY skill ORDER BY loads DESC, offers DESC, skill`,
+  );
+  const lastLoads = new Map(
+    database
+      .prepare<{ skill: string; last: number }>(
+        `SELECT skill, max(time) AS last FROM event WHERE${where} kind = 'load' GROUP BY skill`,
+      )
+      .all(...values)
+      .map((row) => [row.skill, new Date(row.last).toISOString()]),
+  );
+  const known = new Set(loadable);
+  const skills = found
+    // An id of no skill has failures only.
+    .filter((one) => known.has(one.skillId) || one.offers + one.loads + one.resources + one.refusals > 0)
+    .map((one) => ({ ...one, lastLoad: lastLoads.get(one.skillId) ?? null }));
+  const byId = new Map(skills.map((one) => [one.skillId, one]));
   return {
-    since: new Date(range.from).toISOString(),
-    until: new Date(range.until).toISOString(),
-    days: daysOf(days, range),
+    since: new Date(from).toISOString(),
+    failuresSince: new Date(Math.max(from, reach.refusals)).toISOString(),
+    until: new Date(until).toISOString(),
+    days: everyDay(
+      from,
+      until,
+      read(`SELECT day, ${sumOf('offer')} AS offers, sum(kind = 'load') AS loads FROM used GROUP BY day`),
+    ),
     skills,
-    agents: agentsOf(counts),
-    failing: failingOf(counts),
-    dead: dead.sort((a, b) => b.offers - a.offers || byText(a.skillId, b.skillId)),
-    totals: figuresOf(counts),
-    notKept: range.notKept,
+    // A step of a proposal is not a use of the skill.
+    agents: read(
+      `SELECT nullif(agent, '') AS agent, ${sumOf('offer')} AS offers, sum(kind = 'load') AS loads, sum(kind = 'failure') AS failures
+       FROM used WHERE kind <> 'proposal' GROUP BY used.agent ORDER BY loads DESC, offers DESC, used.agent`,
+    ),
+    failing: read(
+      `SELECT skill AS skillId, outcome AS code, count(*) AS count FROM used WHERE kind IN ('refusal', 'failure')
+       GROUP BY skill, outcome ORDER BY 3 DESC, skill, outcome LIMIT ${MAX_FAILING}`,
+    ),
+    dead: loadable
+      .filter((skillId) => !byId.get(skillId)?.loads)
+      .map((skillId) => ({
+        skillId,
+        offers: byId.get(skillId)?.offers ?? 0,
+        lastLoad: lastLoads.get(skillId) ?? null,
+      }))
+      .sort((a, b) => b.offers - a.offers || (a.skillId < b.skillId ? -1 : 1)),
+    totals: totals as UsageFigures,
+    notKept,
   };
+}
+
+/** Conditions for a WHERE clause; each ends with AND. */
+export function conditions(given: Readonly<Record<string, string | undefined>>): {
+  readonly where: string;
+  readonly values: readonly string[];
+} {
+  const set = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { where: set.map(([column]) => ` ${column} = ? AND`).join(''), values: set.map(([, value]) => value) };
 }
 
 // --- internal ---
@@ -54,93 +94,26 @@ export function usageReport({ counts, days, lastLoads }: ReportRows, range: Repo
 /** At most this many rows in `failing`. */
 const MAX_FAILING = 50;
 
-const FIELDS: Readonly<Record<string, Exclude<keyof UsageFigures, 'tokens'>>> = {
-  offer: 'offers',
-  load: 'loads',
-  resource: 'resources',
-  refusal: 'refusals',
-  failure: 'failures',
-};
-
-function figuresOf(rows: readonly CountRow[]): UsageFigures {
-  const sums = { offers: 0, loads: 0, resources: 0, refusals: 0, failures: 0, tokens: 0 };
-  for (const { kind, count, tokens } of rows) {
-    const field = FIELDS[kind];
-    if (field) sums[field] += count;
-    sums.tokens += tokens;
-  }
-  return sums;
+/** A row for each event, and for the offers of each day. */
+function usedWhere(where: string): string {
+  return `
+    SELECT skill, ifnull(agent, '') AS agent, kind, outcome, date(time / 1000, 'unixepoch') AS day, 1 AS amount,
+      ifnull(tokens, 0) AS tokens FROM event WHERE${where} time >= ?
+    UNION ALL SELECT skill, agent, 'offer', '', day, count, 0 FROM offer WHERE${where} day >= ?`;
 }
 
-function skillsOf(
-  counts: readonly CountRow[],
-  lastLoads: ReportRows['lastLoads'],
-  known: ReadonlySet<string>,
-): readonly SkillUsage[] {
-  const skills = [...groupBy(counts, ({ skill }) => skill)].map(([skillId, rows]): SkillUsage => {
-    const asked = rows.filter(({ kind, outcome }) => kind === 'load' && outcome !== 'given');
-    const figures = figuresOf(rows);
-    return {
-      skillId,
-      ...figures,
-      notTaken: Math.max(0, figures.offers - sumOf(asked)),
-      agents: new Set(rows.filter(({ kind }) => kind === 'load').map(({ agent }) => agent)).size,
-      lastLoad: lastLoads.get(skillId) ?? null,
-    };
+function sumOf(kind: string): string {
+  return `ifnull(sum(iif(kind = '${kind}', amount, 0)), 0)`;
+}
+
+const FIGURES = `${['offer', 'load', 'resource', 'refusal', 'failure'].map((kind) => `${sumOf(kind)} AS ${kind}s`).join(', ')},
+  ifnull(sum(tokens), 0) AS tokens`;
+
+function everyDay(from: number, until: number, found: UsageReport['days']): UsageReport['days'] {
+  const byDay = new Map(found.map((one) => [one.day, one]));
+  const count = Math.floor((until - from) / DAY_MS) + 1;
+  return Array.from({ length: count }, (_, at) => {
+    const day = dayOf(from + at * DAY_MS);
+    return byDay.get(day) ?? { day, offers: 0, loads: 0 };
   });
-  // An id of no skill has failures only.
-  const isSkill = ({ skillId, offers, loads, resources, refusals }: SkillUsage): boolean =>
-    known.has(skillId) || offers + loads + resources + refusals > 0;
-  return skills
-    .filter(isSkill)
-    .sort((a, b) => b.loads - a.loads || b.offers - a.offers || byText(a.skillId, b.skillId));
-}
-
-function agentsOf(counts: readonly CountRow[]): UsageReport['agents'] {
-  // A step of a proposal is not a use of the skill.
-  const uses = counts.filter(({ kind }) => FIELDS[kind] !== undefined);
-  return [...groupBy(uses, ({ agent }) => agent)]
-    .map(([agent, rows]) => {
-      const { offers, loads, failures } = figuresOf(rows);
-      return { agent: agent === '' ? null : agent, offers, loads, failures };
-    })
-    .sort((a, b) => b.loads - a.loads || b.offers - a.offers || byText(a.agent ?? '', b.agent ?? ''));
-}
-
-function failingOf(counts: readonly CountRow[]): UsageReport['failing'] {
-  const failed = counts.filter(({ kind }) => kind === 'failure' || kind === 'refusal');
-  return [...groupBy(failed, ({ skill, outcome }) => JSON.stringify([skill, outcome])).values()]
-    .map((rows) => ({ skillId: rows[0]?.skill ?? '', code: rows[0]?.outcome ?? '', count: sumOf(rows) }))
-    .sort((a, b) => b.count - a.count || byText(a.skillId, b.skillId) || byText(a.code, b.code))
-    .slice(0, MAX_FAILING);
-}
-
-function daysOf(rows: ReportRows['days'], { from, until }: ReportRange): UsageReport['days'] {
-  const byDay = groupBy(rows, ({ day }) => day);
-  const days: { day: string; offers: number; loads: number }[] = [];
-  for (let time = from; time <= until; time += DAY_MS) {
-    const day = dayOf(time);
-    const counted = (kind: string): number => sumOf((byDay.get(day) ?? []).filter((row) => row.kind === kind));
-    days.push({ day, offers: counted('offer'), loads: counted('load') });
-  }
-  return days;
-}
-
-function groupBy<T>(rows: readonly T[], keyOf: (row: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
-  }
-  return groups;
-}
-
-function sumOf(rows: readonly { readonly count: number }[]): number {
-  return rows.reduce((sum, { count }) => sum + count, 0);
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

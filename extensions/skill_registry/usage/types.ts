@@ -77,8 +77,10 @@ export interface SkillUsage extends UsageFigures {
 }
 
 export interface UsageReport {
-  /** ISO 8601, UTC: the beginning of the first day. */
+  /** ISO 8601, UTC: the beginning of the first day; where older loads were removed because there were too many, the time of the oldest. */
   readonly since: string;
+  /** The same for refusals and failures, of which fewer are kept. */
+  readonly failuresSince: string;
   readonly until: string;
   /** Every day of the range (UTC), oldest first: `{ day: '2026-11-22', offers: 12, loads: 3 }`. */
   readonly days: readonly { readonly day: string; readonly offers: number; readonly loads: number }[];

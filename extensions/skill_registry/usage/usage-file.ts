@@ -12,12 +12,13 @@ import { LIMITS, LIMITS_IN_MEMORY, openUsageDatabase, type UsageDatabase } from 
 export interface UsageFile {
   /** Writes as much as possible. @returns whether everything was written. */
   write(unwritten: Unwritten): Promise<boolean>;
-  /** Undefined when nothing was recorded. @throws what SQLite throws. */
-  read<T>(work: (database: UsageDatabase) => T): T | undefined;
+  /** @throws what SQLite throws. */
+  read<T>(work: (database: UsageDatabase) => T): T;
   /** Why nothing is kept on disk at present; null: it is kept. */
   notKept(): string | null;
   /**
-   * USAGE_NOT_RECORDED: the file cannot be written (not reported when STORE_UNAVAILABLE gives the reason), or a damaged file was replaced.
+   * USAGE_NOT_RECORDED: the file cannot be written (not reported when STORE_UNAVAILABLE gives the reason), a damaged file was replaced,
+   * or a file of an earlier release had more than is kept.
    *
    * @param dropped - The number of records that were dropped.
    */
@@ -39,10 +40,13 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   let open: { readonly path: string; readonly identity: string; readonly database: UsageDatabase } | undefined;
   let replaced = 0;
   let failed: string | undefined;
+  let notTakenOver = 0;
 
   /** Recording makes no `data/` folder. Another part of the registry may make it at any time. */
   const pathNow = (): string =>
-    onDisk && replaced <= MAX_REPLACED && isFolder(join(root, 'data')) ? file : ':memory:';
+    onDisk && replaced <= MAX_REPLACED && statSync(join(root, 'data'), { throwIfNoEntry: false })?.isDirectory()
+      ? file
+      : MEMORY;
   const close = (): void => {
     open?.database.close();
     open = undefined;
@@ -55,7 +59,11 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
     const database = openUsageDatabase(path, path === MEMORY ? LIMITS_IN_MEMORY : LIMITS);
     close();
     open = { path, database, identity: path === MEMORY ? '' : fileIdentity(file) };
-    while (inMemory && (inMemory.rows.length > 0 || inMemory.offers.size > 0)) database.writeSome(inMemory);
+    while (inMemory && isLeft(inMemory)) database.writeSome(inMemory);
+    if (database.notTakenOver > 0) {
+      notTakenOver += database.notTakenOver;
+      onProblem();
+    }
     return database;
   };
   /** Runs `work`; a damaged file is replaced by an empty one first, because it may be deleted. */
@@ -76,11 +84,11 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   return {
     async write(unwritten) {
       // Most processes record nothing, and open no file for it.
-      if (!open && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
+      if (!open && !isLeft(unwritten)) return true;
       try {
-        while (unwritten.rows.length > 0 || unwritten.offers.size > 0) {
+        while (isLeft(unwritten)) {
           use((database) => database.writeSome(unwritten));
-          if (unwritten.rows.length > 0 || unwritten.offers.size > 0) await pause();
+          if (isLeft(unwritten)) await pause();
         }
         await use((database) => database.removeOld());
         failed = undefined;
@@ -94,8 +102,14 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
       }
     },
     read(work) {
-      if (!open && (pathNow() !== file || !existsSync(file))) return undefined;
-      return use(work);
+      if (open || existsSync(file)) return use(work);
+      // Nothing was recorded, and a report makes no file.
+      const nothing = openUsageDatabase(MEMORY, LIMITS_IN_MEMORY);
+      try {
+        return work(nothing);
+      } finally {
+        nothing.close();
+      }
     },
     notKept() {
       if (failed !== undefined) return failed;
@@ -105,26 +119,19 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
       return `${why}, so the figures last as long as the process`;
     },
     problems(dropped) {
-      const problem = (message: string, details?: Problem['details']): Problem => ({
+      const problem = (message: string): Problem => ({
         code: 'USAGE_NOT_RECORDED',
         severity: 'warning',
         file,
         message,
-        ...(details && { details }),
       });
-      return [
-        ...(failed === undefined || whyNoSqlite() !== undefined
-          ? []
-          : [problem(`What agents do with skills cannot be recorded: ${failed}. ${ADVICE}`)]),
-        ...(replaced === 0
-          ? []
-          : [
-              problem(
-                `This file was damaged and has been replaced, so that the figures begin anew. If that happens again, check the disk.`,
-              ),
-            ]),
-        ...(dropped === 0 ? [] : [problem(DROPPED, { dropped })]),
-      ];
+      const found: Problem[] = [];
+      if (failed !== undefined && whyNoSqlite() === undefined)
+        found.push(problem(`What agents do with skills cannot be recorded: ${failed}. ${ADVICE}`));
+      if (replaced > 0) found.push(problem(REPLACED));
+      if (notTakenOver > 0) found.push(problem(takenOver(notTakenOver)));
+      if (dropped > 0) found.push({ ...problem(DROPPED), details: { dropped } });
+      return found;
     },
     close,
   };
@@ -134,10 +141,20 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
 
 const ADVICE =
   'Skills can be read all the same. Let this user write there and free some space, or set usage: false in the config.';
-
+const REPLACED =
+  'This file was damaged and has been replaced, so that the figures begin anew. If that happens again, check the disk.';
 /** Without the number, so that it stays one problem. */
-const DROPPED = `More than ${MAX_WAITING.toLocaleString('en-US')} events waited to be written, so some were dropped and the figures are too low. If this file cannot be written, another problem says why; else a program calls the registry more often than it can record.`;
+const DROPPED = `More than ${numberText(MAX_WAITING)} events waited to be written, so some were dropped and the figures are too low. If this file cannot be written, another problem says why; else a program calls the registry more often than it can record.`;
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+function takenOver(count: number): string {
+  const kept = `the newest ${numberText(LIMITS.loads)} loads and steps, and the newest ${numberText(LIMITS.refusals)} refusals and failures`;
+  return `This file is of an earlier release, which kept more: ${numberText(count)} of its events were dropped. Now it has ${kept}, and reports say since when.`;
+}
+
+function numberText(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+function isLeft({ rows, offers }: Unwritten): boolean {
+  return rows.length > 0 || offers.size > 0;
 }

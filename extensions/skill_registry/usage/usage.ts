@@ -5,9 +5,8 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Revision } from '../history/types.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { LoadMetrics } from './metrics.ts';
 import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
-import { DAY_MS, dayOf, readSince } from './since.ts';
+import { DAY_MS, readSince } from './since.ts';
 import type { Usage, UsageEvent } from './types.ts';
 import type { UsageDatabase } from './usage-database.ts';
 import type { UsageFile } from './usage-file.ts';
@@ -37,36 +36,33 @@ export interface RecordedUsage extends Usage {
 
 export function createUsage(options: UsageOptions): RecordedUsage {
   const { root, isOn, onDisk, snapshot } = options;
-  const recorder = createUsageRecorder(snapshot, () => {
-    if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
-  });
-  let chosen: UsageRecorder | undefined;
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FLUSH_MS;
   let closed = false;
   let flushing: Promise<boolean> = Promise.resolve(true);
+  let file: UsageFile | undefined;
 
-  let kept: Kept | undefined;
-  let keeping: Promise<Kept> | undefined;
-  /** At the first record or query: most processes have neither, and the modules take time to load. */
-  const keep = (): Promise<Kept> => {
-    keeping ??= Promise.all([import('./usage-file.ts'), import('./metrics.ts')]).then(
-      ([{ createUsageFile }, { createLoadMetrics }]) => {
-        kept = { file: createUsageFile(root, onDisk, options.onProblem), metrics: createLoadMetrics() };
-        return kept;
-      },
-    );
-    return keeping;
+  const mayRecord = (): boolean => isOn && whyNoSqlite() === undefined;
+  const recorder = createUsageRecorder(snapshot, mayRecord, () => {
+    if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
+  });
+  /** Opened with the first record or query: most processes have neither, and the modules take time to load. */
+  const fileNow = async (): Promise<UsageFile> => {
+    const { createUsageFile } = await import('./usage-file.ts');
+    file ??= createUsageFile(root, onDisk, options.onProblem);
+    return file;
   };
+  let reported = 0;
   const flushOnce = async (): Promise<boolean> => {
-    const dropped = recorder.dropped();
-    const rows = recorder.drain();
-    if (dropped < recorder.dropped()) options.onProblem();
+    if (reported < recorder.dropped()) {
+      reported = recorder.dropped();
+      options.onProblem();
+    }
     const { unwritten } = recorder;
-    if (!keeping && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
-    const { file, metrics } = await keep();
-    await metrics.count(rows);
-    return file.write(unwritten);
+    if (!file && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
+    const { countLoads } = await import('./metrics.ts');
+    await countLoads(recorder.newRows());
+    return (await fileNow()).write(unwritten);
   };
   /** One at a time. */
   const flush = (): Promise<boolean> => {
@@ -82,17 +78,17 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       timer = setTimeout(flushLater, retryMs).unref();
     });
   }
-  /** Writes all records so far, if that is possible. */
-  const upToDate = async (): Promise<void> => {
+  /** Writes all records so far, if that is possible in half a second. */
+  const flushAll = async (): Promise<void> => {
+    for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
+  };
+  const read = async <T>(work: (database: UsageDatabase) => T): Promise<T> => {
     if (closed) throw registryClosed();
     const reason = whyNoSqlite();
     if (reason !== undefined) throw usageUnavailable(reason);
-    for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
-  };
-  const read = async <T>(work: (database: UsageDatabase) => T): Promise<T | undefined> => {
-    const { file } = await keep();
+    await flushAll();
     try {
-      return file.read(work);
+      return (await fileNow()).read(work);
     } catch (error) {
       throw isCodedError(error) || sqliteFailure(error) === undefined
         ? error
@@ -101,49 +97,38 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   };
 
   return {
-    /** Decided with the first note: loading SQLite takes time. */
-    get recorder() {
-      chosen ??= isOn && whyNoSqlite() === undefined ? recorder : NO_RECORDER;
-      return chosen;
-    },
+    recorder,
     async report({ skillId, agent, since = '30d' } = {}) {
       const until = Date.now();
       const time = readSince(since, until);
-      await upToDate();
-      const from = time - (time % DAY_MS);
-      const query = { day: dayOf(from), skill: nameOf(skillId), agent: nameOf(agent) };
-      const { usageReport } = await import('./report.ts');
-      const rows = (await read((database) => database.rowsFor(query))) ?? {
-        counts: [],
-        days: [],
-        lastLoads: new Map(),
-      };
-      const notKept = isOn ? (await keep()).file.notKept() : OFF;
-      return usageReport(rows, { from, until, loadable: loadableIn(snapshot(), skillId), notKept });
+      return read((database) =>
+        database.report({
+          from: time - (time % DAY_MS),
+          until,
+          skill: nameOf(skillId),
+          agent: nameOf(agent),
+          loadable: loadableIn(snapshot(), skillId),
+          notKept: isOn ? (file?.notKept() ?? null) : OFF,
+        }),
+      );
     },
     async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
       const from = since === undefined ? 0 : readSince(since, Date.now());
-      await upToDate();
       const query = { from, kind, limit, skill: nameOf(skillId), agent: nameOf(agent), thread: nameOf(thread) };
-      const rows = (await read((database) => database.events(query))) ?? [];
+      const rows = await read((database) => database.events(query));
       return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
     },
-    problems: () => kept?.file.problems(recorder.dropped()) ?? [],
+    problems: () => file?.problems(recorder.dropped()) ?? [],
     async close() {
       clearTimeout(timer);
       closed = true;
-      for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
-      kept?.file.close();
+      await flushAll();
+      file?.close();
     },
   };
 }
 
 // --- internal ---
-
-interface Kept {
-  readonly file: UsageFile;
-  readonly metrics: LoadMetrics;
-}
 
 /** Milliseconds from the first record to its writing. A crash may lose records of twice this time. */
 const FLUSH_MS = 100;
@@ -151,13 +136,6 @@ const MAX_RETRY_MS = 10_000;
 /** How long a call waits for another process that writes, in milliseconds. */
 const PATIENCE_MS = 500;
 const OFF = 'usage: false in the config';
-
-/** Without a database nothing is recorded. */
-const NOTHING = (): void => {};
-const NO_RECORDER: UsageRecorder = {
-  ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [], dropped: () => 0 },
-  unwritten: { rows: [], offers: new Map() },
-};
 
 function usageUnavailable(reason: string, cause?: unknown): CodedError<'STORE_UNAVAILABLE'> {
   const message = `What agents did with skills cannot be read here. ${reason}`;
