@@ -8,7 +8,10 @@ type Given = Pick<Parts, 'catalog' | 'changes' | 'heldSkills'>;
 
 /** The `block` findings of a skill as it would be after a change, without those that are allowed already. */
 export async function blockFindingsAfter(parts: Given, change: ChangeToApprove): Promise<readonly Finding[]> {
-  return 'proposalId' in change ? afterProposal(parts, change.proposalId) : afterRollback(parts, change);
+  if ('proposalId' in change) return afterProposal(parts, change.proposalId);
+  if ('revision' in change) return afterRollback(parts, change);
+  // Asked again, whoever allowed it before the skill was removed.
+  return parts.heldSkills.blocksIn(undefined, await parts.changes.history.filesToRestore(change.restoredId));
 }
 
 /**
@@ -61,7 +64,7 @@ async function textAfter({ proposals }: Given['changes'], id: string): Promise<B
 
 async function afterRollback(
   { catalog, changes, heldSkills }: Given,
-  { skillId, revision }: Exclude<ChangeToApprove, { readonly proposalId: string }>,
+  { skillId, revision }: Extract<ChangeToApprove, { readonly revision: string | number }>,
 ): Promise<readonly Finding[]> {
   const { files } = await changes.history.revision(skillId, revision);
   const read: InspectedFile[] = [];

@@ -249,7 +249,12 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
     decision: fields({ by, reason: storedWords, digest: words }),
   },
   blockFindingsAfter: {
-    change: either('a proposal or a revision', fields({ proposalId: text }), fields({ skillId: text, revision })),
+    change: either(
+      'a proposal, a revision or a removed skill',
+      fields({ proposalId: text }),
+      fields({ skillId: text, revision }),
+      fields({ restoredId: text }),
+    ),
   },
   allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
   inspectSkills: {},

@@ -8,12 +8,12 @@ import { createEvaluation } from './evaluate/evidence.ts';
 import type { EvaluationSource } from './evaluate/proposal-evidence.ts';
 import type { Evaluation } from './evaluate/types.ts';
 import type { ChangeContext } from './history/change-context.ts';
-import { createHistory } from './history/history.ts';
+import { createHistory, type OpenHistory } from './history/history.ts';
 import { historyError } from './history/history-database.ts';
 import { createManagement } from './history/manage.ts';
 import { createRevisionRecorder, type RevisionRecorder } from './history/recorder.ts';
 import { agentFolders, locationOfKey } from './history/skill-location.ts';
-import type { History, Management } from './history/types.ts';
+import type { Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
 import { changeLock } from './origin/lock.ts';
 import { createOrigins } from './origin/origins.ts';
@@ -24,7 +24,7 @@ import type { Proposal } from './propose/types.ts';
 /** Proposals, history and changes of skills. */
 export interface OpenChanges {
   readonly proposals: OpenProposals;
-  readonly history: History;
+  readonly history: OpenHistory;
   readonly management: Management;
   readonly origin: Origins;
   readonly evaluation: Evaluation;

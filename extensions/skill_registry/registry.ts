@@ -144,12 +144,13 @@ const isPending = ({ heldBecause }: Skill): boolean => heldBecause === NOT_INSPE
 function changesOf(parts: Parts): Part<'history' | 'origin' | 'proposals'> {
   const { changes, hooks } = parts;
   const { textAfter: _, onArrival, ...proposals } = changes.proposals;
+  const { filesToRestore: __, ...history } = changes.history;
   return {
     proposals: {
       ...proposals,
       onArrival: (listener) => onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
-    history: changes.history,
+    history,
     origin: { ...changes.origin, publish: publishOf(parts) },
   };
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
@@ -85,6 +85,60 @@ it('rolls back to an attack only for the id of the skill, and allows none where 
   expect((await run(['rollback', 'tea', '2'], { answer: () => 'tea' })).status).toBe(0);
   await registry.refresh();
   expect([tea(), (await trust()).heldBecause]).toEqual([content, null]);
+});
+
+it('restores an attack only for the id of the skill, and looks at the very files that lie in the archive', async () => {
+  const { root, registry, content, run, trust } = await attacked(108);
+  const file = join(root, 'skills/tea/SKILL.md');
+  await registry.admin.management.write('tea', 'SKILL.md', content, ADA);
+  await registry.admin.management.remove('tea', ADA);
+  for (const answer of ['y', 'yes', '', 'TEA']) {
+    const refused = await run(['restore', 'tea'], { answer: () => answer });
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('Nothing was changed') });
+    expect(refused.stderr).toMatch(/203\.0\.113\.108[\s\S]*type the id of the skill \(tea\): /);
+  }
+  const refused = await run(['restore', 'tea']);
+  expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('BLOCK_NOT_CONFIRMED') });
+  expect(existsSync(file)).toBe(false);
+  expect(await run(['restore', 'tea'], { answer: () => ' tea ' })).toMatchObject({ status: 0 });
+  await registry.refresh();
+  expect([readFileSync(file, 'utf8'), await trust()]).toEqual([content, expect.objectContaining({ allowed: true })]);
+});
+
+it.each([
+  ['in a file', (archived: string) => writeFileSync(join(archived, 'run.sh'), `${attack(109)}\n`)],
+  [
+    'below node_modules',
+    (archived: string) => {
+      mkdirSync(join(archived, 'node_modules/x'), { recursive: true });
+      writeFileSync(join(archived, 'node_modules/x/run.sh'), `${attack(109)}\n`);
+    },
+  ],
+  ['in the last revision, without an archive', (archived: string) => rmSync(archived, { recursive: true })],
+])('restores nothing unasked when the attack lies %s', async (where, put) => {
+  const { root, registry, run } = await attacked(109);
+  const isArchived = where !== 'in the last revision, without an archive';
+  if (!isArchived) await registry.admin.management.write('tea', 'SKILL.md', `${TEA}\n${attack(109)}\n`, ADA);
+  await registry.admin.management.remove('tea', ADA);
+  const [name = ''] = readdirSync(join(root, 'data/skill_registry/.archive'));
+  put(join(root, 'data/skill_registry/.archive', name));
+  const refused = await run(['restore', 'tea']);
+  expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('BLOCK_NOT_CONFIRMED') });
+  expect(existsSync(join(root, 'skills/tea'))).toBe(false);
+});
+
+it('restores nothing when an attack comes into the archive while the person is asked', async () => {
+  const { root, registry, content, run } = await attacked(110);
+  await registry.admin.management.write('tea', 'SKILL.md', content, ADA);
+  await registry.admin.management.remove('tea', ADA);
+  const [name = ''] = readdirSync(join(root, 'data/skill_registry/.archive'));
+  const answer = (): string => {
+    writeFileSync(join(root, 'data/skill_registry/.archive', name, 'run.sh'), `${attack(111)}\n`);
+    return 'tea';
+  };
+  const refused = await run(['restore', 'tea'], { answer });
+  expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('SHOWN_CHANGED') });
+  expect(existsSync(join(root, 'skills/tea'))).toBe(false);
 });
 
 /** Two harmless halves of one attack, as agents propose them. */

@@ -64,6 +64,39 @@ export const proposals = [
     test: 'writes and allows no attack with --yes',
   },
   {
+    title: 'A script restores an attack',
+    in: 'restore',
+    swap: ['blocks.length > 0', 'blocks.length > 0 && terminal.ask !== undefined'],
+    test: 'restores nothing unasked when the attack lies in a file',
+  },
+  {
+    title: 'One key restores an attack',
+    in: 'restore',
+    swap: ['isConfirmed({ ask: terminal.ask }, question, id)', 'isConfirmed({ ask: terminal.ask }, question)'],
+    test: 'restores an attack only for the id of the skill, and looks at the very files that lie in the archive',
+  },
+  {
+    title: 'An attack that comes into the archive while a person is asked is restored',
+    in: 'restore',
+    never: '!isDeepStrictEqual(await registry.admin.blockFindingsAfter({ restoredId: id }), blocks)',
+    test: 'restores nothing when an attack comes into the archive while the person is asked',
+  },
+  {
+    title: 'The last revision is looked at instead of the archived files',
+    in: 'createHistory.filesToRestore',
+    swap: [
+      'move ? [...archivedForInspection(join(writer.dataDir, move.folder))] : []',
+      "move?.folder === '' ? [...archivedForInspection(move.folder)] : []",
+    ],
+    test: 'restores nothing unasked when the attack lies in a file',
+  },
+  {
+    title: 'A skill that is restored from its last revision is not looked at',
+    in: 'createHistory.filesToRestore',
+    drop: '...recorded',
+    test: 'restores nothing unasked when the attack lies in the last revision, without an archive',
+  },
+  {
     title: 'A roll-back that changes nothing allows what nobody was shown',
     in: 'rollback',
     swap: ["difference === '' ? [] : blocks", "difference === '?' ? [] : blocks"],

@@ -97,6 +97,18 @@ export const reviewPage = [
     test: 'approves an attack only where the id of the skill was typed, whatever a form says, and keeps the note',
   },
   {
+    title: 'The review page restores an attack without the id of its skill',
+    in: 'addSkillHistory.restore',
+    drop: "assertIdTyped(id, blocks, fields.optional('typed_id'))",
+    test: 'restores an attack only where the id was typed, and offers first to leave it in the archive',
+  },
+  {
+    title: 'Restore is the coloured button of an attack',
+    in: 'confirm',
+    swap: ['blocks.length > 0', 'blocks.length > 999'],
+    test: 'restores an attack only where the id was typed, and offers first to leave it in the archive',
+  },
+  {
     title: 'Approve is the coloured button of an attack',
     in: 'decideForms',
     swap: ['0', '999'],

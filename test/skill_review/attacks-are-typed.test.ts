@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { attack } from '../helpers/held.ts';
 import { attributesOf, elementsOf, reviewPage, textOf } from '../helpers/review-page.ts';
@@ -56,4 +58,19 @@ it('rolls back to an attack, and allows a held skill, only where the id was type
   expect(page.tea()).toBe(LONGER);
   expect((await page.send(back, back, { typed_id: 'tea' })).status).toBe(303);
   expect(page.tea()).toBe(ATTACK);
+});
+
+it('restores an attack only where the id was typed, and offers first to leave it in the archive', async () => {
+  const page = await reviewPage();
+  await page.registry.admin.management.write('tea', 'SKILL.md', ATTACK, ADA);
+  await page.registry.admin.management.remove('tea', ADA);
+  const [history, restore] = ['/skills/tea/history', '/skills/tea/restore'];
+  const { text } = await page.get(history);
+  expect(buttonsOf(text)).toEqual(['Restore, and allow what was found']);
+  expect(text).toMatch(/class="button main"[^>]*>Leave it as it is</);
+  for (const fields of [{}, { typed_id: 'TEA' }]) expect((await page.send(history, restore, fields)).status).toBe(409);
+  expect((await page.post(restore, { typed_id: 'tea', blocks: '' })).status).toBe(409);
+  expect(existsSync(join(page.root, 'skills/tea'))).toBe(false);
+  expect((await page.send(history, restore, { typed_id: 'tea' })).status).toBe(303);
+  expect([page.tea(), (await page.registry.admin.trustOf('tea')).allowed]).toEqual([ATTACK, true]);
 });

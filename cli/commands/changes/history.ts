@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { CodedError } from 'skill-registry/kernel';
 import { describeBlockFindings, describeRevisions } from '../../../extensions/skill_registry/propose/describe.ts';
 import { printable, toWire } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
@@ -86,17 +88,35 @@ export async function rollback(
   return EXIT.done;
 }
 
-/** `skill-registry restore <id>`. Shows what was changed by hand since the skill was removed. With `--json`: the new revision. */
+/** `skill-registry restore <id>`. With an attack in it, it asks for the id. Shows what was changed by hand since the skill was removed. With `--json`: the new revision. */
 export async function restore(
   id: string,
   options: GlobalOptions & DecisionOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const revision = await registry.history.restore(id, actorOf(options, terminal));
+  const actor = actorOf(options, terminal);
+  const blocks = await registry.admin.blockFindingsAfter({ restoredId: id });
+  if (blocks.length > 0) {
+    terminal.err(`${describeBlockFindings(blocks)}\n\n`);
+    if (!terminal.ask) throw blockNotConfirmed('restores it', `skill-registry restore ${printable(id)}`);
+    const question = `Restore ${printable(id)}?`;
+    if (!(await isConfirmed({ ask: terminal.ask }, question, id))) {
+      terminal.err('Nothing was changed\n');
+      return EXIT.problem;
+    }
+    if (!isDeepStrictEqual(await registry.admin.blockFindingsAfter({ restoredId: id }), blocks))
+      throw new CodedError(
+        'SHOWN_CHANGED',
+        `What an inspection finds in "${id}" has changed since it was shown. Nothing was changed. Restore it again to see it.`,
+      );
+  }
+  const revision = await registry.history.restore(id, actor);
+  const heldBecause = await registry.admin.allowShown(id, blocks, actor);
   const changed = await registry.history.diff(id, Math.max(1, revision.number - 1), revision.number);
   if (changed !== '') terminal.err(`${printable(changed)}\n`);
   if (options.json) printJson(terminal, toWire(revision));
   terminal.err(`${printable(id)} is back, as revision ${revision.number}\n`);
+  if (heldBecause !== null) terminal.err(heldText(id, heldBecause));
   return EXIT.done;
 }

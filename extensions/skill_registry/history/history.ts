@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
+import type { InspectedFile } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
+import { archivedForInspection } from '../sources/walk/files-for-inspection.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { notRemoved, presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
@@ -22,8 +24,13 @@ import { MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, ResultOrReason, Writer } from './writer.ts';
 
+export interface OpenHistory extends History {
+  /** The files that `restore` would write, for an inspection. @throws as `restore`. */
+  filesToRestore(skillId: string): Promise<readonly InspectedFile[]>;
+}
+
 /** Past contents of skills, roll-back and restore. */
-export function createHistory(context: ChangeContext, recorder: RevisionRecorder): History {
+export function createHistory(context: ChangeContext, recorder: RevisionRecorder): OpenHistory {
   const { writer } = context;
   /** Its revisions, including the present content; `reason`: why the present content could not be recorded. */
   const load = async (skillId: string): Promise<LoadedRevisions> => {
@@ -41,6 +48,27 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     const skill = skillNamed(context.snapshot(), skillId);
     const source = context.sources().find(({ id }) => id === skill?.source);
     return skill && source ? readSkillTree(skill, source, context.limits.file_bytes) : { files: [], bytes: new Map() };
+  };
+
+  /** Where a removed skill was. */
+  const locationToRestore = (skillId: string): SkillLocation => {
+    const present = context.snapshot().byId.get(skillId);
+    const database = writer.hasHistory() ? writer.database() : undefined;
+    // Another source may have a skill of this id. It has the id since this one was removed.
+    const lookUp = present ? archivedKeyOf : lastKeyOf;
+    const key = database && lookUp(database, skillId);
+    if (!database || key === undefined) {
+      const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
+      if (present) throw skillExists(skillId, `source ${present.source}`, advice);
+      const ids = database ? idsOf(database) : [];
+      const known = context.snapshot().byId;
+      throw notRemoved(
+        skillId,
+        ids.filter((id) => !known.has(id)),
+      );
+    }
+    const { root } = context;
+    return locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
   };
 
   return {
@@ -85,23 +113,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       return revision;
     },
     async restore(skillId, { by, reason }) {
-      const present = context.snapshot().byId.get(skillId);
-      const database = writer.hasHistory() ? writer.database() : undefined;
-      // Another source may have a skill of this id. It has the id since this one was removed.
-      const lookUp = present ? archivedKeyOf : lastKeyOf;
-      const key = database && lookUp(database, skillId);
-      if (!database || key === undefined) {
-        const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
-        if (present) throw skillExists(skillId, `source ${present.source}`, advice);
-        const ids = database ? idsOf(database) : [];
-        const known = context.snapshot().byId;
-        throw notRemoved(
-          skillId,
-          ids.filter((id) => !known.has(id)),
-        );
-      }
-      const { root } = context;
-      const location = locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
+      const location = locationToRestore(skillId);
       const revision = await writer.exclusively((database, dataDir) => {
         writer.assertFinished(location.key);
         if (folderExists(location))
@@ -116,6 +128,17 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       });
       await context.refresh();
       return revision;
+    },
+    async filesToRestore(skillId) {
+      const location = locationToRestore(skillId);
+      const { changes, move } = restoringChange(writer.database(), location, writer.dataDir);
+      const archived = move ? [...archivedForInspection(join(writer.dataDir, move.folder))] : [];
+      const recorded = changes.map(({ path, after, mode = 0 }) => ({
+        path: path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path,
+        bytes: after ?? Buffer.alloc(0),
+        executable: (mode & 0o111) !== 0,
+      }));
+      return [...archived.filter((one) => one !== undefined && 'bytes' in one), ...recorded];
     },
   };
 }

@@ -86,7 +86,8 @@ export interface Guard {
 /** A change that a person is about to make. */
 export type ChangeToApprove =
   | { /** Whole. */ readonly proposalId: string }
-  | { readonly skillId: string; readonly revision: string | number };
+  | { readonly skillId: string; readonly revision: string | number }
+  | { /** Of a removed skill. */ readonly restoredId: string };
 
 /** The files of skills, as they lie on disk now. */
 export interface SkillFiles {

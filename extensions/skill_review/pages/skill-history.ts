@@ -30,8 +30,16 @@ export function addSkillHistory(app: ReviewApp, review: Review): void {
 
   app.post('/skills/:id/restore', async (context) => {
     const id = context.req.param('id');
-    const reason = (await fieldsOf(context)).optional('reason');
-    const outcome = await orRefusal(history.restore(id, actorOf(review, reason)));
+    const fields = await fieldsOf(context);
+    const restore = async (): Promise<void> => {
+      const blocks = await admin.blockFindingsAfter({ restoredId: id });
+      if (findingsDigest(blocks) !== fields.text('blocks')) throw shownChanged(`The skill "${id}"`);
+      assertIdTyped(id, blocks, fields.optional('typed_id'));
+      const actor = actorOf(review, fields.optional('reason'));
+      await history.restore(id, actor);
+      await admin.allowShown(id, blocks, actor);
+    };
+    const outcome = await orRefusal(restore());
     if (isRefused(outcome)) return list(context, review, id, outcome.refused);
     review.changed();
     return context.redirect(`${skillAddress(id)}?done=restored`, 303);
@@ -110,12 +118,10 @@ async function list(context: ReviewContext, review: Review, id: string, refused?
     .slice(-MAX_REVISIONS)
     .reverse()
     .map((one) => row(id, one));
-  const restore = form(
-    context,
-    `${skillAddress(id)}/restore`,
-    html`<label for="reason">Reason, for people who ask later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
-<div class="actions"><button class="main">Restore it</button></div>`,
-  );
+  // Why it cannot be restored is said when somebody tries.
+  const found = skill ? [] : await orRefusal(review.registry.admin.blockFindingsAfter({ restoredId: id }));
+  const blocks = isRefused(found) ? [] : found;
+  const restore = confirm(context, `${skillAddress(id)}/restore`, id, blocks, 'Restore');
   const main = html`${skillHead(id, skill, 'history')}
 ${refused ? note(html`<p><b>Nothing was changed.</b> ${refused.message}</p>`, 'block') : ''}
 ${skill ? '' : html`<h2>It was removed</h2><p>Its files are in the archive, and can be brought back.</p>${restore}`}
@@ -160,7 +166,7 @@ ${refused ? note(html`<p><b>Nothing was changed.</b> ${refused.message}</p>`, 'b
 <div class="heading"><h2>Roll back to revision ${revision}?</h2>${viewLink(address, view)}</div>
 <p>This is what would change. It becomes a new revision; nothing is lost.</p>
 ${difference(diff, { view, whole: `${address}/difference` })}
-${diff === '' ? '' : confirm(context, address, idOf(review.registry, id), blocks, present)}
+${diff === '' ? '' : confirm(context, address, idOf(review.registry, id), blocks, 'Roll back', present)}
 <p><a href="${skillAddress(id)}/history">Back to the history</a></p>`;
   const title = `Roll back ${id}`;
   return context.html(page(context, review, { title, at: 'catalog', main }), refused ? 409 : 200);
@@ -171,17 +177,18 @@ function confirm(
   address: string,
   skillId: string,
   blocks: readonly Finding[],
-  present: Revision | undefined,
+  action: 'Roll back' | 'Restore',
+  present?: Revision,
 ): Html {
-  const warning = html`<h2 class="inside">A person would call this an attack</h2><p>Rolling back also allows it, so the id of the skill has to be typed.</p>${findings(blocks)}`;
+  const warning = html`<h2 class="inside">A person would call this an attack</h2><p>${action === 'Restore' ? 'Restoring' : 'Rolling back'} also allows it, so the id of the skill has to be typed.</p>${findings(blocks)}`;
   const isAttack = blocks.length > 0;
   return html`${isAttack ? note(warning, 'block') : ''}
 ${form(
   context,
   address,
-  html`${hiddenField('present', String(present?.number))}${hiddenField('blocks', findingsDigest(blocks))}
+  html`${present ? hiddenField('present', String(present.number)) : ''}${hiddenField('blocks', findingsDigest(blocks))}
 <label for="reason">Reason, for people who ask later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
-${isAttack ? idField('To roll it back', skillId) : ''}
-<div class="actions">${isAttack ? html`<button>Roll back, and allow what was found</button>` : html`<button class="main">Roll back</button>`}</div>`,
+${isAttack ? idField(`To ${action === 'Restore' ? 'restore it' : 'roll it back'}`, skillId) : ''}
+<div class="actions">${isAttack ? html`<a class="button main" href="/">Leave it as it is</a><button>${action}, and allow what was found</button>` : html`<button class="main">${action}</button>`}</div>`,
 )}`;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eachInSteps, type Steps } from '../../../../lib/breaks/index.ts';
-import { isReserved } from '../../../../lib/files/index.ts';
+import { isReserved, readContained } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
@@ -39,7 +39,8 @@ export function filesForInspection({ readSkill, readFile, listed }: SkillReader)
     *read(skill) {
       yield { path: 'SKILL.md', bytes: readSkill(skill) };
       const files = yield* others(skill);
-      for (const file of files.slice(0, EVERYTHING.maxFiles)) yield* readIfThere(skill, file, readFile);
+      for (const file of files.slice(0, EVERYTHING.maxFiles))
+        yield* readIfThere(skill.dir, file, (path) => readFile(skill, path, MAX_BYTES));
       if (files.length > EVERYTHING.maxFiles)
         yield notSearched(
           'SKILL.md',
@@ -47,6 +48,14 @@ export function filesForInspection({ readSkill, readFile, listed }: SkillReader)
         );
     },
   };
+}
+
+/** The files of a skill in the archive, as they are inspected once they are back. @param folder - Absolute, real. */
+export function* archivedForInspection(folder: string): Generator<InspectedFile | Finding | undefined> {
+  const { files } = yield* filesBelow(folder, { ...EVERYTHING, own: true });
+  for (const file of files)
+    for (const one of readIfThere(folder, file, (path) => readContained(folder, path, MAX_BYTES, { own: true })))
+      yield 'path' in one && one.path.toLowerCase() === 'skill.md' ? { ...one, path: 'SKILL.md' } : one;
 }
 
 /** Files of a skill that are not on disk yet, as `filesForInspection` reads them there: so both have the same digest. */
@@ -61,15 +70,15 @@ export function* asReadForInspection(files: readonly Required<InspectedFile>[]):
 // --- internal ---
 
 function* readIfThere(
-  skill: Skill,
+  dir: string | null,
   { path, size: listedSize }: ResourceInfo,
-  readFile: SkillReader['readFile'],
+  readFile: (path: string) => Buffer,
 ): Generator<InspectedFile | Finding> {
   try {
-    const stats = skill.dir === null ? undefined : lstatSync(join(skill.dir, path), { throwIfNoEntry: false });
+    const stats = dir === null ? undefined : lstatSync(join(dir, path), { throwIfNoEntry: false });
     const { size, mode } = stats ?? { size: listedSize, mode: 0 };
     if (size > MAX_BYTES) yield tooLarge(path, size);
-    else yield { path, bytes: readFile(skill, path, MAX_BYTES), executable: (mode & 0o111) !== 0 };
+    else yield { path, bytes: readFile(path), executable: (mode & 0o111) !== 0 };
   } catch {
     // It was removed, or cannot be read: then it cannot be handed out either.
   }

@@ -19,6 +19,8 @@ export interface ListOptions {
   readonly dependencies: boolean;
   /** As of `listContained`. */
   readonly sizes: boolean;
+  /** As of `listContained`. Default: false. */
+  readonly own?: boolean;
 }
 
 const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS, dependencies: false, sizes: true };
@@ -30,7 +32,7 @@ const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS
  * @param options - Default: 512 files and folders, without `node_modules`.
  */
 export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<SkillListing> {
-  const { maxFiles, maxFolders, dependencies, sizes } = options;
+  const { maxFiles, maxFolders, dependencies } = options;
   const files: ResourceInfo[] = [];
   const links: string[] = [];
   let leftOut = 0;
@@ -38,7 +40,7 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Sk
   function* visit(below: string, depth: number): Steps<void> {
     yield;
     folders += 1;
-    for (const { name, kind, size } of entriesOf(dir, below, sizes)) {
+    for (const { name, kind, size } of entriesOf(dir, below, options)) {
       if (files.length > maxFiles || folders >= maxFolders) return;
       const path = below ? `${below}/${name}` : name;
       if (kind === 'directory') {
@@ -76,9 +78,9 @@ export function pathBelow(folder: string, path: string): string {
 // --- internal ---
 
 /** Empty for a folder that does not exist any more, cannot be read or is too deep: the other folders are still listed. */
-function entriesOf(dir: string, below: string, sizes: boolean): ReturnType<typeof listContained> {
+function entriesOf(dir: string, below: string, { sizes, own = false }: ListOptions): ReturnType<typeof listContained> {
   try {
-    return listContained(dir, below, { sizes });
+    return listContained(dir, below, { sizes, own });
   } catch {
     return [];
   }
