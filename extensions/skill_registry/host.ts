@@ -83,8 +83,7 @@ export async function skillsBelow(
   folder: string,
 ): Promise<{ readonly folders: readonly string[]; readonly problems: readonly Problem[] }> {
   const { findSkillFiles } = await import('./sources/walk/find-skill-files.ts');
-  const takeBreak = async (): Promise<void> => {};
-  const { files, problems } = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false, takeBreak });
+  const { files, problems } = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false });
   return { folders: files.map(({ dir }) => dir), problems };
 }
 

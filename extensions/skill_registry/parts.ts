@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
-import { type Catalog, SkillCatalog } from './catalog/catalog.ts';
+import { Catalog } from './catalog/catalog.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
@@ -239,7 +239,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     onOther: () => catalog.refresh().catch(() => undefined),
   });
   const disabled: Parts['disabled'] = { now: config.disabled };
-  const catalog: Catalog = new SkillCatalog(await makeAll(config.sources), {
+  const catalog: Catalog = new Catalog(await makeAll(config.sources), {
     builtIn,
     limits: config.limits,
     collision: config.collision,

@@ -4,7 +4,7 @@ import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
 import { createWatching } from './background-work.ts';
 import { createAddSource } from './catalog/add-source.ts';
-import { frozen } from './catalog/read-only.ts';
+import { copyForCallers, frozen } from './catalog/snapshot.ts';
 import { withCheckedArguments } from './check-arguments.ts';
 import { checkOptions } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
@@ -68,9 +68,9 @@ function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 're
   return {
     config: frozen(config),
     addSource: createAddSource({ catalog, taken, makeAll, closed: closing.signal }),
-    onChange: (listener) => catalog.onChange(listener),
-    refresh: () => catalog.refresh(),
-    snapshot: () => catalog.snapshot(),
+    onChange: (listener) => catalog.onChange((ids, snapshot) => listener(ids, copyForCallers(snapshot))),
+    refresh: async () => copyForCallers(await catalog.refresh()),
+    snapshot: () => copyForCallers(catalog.snapshot()),
     visible: (turn = {}, audience = 'model') =>
       audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
   };

@@ -14,6 +14,21 @@ export function createBreaks(): () => Promise<void> {
   return takeBreak;
 }
 
+/** As `createBreaks` returns it. */
+export async function takeBreak(): Promise<void> {
+  if (performance.now() < endOfSlice()) return;
+  await new Promise<void>((resolve) => waiting.push(resolve));
+}
+
+/** Calls `each` with every item, and takes a break before every hundredth. */
+export async function eachWithBreaks<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
+  let count = 0;
+  for (const item of items) {
+    if (++count % ITEMS_OF_A_STEP === 0) await takeBreak();
+    each(item);
+  }
+}
+
 /** Work in short steps. What it returns is complete after the last one. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
@@ -54,11 +69,6 @@ export function runSteps<T>(steps: Iterator<undefined, T, undefined>): T {
 /** When the slice of this turn ends; undefined when nobody has worked in it. */
 let sliceEnds: number | undefined;
 const waiting: (() => void)[] = [];
-
-async function takeBreak(): Promise<void> {
-  if (performance.now() < endOfSlice()) return;
-  await new Promise<void>((resolve) => waiting.push(resolve));
-}
 
 function endOfSlice(): number {
   if (sliceEnds === undefined) {

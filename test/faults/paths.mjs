@@ -74,7 +74,7 @@ export const paths = [
   },
   {
     title: 'A registry that is closed reads on',
-    in: 'SkillCatalog.#assertOpen',
+    in: 'Catalog.#assertOpen',
     never: 'this.#isClosed',
     test: 'reads nothing any more once it is closed',
   },

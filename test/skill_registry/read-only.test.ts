@@ -54,7 +54,6 @@ async function open(): Promise<{ root: string; registry: SkillRegistry; given: R
 
 /** Everything a reader is handed that may be the registry's own. */
 const handedOut = (registry: SkillRegistry): readonly unknown[] => [
-  registry.snapshot(),
   registry.problems(),
   registry.config,
   registry.visible(),
@@ -110,22 +109,32 @@ it('nothing a reader does with what it is handed changes what the next reader is
   const { root, registry } = await open();
   await registry.admin.prepareSearch();
   let heard: readonly unknown[] = [];
-  registry.onChange((...given) => vandalize(given));
+  const stop = registry.onChange((...given) => vandalize(given));
   registry.onChange((...given) => {
     heard = given;
   });
   writeTree(root, { 'skills/late/SKILL.md': skillMd({ name: 'late', description: 'Came late.' }) });
   await registry.refresh();
   expect(heard).toEqual([['late'], registry.snapshot()]);
+  vandalize(registry.snapshot());
   const before = [told(handedOut(registry)), await registry.context(''), await registry.context('', TURN)];
   expect(before[0]).toContain('"deep":{"list":[1,2]}');
   expect(before[0]).toContain('"list":["a"]');
   expect(registry.problems().length).toBeGreaterThan(3);
-  vandalize(handedOut(registry));
+  const { version, skills, sources, problems } = registry.snapshot();
+  vandalize([registry.snapshot(), handedOut(registry), registry.snapshot().skills]);
+  expect(registry.snapshot()).toMatchObject({ version, skills, sources, problems });
   vandalize(await registry.read('mug'));
   vandalize(await registry.admin.tokenCounts());
   expect([told(handedOut(registry)), await registry.context(''), await registry.context('', TURN)]).toEqual(before);
-  expect(registry.snapshot().byId.get('tea')).toMatchObject({ tags: ['hot', 'green'] });
+  stop();
+  // The maps of a snapshot are copies for its callers: the registry has its own, also for the next snapshot.
+  writeTree(root, { 'skills/later/SKILL.md': skillMd({ name: 'later', description: 'Came later.' }) });
+  const { byId, byQualifiedId, packs } = await registry.refresh();
+  expect(byId.get('tea')).toMatchObject({ tags: ['hot', 'green'] });
+  expect([...byId.keys()]).toEqual(registry.snapshot().skills.map(({ id }) => id));
+  expect(byQualifiedId.get('more:tea')).toMatchObject({ description: 'Other tea.' });
+  expect([...(packs.get('kitchen')?.scopes.states.keys() ?? [])]).toEqual(['day', 'night']);
   expect(registry.visible().every((skill) => Object.isFrozen(skill))).toBe(true);
 });
 

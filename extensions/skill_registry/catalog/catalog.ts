@@ -1,52 +1,15 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import type { CallHook } from '../../../kernel/host.ts';
-import { createBreaks, eachInSteps, runSteps, type Steps, takeSteps } from '../../../lib/breaks/index.ts';
+import { eachWithBreaks, takeBreak } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
-import { confusableIds } from './confusable-ids.ts';
-import { type EqualCopies, equalCopies } from './equal-copies.ts';
-import { mergeSources } from './merge.ts';
-import { packsOf } from './packs.ts';
-import { frozen, readOnlyMap } from './read-only.ts';
+import { type Assembled, assemble } from './assemble.ts';
+import { equalCopies } from './equal-copies.ts';
 import { skillAlone, withSkill } from './refresh-skill.ts';
-import { requiresProblems } from './requires.ts';
-import {
-  applyRestrictions,
-  heldProblems,
-  isSameRestrictions,
-  type RestrictionOptions,
-  type Restrictions,
-  restrictionsOf,
-} from './restrictions.ts';
-import { changedIds, fingerprintOf, type Snapshot } from './snapshot.ts';
-import { uniqueProblems } from './unique-problems.ts';
-
-/** Scans the sources and makes snapshots. */
-export interface Catalog {
-  snapshot(): Snapshot;
-  /**
-   * Scans all sources, and replaces the snapshot if anything has changed. All calls during a scan share one scan that follows it,
-   * because the running scan may have read a changed file already.
-   *
-   * @throws REGISTRY_CLOSED.
-   */
-  refresh(): Promise<Snapshot>;
-  /**
-   * After a write in the folder of a skill: reads that skill again, and scans all sources only where more may have changed.
-   *
-   * @param folder - Real path. @throws REGISTRY_CLOSED.
-   */
-  refreshSkill(folder: string): Promise<Snapshot>;
-  onChange(listener: ChangeListener): () => void;
-  /** The current sources in order of precedence. @throws REGISTRY_CLOSED. */
-  sources(): readonly SkillSource[];
-  /** Adds a source as the last one. The next refresh adds its skills. @returns removes the source. */
-  addSource(source: SkillSource): () => void;
-  /** Keeps the snapshot. Waits for a running scan. */
-  close(): Promise<void>;
-}
+import { isSameRestrictions, type RestrictionOptions, restrictionsOf } from './restrictions.ts';
+import { changedIds, fingerprintOf, frozen, type Snapshot } from './snapshot.ts';
 
 export interface CatalogOptions extends RestrictionOptions {
   readonly limits: SkillRegistryConfig['limits'];
@@ -64,7 +27,8 @@ export interface CatalogOptions extends RestrictionOptions {
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
 
-export class SkillCatalog implements Catalog {
+/** Scans the sources and makes snapshots. */
+export class Catalog {
   readonly #options: CatalogOptions;
   readonly #builtIn: readonly SkillSource[];
   readonly #listeners = new Set<ChangeListener>();
@@ -83,8 +47,8 @@ export class SkillCatalog implements Catalog {
     this.#sources = initial;
     this.#options = options;
     this.#builtIn = options.builtIn ? [options.builtIn] : [];
-    const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
-    this.#current = runSteps(readOnly({ version: 0, ...runSteps(mergeSources([])), ...nothing }));
+    const maps = { byId: new Map(), byQualifiedId: new Map(), builtIn: new Map(), packs: new Map() };
+    this.#current = frozen({ version: 0, skills: [], ...maps, sources: [], problems: [] });
     for (const source of initial) this.#subscribe(source);
   }
 
@@ -92,11 +56,13 @@ export class SkillCatalog implements Catalog {
     return this.#current;
   }
 
+  /** The current sources in order of precedence. @throws REGISTRY_CLOSED. */
   sources(): readonly SkillSource[] {
     this.#assertOpen();
     return [...this.#sources, ...this.#builtIn];
   }
 
+  /** Adds a source as the last one. The next refresh adds its skills. @returns removes the source. */
   addSource(source: SkillSource): () => void {
     this.#sources = [...this.#sources, source];
     this.#subscribe(source);
@@ -112,6 +78,12 @@ export class SkillCatalog implements Catalog {
     return () => this.#listeners.delete(listener);
   }
 
+  /**
+   * Scans all sources, and replaces the snapshot if anything has changed. All calls during a scan share one scan that follows it,
+   * because the running scan may have read a changed file already.
+   *
+   * @throws REGISTRY_CLOSED.
+   */
   async refresh(): Promise<Snapshot> {
     this.#assertOpen();
     // Checked first: between two scans `#running` is undefined, although the next scan is about to start.
@@ -126,6 +98,11 @@ export class SkillCatalog implements Catalog {
     return this.#following;
   }
 
+  /**
+   * After a write in the folder of a skill: reads that skill again, and scans all sources only where more may have changed.
+   *
+   * @param folder - Real path. @throws REGISTRY_CLOSED.
+   */
   async refreshSkill(folder: string): Promise<Snapshot> {
     this.#assertOpen();
     if (this.#running || this.#following) return this.refresh();
@@ -140,6 +117,7 @@ export class SkillCatalog implements Catalog {
     return (await reading) ?? this.refresh();
   }
 
+  /** Keeps the snapshot. Waits for a running scan. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const source of [...this.#subscriptions.keys()]) this.#unsubscribe(source);
@@ -183,7 +161,7 @@ export class SkillCatalog implements Catalog {
     const read = source.rescan?.(skill, limits);
     if (!read) return undefined;
     await prepare?.([read.skill]);
-    const restrictions = runSteps(restrictionsOf([{ skills: [read.skill], problems: [] }], this.#options));
+    const restrictions = await restrictionsOf([{ skills: [read.skill], problems: [] }], this.#options);
     if (restrictions.size > 0) return undefined;
     if (read.skill === skill) return this.#current;
     const next = withSkill(this.#current, skill, read.skill);
@@ -196,46 +174,56 @@ export class SkillCatalog implements Catalog {
   async #scanAll(): Promise<Snapshot> {
     const { beforeScan, prepare, disabled = () => [], limits, collision } = this.#options;
     await beforeScan?.();
-    const takeBreak = createBreaks();
     // A source that is added during the scan is part of the next scan.
-    const scanned = this.#sources;
+    const from = this.#sources;
     const scans: SourceScan[] = [];
-    const scan = (source: SkillSource): Promise<SourceScan> => source.scan(limits, takeBreak, scanned);
-    for (const source of [...scanned, ...this.#builtIn]) {
-      const isLeftOut = source.ifNone && scans.some(hasOwn);
-      scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, this.#lastScans));
-    }
+    for (const source of [...from, ...this.#builtIn])
+      scans.push(source.ifNone && scans.some(hasOwn) ? LEFT_OUT : await this.#scan(source, from));
     // Built-in skills come with the package, as this code does: nothing but `disabled` closes them.
-    const listed = scans.slice(0, scanned.length);
+    const listed = scans.slice(0, from.length);
     await prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
     const restrictions = new Map([
-      ...(await takeSteps(restrictionsOf(listed, this.#options), takeBreak)),
-      ...(await takeSteps(restrictionsOf(scans.slice(scanned.length), { disabled }), takeBreak)),
+      ...(await restrictionsOf(listed, this.#options)),
+      ...(await restrictionsOf(scans.slice(from.length), { disabled })),
     ]);
     const last = this.#assembled;
-    const isLike = last?.from === scanned && isSame(last.scans, scans) ? last : undefined;
-    const before =
-      isLike && (await takeSteps(isSameRestrictions(isLike.restrictions, restrictions), takeBreak))
-        ? isLike
-        : undefined;
+    const isLike = last?.from === from && isSame(last.scans, scans);
+    const before = isLike && (await isSameRestrictions(last.restrictions, restrictions)) ? last : undefined;
     // While other files of equal skills differ, they are read again at every refresh.
     if (before && !before.copies.differ) return this.#current;
-    const copies = await equalCopies(scanned, listed, limits, takeBreak, last?.copies);
+    const copies = await equalCopies(from, listed, limits, last?.copies);
     if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return this.#current;
-    this.#assembled = { from: scanned, scans, restrictions, copies };
-    const next = await takeSteps(assemble(this.#assembled, this.#current.version + 1, collision), takeBreak);
-    return this.#replaceIfChanged(next, takeBreak);
+    this.#assembled = { from, scans, restrictions, copies };
+    return this.#replaceIfChanged(await assemble(this.#assembled, this.#current.version + 1, collision));
   }
 
-  async #replaceIfChanged(next: Snapshot, takeBreak: () => Promise<void>): Promise<Snapshot> {
+  /** A source that fails keeps what its last scan has found. */
+  async #scan(source: SkillSource, all: readonly SkillSource[]): Promise<SourceScan> {
+    try {
+      const scan = await source.scan(this.#options.limits, all);
+      this.#lastScans.set(source, scan);
+      return scan;
+    } catch (error) {
+      const before = this.#lastScans.get(source) ?? LEFT_OUT;
+      const message = `The source "${source.id}" could not be scanned (${describeError(error)}); ${lastUsed(before.skills.length)}. Correct the source; the next scan tries it again.`;
+      const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
+      return { ...before, problems: [...before.problems, problem] };
+    }
+  }
+
+  async #replaceIfChanged(next: Snapshot): Promise<Snapshot> {
     let fingerprint: string | undefined;
     if (this.#current.version > 0) {
-      this.#fingerprint ??= await takeSteps(fingerprintOf(this.#current), takeBreak);
-      fingerprint = await takeSteps(fingerprintOf(next), takeBreak);
+      this.#fingerprint ??= await fingerprintOf(this.#current);
+      fingerprint = await fingerprintOf(next);
       if (fingerprint === this.#fingerprint) return this.#current;
     }
-    const ids = frozen(this.#listeners.size > 0 ? await takeSteps(changedIds(this.#current, next), takeBreak) : []);
-    return this.#show(await takeSteps(readOnly(next), takeBreak), ids, fingerprint);
+    const ids = frozen(this.#listeners.size > 0 ? await changedIds(this.#current, next) : []);
+    // Skills that are frozen already cost one check each.
+    await eachWithBreaks(next.byQualifiedId.values(), frozen);
+    await eachWithBreaks(next.builtIn.values(), frozen);
+    await eachWithBreaks(next.problems, frozen);
+    return this.#show(frozen(next), ids, fingerprint);
   }
 
   async #show(snapshot: Snapshot, ids: readonly string[], fingerprint: string | undefined): Promise<Snapshot> {
@@ -243,7 +231,7 @@ export class SkillCatalog implements Catalog {
     this.#current = snapshot;
     for (const listener of [...this.#listeners]) {
       this.#options.callHook('onChange', () => listener(ids, snapshot));
-      await createBreaks()();
+      await takeBreak();
     }
     return snapshot;
   }
@@ -253,86 +241,13 @@ export class SkillCatalog implements Catalog {
 
 const LEFT_OUT: SourceScan = { skills: [], problems: [] };
 
-/** A skill that cannot be loaded is one of its own as well, and is an error. */
+/** A skill that cannot be loaded counts, too; it is an error. */
 function hasOwn({ skills, problems }: SourceScan): boolean {
   return skills.length > 0 || problems.some(({ severity }) => severity === 'error');
 }
 
-async function scanOne(
-  source: SkillSource,
-  scanSource: (source: SkillSource) => Promise<SourceScan>,
-  lastScans: WeakMap<SkillSource, SourceScan>,
-): Promise<SourceScan> {
-  try {
-    const scan = await scanSource(source);
-    lastScans.set(source, scan);
-    return scan;
-  } catch (error) {
-    const before: SourceScan = lastScans.get(source) ?? { skills: [], problems: [] };
-    const message = `The source "${source.id}" could not be scanned (${describeError(error)}); ${lastUsed(before.skills.length)}. Correct the source; the next scan tries it again.`;
-    const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
-    return { ...before, problems: [...before.problems, problem] };
-  }
-}
-
 function lastUsed(count: number): string {
   return count === 0 ? 'no scan of it has given a skill yet' : `its last ${count} skill(s) are used`;
-}
-
-/** The inputs of the current snapshot. Equal inputs make an equal snapshot. */
-interface Assembled {
-  readonly from: readonly SkillSource[];
-  readonly scans: readonly SourceScan[];
-  readonly restrictions: Restrictions;
-  readonly copies: EqualCopies;
-}
-
-function* assemble(
-  { from: sources, scans, restrictions, copies }: Assembled,
-  version: number,
-  collision: CatalogOptions['collision'],
-): Steps<Snapshot> {
-  const gated: SourceScan[] = [];
-  for (const scan of scans) gated.push(restrictions.size > 0 ? yield* applyRestrictions(scan, restrictions) : scan);
-  // The scan after the last source is that of the built-in skills.
-  const listed = gated.slice(0, sources.length);
-  const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
-  const { problems, ...found } = yield* mergeSources(listed, collision, copies.files);
-  const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
-  const { packs, problems: clashes } = packsOf(sources, listed);
-  const allProblems = [...(yield* uniqueProblems(gated)), ...(yield* heldProblems(merged)), ...problems, ...clashes];
-  const alike = yield* confusableIds(merged.skills);
-  const required = yield* requiresProblems(merged);
-  return {
-    version,
-    ...merged,
-    sources: sources.map(({ id, kind, location }, index) => ({
-      id,
-      kind,
-      location,
-      skills: scans[index]?.skills.length ?? 0,
-    })),
-    packs,
-    problems: [...allProblems, ...alike, ...required],
-  };
-}
-
-/** Freezes a snapshot. Skills that are frozen already cost one check each. */
-function* readOnly(snapshot: Snapshot): Steps<Snapshot> {
-  const { version, skills, byId, byQualifiedId, builtIn, sources, packs, problems } = snapshot;
-  yield* eachInSteps(byQualifiedId.values(), frozen);
-  yield* eachInSteps(builtIn.values(), frozen);
-  yield* eachInSteps(problems, frozen);
-  return frozen({
-    version,
-    skills,
-    byId: readOnlyMap(byId),
-    byQualifiedId: readOnlyMap(byQualifiedId),
-    builtIn: readOnlyMap(builtIn),
-    sources,
-    packs: readOnlyMap(packs),
-    problems,
-  });
 }
 
 function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {

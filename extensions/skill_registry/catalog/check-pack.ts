@@ -6,7 +6,7 @@ import type { Skill } from '../skill/skill.ts';
 import { createPackSource, MAX_PACK_BYTES } from '../sources/kinds/pack-source.ts';
 import { parsePromptPack } from '../sources/kinds/prompt-pack.ts';
 import type { SkillCheck, SkillFinding, ValidateSkillOptions } from '../validate/validate-skill.ts';
-import { SkillCatalog } from './catalog.ts';
+import { Catalog } from './catalog.ts';
 
 /**
  * Checks a PromptPack JSON and the skills that it declares: all problems of loading it, and tools in `allowed-tools` of a skill
@@ -21,7 +21,7 @@ export async function checkPack(
   const file = resolve(cwd, path);
   const pack = createPackSource({ id: 'pack', file, allowOutside: false, validation: profile, preload: false });
   const { limits } = readConfig({}, file).config;
-  const catalog = new SkillCatalog([pack], { limits, callHook: (_name, hook) => hook() });
+  const catalog = new Catalog([pack], { limits, callHook: (_name, hook) => hook() });
   const { byQualifiedId, problems } = await catalog.refresh();
   await catalog.close();
   const found = [...problems, ...unknownTools([...byQualifiedId.values()], file)];

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Problem } from 'skill-registry/kernel';
 import type unhomoglyphOf from 'unhomoglyph';
-import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
+import { eachWithBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /**
@@ -10,10 +10,10 @@ import type { Skill } from '../skill/skill.ts';
  *
  * @param skills - One per id, in order of precedence.
  */
-export function* confusableIds(skills: readonly Pick<Skill, 'id' | 'file'>[]): Steps<readonly Problem[]> {
+export async function confusableIds(skills: readonly Pick<Skill, 'id' | 'file'>[]): Promise<readonly Problem[]> {
   const seen = new Map<string, Pick<Skill, 'id' | 'file'>>();
   const problems: Problem[] = [];
-  yield* eachInSteps(skills, (skill) => {
+  await eachWithBreaks(skills, (skill) => {
     const looks = looksOf(skill.id);
     const other = looks.map((look) => seen.get(look)).find((one) => one !== undefined);
     for (const look of looks) if (!seen.has(look)) seen.set(look, skill);

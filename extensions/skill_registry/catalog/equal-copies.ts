@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { eachInSteps, type Steps, takeSteps } from '../../../lib/breaks/index.ts';
+import { eachWithBreaks, takeBreak } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -25,10 +25,9 @@ export async function equalCopies(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],
   limits: SkillRegistryConfig['limits'],
-  takeBreak: () => Promise<void>,
   before: EqualCopies | undefined,
 ): Promise<EqualCopies> {
-  const all = await takeSteps(copiesOfSkills(sources, scans), takeBreak);
+  const all = await copiesOfSkills(sources, scans);
   const of = JSON.stringify(all.map((copies) => copies.map(({ skill }) => [skill.qualifiedId, skill.digest])));
   if (before && !before.differ && before.of === of) return before;
   const files = new Map<string, string>();
@@ -54,10 +53,10 @@ interface Found {
 }
 
 /** Groups of skills with equal id and equal SKILL.md in different files. */
-function* copiesOfSkills(
+async function copiesOfSkills(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],
-): Steps<readonly (readonly Found[])[]> {
+): Promise<readonly (readonly Found[])[]> {
   const firsts = new Map<string, Found>();
   const several = new Map<string, Found[]>();
   for (const [index, { skills, losers = [] }] of scans.entries()) {
@@ -70,8 +69,8 @@ function* copiesOfSkills(
       else if (all) all.push({ skill, source });
       else several.set(key, [first, { skill, source }]);
     };
-    yield* eachInSteps(skills, add);
-    yield* eachInSteps(losers, add);
+    await eachWithBreaks(skills, add);
+    await eachWithBreaks(losers, add);
   }
   return [...several.values()].filter((some) => new Set(some.map(({ skill }) => fileKey(skill))).size > 1);
 }
@@ -82,7 +81,7 @@ function fileKey({ realFile, qualifiedId }: Skill): string {
 
 function digestOfFiles(skill: Skill, source: SkillSource, maxBytes: number): string {
   const hash = createHash('sha256');
-  for (const { path, size } of source.resources(skill)) {
+  for (const { path, size } of source.listing(skill).files) {
     hash.update(`${JSON.stringify(path)} ${size}\n`);
     try {
       hash.update(source.fileDigest?.(skill, path) ?? digestOf(source.readResource(skill, path, maxBytes)));

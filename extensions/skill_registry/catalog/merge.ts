@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
+import { eachWithBreaks, takeBreak } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -28,11 +28,11 @@ export interface FoundSkills {
  * @param sources - In order of precedence.
  * @param files - Digests of the other files of skills with equal SKILL.md, by qualified id. Default: all are equal.
  */
-export function* mergeSources(
+export async function mergeSources(
   sources: readonly FoundSkills[],
   collision: SkillRegistryConfig['collision'] = 'first',
   files: ReadonlyMap<string, string> = new Map(),
-): Steps<Merged> {
+): Promise<Merged> {
   const isCopy = (one: Skill, other: Skill): boolean =>
     one.digest === other.digest && files.get(one.qualifiedId) === files.get(other.qualifiedId);
   const byQualifiedId = new Map<string, Skill>();
@@ -44,7 +44,7 @@ export function* mergeSources(
   for (const [index, { skills: found, losers = [] }] of sources.entries()) {
     const skills = preloaded.size > 0 ? found.map(preloadedIfAny) : found;
     const own = new Map<string, Skill>();
-    yield* eachInSteps(skills, (skill) => {
+    await eachWithBreaks(skills, (skill) => {
       byQualifiedId.set(skill.qualifiedId, skill);
       if (losers.length > 0 && !own.has(skill.id)) own.set(skill.id, skill);
       const fileKey = skill.realFile ?? skill.qualifiedId;
@@ -54,16 +54,16 @@ export function* mergeSources(
       if (earlier) candidates.delete(fileKey);
       candidates.set(fileKey, { skill, index });
     });
-    yield* eachInSteps(losers, (loser) => {
+    await eachWithBreaks(losers, (loser) => {
       byQualifiedId.set(loser.qualifiedId, loser);
       const winner = own.get(loser.id);
       if (winner && !isCopy(winner, loser)) problems.push(taken(winner, loser, 'wins in its source'));
     });
   }
-  const { firsts, rivals } = yield* groupById(candidates.values());
+  const { firsts, rivals } = await groupById(candidates.values());
   const byId = new Map<string, Skill>();
   const winners: Candidate[] = [];
-  yield* eachInSteps(firsts, ([id, first]) => {
+  await eachWithBreaks(firsts, ([id, first]) => {
     const all = rivals.get(id) ?? [first];
     const winner = (collision === 'last' ? all.at(-1) : first) as Candidate;
     const losers = all.filter(({ skill }) => !isCopy(skill, winner.skill));
@@ -79,7 +79,7 @@ export function* mergeSources(
     byId.set(id, skill);
     winners.push({ ...winner, skill });
   });
-  yield;
+  await takeBreak();
   winners.sort((a, b) => a.index - b.index || (a.skill.id < b.skill.id ? -1 : a.skill.id > b.skill.id ? 1 : 0));
   const skills = winners.map(({ skill }) => skill);
   return { skills, byId, byQualifiedId, problems };
@@ -103,13 +103,13 @@ function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
 }
 
 /** The first skill of each id; and, for each id that several skills have, all of these skills. */
-function* groupById(candidates: Iterable<Candidate>): Steps<{
+async function groupById(candidates: Iterable<Candidate>): Promise<{
   readonly firsts: ReadonlyMap<string, Candidate>;
   readonly rivals: ReadonlyMap<string, readonly Candidate[]>;
 }> {
   const firsts = new Map<string, Candidate>();
   const rivals = new Map<string, Candidate[]>();
-  yield* eachInSteps(candidates, (candidate) => {
+  await eachWithBreaks(candidates, (candidate) => {
     const { id } = candidate.skill;
     const first = firsts.get(id);
     const all = rivals.get(id);

@@ -1,20 +1,20 @@
 import type { Problem } from 'skill-registry/kernel';
-import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
+import { eachWithBreaks, takeBreak } from '../../../lib/breaks/index.ts';
 import { shorten } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type Snapshot, skillNamed } from './snapshot.ts';
 
 /** Problems of the field `requires`: REQUIRES_UNKNOWN, REQUIRES_SELF, REQUIRES_CYCLE. */
-export function* requiresProblems(skills: Named): Steps<readonly Problem[]> {
+export async function requiresProblems(skills: Named): Promise<readonly Problem[]> {
   const withRequires = [...skills.byQualifiedId.values()].filter(({ requires }) => requires.length > 0);
   if (withRequires.length === 0) return [];
   const edges = new Map<Skill, ReadonlySet<Skill>>();
   const problems: Problem[] = [];
-  yield* eachInSteps(withRequires, (skill) => {
+  await eachWithBreaks(withRequires, (skill) => {
     edges.set(skill, new Set(skill.requires.flatMap((id) => skillNamed(skills, id) ?? [])));
     problems.push(...wrongIds(skill, skills, edges));
   });
-  return [...problems, ...(yield* cycles(edges))];
+  return [...problems, ...(await cycles(edges))];
 }
 
 // --- internal ---
@@ -38,7 +38,7 @@ function wrongIds(skill: Skill, skills: Named, edges: Edges): readonly Problem[]
 }
 
 /** One problem for each cycle that a depth-first search finds. Not recursive, because a chain can be long. */
-function* cycles(edges: Edges): Steps<readonly Problem[]> {
+async function cycles(edges: Edges): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   const done = new Set<Skill>();
   let looked = 0;
@@ -53,7 +53,7 @@ function* cycles(edges: Edges): Steps<readonly Problem[]> {
     };
     if (!done.has(start)) enter(start);
     for (let next = open.at(-1)?.next(); next; next = open.at(-1)?.next()) {
-      if (++looked % 100 === 0) yield;
+      if (++looked % 100 === 0) await takeBreak();
       if (next.done) {
         open.pop();
         const skill = path.pop() as Skill;

@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
+import { eachWithBreaks } from '../../../lib/breaks/index.ts';
 import type { DisabledSkill } from '../config/config.ts';
 import { draftReason, type GateEnvironment, gateClosedBecause } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -22,7 +22,7 @@ export type Restrictions = ReadonlyMap<Skill, Restriction>;
 type Restriction = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
 
 /** Checked at every refresh, because a program may have been installed, or a person may have allowed something. */
-export function* restrictionsOf(scans: readonly SourceScan[], options: RestrictionOptions): Steps<Restrictions> {
+export async function restrictionsOf(scans: readonly SourceScan[], options: RestrictionOptions): Promise<Restrictions> {
   const { heldBecause = () => undefined } = options;
   const disabled = options.disabled?.() ?? [];
   const environment = options.gates?.();
@@ -40,14 +40,14 @@ export function* restrictionsOf(scans: readonly SourceScan[], options: Restricti
     });
   };
   for (const { skills, losers = [] } of scans) {
-    yield* eachInSteps(skills, check);
-    yield* eachInSteps(losers, check);
+    await eachWithBreaks(skills, check);
+    await eachWithBreaks(losers, check);
   }
   return restrictions;
 }
 
 /** Marks the skills that something keeps from models. Problem: SKILL_HIDDEN. */
-export function* applyRestrictions(scan: SourceScan, restrictions: Restrictions): Steps<SourceScan> {
+export async function applyRestrictions(scan: SourceScan, restrictions: Restrictions): Promise<SourceScan> {
   const problems: Problem[] = [];
   const [skills, losers]: [Skill[], Skill[]] = [[], []];
   const markTo = (marked: Skill[]) => (skill: Skill) => {
@@ -55,20 +55,20 @@ export function* applyRestrictions(scan: SourceScan, restrictions: Restrictions)
     if (marks?.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, marks.hiddenBecause));
     marked.push(marks === undefined ? skill : { ...skill, ...marks });
   };
-  yield* eachInSteps(scan.skills, markTo(skills));
-  yield* eachInSteps(scan.losers ?? [], markTo(losers));
+  await eachWithBreaks(scan.skills, markTo(skills));
+  await eachWithBreaks(scan.losers ?? [], markTo(losers));
   return { skills, losers, problems: [...scan.problems, ...problems] };
 }
 
 /** Why skills are held. A skill whose id another one has is named by its qualified id. Problems: SKILL_HELD, SKILL_NOT_INSPECTED. */
-export function* heldProblems({
+export async function heldProblems({
   byId,
   byQualifiedId,
-}: Pick<Snapshot, 'byId' | 'byQualifiedId'>): Steps<readonly Problem[]> {
+}: Pick<Snapshot, 'byId' | 'byQualifiedId'>): Promise<readonly Problem[]> {
   const files = new Set<string>();
   const problems: Problem[] = [];
   const waiting: Skill[] = [];
-  yield* eachInSteps(byQualifiedId.values(), (skill) => {
+  await eachWithBreaks(byQualifiedId.values(), (skill) => {
     const { heldBecause } = skill;
     if (heldBecause === NOT_INSPECTED) waiting.push(skill);
     const file = skill.realFile ?? skill.qualifiedId;
@@ -87,10 +87,10 @@ export function* heldProblems({
   ];
 }
 
-export function* isSameRestrictions(before: Restrictions, after: Restrictions): Steps<boolean> {
+export async function isSameRestrictions(before: Restrictions, after: Restrictions): Promise<boolean> {
   const others = after.entries();
   let isSame = before.size === after.size;
-  yield* eachInSteps(isSame ? before : [], ([skill, marks]) => {
+  await eachWithBreaks(isSame ? before : [], ([skill, marks]) => {
     const [other, otherMarks] = others.next().value ?? [];
     isSame &&= skill === other && JSON.stringify(marks) === JSON.stringify(otherMarks);
   });

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Problem } from 'skill-registry/kernel';
-import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
+import { eachWithBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { PackScopes } from '../sources/types.ts';
 
-/**
- * The catalog at one moment. It is frozen; a refresh makes a new one. Its maps have the methods of a Map for reading, but are not
- * instances of Map: `new Map(byId)` makes one.
- */
+/** The catalog at one moment. It is frozen, and what callers get has maps that are copies; a refresh makes a new one. */
 export interface Snapshot {
   /** Increases with every change. */
   readonly version: number;
@@ -48,18 +45,34 @@ export function skillNamed(
   return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
 }
 
-/** Equal for equal catalogs: what a reader could tell apart is in it. Hashed, because it is kept. */
-export function* fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): Steps<string> {
+/** The snapshot that callers get: its maps are copies, made once, so nothing done to them changes the catalog. */
+export function copyForCallers(snapshot: Snapshot): Snapshot {
+  const known = copies.get(snapshot);
+  if (known) return known;
+  const { byId, byQualifiedId, builtIn, packs } = snapshot;
+  const copy = frozen({
+    ...snapshot,
+    byId: new Map(byId),
+    byQualifiedId: new Map(byQualifiedId),
+    builtIn: new Map(builtIn),
+    packs: new Map([...packs].map(([id, pack]) => [id, copyOfPack(pack)])),
+  });
+  copies.set(snapshot, copy);
+  return copy;
+}
+
+/** Equal for equal catalogs: what a reader could tell apart is in it. */
+export async function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): Promise<string> {
   const hash = createHash('sha256');
   const add = (value: unknown): void => void hash.update(`${JSON.stringify(value)}\n`);
   for (const skills of [byQualifiedId, builtIn]) {
-    yield* eachInSteps(skills, ([id, skill]) => {
+    await eachWithBreaks(skills, ([id, skill]) => {
       const { realFile, digest, hiddenBecause, heldBecause, disabledFor, preload } = skill;
       add([id, realFile, digest, hiddenBecause, heldBecause, disabledFor, preload, remoteEntryOf(skill)]);
     });
     add(null);
   }
-  yield* eachInSteps(problems, ({ code, file, line, message }) => add([code, file, line, message]));
+  await eachWithBreaks(problems, ({ code, file, line, message }) => add([code, file, line, message]));
   const states = [...packs].map(([id, { scopes }]) => [
     id,
     scopes.entry,
@@ -71,31 +84,44 @@ export function* fingerprintOf({ byQualifiedId, builtIn, packs, problems, source
 }
 
 /** Ids that came, went or changed. */
-export function* changedIds(before: Snapshot, after: Snapshot): Steps<readonly string[]> {
+export async function changedIds(before: Snapshot, after: Snapshot): Promise<readonly string[]> {
   const changed = new Set<string>();
   const compare = (id: string): void => {
     const [old, now] = [before.byId.get(id), after.byId.get(id)];
     if (old !== now && stampOf(old) !== stampOf(now)) changed.add(id);
   };
-  yield* eachInSteps(before.byId.keys(), compare);
-  yield* eachInSteps(after.byId.keys(), (id) => {
+  await eachWithBreaks(before.byId.keys(), compare);
+  await eachWithBreaks(after.byId.keys(), (id) => {
     if (!before.byId.has(id)) compare(id);
   });
   return [...changed];
 }
 
+/** Freezes a value and everything in it, but for what is frozen already, so unchanged parts cost nothing. */
+export function frozen<T extends object>(value: T): T {
+  if (Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  // `for in` makes no array of keys: there may be tens of thousands of values.
+  for (const key in value) {
+    const part = value[key];
+    if (typeof part === 'object' && part !== null) frozen(part);
+  }
+  return value;
+}
+
 // --- internal ---
+
+const copies = new WeakMap<Snapshot, Snapshot>();
+
+function copyOfPack({ scopes, byId }: Pack): Pack {
+  const events = new Map([...scopes.events].map(([state, next]) => [state, new Map(next)]));
+  return { scopes: { ...scopes, states: new Map(scopes.states), events }, byId: new Map(byId) };
+}
 
 function stampOf(skill: Skill | undefined): string | undefined {
   if (!skill) return undefined;
-  return [
-    skill.qualifiedId,
-    skill.digest,
-    skill.hiddenBecause,
-    skill.heldBecause,
-    skill.disabledFor,
-    remoteEntryOf(skill),
-  ].join('\0');
+  const { qualifiedId, digest, hiddenBecause, heldBecause, disabledFor } = skill;
+  return [qualifiedId, digest, hiddenBecause, heldBecause, disabledFor, remoteEntryOf(skill)].join('\0');
 }
 
 /** Of a skill on another machine: what is known of it may change without the file. */

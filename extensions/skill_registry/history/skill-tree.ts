@@ -108,7 +108,7 @@ function* eachFile(skill: Skill, source: SkillSource, maxBytes: number): Generat
 }
 
 function* listedFiles(skill: Skill, source: SkillSource, maxBytes: number): Generator<ReadFile> {
-  for (const { path, size } of source.resources(skill)) {
+  for (const { path, size } of source.listing(skill).files) {
     const bytes = size <= maxBytes ? read(() => source.readResource(skill, path, maxBytes)) : null;
     if (bytes !== undefined) yield { path, size, mode: 0o644, bytes };
   }

@@ -1,7 +1,6 @@
 import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
-import { runSteps } from '../../../lib/breaks/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import { confusableIds } from '../catalog/confusable-ids.ts';
@@ -132,7 +131,7 @@ export async function skillToAdd(
     blocked: blockedAs(id, along.looked),
     problems: [
       ...textProblems(text, id, validation),
-      ...runSteps(confusableIds([...skills.filter((one) => one.id !== id), isNamed])).filter(
+      ...(await confusableIds([...skills.filter((one) => one.id !== id), isNamed])).filter(
         ({ file }) => file === isNamed.file,
       ),
     ],

@@ -10,7 +10,6 @@ import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { listingOf } from '../sources/walk/list-files.ts';
 import type { Guard } from '../trust/types.ts';
 import { type AdmittedFile, type Found, readAdmitted } from './read-admitted.ts';
 import type { LoadDetails, Reading, ReadOptions, ResourceContent, SkillContent, SkillLoadedEvent } from './types.ts';
@@ -115,13 +114,13 @@ export class SkillReading implements Reading {
 
   resources(skillId: string, turn?: TurnContext): readonly ResourceInfo[] {
     const skill = this.#readableSkill({ skillId, audience: turn ? 'model' : 'person', turn });
-    return this.#sourceOf(skill)?.resources(skill) ?? [];
+    return this.#sourceOf(skill)?.listing(skill).files ?? [];
   }
 
   leftOutCount(skillId: string): number {
     const skill = this.#readableSkill({ skillId, audience: 'person', turn: undefined });
     const source = this.#sourceOf(skill);
-    return source ? listingOf(skill, source).leftOut : 0;
+    return source ? source.listing(skill).leftOut : 0;
   }
 
   /**
@@ -270,7 +269,7 @@ async function readSkill(
   const isBody = view === 'body' && hidden === 0;
   const approxTokens = await tokensOfBody(skill, isBody ? digest : undefined, content);
   const needed = skill.requires.filter(isFound).join(', ');
-  const { files, leftOut } = listingOf(skill, source);
+  const { files, leftOut } = source.listing(skill);
   return {
     skillId: id,
     name: skill.name,

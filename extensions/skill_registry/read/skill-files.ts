@@ -9,7 +9,7 @@ type Limits = SkillRegistryConfig['limits'];
 /** The path of a file for which a list has shown this one, with hidden characters as `⟦U+202E⟧`. */
 export function pathShownAs(path: string, skill: Skill, source: SkillSource): string {
   if (!path.includes('⟦')) return path;
-  const paths = source.resources(skill).map((one) => one.path);
+  const paths = source.listing(skill).files.map((one) => one.path);
   return nameShownAs(path, paths);
 }
 
@@ -40,7 +40,7 @@ function withAdvice(error: unknown, path: string, skill: Skill, source: SkillSou
     return new CodedError(error.code, `${error.message} ${advice}`, error.details, error);
   }
   if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) return error;
-  const paths = source.resources(skill).map((file) => file.path);
+  const paths = source.listing(skill).files.map((file) => file.path);
   const near = nearestIds(paths, path);
   const shown = (near.length > 0 ? near : paths.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
   const has =

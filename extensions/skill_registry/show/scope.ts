@@ -1,6 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import { frozen } from '../catalog/read-only.ts';
-import { type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
+import { frozen, type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
 import { NOT_INSPECTED } from '../trust/reasons.ts';

@@ -267,8 +267,8 @@ function directoryOptions({ allow_outside, optional, ignore_files, bare_files, s
 function preloaded(source: SkillSource): SkillSource {
   return {
     ...source,
-    async scan(limits, takeBreak, sources) {
-      const scan = await source.scan(limits, takeBreak, sources);
+    async scan(limits, sources) {
+      const scan = await source.scan(limits, sources);
       return { ...scan, skills: scan.skills.map((skill) => ({ ...skill, preload: true as const })) };
     },
   };

@@ -28,11 +28,7 @@ export interface SkillSource {
    * @param sources - All sources of the registry, including this one, for links from one to another. Default: none.
    * @throws only when the whole source cannot be scanned; the catalog then keeps the last result.
    */
-  scan(
-    limits: SkillRegistryConfig['limits'],
-    takeBreak: () => Promise<void>,
-    sources?: readonly SkillSource[],
-  ): Promise<SourceScan>;
+  scan(limits: SkillRegistryConfig['limits'], sources?: readonly SkillSource[]): Promise<SourceScan>;
   /**
    * Reads one skill of the last scan again, after a change in its folder. Absent, or undefined: only a scan tells what it is now.
    *
@@ -44,10 +40,7 @@ export interface SkillSource {
   ): { readonly skill: Skill; readonly scan: SourceScan } | undefined;
   /** Reads the bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
-  /** The other files of a skill, by path, at most 512. */
-  resources(skill: Skill): readonly ResourceInfo[];
-  /** `resources`, and the number of files that are never handed out (`leftOutCount` of the registry). Absent: the number is 0. */
-  listing?(skill: Skill): SkillListing;
+  listing(skill: Skill): SkillListing;
   /** @throws as `readContained`. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
   /**
@@ -82,6 +75,7 @@ export interface SkillSource {
 
 /** The files of a skill other than SKILL.md. */
 export interface SkillListing {
+  /** By path, at most 512. */
   readonly files: readonly ResourceInfo[];
   /** The number of files and folders that are left out because they are never handed out. */
   readonly leftOut: number;
@@ -98,42 +92,29 @@ export interface SourceScan {
 }
 
 /**
- * The skills of the last scan of a source. The skill in a call is looked up here, and its paths are never used: a caller could
- * otherwise read any file with a skill object of its own.
+ * The skills of the last scan of a source, by qualified id. The skill in a call is looked up here, and its paths are never used: a
+ * caller could otherwise read any file with a skill object of its own.
  */
-export interface ScannedSkills<T> {
-  replace(found: ReadonlyMap<string, T>): void;
-  /** As `replace`, but calls `find` only when a skill is looked up. */
-  replaceLater(find: () => ReadonlyMap<string, T>): void;
-  find(skill: Skill): T | undefined;
+export class ScannedSkills<T> {
+  #all: ReadonlyMap<string, T> = new Map();
+
+  replace(all: ReadonlyMap<string, T>): void {
+    this.#all = all;
+  }
+
+  find({ qualifiedId }: Skill): T | undefined {
+    return this.#all.get(qualifiedId);
+  }
+
   /** @throws RESOURCE_NOT_FOUND. */
-  get(skill: Skill): T;
+  get({ qualifiedId }: Skill): T {
+    const own = this.#all.get(qualifiedId);
+    if (own === undefined) throw resourceNotFound(qualifiedId, 'its source has no such skill');
+    return own;
+  }
 }
 
-/** Keyed by qualified id. */
-export function createScannedSkills<T>(): ScannedSkills<T> {
-  let current: ReadonlyMap<string, T> | undefined = new Map();
-  let later = (): ReadonlyMap<string, T> => new Map();
-  const all = (): ReadonlyMap<string, T> => {
-    current ??= later();
-    return current;
-  };
-  return {
-    replace(found) {
-      current = found;
-    },
-    replaceLater(find) {
-      current = undefined;
-      later = find;
-    },
-    find: (skill) => all().get(skill.qualifiedId),
-    get(skill) {
-      const own = all().get(skill.qualifiedId);
-      if (own === undefined) throw resourceNotFound(skill.qualifiedId, 'its source has no such skill');
-      return own;
-    },
-  };
-}
+export const NO_FILES: SkillListing = { files: [], leftOut: 0 };
 
 /** Files of any skill, read through its source. SKILL_NOT_FOUND when its source has been removed. */
 export interface SourceReader {
@@ -151,7 +132,7 @@ export function createSourceReader(sources: () => readonly SkillSource[], config
   return {
     readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
     readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
-    listed: (skill) => sourceOf(skill).resources(skill),
+    listed: (skill) => sourceOf(skill).listing(skill).files,
   };
 }
 

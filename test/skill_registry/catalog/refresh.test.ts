@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SkillCatalog } from '../../../extensions/skill_registry/catalog/catalog.ts';
+import { Catalog } from '../../../extensions/skill_registry/catalog/catalog.ts';
 import { createDirectorySource } from '../../../extensions/skill_registry/sources/kinds/directory-source.ts';
 import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
 import { briefProblems, openRegistry } from '../../helpers/open-registry.ts';
@@ -18,10 +18,10 @@ function countedSource(root: string) {
   let gate: Promise<void> = Promise.resolve();
   const source: SkillSource = {
     ...inner,
-    async scan(limits, takeBreak) {
+    async scan(limits) {
       seen.scans++;
       seen.most = Math.max(seen.most, ++seen.atOnce);
-      const scan = await inner.scan(limits, takeBreak);
+      const scan = await inner.scan(limits);
       seen.passed++;
       await gate;
       seen.atOnce--;
@@ -36,7 +36,7 @@ function countedSource(root: string) {
     });
     return open;
   };
-  return { catalog: new SkillCatalog([source], { limits: LIMITS, callHook: (_, hook) => hook() }), seen, close };
+  return { catalog: new Catalog([source], { limits: LIMITS, callHook: (_, hook) => hook() }), seen, close };
 }
 
 describe('calls at the same time', () => {

@@ -46,7 +46,7 @@ export function teaIn(folder: string): Tree {
 }
 
 export function scan(source: SkillSource): Promise<SourceScan> {
-  return source.scan(LIMITS, async () => {});
+  return source.scan(LIMITS);
 }
 
 export function codesOf(problems: readonly Problem[]): readonly string[] {
@@ -91,7 +91,7 @@ export function describeSource(kind: SourceKind): void {
 
     it('lists files that can be read', async () => {
       const { source, tea } = await open();
-      const listed = source.resources(tea);
+      const listed = source.listing(tea).files;
       expect(listed.map(({ path }) => path)).toEqual(kind.folder || kind.inMemory ? Object.keys(FILES) : []);
       for (const { path, size } of listed) {
         expect(source.readResource(tea, path, LIMITS.resource_bytes).toString('utf8')).toBe(FILES[path]);
@@ -133,7 +133,7 @@ export function describeSource(kind: SourceKind): void {
       expect(() => source.readResource(forged, 'secret.txt', 1000)).toThrow(
         expect.objectContaining({ code: 'RESOURCE_NOT_FOUND' }),
       );
-      expect(source.resources(forged)).toEqual([]);
+      expect(source.listing(forged).files).toEqual([]);
       // With a qualified id of the source, it gets what the source found under it.
       const redirected = { ...tea, ...secret };
       expect(source.readSkill(redirected, 1000).toString('utf8')).not.toContain(SECRET);

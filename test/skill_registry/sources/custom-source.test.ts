@@ -190,7 +190,7 @@ describe('of what is wrong with a source of a program’s own', () => {
       { id: 'x', skills: () => new Promise(() => {}) },
       { id: 'x', location: 'here', skillsMs: 20 },
     );
-    await expect(source.scan(LIMITS, async () => {})).rejects.toThrow('did not settle');
+    await expect(source.scan(LIMITS)).rejects.toThrow('did not settle');
   });
 
   it.each<[string, () => unknown]>([

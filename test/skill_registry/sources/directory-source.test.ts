@@ -6,13 +6,12 @@ import { briefProblems } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 const LIMITS = { skill_tokens: 8000, resource_bytes: 1000, file_bytes: 1000, scan_depth: 8 };
-const takeBreak = async (): Promise<void> => {};
 
 function sourceOf(tree: Tree, below = '') {
   const root = join(tempFolder(tree), below);
   const source = createDirectorySource({ id: 'own', root, allowOutside: false });
   const scan = async () => {
-    const { skills, problems } = await source.scan(LIMITS, takeBreak);
+    const { skills, problems } = await source.scan(LIMITS);
     return { skills, problems: briefProblems(problems, root) };
   };
   return { root, source, scan };
@@ -114,7 +113,7 @@ describe('the files of a skill', () => {
       'a/node_modules/x/y.js': '',
     });
     const [found] = (await scan()).skills;
-    expect(found && source.resources(found)).toEqual([
+    expect(found && source.listing(found).files).toEqual([
       { path: 'references/SKILL.md', size: 2 },
       { path: 'references/guide.md', size: 1 },
       { path: 'z.txt', size: 5 },
@@ -125,13 +124,13 @@ describe('the files of a skill', () => {
     const files = Object.fromEntries(Array.from({ length: 520 }, (_, at) => [`a/${String(at).padStart(3, '0')}`, '']));
     const { source, scan } = sourceOf({ 'a/SKILL.md': skill('a'), ...files });
     const [found] = (await scan()).skills;
-    expect(found && source.resources(found)).toHaveLength(512);
+    expect(found && source.listing(found).files).toHaveLength(512);
   });
 
   it('are none when the skill has gone', async () => {
     const { root, source, scan } = sourceOf({ 'a/SKILL.md': skill('a'), 'a/b': '' });
     const [found] = (await scan()).skills;
     rmSync(root, { recursive: true });
-    expect(found && source.resources(found)).toEqual([]);
+    expect(found && source.listing(found).files).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ interface Options {
 
 /** Folders with a skill and problems, both below the root. */
 async function findIn(root: string, { maxDepth = 8, allowOutside = false }: Options = {}) {
-  const found = await findSkillFiles({ root, maxDepth, allowOutside, takeBreak: async () => {} });
+  const found = await findSkillFiles({ root, maxDepth, allowOutside });
   const below = (path: string): string => (path === root ? '.' : path.replace(`${root}/`, ''));
   return {
     dirs: found.files.map(({ dir }) => below(dir)),
@@ -124,7 +124,7 @@ describe('the depth bound', () => {
 
   it('counts what was left out', async () => {
     const root = tempFolder(tree);
-    const { problems } = await findSkillFiles({ root, maxDepth: 2, allowOutside: false, takeBreak: async () => {} });
+    const { problems } = await findSkillFiles({ root, maxDepth: 2, allowOutside: false });
     expect(problems).toMatchObject([{ severity: 'warning', details: { maxDepth: 2, count: 2 } }]);
   });
 
@@ -221,7 +221,9 @@ it('says that a SKILL.md directly in the folder of a source makes files of what 
   const { dirs, problems } = await findIn(tempFolder({ 'SKILL.md': '', ...inside }));
   expect([dirs, problems]).toEqual([['.'], ['SKILLS_INSIDE_SKILL SKILL.md']]);
   const { problems: whole } = await findSkillFiles({
-    ...{ root: tempFolder({ 'SKILL.md': '', ...inside }), maxDepth: 8, allowOutside: false, takeBreak: async () => {} },
+    root: tempFolder({ 'SKILL.md': '', ...inside }),
+    maxDepth: 8,
+    allowOutside: false,
   });
   expect(whole[0]?.message).toContain('6 folder(s) with a SKILL.md in it are no skills: a, b, c, d, e and 1 more.');
   for (const own of ['templates/SKILL.md', 'examples/b/SKILL.md', '.tool/SKILL.md', 'notes.md'])

@@ -1,11 +1,22 @@
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FoundSkillFile } from '../../../extensions/skill_registry/sources/walk/find-skill-files.ts';
-import { createSkillFileReader } from '../../../extensions/skill_registry/sources/walk/read-skill-files.ts';
+import {
+  SkillFileReader,
+  type SkillFileReaderOptions,
+} from '../../../extensions/skill_registry/sources/walk/read-skill-files.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 
 const LIMIT = 100_000;
+
+function createSkillFileReader(options: SkillFileReaderOptions = {}) {
+  const reader = new SkillFileReader(options, () => ({ id: 'tidy', source: 'own', qualifiedId: 'own:tidy' }));
+  return {
+    read: (found: FoundSkillFile, maxBytes: number) => reader.read(found, maxBytes).file,
+    sweep: () => reader.sweep(),
+  };
+}
 
 function skillFile(content: string | Uint8Array): FoundSkillFile {
   const dir = join(tempFolder({ 'tidy/SKILL.md': content }), 'tidy');
@@ -87,8 +98,9 @@ describe.each([
 
   it('a file that is a skill by itself may have any name', () => {
     const found = skillFile(sound);
-    const note = { ...found, dir: join(found.dir, '..'), fileName: 'tidy.md' };
-    expect(createSkillFileReader({ profile }).read(note, LIMIT, 'tidy').problems).toEqual([]);
+    const file = join(found.dir, 'tidy.md');
+    renameSync(found.file, file);
+    expect(read({ ...found, file, realFile: file, bare: true }).problems).toEqual([]);
   });
 
   it('each refusal has the line of its field', () => {

@@ -7,7 +7,7 @@ import { shorten } from '../../../../lib/text/index.ts';
 import { isLeftover } from '../../history/skill-tree.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../../sources/source.ts';
-import { listingOf, MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
+import { MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
 import { type IncomingFile, MAX_ARCHIVE, MAX_UNPACKED } from '../opened-origin.ts';
 import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page.ts';
 
@@ -32,7 +32,7 @@ export interface Artifact extends Omit<PublishableFiles, 'files'> {
 
 /** @returns the reason instead when it cannot be published whole. */
 export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | string {
-  const { files: listed, leftOut, links = [] } = listingOf(skill, source);
+  const { files: listed, leftOut, links = [] } = source.listing(skill);
   if (listed.length >= MAX_LISTED_FILES) return `it has ${MAX_LISTED_FILES} files or more beside SKILL.md`;
   const files: IncomingFile[] = [];
   let left = MAX_UNPACKED;

@@ -4,19 +4,25 @@ import type { Problem } from 'skill-registry/kernel';
 import {
   futureRealPath,
   isInside,
-  readContained,
   realPathOf,
   relativeSegments,
   resourceNotFound,
 } from '../../../../lib/files/index.ts';
-import type { SkillRegistryConfig, ValidationProfile } from '../../config/config.ts';
+import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { isUsableId, unusableIdText } from '../../skill/usable-id.ts';
-import { makeSkill } from '../make-skill.ts';
-import { createScannedSkills, linkedOut, type OnlyWithin, reservedSource, type SkillSource } from '../source.ts';
+import {
+  linkedOut,
+  NO_FILES,
+  type OnlyWithin,
+  reservedSource,
+  ScannedSkills,
+  type SkillSource,
+  type SourceScan,
+} from '../source.ts';
 import { pathBelow } from '../walk/list-files.ts';
-import { createSkillFileReader } from '../walk/read-skill-files.ts';
+import { SkillFileReader } from '../walk/read-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
+import { readSkillFile } from './directory-source.ts';
 
 export interface FileSourceOptions {
   readonly id: string;
@@ -37,55 +43,43 @@ export interface FileSourceOptions {
 
 /** A source of one Markdown file that is a skill. The name without `.md` is the id; the skill has no other files. */
 export function createFileSource(options: FileSourceOptions): SkillSource {
-  const { id, file, base = dirname(file), within, validation, optional = false } = options;
-  const own = createScannedSkills<string>();
-  const reader = createSkillFileReader({ profile: validation, cache: options.cache, cachePath: file });
-  /** @throws when the file system cannot be read. */
-  const findSkill = (
-    limits: SkillRegistryConfig['limits'],
-  ): { readonly skill?: Skill; readonly problems: readonly Problem[] } => {
+  const { id, file, base = dirname(file), within, validation: profile, optional = false, cache } = options;
+  const skillId = basename(file).replace(/\.md$/i, '');
+  const own = new ScannedSkills<Skill>();
+  const reader = new SkillFileReader({ profile, cache, cachePath: file }, () => {
+    return { id: skillId, source: id, qualifiedId: `${id}:${pathBelow(base, file)}` };
+  });
+  const find = async (maxBytes: number): Promise<SourceScan> => {
     const realFile = realPathOf(file);
-    const stats = realFile === undefined ? undefined : statSync(realFile, { throwIfNoEntry: false });
-    if (realFile === undefined || !stats) return { problems: optional ? [] : [missing(file)] };
-    const boundary = within === undefined ? undefined : (realPathOf(within) ?? within);
-    if (boundary !== undefined && !isInside(realFile, boundary))
-      return { problems: [outside(file, realFile, boundary)] };
-    const refusal = linkedOut(file, realFile, options.onlyWithin) ?? reservedSource(file, realFile);
-    if (refusal) return { problems: [refusal] };
-    if (!stats.isFile()) return { problems: [noFile(file, stats.isDirectory())] };
-    const skillId = basename(file).replace(/\.md$/i, '');
-    if (!isUsableId(skillId)) {
-      const message = unusableIdText('file', skillId);
-      return { problems: [{ code: 'SKILL_ID_INVALID', severity: 'error', file, message }] };
-    }
-    const found = { dir: dirname(file), file, realDir: dirname(realFile), realFile };
-    const { header, problems, digest, bytes } = reader.read(found, limits.file_bytes, skillId);
-    reader.sweep();
-    if (!header) return { problems };
-    const qualifiedId = `${id}:${pathBelow(base, file)}`;
-    const identity = { id: skillId, source: id, qualifiedId, file, dir: null, realFile };
-    return { skill: makeSkill(header, identity, digest, bytes), problems };
+    if (realFile === undefined) return { skills: [], problems: optional ? [] : [missing(file)] };
+    const boundary = within === undefined ? realFile : (realPathOf(within) ?? within);
+    const stats = statSync(realFile, { throwIfNoEntry: false });
+    const refusal =
+      (isInside(realFile, boundary) ? undefined : outside(file, realFile, boundary)) ??
+      linkedOut(file, realFile, options.onlyWithin) ??
+      reservedSource(file, realFile) ??
+      (stats?.isFile() ? undefined : noFile(file, stats?.isDirectory() === true));
+    if (refusal) return { skills: [], problems: [refusal] };
+    const found = { dir: dirname(file), file, realDir: dirname(realFile), realFile, bare: true } as const;
+    return reader.readAll([found], maxBytes);
   };
   return {
     id,
     kind: 'file',
     location: file,
     async scan(limits) {
-      const { skill, problems } = findSkill(limits);
-      own.replace(new Map(skill ? [[skill.qualifiedId, skill.realFile as string]] : []));
-      return { skills: skill ? [skill] : [], problems };
+      const scan = await find(limits.file_bytes);
+      own.replace(new Map(scan.skills.map((skill) => [skill.qualifiedId, skill])));
+      return scan;
     },
-    readSkill: (skill, maxBytes) => {
-      const realFile = own.get(skill);
-      return readContained(dirname(realFile), basename(realFile), maxBytes);
-    },
-    resources: () => [],
-    readResource: (_skill, path) => {
+    readSkill: (skill, maxBytes) => readSkillFile(own.get(skill), maxBytes),
+    listing: () => NO_FILES,
+    readResource(_skill, path) {
       relativeSegments(path);
       throw resourceNotFound(path, 'this skill is a single file');
     },
     watchFolders: () => [dirname(file)],
-    bareSkillId: (path) => (path === futureRealPath(file) ? basename(file).replace(/\.md$/i, '') : undefined),
+    bareSkillId: (path) => (path === futureRealPath(file) ? skillId : undefined),
     contains: (path) => path === futureRealPath(file),
   };
 }

@@ -1,9 +1,7 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import type { SkillSource } from '../source.ts';
-import { createScannedSkills } from '../source.ts';
-import { listingOf } from '../walk/list-files.ts';
+import { NO_FILES, ScannedSkills, type SkillSource } from '../source.ts';
 
 /** The members of a group at one moment. */
 export interface GroupMembers {
@@ -18,7 +16,7 @@ export interface GroupSourceOptions {
   readonly location: string;
   /** Called at every scan. A member that was there before must be the same object. */
   members(): Promise<GroupMembers>;
-  /** Changes a skill that a member found. Default: sets its source. */
+  /** Changes a skill that a member found. Default: nothing. */
   adapt?(skill: Skill, member: SkillSource): Skill;
   /** Which member wins an id that several have. Default: `first`. */
   readonly winner?: 'first' | 'last';
@@ -32,8 +30,8 @@ export interface GroupSourceOptions {
  * scanned keeps its last result.
  */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
-  const { id, adapt = (skill: Skill, member: SkillSource) => movedToSource(skill, member.id, id) } = options;
-  const own = createScannedSkills<Found>();
+  const { id, adapt = (skill: Skill) => skill } = options;
+  const own = new ScannedSkills<Found>();
   const lastGood = new WeakMap<SkillSource, ScannedMember>();
   let current: readonly SkillSource[] = [];
   return {
@@ -41,34 +39,31 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
     kind: options.kind,
     location: options.location,
     broughtIn: true,
-    async scan(limits, takeBreak) {
+    async scan(limits) {
       const { members, problems } = await options.members();
       const found: Found[] = [];
       const all: Problem[] = [...problems];
       for (const member of members) {
-        const scan = await scanMember(member, limits, takeBreak, adapt, lastGood.get(member));
+        const scan = await scanMember(member, limits, adapt, lastGood.get(member));
         lastGood.set(member, scan);
         all.push(...scan.problems);
         found.push(...scan.found);
       }
-      const { winners, losers } = pickWinners(found, options.winner ?? 'first');
+      const { winners, losers } = pickWinners(found, options.winner);
       const taken = new Map<string, Found>();
-      const [skills, lost] = [winners, losers].map((some) => some.map((one) => withFreeId(one, taken)));
+      const skills = winners.map((one) => withFreeId(one, taken));
+      const lost = losers.map((one) => withFreeId(one, taken));
       current = members;
       own.replace(taken);
-      return { skills: skills ?? [], losers: lost ?? [], problems: all };
+      return { skills, losers: lost, problems: all };
     },
     readSkill: (skill, maxBytes) => {
       const { member, original } = own.get(skill);
       return member.readSkill(original, maxBytes);
     },
-    resources: (skill) => {
+    listing(skill) {
       const found = own.find(skill);
-      return found ? found.member.resources(found.original) : [];
-    },
-    listing: (skill) => {
-      const found = own.find(skill);
-      return found ? listingOf(found.original, found.member) : { files: [], leftOut: 0 };
+      return found ? found.member.listing(found.original) : NO_FILES;
     },
     readResource: (skill, path, maxBytes) => {
       const { member, original } = own.get(skill);
@@ -78,13 +73,6 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
     contains: (path) => current.some((member) => member.contains(path)),
     isCode: (path) => current.some((member) => member.isCode?.(path)),
   };
-}
-
-/** Moves a skill from the source `before` to the source `id`. */
-export function movedToSource(skill: Skill, before: string, id: string): Skill {
-  const { qualifiedId } = skill;
-  const below = qualifiedId.startsWith(`${before}:`) ? qualifiedId.slice(before.length + 1) : qualifiedId;
-  return { ...skill, source: id, qualifiedId: `${id}:${below}` };
 }
 
 // --- internal ---
@@ -107,12 +95,11 @@ interface ScannedMember {
 async function scanMember(
   member: SkillSource,
   limits: SkillRegistryConfig['limits'],
-  takeBreak: () => Promise<void>,
   adapt: (skill: Skill, member: SkillSource) => Skill,
   before: ScannedMember | undefined,
 ): Promise<ScannedMember> {
   try {
-    const { skills, losers = [], problems } = await member.scan(limits, takeBreak);
+    const { skills, losers = [], problems } = await member.scan(limits);
     const found = [...skills, ...losers].map((original) => ({ skill: adapt(original, member), original, member }));
     return { found, problems };
   } catch (error) {
@@ -122,7 +109,10 @@ async function scanMember(
   }
 }
 
-function pickWinners(found: readonly Found[], winner: 'first' | 'last'): { winners: Found[]; losers: Found[] } {
+function pickWinners(
+  found: readonly Found[],
+  winner: 'first' | 'last' = 'first',
+): { winners: Found[]; losers: Found[] } {
   const ordered = winner === 'first' ? found : [...found].reverse();
   const byId = new Map<string, Found>();
   const losers: Found[] = [];
@@ -146,5 +136,5 @@ function withFreeId(found: Found, taken: Map<string, Found>): Skill {
   let qualifiedId = base;
   for (let number = 2; taken.has(qualifiedId); number++) qualifiedId = `${base}~${number}`;
   taken.set(qualifiedId, found);
-  return { ...found.skill, qualifiedId };
+  return qualifiedId === base ? found.skill : { ...found.skill, qualifiedId };
 }

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Problem } from 'skill-registry/kernel';
 import { unapprovedRootProblem } from '../../../../kernel/host.ts';
-import { createBreaks } from '../../../../lib/breaks/index.ts';
 import { resourceNotFound } from '../../../../lib/files/index.ts';
 import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
@@ -15,7 +14,7 @@ import { type McpListedSkill, SKILL_MD, skillsOf } from '../mcp/entries.ts';
 import { failureProblem, noAnswerYet } from '../mcp/errors.ts';
 import { blockFindingsIn, createFetch } from '../mcp/fetch-file.ts';
 import { McpServer } from '../mcp/server.ts';
-import { createScannedSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import { NO_FILES, ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
 
 export interface McpSourceOptions {
   readonly id: string;
@@ -59,13 +58,9 @@ const FRESH_MS = { least: 1_000, most: 300_000 };
  */
 export function createMcpSource(options: McpSourceOptions): SkillSource {
   const { id, root, trusted, noteBlocked = async () => false } = options;
-  const own = createScannedSkills<McpListedSkill>();
+  const own = new ScannedSkills<McpListedSkill>();
   const location = locationOf(options.server);
-  const list = new ServerList({ ...options, location, noteBlocked, keep: own.replace });
-  const listingFor = (skill: Skill): SkillListing => {
-    const found = own.find(skill);
-    return { files: found?.listed ?? [], leftOut: found?.leftOut ?? 0 };
-  };
+  const list = new ServerList({ ...options, location, noteBlocked, keep: (all) => own.replace(all) });
   const notHere = (skill: Skill): never => {
     throw resourceNotFound(skill.id, 'it lies on an MCP server');
   };
@@ -84,14 +79,16 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     ...createFetch({
       source: id,
       server: () => list.server as McpServer,
-      listed: own.get,
+      listed: (skill) => own.get(skill),
       noteBlocked,
       onHeld: () => list.changed?.(),
       onDifference: () => list.expire(),
     }),
     fileDigest: (skill, path) => own.find(skill)?.files.get(path)?.digest,
-    resources: (skill) => listingFor(skill).files,
-    listing: listingFor,
+    listing(skill) {
+      const { listed, leftOut } = own.find(skill) ?? {};
+      return listed === undefined || leftOut === undefined ? NO_FILES : { files: listed, leftOut };
+    },
     watchFolders: () => [],
     subscribe(listener) {
       list.changed = listener;
@@ -241,7 +238,7 @@ async function readList(
   found: Parameters<typeof skillsOf>[0],
   { id, limits, attacks: before, keep, noteBlocked }: ReadingList,
 ): Promise<Good> {
-  const { skills: listed, problems } = await skillsOf(found, id, limits.file_bytes, createBreaks());
+  const { skills: listed, problems } = await skillsOf(found, id, limits.file_bytes);
   const all = [...listed].sort((a, b) => (a.skill.qualifiedId < b.skill.qualifiedId ? -1 : 1));
   const attacks = new Map<string, readonly Finding[]>();
   const first = new Map<string, Skill>();

@@ -1,5 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
 import { foldLine } from '../../../../lib/text/index.ts';
@@ -7,7 +8,7 @@ import type { SkillRegistryConfig } from '../../config/config.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
-import { createScannedSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import { ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
 import { MAX_LISTED_FILES, withoutPrivate } from '../walk/list-files.ts';
 
 /** A skill in memory, with valid fields. */
@@ -42,18 +43,13 @@ export interface MemorySourceOptions extends Pick<SkillSource, 'id' | 'kind' | '
  * are losers and have a number in their qualified id.
  */
 export function createMemorySource({ id, kind, location, load }: MemorySourceOptions): SkillSource {
-  const own = createScannedSkills<StoredSkill>();
+  const own = new ScannedSkills<StoredSkill>();
   let last: { readonly given: readonly MemorySkill[]; readonly scan: SourceScan } | undefined;
-  const listing = (skill: Skill): SkillListing => {
-    const files = [...(own.find(skill)?.files ?? [])].map(([path, bytes]) => ({ path, size: bytes.length }));
-    const { files: shown, leftOut } = withoutPrivate(files.sort((a, b) => (a.path < b.path ? -1 : 1)));
-    return { files: shown.slice(0, MAX_LISTED_FILES), leftOut };
-  };
   return {
     id,
     kind,
     location,
-    async scan(limits, takeBreak) {
+    async scan(limits) {
       const { skills: given, problems } = await load();
       if (last?.given === given) return last.scan;
       const stored = new Map<string, StoredSkill>();
@@ -75,8 +71,11 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
       return scan;
     },
     readSkill: (skill, maxBytes) => atMost(maxBytes, own.get(skill).bytes, skill.id),
-    resources: (skill) => listing(skill).files,
-    listing,
+    listing(skill) {
+      const files = [...(own.find(skill)?.files ?? [])].map(([path, bytes]) => ({ path, size: bytes.length }));
+      const { files: shown, leftOut } = withoutPrivate(files.sort((a, b) => (a.path < b.path ? -1 : 1)));
+      return { files: shown.slice(0, MAX_LISTED_FILES), leftOut };
+    },
     readResource(skill, path, maxBytes) {
       const segments = relativeSegments(path);
       assertReadable(segments, path);

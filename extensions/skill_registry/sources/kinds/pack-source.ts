@@ -97,9 +97,9 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
   };
   return {
     ...group,
-    async scan(limits, takeBreak, sources) {
+    async scan(limits) {
       withSkills.clear();
-      const scan = await group.scan(limits, takeBreak, sources);
+      const scan = await group.scan(limits);
       const { skills, problems } = scan;
       const missingSkills = [
         ...emptyParts(loaded?.parts ?? [], withSkills, problems, file),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, lstatSync, readdirSync, rmSync, type Stats, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { isPrivatePath, readContained, relativeSegments, writeContained } from '../../../../lib/files/index.ts';
 
@@ -153,11 +154,7 @@ export function confirmCopy(folder: string): void {
  *
  * @returns the skills of which a file is missing or has other bytes.
  */
-export async function damagedSkills(
-  folder: string,
-  skills: readonly CopiedSkill[],
-  takeBreak: () => Promise<void>,
-): Promise<ReadonlySet<CopiedSkill>> {
+export async function damagedSkills(folder: string, skills: readonly CopiedSkill[]): Promise<ReadonlySet<CopiedSkill>> {
   const damaged = new Set<CopiedSkill>();
   for (const skill of skills) {
     await takeBreak();

@@ -1,4 +1,6 @@
+import { basename } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import {
   futureRealPath,
@@ -9,11 +11,10 @@ import {
 } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { makeSkill } from '../make-skill.ts';
-import { createScannedSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
-import type { FoundSkillFile } from '../walk/find-skill-files.ts';
-import { createSkillFileReader } from '../walk/read-skill-files.ts';
-import type { ParsedSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
+import { NO_FILES, ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
+import { FILES_A_STEP, SkillFileReader } from '../walk/read-skill-files.ts';
+import type { SkillFileCache } from '../walk/skill-file-cache.ts';
+import { sameScan } from './directory-source.ts';
 import { type CopyState, createPageRefresh, type PageRefreshOptions } from './page-refresh.ts';
 import {
   type CopiedSkill,
@@ -41,15 +42,18 @@ export interface WellKnownSourceOptions extends PageRefreshOptions {
  * used, and a problem says since when. Problems: ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, and those of reading skill files.
  */
 export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
-  const { id, url } = options;
+  const { id, url, validation: profile, cache } = options;
   const folder = futureRealPath(options.folder);
   const page = createPageRefresh({ ...options, folder });
   const openCopy = createCopyOpener(folder);
-  const readSkills = createCopyReader(options, folder);
-  const own = createScannedSkills<CopiedSkill>();
+  const reader = new SkillFileReader({ profile, cache, cachePath: folder, own: true }, ({ dir }) => {
+    const name = basename(dir);
+    return { id: name, source: id, qualifiedId: `${id}:${name}` };
+  });
+  const own = new ScannedSkills<CopiedSkill>();
   let opened: OpenedCopy = NO_COPY;
   let last: SourceScan | undefined;
-  /** Nobody is handed bytes that the page did not have, whoever has changed the copy. */
+  /** Whoever has changed the copy, nobody is handed bytes that the page did not have. */
   const read = (skill: Skill, path: string, maxBytes: number): Buffer => {
     const copied = own.get(skill);
     const file = filesOfCopy(copied).find((one) => one.path === path);
@@ -62,33 +66,28 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
       'the copy of it on this machine was changed, and is fetched again at the next refresh',
     );
   };
-  const listing = (skill: Skill): SkillListing => {
-    const copied = own.find(skill);
-    const files = copied ? filesOfCopy(copied).filter(({ path }) => path !== SKILL_FILE) : [];
-    return { files: files.map(({ path, size }) => ({ path, size })), leftOut: 0 };
-  };
-  const stateOf = ({ copy, answeredAt, damaged }: OpenedCopy): CopyState => {
-    return { isThere: copy !== undefined, answeredAt, damaged: new Set([...damaged].map(({ digest }) => digest)) };
-  };
   return {
     id,
     kind: 'well-known',
     location: url,
     broughtIn: true,
-    async scan({ file_bytes: maxBytes }, takeBreak) {
-      opened = await openCopy(takeBreak);
-      await page.refreshIfDue(stateOf(opened));
-      opened = await openCopy(takeBreak);
-      const { skills, copied, problems: found } = await readSkills(opened, maxBytes, takeBreak);
+    async scan({ file_bytes: maxBytes }) {
+      await page.refreshIfDue(stateOf(await openCopy()));
+      opened = await openCopy();
+      const { skills, copied, problems: found } = await readCopied(opened, folder, reader, maxBytes);
       const problems = [...page.problems(stateOf(opened)), ...faultsOf(opened.copy?.faults ?? [], url), ...found];
-      if (last && isSame(last, { skills, problems })) return last;
-      own.replace(copied);
-      last = { skills, problems };
-      return last;
+      const scan = sameScan(last, { skills, problems });
+      if (scan !== last) own.replace(copied);
+      last = scan;
+      return scan;
     },
     readSkill: (skill, maxBytes) => read(skill, SKILL_FILE, maxBytes),
-    resources: (skill) => listing(skill).files,
-    listing,
+    listing(skill) {
+      const copied = own.find(skill);
+      if (!copied) return NO_FILES;
+      const files = filesOfCopy(copied).filter(({ path }) => path !== SKILL_FILE);
+      return { files: files.map(({ path, size }) => ({ path, size })), leftOut: 0 };
+    },
     readResource: (skill, path, maxBytes) => read(skill, relativeSegments(path).join('/'), maxBytes),
     // Nothing in the user's cache directory is watched: the next poll sees what another process has fetched.
     watchFolders: () => [],
@@ -111,11 +110,15 @@ interface OpenedCopy {
 
 const NO_COPY: OpenedCopy = { copy: undefined, answeredAt: 0, damaged: new Set() };
 
+function stateOf({ copy, answeredAt, damaged }: OpenedCopy): CopyState {
+  return { isThere: copy !== undefined, answeredAt, damaged: new Set([...damaged].map(({ digest }) => digest)) };
+}
+
 /** Reads and compares the copy when it was replaced; else what it was is used again. */
-function createCopyOpener(folder: string): (takeBreak: () => Promise<void>) => Promise<OpenedCopy> {
+function createCopyOpener(folder: string): () => Promise<OpenedCopy> {
   let identity = '';
   let last = NO_COPY;
-  return async (takeBreak) => {
+  return async () => {
     const stats = statsOfCopy(folder);
     if (!stats) return NO_COPY;
     const { ino, size, birthtimeMs, mtimeMs: answeredAt } = stats;
@@ -123,7 +126,7 @@ function createCopyOpener(folder: string): (takeBreak: () => Promise<void>) => P
     const now = `${ino} ${size} ${birthtimeMs}`;
     if (now !== identity || !last.copy) {
       const copy = readCopy(folder);
-      const damaged = new Set(await damagedSkills(folder, copy?.skills ?? [], takeBreak));
+      const damaged = new Set(await damagedSkills(folder, copy?.skills ?? []));
       identity = now;
       last = { copy, answeredAt, damaged };
     }
@@ -137,52 +140,33 @@ interface ReadCopy extends SourceScan {
   readonly copied: ReadonlyMap<string, CopiedSkill>;
 }
 
-/** Reading a file takes about 0.05 ms. */
-const FILES_A_STEP = 16;
-
-function createCopyReader(
-  { id, validation: profile, cache }: WellKnownSourceOptions,
+/** Skills whose SKILL.md does not have its digest are added to `damaged`. */
+async function readCopied(
+  { copy, damaged }: OpenedCopy,
   folder: string,
-): (copy: OpenedCopy, maxBytes: number, takeBreak: () => Promise<void>) => Promise<ReadCopy> {
-  const reader = createSkillFileReader({ profile, cache, cachePath: folder, own: true });
-  /** As long as a file does not change, its skill is the same object. */
-  const made = new WeakMap<ParsedSkillFile, Skill>();
-  const skillOf = (
-    read: ParsedSkillFile,
-    { name }: CopiedSkill,
-    { dir, realFile }: FoundSkillFile,
-  ): Skill | undefined => {
-    const known = made.get(read);
-    if (known || !read.header) return known;
-    const identity = { id: name, source: id, qualifiedId: `${id}:${name}`, file: realFile, dir, realFile };
-    const skill = makeSkill(read.header, identity, read.digest, read.bytes);
-    made.set(read, skill);
-    return skill;
-  };
-  return async ({ copy, damaged }, maxBytes, takeBreak) => {
-    const copied = new Map<string, CopiedSkill>();
-    const skills: Skill[] = [];
-    const problems: Problem[] = [];
-    for (const [index, one] of (copy?.skills ?? []).entries()) {
-      if (index % FILES_A_STEP === 0) await takeBreak();
-      const dir = skillFolder(folder, one);
-      const file = `${dir}/${SKILL_FILE}`;
-      const found = { dir, file, realDir: dir, realFile: file };
-      const read = damaged.has(one) ? undefined : reader.read(found, maxBytes, one.name);
-      if (read?.header && !isSkillFileOf(one, read.digest)) damaged.add(one);
-      if (!read || damaged.has(one)) {
-        problems.push(damagedCopy(one, dir));
-        continue;
-      }
-      problems.push(...read.problems);
-      const skill = skillOf(read, one, found);
-      if (!skill) continue;
-      copied.set(skill.qualifiedId, one);
-      skills.push(skill);
+  reader: SkillFileReader,
+  maxBytes: number,
+): Promise<ReadCopy> {
+  const copied = new Map<string, CopiedSkill>();
+  const skills: Skill[] = [];
+  const problems: Problem[] = [];
+  for (const [index, one] of (copy?.skills ?? []).entries()) {
+    if (index % FILES_A_STEP === 0) await takeBreak();
+    const dir = skillFolder(folder, one);
+    const file = `${dir}/${SKILL_FILE}`;
+    const read = damaged.has(one) ? undefined : reader.read({ dir, file, realDir: dir, realFile: file }, maxBytes);
+    if (read?.file.header && !isSkillFileOf(one, read.file.digest)) damaged.add(one);
+    if (!read || damaged.has(one)) {
+      problems.push(damagedCopy(one, dir));
+      continue;
     }
-    reader.sweep();
-    return { skills, copied, problems };
-  };
+    problems.push(...read.file.problems);
+    if (!read.skill) continue;
+    copied.set(read.skill.qualifiedId, one);
+    skills.push(read.skill);
+  }
+  reader.sweep();
+  return { skills, copied, problems };
 }
 
 function isSkillFileOf({ files }: CopiedSkill, digest: string): boolean {
@@ -206,10 +190,4 @@ function faultsOf(faults: readonly string[], file: string): readonly Problem[] {
     file,
     message,
   }));
-}
-
-function isSame(before: SourceScan, after: SourceScan): boolean {
-  const isSameSkills =
-    before.skills.length === after.skills.length && before.skills.every((skill, at) => skill === after.skills[at]);
-  return isSameSkills && JSON.stringify(before.problems) === JSON.stringify(after.problems);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Skill as Entry } from '@modelcontextprotocol/client/ext/skills';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
 import { needsFolding, oneLine } from '../../../../lib/text/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
@@ -67,7 +68,6 @@ export async function skillsOf(
   { entries, invalid }: McpListing,
   source: string,
   maxBytes: number,
-  takeBreak: () => Promise<void>,
 ): Promise<{ readonly skills: readonly McpListedSkill[]; readonly problems: readonly Problem[] }> {
   const skills: McpListedSkill[] = [];
   const problems: Problem[] = [];

@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import {
   futureRealPath,
   isInside,
@@ -43,8 +44,6 @@ export interface FindOptions {
   readonly bareFiles?: boolean;
   /** Ignore what `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignoreFiles?: boolean;
-  /** Called regularly; lets other work run. */
-  readonly takeBreak: () => Promise<void>;
 }
 
 export interface FoundSkillFiles {
@@ -78,11 +77,11 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
     outside: new Set(),
     problems: [],
   };
-  const rules = await rulesOf(options);
+  const rules = options.ignoreFiles ? (await import('./ignore-files.ts')).ignoreRules(options.root) : undefined;
   await walkFrom({ dir: options.root, realDir: realRoot, depth: 0, rules, isLink: false }, walk);
   // The list grows during the loop, because a target may contain more links.
   for (const link of walk.links) {
-    const realDir = linkedFolder(link.dir, walk);
+    const realDir = isLinkToFile(link.dir) ? undefined : follow(link.dir, walk);
     if (realDir) await walkFrom({ ...link, realDir, isLink: false }, walk);
   }
   if (walk.files.some(({ dir, bare }) => dir === options.root && !bare))
@@ -155,7 +154,7 @@ interface Walk {
 async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
   const toVisit = [folder];
   for (let count = 1; toVisit.length > 0; count++) {
-    if (count % FOLDERS_A_STEP === 0) await walk.options.takeBreak();
+    if (count % FOLDERS_A_STEP === 0) await takeBreak();
     const next = toVisit.pop() as Folder;
     if (next.isLink) walk.links.push(next);
     const children = next.isLink ? [] : visit(next, walk);
@@ -217,10 +216,6 @@ function addFound(dir: string, realDir: string, entry: Dirent, walk: Walk, isBar
   (linked ? walk.linkedFiles : walk.files).push(isBare ? { ...found, bare: true } : found);
 }
 
-async function rulesOf({ root, ignoreFiles }: FindOptions): Promise<IgnoreRules | undefined> {
-  return ignoreFiles ? (await import('./ignore-files.ts')).ignoreRules(root) : undefined;
-}
-
 /**
  * The stats of `SKILL.md` in a folder, if it is a regular file. This is one system call instead of the five for listing the
  * folder, and most folders need no other call. Where the file system ignores letter case, only listing the folder shows the name.
@@ -261,10 +256,6 @@ function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[
   const message = `The file is called ${candidate.name}, but most tools only find SKILL.md. Rename it.`;
   problems.push({ code: 'SKILL_FILE_CASE', severity: 'warning', file: join(dir, candidate.name), message });
   return candidate;
-}
-
-function linkedFolder(path: string, walk: Walk): string | undefined {
-  return isLinkToFile(path) ? undefined : follow(path, walk);
 }
 
 /** The real path of a link that may be followed; for any other link undefined, and a problem. */

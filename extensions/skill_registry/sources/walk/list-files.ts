@@ -1,8 +1,8 @@
 import { relative, sep } from 'node:path';
 import type { Steps } from '../../../../lib/breaks/index.ts';
 import { isPrivatePath, isTemporaryName, listContained } from '../../../../lib/files/index.ts';
-import type { ResourceInfo, Skill } from '../../skill/skill.ts';
-import type { SkillListing, SkillSource } from '../source.ts';
+import type { ResourceInfo } from '../../skill/skill.ts';
+import type { SkillListing } from '../source.ts';
 
 /** At most 512 files are listed. */
 export const MAX_LISTED_FILES = 512;
@@ -53,11 +53,6 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Sk
   }
   yield* visit('', 0);
   return { files, leftOut, links };
-}
-
-/** The files of a skill that a source lists. */
-export function listingOf(skill: Skill, source: SkillSource): SkillListing {
-  return source.listing?.(skill) ?? { files: source.resources(skill), leftOut: 0 };
 }
 
 /** As `filesBelow`, for files that are not in a folder. */

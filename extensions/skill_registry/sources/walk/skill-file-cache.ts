@@ -1,15 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { ParsedSkill, SkillHeader } from '../../skill/parse-skill.ts';
+import type { Skill } from '../../skill/skill.ts';
 import type { Cache, CachePart } from '../../store/cache.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 
-/** The last result of reading a SKILL.md. */
-export interface ParsedSkillFile extends ParsedSkill {
-  readonly digest: string;
-  readonly bytes: number;
-}
-
-/** The result of reading a file, and the stats of the file. */
+/** The result of reading a SKILL.md, and the stats of the file. */
 export interface SkillFileEntry {
   /** Equal as long as the file has not changed. */
   readonly stamp: string;
@@ -17,7 +12,9 @@ export interface SkillFileEntry {
   readonly settled: boolean;
   /** The verdict also depends on other files, so the file is read again each time. */
   readonly dependsOnOtherFiles?: true;
-  readonly file: ParsedSkillFile;
+  readonly file: ParsedSkill & { readonly digest: string; readonly bytes: number };
+  /** Made of it in this process; not stored. */
+  skill?: Skill | undefined;
   /** The header of the last complete version of the file, unless `file` has it. */
   readonly whole?: SkillHeader | undefined;
 }

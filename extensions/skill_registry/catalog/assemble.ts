@@ -1,0 +1,125 @@
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { eachWithBreaks } from '../../../lib/breaks/index.ts';
+import { realPathOf } from '../../../lib/files/index.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
+import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { confusableIds } from './confusable-ids.ts';
+import type { EqualCopies } from './equal-copies.ts';
+import { mergeSources } from './merge.ts';
+import { requiresProblems } from './requires.ts';
+import { applyRestrictions, heldProblems, type Restrictions } from './restrictions.ts';
+import { frozen, type Pack, type Snapshot } from './snapshot.ts';
+
+/** All that a snapshot is made of. Equal inputs make an equal snapshot. */
+export interface Assembled {
+  readonly from: readonly SkillSource[];
+  /** Of `from`, and after them that of the built-in skills. */
+  readonly scans: readonly SourceScan[];
+  readonly restrictions: Restrictions;
+  readonly copies: EqualCopies;
+}
+
+/** Makes a snapshot. It is not frozen. */
+export async function assemble(
+  { from: sources, scans, restrictions, copies }: Assembled,
+  version: number,
+  collision: SkillRegistryConfig['collision'] | undefined,
+): Promise<Snapshot> {
+  const gated: SourceScan[] = [];
+  for (const scan of scans) gated.push(restrictions.size > 0 ? await applyRestrictions(scan, restrictions) : scan);
+  const listed = gated.slice(0, sources.length);
+  const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
+  const { problems, ...found } = await mergeSources(listed, collision, copies.files);
+  const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
+  const { packs, problems: clashes } = packsOf(sources, listed);
+  return {
+    version,
+    ...merged,
+    sources: sources.map(({ id, kind, location }, index) => {
+      return { id, kind, location, skills: scans[index]?.skills.length ?? 0 };
+    }),
+    packs,
+    problems: [
+      ...(await uniqueProblems(gated)),
+      ...(await heldProblems(merged)),
+      ...problems,
+      ...clashes,
+      ...(await confusableIds(merged.skills)),
+      ...(await requiresProblems(merged)),
+    ],
+  };
+}
+
+/** The problems of all sources in order. A problem of a file that several sources contain, for example by links, is reported once. */
+export async function uniqueProblems(scans: readonly SourceScan[]): Promise<readonly Problem[]> {
+  const reported = new Map<string, string>();
+  const once: Problem[] = [];
+  const realFiles = realFilesOf(scans);
+  for (const [index, { problems }] of scans.entries())
+    await eachWithBreaks(problems, (problem) => {
+      const { code, file, line = 0, message } = problem;
+      const real = realFiles.get(file);
+      // The message is not compared for a skill file: it may contain the path by which the file was found.
+      const key = JSON.stringify([code, line, real ?? realPathOfFile(problem), real === undefined ? message : '']);
+      const reachedBy = `${index} ${file}`;
+      const first = reported.get(key) ?? reachedBy;
+      reported.set(key, first);
+      if (first === reachedBy) once.push(problem);
+    });
+  return once;
+}
+
+// --- internal ---
+
+/** Real paths of skills with a problem, by the path of SKILL.md as it was found. */
+function realFilesOf(scans: readonly SourceScan[]): ReadonlyMap<string, string> {
+  const real = new Map<string, string>();
+  const withProblems = new Set(scans.flatMap(({ problems }) => problems.map(({ file }) => file)));
+  if (withProblems.size === 0) return real;
+  for (const { skills, losers = [] } of scans) {
+    for (const some of [skills, losers]) {
+      for (const { file, realFile } of some) if (realFile !== null && withProblems.has(file)) real.set(file, realFile);
+    }
+  }
+  return real;
+}
+
+/** A problem of a link belongs to the link, and not to its target. */
+function realPathOfFile({ code, file }: Problem): string {
+  if (!isAbsolute(file)) return file;
+  if (!code.startsWith('SYMLINK_')) return realPathOf(file) ?? file;
+  const folder = realPathOf(dirname(file));
+  return folder === undefined ? file : join(folder, basename(file));
+}
+
+/** Packs by the unique id of their source, and by their own id. PACK_ID_TAKEN when that id belongs to another pack or source. */
+function packsOf(
+  sources: readonly SkillSource[],
+  scans: readonly SourceScan[],
+): { readonly packs: ReadonlyMap<string, Pack>; readonly problems: readonly Problem[] } {
+  const packs = new Map<string, Pack>();
+  const locations = new Map<Pack, string>();
+  for (const [index, source] of sources.entries()) {
+    const scopes = source.scopes?.();
+    if (!scopes) continue;
+    const pack = frozen({ scopes, byId: new Map(scans[index]?.skills.map((skill) => [skill.id, skill])) });
+    packs.set(source.id, pack);
+    locations.set(pack, source.location);
+  }
+  const problems = [...packs].flatMap(([sourceId, pack]) => {
+    const { pack: id } = pack.scopes;
+    const other = packs.get(id) ?? pack;
+    packs.set(id, other);
+    const [file, otherFile] = [locations.get(pack) as string, locations.get(other) as string];
+    return file === otherFile ? [] : [packIdTaken(id, sourceId, file, otherFile)];
+  });
+  return { packs, problems };
+}
+
+function packIdTaken(id: string, sourceId: string, file: string, other: string): Problem {
+  const message =
+    `The id ${JSON.stringify(id)} of this pack belongs to another one (${other}), so a workflow with that id uses the other pack. ` +
+    `Change the id of one of them, or write "${sourceId}", the id of its source, where you mean this one.`;
+  return { code: 'PACK_ID_TAKEN', severity: 'warning', file, message, details: { id, winner: other, loser: file } };
+}
