@@ -8,7 +8,7 @@ import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfigInput } from './config/config.ts';
 import { ownerFile } from './config/owner-file.ts';
 import type { Skill } from './skill/skill.ts';
-import type { FoundAgent } from './sources/found-agents.ts';
+import type { FoundAgent } from './sources/agent-folders.ts';
 import type { SkillFinding } from './validate/validate-skill.ts';
 
 export type * from './api.ts';
@@ -62,7 +62,7 @@ export async function startConfig(root: string): Promise<{
   readonly write: () => void;
 }> {
   const [{ foundAgents }, { starterConfig }, { writeOwnerFile }] = await Promise.all([
-    import('./sources/found-agents.ts'),
+    import('./sources/agent-folders.ts'),
     import('./config/starter-config.ts'),
     import('./config/owner-file.ts'),
   ]);

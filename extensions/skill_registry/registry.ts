@@ -53,7 +53,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     admin,
   };
   await parts.changes.recover();
-  await registry.refresh();
+  await parts.catalog.refresh();
   problems?.begin();
   if (problems) parts.catalog.onChange(onProblem);
   return withCheckedArguments(registry);

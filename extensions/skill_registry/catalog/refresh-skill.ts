@@ -1,6 +1,6 @@
 import type { Skill } from '../skill/skill.ts';
-import { frozen, readOnlyMap } from './read-only.ts';
-import type { Snapshot } from './snapshot.ts';
+
+import { frozen, type Snapshot } from './snapshot.ts';
 
 /**
  * The skill in a folder that was written, if the snapshot can take its new content alone: no other skill has its id or its file, it
@@ -23,8 +23,8 @@ export function withSkill(snapshot: Snapshot, before: Skill, skill: Skill): Snap
     ...snapshot,
     version: snapshot.version + 1,
     skills: snapshot.skills.map((one) => (one === before ? skill : one)),
-    byId: readOnlyMap(new Map(snapshot.byId).set(skill.id, skill)),
-    byQualifiedId: readOnlyMap(new Map(snapshot.byQualifiedId).set(skill.qualifiedId, skill)),
+    byId: new Map(snapshot.byId).set(skill.id, skill),
+    byQualifiedId: new Map(snapshot.byQualifiedId).set(skill.qualifiedId, skill),
   });
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../history/skill-location.ts';
 import { readFolderTree } from '../history/skill-tree.ts';
 import { type Skill, slugOf } from '../skill/skill.ts';
-import { homeFolders } from '../sources/make-sources.ts';
+import { homeFolders } from '../sources/agent-folders.ts';
 import { isSkillFileName } from '../sources/walk/names.ts';
 import { isAsLocked } from './lock.ts';
 import { type IncomingFile, MAX_UNPACKED } from './opened-origin.ts';

@@ -3,17 +3,20 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { packageRoot, unapprovedRootProblem } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
-import { openTrust, type Trust, userCacheDirectory } from '../../../lib/trust/index.ts';
+import { openTrust, type Trust } from '../../../lib/trust/index.ts';
 import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config/config.ts';
 import type { McpServerConfig } from '../config/mcp.ts';
 import { pageAddress } from '../config/page-address.ts';
-import { PRESETS, type PresetName } from '../config/presets.ts';
 import type { Skill } from '../skill/skill.ts';
 import { revokedFiles, revokedProblem, revokedSkill, whyRevoked } from '../trust/sources.ts';
 import type { NoteBlocked } from '../trust/types.ts';
+import { homeFolders, presetFolders } from './agent-folders.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
+import { createFileSource } from './kinds/file-source.ts';
+import { createInlineSource } from './kinds/inline-source.ts';
+import { createMemorySource } from './kinds/memory-source.ts';
 import type { FetchCopy } from './kinds/well-known-copy.ts';
-import { linkTargets, workTreeOf } from './link-targets.ts';
+import { linkTargets } from './link-targets.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
 import { isSkillFileName } from './walk/names.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
@@ -28,7 +31,7 @@ export interface SourceDefaults {
   readonly fetchCopy: FetchCopy;
   /** Asks whether a person has allowed what was found in files of an MCP server. Default: nobody has. */
   readonly noteBlocked?: NoteBlocked | undefined;
-  /** Called with the progress of that, when it takes more than a second. */
+  /** Called with the progress of fetching a page, when it takes more than a second. */
   readonly onProgress: (line: string) => void;
   /** The file in problems of inline skills. */
   readonly configFile: string;
@@ -43,8 +46,8 @@ export interface SourceDefaults {
 }
 
 /**
- * Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. Kinds other than
- * folders are loaded when one is made: most registries have none.
+ * Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. Packages, packs,
+ * MCP servers and pages are loaded when one is made: most registries have none.
  */
 export async function makeSources(
   configs: readonly SourceConfig[],
@@ -58,7 +61,7 @@ export async function makeSources(
   const made: SkillSource[] = [];
   for (const config of configs) {
     if (config.shipped && isListed) continue;
-    const sources = config.preset ? makePreset(config, defaults) : [await makeSource(config, defaults, shipped)];
+    const sources = config.preset ? makePreset(config.preset, config, defaults) : [await makeSource(config, defaults)];
     const all = config.preload && config.pack === undefined ? sources.map(preloaded) : sources;
     for (const source of all) made.push(await unlessRevoked(source, trust));
   }
@@ -67,10 +70,9 @@ export async function makeSources(
 
 /** The skills of this package for its own agents. They are not watched. */
 export function makeBuiltInSource({ taken, cache }: Pick<SourceDefaults, 'taken' | 'cache'>): SkillSource {
-  const root = shippedFolder();
   const id = takeFreeId(BUILT_IN, taken);
-  const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
-  return { ...createDirectorySource({ id, root, cache, ...options }), watchFolders: () => [] };
+  const source = createDirectorySource({ id, root: shippedFolder(), cache, allowOutside: false, optional: true });
+  return { ...source, watchFolders: () => [] };
 }
 
 /** Takes an id that is not in use: `base`, or `base` with a number. */
@@ -81,93 +83,120 @@ export function takeFreeId(base: string, taken: Set<string>): string {
   return id;
 }
 
-/** The first half of the qualified ids of built-in skills; no other source has it. */
-const BUILT_IN = 'skill-registry';
-
 /** The folder of the skills of this package. */
 export function shippedFolder(): string {
   return join(packageRoot(), 'skills');
 }
 
-/** The folders of all presets in the home directory, where a person keeps skills for all projects. */
-export function homeFolders(home: string): readonly string[] {
-  return Object.values(PRESETS).map((preset) => join(home, preset.home));
-}
-
-/** One folder of a preset. */
-export interface PresetFolder {
-  readonly id: string;
-  readonly path: string;
-  /** The folder of the project; absent for a folder in the home directory. */
-  readonly project?: string;
-}
-
-/**
- * The folders of a preset: first the one in the root, then those in its parent folders up to the git work tree (without a work
- * tree only the one in the root), then the one in the home directory. They need not exist.
- */
-export function presetFolders(name: PresetName, root: string, home: string): readonly PresetFolder[] {
-  const { project, home: below } = PRESETS[name];
-  const folders = projectFolders(root).map((dir, index) => ({
-    id: index === 0 ? name : `${name}-up-${index}`,
-    path: join(dir, project),
-    project: dir,
-  }));
-  const own = join(home, below);
-  return folders.some((folder) => folder.path === own) ? folders : [...folders, { id: `${name}-home`, path: own }];
-}
-
 // --- internal ---
 
-async function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): Promise<SkillSource> {
-  const { root, configFile, taken, cache, trusted = true } = defaults;
-  const validation = config.validation ?? defaults.validation;
+/** The first half of the qualified ids of built-in skills; no other source has it. */
+const BUILT_IN = 'skill-registry';
+
+async function makeSource(config: SourceConfig, defaults: SourceDefaults): Promise<SkillSource> {
+  const { root, taken, cache, trusted = true } = defaults;
+  const { validation = defaults.validation, allow_outside: allowOutside, optional, preload } = config;
   const idOr = (name: string): string => takeFreeId(config.id ?? sourceIdOf(name), taken);
   if (config.inline !== undefined) {
     const skills = [config.inline].flat() as readonly InlineSkillConfig[];
-    const { createInlineSource } = await import('./kinds/inline-source.ts');
-    return createInlineSource({ id: idOr('inline'), skills, file: configFile });
+    return createInlineSource({ id: idOr('inline'), skills, file: defaults.configFile });
   }
   if (config.package !== undefined) {
-    const { package: name, optional, allow_outside: allowOutside } = config;
+    const { package: name } = config;
     const { createPackageSource } = await import('./kinds/package-source.ts');
     return createPackageSource({ id: idOr(name), name, from: root, allowOutside, validation, optional, cache });
   }
   if (config.pack !== undefined) {
     const file = locate(config.pack, root);
     const id = idOr(basename(file).replace(/(\.pack)?\.json$/, ''));
-    const { allow_outside: allowOutside, preload, optional } = config;
     const { createPackSource } = await import('./kinds/pack-source.ts');
     return createPackSource({ id, file, allowOutside, validation, preload, optional, cache });
   }
   if (config.mcp !== undefined) {
-    const { mcp: server, optional } = config;
+    const { mcp: server } = config;
     const id = idOr(server.url === undefined ? programOf(server) : new URL(server.url).hostname);
     const { getSecret = () => undefined, instance = () => '', noteBlocked } = defaults;
     const { createMcpSource } = await import('./kinds/mcp-source.ts');
     return createMcpSource({ id, server, root, trusted, optional, getSecret, instance: instance(), noteBlocked });
   }
   if (config.wellKnown !== undefined) return makePageSource(config, defaults, idOr);
-  const location = config.shipped ? shipped : locate(config.path ?? '.', root);
+  const location = config.shipped ? shippedFolder() : locate(config.path ?? '.', root);
   const onlyWithin = trusted || !isInside(location, root) ? undefined : { folder: root, root };
   const isSkillFile = isSkillFileName(basename(location));
   if (/\.md$/i.test(location) && !isSkillFile) {
     const id = idOr(basename(location).replace(/\.md$/i, ''));
-    const { createFileSource } = await import('./kinds/file-source.ts');
-    return createFileSource({ id, file: location, validation, optional: config.optional, onlyWithin, cache });
+    return createFileSource({ id, file: location, validation, optional, onlyWithin, cache });
   }
-  const folder = isSkillFile ? resolve(location, '..') : location;
-  const id = idOr(config.shipped ? 'shipped' : basename(folder));
-  const writable = config.writable ?? config.shipped === undefined;
+  const folder = isSkillFile ? dirname(location) : location;
   return createDirectorySource({
-    id,
+    ...directoryOptions(config, defaults, onlyWithin),
+    id: idOr(config.shipped ? 'shipped' : basename(folder)),
     root: folder,
-    ...directoryOptions(config),
-    validation,
-    writable,
+    writable: config.writable ?? config.shipped === undefined,
+  });
+}
+
+function makePreset(
+  preset: NonNullable<SourceConfig['preset']>,
+  config: SourceConfig,
+  defaults: SourceDefaults,
+): readonly SkillSource[] {
+  const { root, taken, trusted = true } = defaults;
+  return presetFolders(preset, root, homedir()).map(({ id, path, project }) => {
+    const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
+    return createDirectorySource({
+      ...directoryOptions(config, defaults, onlyWithin),
+      id: takeFreeId(config.id ? id.replace(preset, config.id) : id, taken),
+      root: path,
+      optional: true,
+      writable: config.writable ?? false,
+    });
+  });
+}
+
+function directoryOptions(
+  { allow_outside, optional, ignore_files, bare_files, shipped, validation }: SourceConfig,
+  defaults: SourceDefaults,
+  onlyWithin: OnlyWithin | undefined,
+): Omit<DirectorySourceOptions, 'id' | 'root'> {
+  const { root, cache } = defaults;
+  return {
+    allowOutside: allow_outside,
+    optional,
+    ignoreFiles: ignore_files,
+    bareFiles: bare_files,
+    ifNone: shipped === 'if_none',
+    validation: validation ?? defaults.validation,
     onlyWithin,
-    linkTargetsOf: linkTargetsFor(root, onlyWithin),
+    linkTargetsOf: (realRoot, sources) =>
+      linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), root, onlyWithin }),
     cache,
+  };
+}
+
+/** The page of a root that nobody has approved is not asked, also when a program names it. */
+async function makePageSource(
+  { wellKnown = '', interval_seconds: seconds = 60, validation, optional }: SourceConfig,
+  defaults: SourceDefaults,
+  idOr: (name: string) => string,
+): Promise<SkillSource> {
+  const { root, trusted = true, cache, fetchCopy, onProgress } = defaults;
+  const url = pageAddress(wellKnown) ?? '';
+  const id = idOr(new URL(url).hostname);
+  if (!trusted) {
+    const problem = unapprovedRootProblem(root, [`sources (${url})`]);
+    return withoutSkills({ id, kind: 'well-known', location: url }, problem ? [problem] : []);
+  }
+  const { createWellKnownSource } = await import('./kinds/well-known-source.ts');
+  return createWellKnownSource({
+    id,
+    url,
+    intervalMs: seconds * 1000,
+    validation: validation ?? defaults.validation,
+    optional,
+    cache,
+    fetchCopy,
+    onProgress,
   });
 }
 
@@ -178,9 +207,14 @@ async function unlessRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'
   const reason = whyRevoked(key, trust);
   if (reason === undefined) return withoutRevoked(source, trust);
   await source.close?.();
-  const problems = [revokedProblem(id, key, reason)];
-  const { createMemorySource } = await import('./kinds/memory-source.ts');
-  return { ...createMemorySource({ id, kind, location, load: async () => ({ skills: [], problems }) }), key };
+  return { ...withoutSkills(source, [revokedProblem(id, key, reason)]), key };
+}
+
+function withoutSkills(
+  { id, kind, location }: Pick<SkillSource, 'id' | 'kind' | 'location'>,
+  problems: readonly Problem[],
+): SkillSource {
+  return createMemorySource({ id, kind, location, load: async () => ({ skills: [], problems }) });
 }
 
 /** A link may lead into a revoked folder, and a folder may have one below it. */
@@ -189,6 +223,7 @@ function withoutRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): S
   if (!whyRevokedFile) return source;
   const before = source.scan;
   return Object.assign(source, {
+    rescan: undefined,
     async scan(...given: Parameters<SkillSource['scan']>) {
       const scan = await before(...given);
       const problems: Problem[] = [];
@@ -202,66 +237,6 @@ function withoutRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): S
       return problems.length === 0 ? scan : { skills, losers, problems: [...scan.problems, ...problems] };
     },
   });
-}
-
-/** The page of a root that nobody has approved is not asked, also when a program names it. */
-async function makePageSource(
-  { wellKnown = '', interval_seconds: seconds = 60, validation, optional }: SourceConfig,
-  defaults: SourceDefaults,
-  idOr: (name: string) => string,
-): Promise<SkillSource> {
-  const { root, trusted = true, cache, fetchCopy, onProgress } = defaults;
-  const url = pageAddress(wellKnown) ?? '';
-  const id = idOr(new URL(url).hostname);
-  if (!trusted) {
-    const problems = [unapprovedRootProblem(root, [`sources (${url})`])].flatMap((problem) => problem ?? []);
-    const { createMemorySource } = await import('./kinds/memory-source.ts');
-    return createMemorySource({ id, kind: 'well-known', location: url, load: async () => ({ skills: [], problems }) });
-  }
-  const [{ createWellKnownSource }, { copyFolder }] = await Promise.all([
-    import('./kinds/well-known-source.ts'),
-    import('./kinds/well-known-copy.ts'),
-  ]);
-  return createWellKnownSource({
-    ...{ id, url, folder: copyFolder(userCacheDirectory(), url), intervalMs: seconds * 1000 },
-    ...{ validation: validation ?? defaults.validation, optional, cache, fetchCopy, onProgress },
-  });
-}
-
-/** Which links of a source may lead outside its folder. */
-function linkTargetsFor(
-  root: string,
-  onlyWithin: OnlyWithin | undefined,
-): NonNullable<DirectorySourceOptions['linkTargetsOf']> {
-  return (realRoot, sources) =>
-    linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), root, onlyWithin });
-}
-
-function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {
-  const { root, taken, cache, trusted = true } = defaults;
-  const folders = presetFolders(config.preset as NonNullable<SourceConfig['preset']>, root, homedir());
-  return folders.map(({ id, path, project }) => {
-    const prefixed = config.id ? id.replace(config.preset as string, config.id) : id;
-    const validation = config.validation ?? defaults.validation;
-    const { writable = false } = config;
-    const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
-    const linkTargetsOf = linkTargetsFor(root, onlyWithin);
-    const options = {
-      ...directoryOptions(config),
-      validation,
-      writable,
-      optional: true,
-      onlyWithin,
-      linkTargetsOf,
-      cache,
-    };
-    return createDirectorySource({ id: takeFreeId(prefixed, taken), root: path, ...options });
-  });
-}
-
-function directoryOptions({ allow_outside, optional, ignore_files, bare_files, shipped }: SourceConfig) {
-  const ifNone = shipped === 'if_none';
-  return { allowOutside: allow_outside, optional, ignoreFiles: ignore_files, bareFiles: bare_files, ifNone };
 }
 
 function preloaded(source: SkillSource): SkillSource {
@@ -287,11 +262,4 @@ function sourceIdOf(name: string): string {
 /** `skills-server` of `/opt/bin/skills-server.js`. */
 function programOf({ command = [] }: McpServerConfig): string {
   return basename([command].flat()[0] ?? '').replace(/\.\w+$/, '');
-}
-
-function projectFolders(root: string): readonly string[] {
-  const top = workTreeOf(root) ?? root;
-  const folders = [root];
-  for (let dir = root; dir !== top; folders.push(dir)) dir = dirname(dir);
-  return folders;
 }

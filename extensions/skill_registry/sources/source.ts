@@ -96,20 +96,24 @@ export interface SourceScan {
  * caller could otherwise read any file with a skill object of its own.
  */
 export class ScannedSkills<T> {
-  #all: ReadonlyMap<string, T> = new Map();
+  #all: ReadonlyMap<string, T> | undefined = new Map();
+  #make = (): ReadonlyMap<string, T> => new Map();
 
-  replace(all: ReadonlyMap<string, T>): void {
-    this.#all = all;
+  /** @param make - Called when a skill is first looked up, which most processes never do. */
+  replace(make: () => ReadonlyMap<string, T>): void {
+    this.#all = undefined;
+    this.#make = make;
   }
 
   find({ qualifiedId }: Skill): T | undefined {
+    this.#all ??= this.#make();
     return this.#all.get(qualifiedId);
   }
 
   /** @throws RESOURCE_NOT_FOUND. */
-  get({ qualifiedId }: Skill): T {
-    const own = this.#all.get(qualifiedId);
-    if (own === undefined) throw resourceNotFound(qualifiedId, 'its source has no such skill');
+  get(skill: Skill): T {
+    const own = this.find(skill);
+    if (own === undefined) throw resourceNotFound(skill.qualifiedId, 'its source has no such skill');
     return own;
   }
 }

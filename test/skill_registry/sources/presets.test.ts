@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PRESET_NAMES, type PresetName } from '../../../extensions/skill_registry/config/presets.ts';
-import { presetFolders } from '../../../extensions/skill_registry/sources/make-sources.ts';
+import { presetFolders } from '../../../extensions/skill_registry/sources/agent-folders.ts';
 import { packageRoot } from '../../../kernel/host.ts';
 import { delimited } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';

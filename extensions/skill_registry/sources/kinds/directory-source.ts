@@ -84,7 +84,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
   let last: SourceScan | undefined;
   const nothing = (problems: readonly Problem[]): SourceScan => {
     outside = [];
-    own.replace(new Map());
+    own.replace(() => new Map());
     return { skills: [], problems };
   };
   return {
@@ -119,7 +119,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       const problems = [...found.problems, ...ofFiles];
       outside = found.outside;
       last = sameScan(before, { skills, problems });
-      if (last !== before) own.replace(new Map(skills.map((skill) => [skill.qualifiedId, skill])));
+      if (last !== before) own.replace(() => new Map(skills.map((skill) => [skill.qualifiedId, skill])));
       return last;
     },
     rescan(skill, limits) {

@@ -69,7 +69,7 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
     location: file,
     async scan(limits) {
       const scan = await find(limits.file_bytes);
-      own.replace(new Map(scan.skills.map((skill) => [skill.qualifiedId, skill])));
+      own.replace(() => new Map(scan.skills.map((skill) => [skill.qualifiedId, skill])));
       return scan;
     },
     readSkill: (skill, maxBytes) => readSkillFile(own.get(skill), maxBytes),

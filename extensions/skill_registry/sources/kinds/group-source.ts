@@ -54,7 +54,7 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
       const skills = winners.map((one) => withFreeId(one, taken));
       const lost = losers.map((one) => withFreeId(one, taken));
       current = members;
-      own.replace(taken);
+      own.replace(() => taken);
       return { skills, losers: lost, problems: all };
     },
     readSkill: (skill, maxBytes) => {

@@ -60,7 +60,7 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
   const { id, root, trusted, noteBlocked = async () => false } = options;
   const own = new ScannedSkills<McpListedSkill>();
   const location = locationOf(options.server);
-  const list = new ServerList({ ...options, location, noteBlocked, keep: (all) => own.replace(all) });
+  const list = new ServerList({ ...options, location, noteBlocked, keep: (all) => own.replace(() => all) });
   const notHere = (skill: Skill): never => {
     throw resourceNotFound(skill.id, 'it lies on an MCP server');
   };

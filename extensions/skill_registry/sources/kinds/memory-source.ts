@@ -66,7 +66,7 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
         (taken.has(entry.id) ? scan.losers : scan.skills).push(skill);
         taken.add(entry.id);
       }
-      own.replace(stored);
+      own.replace(() => stored);
       last = { given, scan };
       return scan;
     },

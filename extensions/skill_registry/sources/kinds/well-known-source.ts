@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Problem } from 'skill-registry/kernel';
+import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import {
@@ -9,16 +9,19 @@ import {
   relativeSegments,
   resourceNotFound,
 } from '../../../../lib/files/index.ts';
+import { userCacheDirectory } from '../../../../lib/trust/index.ts';
+import { backOff } from '../../../../lib/waiting/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { NO_FILES, ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
 import { FILES_A_STEP, SkillFileReader } from '../walk/read-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { sameScan } from './directory-source.ts';
-import { type CopyState, createPageRefresh, type PageRefreshOptions } from './page-refresh.ts';
 import {
   type CopiedSkill,
+  copyFolder,
   damagedSkills,
+  type FetchCopy,
   filesOfCopy,
   type PageCopy,
   readCopy,
@@ -26,8 +29,17 @@ import {
   statsOfCopy,
 } from './well-known-copy.ts';
 
-export interface WellKnownSourceOptions extends PageRefreshOptions {
+export interface WellKnownSourceOptions {
   readonly id: string;
+  /** The page below which `.well-known/agent-skills/index.json` is; no slash at its end. */
+  readonly url: string;
+  /** How long the copy is used before the page is asked again, in milliseconds. */
+  readonly intervalMs: number;
+  /** No problem is reported while there is no copy. */
+  readonly optional: boolean;
+  readonly fetchCopy: FetchCopy;
+  /** Called with the progress of fetching, when that takes more than a second. */
+  readonly onProgress: (line: string) => void;
   readonly validation: ValidationProfile;
   /** The same as for a directory source. */
   readonly cache?: SkillFileCache | undefined;
@@ -43,8 +55,8 @@ export interface WellKnownSourceOptions extends PageRefreshOptions {
  */
 export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
   const { id, url, validation: profile, cache } = options;
-  const folder = futureRealPath(options.folder);
-  const page = createPageRefresh({ ...options, folder });
+  const folder = futureRealPath(copyFolder(userCacheDirectory(), url));
+  const page = new PageRefresh(options, folder);
   const openCopy = createCopyOpener(folder);
   const reader = new SkillFileReader({ profile, cache, cachePath: folder, own: true }, ({ dir }) => {
     const name = basename(dir);
@@ -72,12 +84,12 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
     location: url,
     broughtIn: true,
     async scan({ file_bytes: maxBytes }) {
-      await page.refreshIfDue(stateOf(await openCopy()));
+      await page.refreshIfDue(await openCopy());
       opened = await openCopy();
       const { skills, copied, problems: found } = await readCopied(opened, folder, reader, maxBytes);
-      const problems = [...page.problems(stateOf(opened)), ...faultsOf(opened.copy?.faults ?? [], url), ...found];
+      const problems = [...page.problems(opened), ...faultsOf(opened.copy?.faults ?? [], url), ...found];
       const scan = sameScan(last, { skills, problems });
-      if (scan !== last) own.replace(copied);
+      if (scan !== last) own.replace(() => copied);
       last = scan;
       return scan;
     },
@@ -91,7 +103,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
     readResource: (skill, path, maxBytes) => read(skill, relativeSegments(path).join('/'), maxBytes),
     // Nothing in the user's cache directory is watched: the next poll sees what another process has fetched.
     watchFolders: () => [],
-    subscribe: page.subscribe,
+    subscribe: (changed) => page.subscribe(changed),
     contains: (path) => isInside(path, folder),
   };
 }
@@ -102,17 +114,13 @@ const SKILL_FILE = 'SKILL.md';
 
 interface OpenedCopy {
   readonly copy: PageCopy | undefined;
-  /** See `CopyState`. */
+  /** When the page last answered that the copy is what it has, in milliseconds since the epoch; 0 without a copy. */
   readonly answeredAt: number;
   /** Skills whose files do not have their digests. */
   readonly damaged: Set<CopiedSkill>;
 }
 
 const NO_COPY: OpenedCopy = { copy: undefined, answeredAt: 0, damaged: new Set() };
-
-function stateOf({ copy, answeredAt, damaged }: OpenedCopy): CopyState {
-  return { isThere: copy !== undefined, answeredAt, damaged: new Set([...damaged].map(({ digest }) => digest)) };
-}
 
 /** Reads and compares the copy when it was replaced; else what it was is used again. */
 function createCopyOpener(folder: string): () => Promise<OpenedCopy> {
@@ -133,6 +141,121 @@ function createCopyOpener(folder: string): () => Promise<OpenedCopy> {
     last = { ...last, answeredAt };
     return last;
   };
+}
+
+/** How long the first scan waits for an answer while there is a copy, and while there is none. */
+const WAIT_MS = 1_000;
+const FIRST_COPY_MS = 10_000;
+/** The longest time between two attempts, in milliseconds; longer intervals stay as they are. */
+const MAX_MS = 900_000;
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** When a page is asked, and what came of it. */
+class PageRefresh {
+  readonly #options: WellKnownSourceOptions;
+  readonly #folder: string;
+  readonly #ended = new AbortController();
+  #changed: (() => void) | undefined;
+  #asking: Promise<void> | undefined;
+  #isFirst = true;
+  /** A scan waits for the answer, and shows what came of it. */
+  #isAwaited = false;
+  #failed: Failure | undefined;
+  #failures = 0;
+  #notBefore = 0;
+
+  constructor(options: WellKnownSourceOptions, folder: string) {
+    this.#options = options;
+    this.#folder = folder;
+  }
+
+  /** Asks when it is time to. Waits for the answer only the first time. */
+  async refreshIfDue({ copy, answeredAt, damaged }: OpenedCopy): Promise<void> {
+    const now = Date.now();
+    const isOld = !copy || damaged.size > 0 || Math.abs(now - answeredAt) >= this.#options.intervalMs;
+    if (isOld && this.#asking === undefined && now >= this.#notBefore && !this.#ended.signal.aborted)
+      this.#asking = this.#ask(new Set([...damaged].map(({ digest }) => digest)));
+    if (this.#asking !== undefined && this.#isFirst) {
+      this.#isAwaited = true;
+      await settledWithin(this.#asking, copy ? WAIT_MS : FIRST_COPY_MS);
+      this.#isAwaited = false;
+    }
+    this.#isFirst = false;
+  }
+
+  problems({ copy, answeredAt }: OpenedCopy): readonly Problem[] {
+    const { url, optional } = this.#options;
+    if (!copy && this.#asking !== undefined) return [stillFetching(url)];
+    if (!this.#failed || this.#failed.at < answeredAt || (!copy && optional)) return [];
+    return [problemOf(this.#failed, url, copy ? new Date(answeredAt).toISOString() : undefined)];
+  }
+
+  subscribe(changed: () => void): () => void {
+    this.#changed = changed;
+    return () => {
+      this.#changed = undefined;
+      this.#ended.abort();
+    };
+  }
+
+  async #ask(damaged: ReadonlySet<string>): Promise<void> {
+    const { url, intervalMs, fetchCopy, onProgress } = this.#options;
+    const { signal } = this.#ended;
+    const before = this.#failed?.message;
+    let isComplete = false;
+    try {
+      ({ isComplete } = await fetchCopy({ url, folder: this.#folder, damaged, signal, onProgress }));
+      this.#failed = undefined;
+    } catch (error) {
+      this.#failed = failureOf(error);
+    }
+    this.#failures = isComplete ? 0 : this.#failures + 1;
+    const again = { firstMs: intervalMs, maxMs: Math.max(intervalMs, MAX_MS), jitter: true };
+    this.#notBefore = Date.now() + (isComplete ? intervalMs : backOff(this.#failures, again));
+    this.#asking = undefined;
+    const isNews = this.#failed === undefined || this.#failed.message !== before;
+    if (isNews && !this.#isAwaited && !signal.aborted) this.#changed?.();
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  const isOfPage = isCodedError(error, 'ORIGIN_UNAVAILABLE') || isCodedError(error, 'ORIGIN_REFUSED');
+  if (isOfPage) return { code: error.code, message: error.message, at: Date.now() };
+  return {
+    code: 'SOURCE_FAILED',
+    message: `The copy cannot be written: ${describeError(error)}. Remove the cause; the next look tries again.`,
+    at: Date.now(),
+  };
+}
+
+function problemOf({ code, message }: Failure, url: string, answered: string | undefined): Problem {
+  const effect =
+    answered === undefined
+      ? 'There is no copy of its skills on this machine, so none are shown; it is asked again from time to time.'
+      : `Its skills are used as they were when it last answered, on ${answered}.`;
+  const severity = answered !== undefined && code === 'ORIGIN_UNAVAILABLE' ? 'warning' : 'error';
+  return { code, severity, file: url, message: `${message.replace(/(?<![.?])$/, '.')} ${effect}` };
+}
+
+function stillFetching(url: string): Problem {
+  const message =
+    'The first copy of its skills is still being fetched, so none are shown yet. What has come is kept: the next start goes on from there.';
+  return { code: 'ORIGIN_UNAVAILABLE', severity: 'warning', file: url, message };
+}
+
+async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
 }
 
 interface ReadCopy extends SourceScan {

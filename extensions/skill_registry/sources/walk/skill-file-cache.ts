@@ -121,7 +121,9 @@ function readSource(database: SqliteDatabase, { path, readAs }: CacheKey, maxByt
 function entryIn(text: string | undefined): SkillFileEntry | undefined {
   try {
     const entry = text === undefined ? undefined : (JSON.parse(text) as SkillFileEntry);
-    return entry && isEntry(entry) ? entry : undefined;
+    if (!entry || !isEntry(entry)) return undefined;
+    const { stamp, settled, file } = entry;
+    return { stamp, settled, skill: undefined, file, whole: undefined };
   } catch {
     // Somebody has changed the row by hand.
     return undefined;

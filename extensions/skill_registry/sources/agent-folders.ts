@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PRESET_NAMES, PRESETS, type PresetName } from '../config/presets.ts';
+import { workTreeOf } from './link-targets.ts';
+
+/** An agent that is used on this machine. */
+export interface FoundAgent {
+  readonly preset: PresetName;
+  /** Absolute: the folder that shows it. */
+  readonly folder: string;
+}
+
+/** One folder of a preset. */
+export interface PresetFolder {
+  readonly id: string;
+  readonly path: string;
+  /** The folder of the project; absent for a folder in the home directory. */
+  readonly project?: string;
+}
+
+/**
+ * The folders of a preset: first the one in the root, then those in its parent folders up to the git work tree (without a work
+ * tree only the one in the root), then the one in the home directory. They need not exist.
+ */
+export function presetFolders(name: PresetName, root: string, home: string): readonly PresetFolder[] {
+  const { project, home: below } = PRESETS[name];
+  const top = workTreeOf(root) ?? root;
+  const projects = [root];
+  for (let dir = root; dir !== top; projects.push(dir)) dir = dirname(dir);
+  const folders = projects.map((dir, index) => {
+    return { id: index === 0 ? name : `${name}-up-${index}`, path: join(dir, project), project: dir };
+  });
+  const own = join(home, below);
+  return folders.some((folder) => folder.path === own) ? folders : [...folders, { id: `${name}-home`, path: own }];
+}
+
+/** The folders of all presets in the home directory, where a person keeps skills for all projects. */
+export function homeFolders(home: string): readonly string[] {
+  return Object.values(PRESETS).map((preset) => join(home, preset.home));
+}
+
+/**
+ * The presets of the agents that have a folder for their settings in the home directory, or one for skills in the root or above it. A
+ * folder `skills` in the root shows no agent.
+ */
+export function foundAgents(root: string, home: string = homedir()): readonly FoundAgent[] {
+  return PRESET_NAMES.flatMap((preset) => {
+    if (preset === 'github') return [];
+    const paths = PRESETS[preset];
+    const ofProject = presetFolders(preset, root, home).flatMap(({ path, project }) => (project ? [path] : []));
+    const signs = [dirname(join(home, paths.home)), ...(paths.project === 'skills' ? [] : ofProject)];
+    const folder = signs.find((sign) => existsSync(sign));
+    return folder === undefined ? [] : [{ preset, folder }];
+  });
+}
