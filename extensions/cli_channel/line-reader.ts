@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { createInterface, type Interface } from 'node:readline';
-import { MAX_LINES, openLineHistory } from './line-history.ts';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { userStateDirectory } from '../../lib/trust/index.ts';
 
 export type Completer = (line: string) => [string[], string];
 
@@ -8,6 +10,10 @@ export type Completer = (line: string) => [string[], string];
 const MAX_LINE_BYTES = 1_048_576;
 /** Lines that are read ahead from a pipe. */
 const MAX_WAITING = 1_000;
+/** Lines that were typed, and are kept for later starts. */
+const MAX_KEPT = 1_000;
+/** Characters of such a line: what is longer was pasted. */
+const MAX_KEPT_CHARS = 2_000;
 const NEWLINE = 0x0a;
 
 /** The lines of one input, queued until they are read. It is kept when the extension is reloaded between two lines. */
@@ -153,15 +159,14 @@ function readTerminal(
   { onLine, onEnd }: LineEvents,
 ): LineSource {
   const completer = (line: string): [string[], string] => reader.completer(line);
-  const typed = openLineHistory();
-  const history = { history: typed.read(), historySize: MAX_LINES, removeHistoryDuplicates: true };
-  const readline: Interface = createInterface({ input, output, terminal: true, prompt: '> ', completer, ...history });
+  const history = { history: keptLines(), historySize: MAX_KEPT, removeHistoryDuplicates: true };
+  const readline = createInterface({ input, output, terminal: true, prompt: '> ', completer, ...history });
   let isPrompted = false;
   let isAsking = false;
   readline.on('history', (lines: string[]) => {
     // An answer to a question is no line that somebody wants again.
     if (isAsking) lines.shift();
-    else if (lines[0] !== undefined) typed.add(lines[0]);
+    else if (lines[0] !== undefined) keepLine(lines[0]);
   });
   readline.on('line', (line) => {
     isPrompted = false;
@@ -204,6 +209,38 @@ function readTerminal(
       signal.addEventListener('abort', putBack, { once: true });
     },
   };
+}
+
+/** In a file that only this user can read, in the folder for the state of this user and never in a root. */
+const keptLinesFile = (): string => join(userStateDirectory(), 'typed-lines');
+
+/** The lines that a person has typed in this start and those before, the last one first. */
+function keptLines(): string[] {
+  try {
+    return readFileSync(keptLinesFile(), 'utf8').split('\n').filter(isKept).reverse().slice(0, MAX_KEPT);
+  } catch {
+    return [];
+  }
+}
+
+function keepLine(line: string): void {
+  if (!isKept(line)) return;
+  // Read again, because another terminal may have added lines.
+  const lines = keptLines();
+  if (lines[0] === line) return;
+  const file = keptLinesFile();
+  try {
+    mkdirSync(userStateDirectory(), { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${[line, ...lines].slice(0, MAX_KEPT).reverse().join('\n')}\n`, { mode: 0o600 });
+    chmodSync(file, 0o600);
+  } catch {
+    // Typing goes on where nothing can be kept, as on a full disk.
+  }
+}
+
+/** As in a shell, a line that begins with a blank is not kept. */
+function isKept(line: string): boolean {
+  return line !== '' && !/^\s/.test(line) && line.length <= MAX_KEPT_CHARS;
 }
 
 /** Not with `readline`, which keeps a line of any length in memory. */

@@ -14,11 +14,6 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   #context: ExtensionContext | undefined;
   #reader: LineReader | undefined;
 
-  get #ready(): ExtensionContext {
-    if (!this.#context) throw new Error('cli_channel is not initialized');
-    return this.#context;
-  }
-
   async initialize(context: ExtensionContext): Promise<void> {
     this.#context = context;
   }
@@ -52,13 +47,14 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   }
 
   async runBackground(signal: AbortSignal): Promise<void> {
-    const { kernel, config, events } = this.#ready;
+    const { kernel, config, events } = this.#context as ExtensionContext;
     const reader = this.#reader as LineReader;
     const session = createSession({
       kernel,
       agentId: String(config.agent),
       write: (text) => process.stdout.write(text),
-      window: windowNow,
+      print: (text) => process.stdout.write(`${shown(text)}\n`),
+      columns: () => windowNow()?.columns,
       onNewConversation: () => events.emit('conversation_started', { channel_id: 'cli_channel' }),
       // Whoever wrote the lines of a pipe learns it from the exit status.
       onFailure() {
@@ -89,19 +85,13 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   }
 
   async #greet(): Promise<void> {
-    const { kernel, rootDir, getExtension, getSecret } = this.#ready;
+    const { kernel, rootDir, getExtension, getSecret } = this.#context as ExtensionContext;
     if (greeted.has(kernel)) return;
     greeted.add(kernel);
     const { registry } = getExtension<SkillRegistryExtension>('skill_registry');
     const modelReady = Boolean(getSecret('MODEL_BASE_URL') && getSecret('MODEL_NAME'));
     try {
-      const text = await greeting({
-        kernel,
-        registry,
-        rootDir,
-        modelReady,
-        width: windowNow()?.columns,
-      });
+      const text = await greeting({ kernel, registry, rootDir, modelReady, width: windowNow()?.columns });
       process.stdout.write(`${text}\n`);
     } catch (error) {
       process.stdout.write(`${shown(`The catalog cannot be shown: ${describeError(error)}`)}\n`);

@@ -7,16 +7,18 @@ import {
   type KernelApi,
   type TurnContext,
 } from 'skill-registry/kernel';
-import { forTerminal, hasColour, printable, type TerminalWindow } from '../../lib/text/index.ts';
-import type { AnswerWriter } from './answer.ts';
+import { printable, shorten } from '../../lib/text/index.ts';
 
 export interface SessionOptions {
   readonly kernel: KernelApi;
   /** The agent at the beginning. */
   readonly agentId: string;
+  /** Writes the text of an answer as it arrives. It is safe for a terminal. */
   write(text: string): void;
-  /** The window as it is now: answers are rendered and wrapped. Undefined for a pipe: they are written as they are. */
-  window(): TerminalWindow | undefined;
+  /** Writes whole lines of the kernel and its commands. */
+  print(text: string): void;
+  /** Of the window now; undefined for a pipe. */
+  columns(): number | undefined;
   /** Called when a new conversation begins, except for the first one. */
   onNewConversation(): void;
   /** Called when a line could not be carried out, after the person was told. */
@@ -46,7 +48,8 @@ export function createSession({
   kernel,
   agentId,
   write,
-  window,
+  print,
+  columns,
   onNewConversation,
   onFailure,
 }: SessionOptions): Session {
@@ -62,18 +65,16 @@ export function createSession({
     onNewConversation();
   };
 
-  const print = (text: string): void => {
-    const shown = printable(text);
-    const here = window();
-    write(`${here ? forTerminal(shown, here, true) : shown}\n`);
-  };
-
   /** @returns whether the agent received the message. */
   const send = async (message: string): Promise<boolean> => {
     const abort = new AbortController();
     running = abort;
     let hasAnswered = false;
-    const answer = window() ? await renderedAnswer(write, window) : rawAnswer(write);
+    let isMidLine = false;
+    const endLine = (): void => {
+      if (isMidLine) write('\n');
+      isMidLine = false;
+    };
     try {
       const response = await kernel.invokeAgent(agent, message, {
         turn: turn(),
@@ -81,20 +82,21 @@ export function createSession({
         signal: abort.signal,
         onText(text) {
           hasAnswered = true;
-          answer.add(text);
+          write(printable(text));
+          isMidLine = !text.endsWith('\n');
         },
         onToolCall(name, args) {
           hasAnswered = true;
-          answer.end();
-          print(`[${name} ${shorten(JSON.stringify(args) ?? '')}]`);
+          endLine();
+          print(`[${name} ${shorten(JSON.stringify(args) ?? '', 120)}]`);
         },
       });
       conversation = response.conversation;
-      answer.end();
+      endLine();
       if (STOPPED[response.stopped]) print(STOPPED[response.stopped]);
       return true;
     } catch (error) {
-      answer.end();
+      endLine();
       print(describeError(error));
       onFailure();
       return hasAnswered;
@@ -106,8 +108,8 @@ export function createSession({
   const follow = async (result: CommandResult): Promise<boolean> => {
     switch (result.kind) {
       case 'print': {
-        const { columns } = window() ?? {};
-        print(columns && result.atWidth ? result.atWidth(columns) : result.text);
+        const width = columns();
+        print(width && result.atWidth ? result.atWidth(width) : result.text);
         return true;
       }
       case 'send':
@@ -159,34 +161,4 @@ export function createSession({
       return running !== undefined;
     },
   };
-}
-
-// --- internal ---
-
-/** Its packages are loaded for the first answer. */
-async function renderedAnswer(write: SessionOptions['write'], window: SessionOptions['window']): Promise<AnswerWriter> {
-  const { createAnswerWriter } = await import('./answer.ts');
-  return createAnswerWriter({
-    write,
-    columns: () => window()?.columns ?? 80,
-    isColoured: hasColour(window()?.environment ?? {}),
-  });
-}
-
-function rawAnswer(write: SessionOptions['write']): AnswerWriter {
-  let isMidLine = false;
-  return {
-    add(text) {
-      write(printable(text));
-      isMidLine = !text.endsWith('\n');
-    },
-    end() {
-      if (isMidLine) write('\n');
-      isMidLine = false;
-    },
-  };
-}
-
-function shorten(text: string): string {
-  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
 }

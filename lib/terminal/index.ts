@@ -1,4 +1,4 @@
-import { Lexer, type Token, type Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 import { createMarkdownReader } from '../markdown/index.ts';
@@ -17,16 +17,6 @@ export async function renderMarkdown(markdown: string, width: number): Promise<s
   reader.close();
   if (tokens === undefined || isDeep(tokens, DEEPEST)) return undefined;
   return blocks(tokens, Math.max(20, width)).join('\n\n');
-}
-
-/** The marks within one line of markdown, as `renderMarkdown` shows them; not wrapped. It takes 0.2 s for the worst 1,000 characters. */
-export function renderInline(markdown: string): string {
-  return inline(Lexer.lexInline(printable(markdown)));
-}
-
-/** The lines of one table. It takes as long as `renderInline` for each cell. */
-export function renderTable(markdown: string, width: number): string {
-  return blocks(new Lexer().lex(printable(markdown)), Math.max(20, width)).join('\n');
 }
 
 // --- internal ---
