@@ -1,10 +1,18 @@
-import type { ChangedSkill, SkillToAdd } from '../extensions/skill_registry/host.ts';
+import type { AddPlan, ChangedSkill, SkillToAdd } from '../extensions/skill_registry/host.ts';
 import { isCodedError } from '../lib/errors/index.ts';
 import { printable, shellWord } from '../lib/text/index.ts';
-import { type ConfirmedOptions, type GlobalOptions, isConfirmed, isConfirmedOrYes, type Terminal } from './terminal.ts';
+import {
+  actorOf,
+  firstLines,
+  isConfirmed,
+  isConfirmedOrYes,
+  type Options,
+  type Terminal,
+  withProgress,
+} from './terminal.ts';
 
 /** Options of a command that brings skills in. */
-export interface LettingOptions extends ConfirmedOptions {
+export interface LettingOptions extends Options {
   /** `<id>@<digest>` */
   readonly allowBlock?: readonly string[];
 }
@@ -12,13 +20,12 @@ export interface LettingOptions extends ConfirmedOptions {
 type Planned = Pick<SkillToAdd, 'id' | 'findings'> & { readonly blocked?: string | undefined };
 
 /** What of a plan is to be written. */
-export interface Answer {
+interface Answer {
   /** Whether `apply` is called: what is refused is then said. */
   readonly isMeant: boolean;
   /** Whether anything of it may be written. */
   readonly isAny: boolean;
-  /** For `apply`. */
-  readonly options: { readonly allowBlock: readonly string[] };
+  readonly allowBlock: readonly string[];
 }
 
 /** The skills of a plan that are refused unless somebody answers yes. */
@@ -36,13 +43,13 @@ export async function askAbout(
   options: LettingOptions,
   terminal: Terminal,
 ): Promise<Answer> {
-  const { ask, err } = terminal;
+  const { ask, say } = terminal;
   const { yes, allowBlock = [] } = options;
   const doubtful = refusedOf(skills, options);
   const plain = skills.filter((skill) => !doubtful.includes(skill));
   const what = plain.length === 1 ? printable(plain[0]?.id ?? '') : `these ${plain.length} skills`;
   if (plain.length > 0 && !(await isConfirmedOrYes(`${verb} ${what}?`, options, terminal)))
-    return { isMeant: false, isAny: false, options: { allowBlock } };
+    return { isMeant: false, isAny: false, allowBlock };
   const letIn = [...allowBlock];
   for (const { id, blocked = '', findings } of doubtful) {
     if (yes || !ask) break;
@@ -51,12 +58,12 @@ export async function askAbout(
     if (await isConfirmed({ ask }, question, id)) letIn.push(blocked);
   }
   const isAny = plain.length > 0 || letIn.length > allowBlock.length;
-  if (!isAny && !yes) err('Nothing was changed\n');
-  return { isMeant: isAny || yes === true, isAny, options: { allowBlock: letIn } };
+  if (!isAny && !yes) say('Nothing was changed');
+  return { isMeant: isAny || yes === true, isAny, allowBlock: letIn };
 }
 
 /** A skill of which nothing was written. */
-export interface RefusedSkill {
+interface RefusedSkill {
   readonly skill_id: string;
   /** `<id>@<digest>` */
   readonly allow_block: string;
@@ -64,19 +71,27 @@ export interface RefusedSkill {
   readonly command: string;
 }
 
-/**
- * Says of each skill that was refused how exactly these files are let in.
- *
- * @param applying - The work of `apply`.
- * @param commandFor - Without `--yes` and `--allow-block`.
- */
-export async function appliedOrRefused(
-  applying: Promise<readonly ChangedSkill[]>,
-  commandFor: (id: string) => string,
-  { err }: Pick<Terminal, 'err'>,
+/** A plan that was shown, and how it was answered. */
+interface Answered {
+  readonly plan: Pick<AddPlan, 'apply'>;
+  /** Without one nothing is written. */
+  readonly answer: Answer | undefined;
+  /** For who waits: `Installing`. */
+  readonly doing: string;
+  /** The words of the command that takes one skill of the plan, without `--yes`, `--allow-block` and the global options. */
+  wordsFor(id: string): readonly string[];
+}
+
+/** Writes what was answered with yes. Says of each skill that was refused how exactly these files are let in. */
+export async function applyAnswered(
+  { plan, answer, doing, wordsFor }: Answered,
+  options: LettingOptions,
+  terminal: Terminal,
 ): Promise<{ readonly changed: readonly ChangedSkill[]; readonly refused: readonly RefusedSkill[] }> {
+  if (!answer?.isMeant) return { changed: [], refused: [] };
   try {
-    return { changed: await applying, refused: [] };
+    const applying = plan.apply(actorOf(options, terminal), { allowBlock: answer.allowBlock });
+    return { changed: await withProgress(doing, terminal, applying), refused: [] };
   } catch (error) {
     if (!isCodedError(error, 'SKILL_BLOCKED')) throw error;
     const { refused, changed } = error.details as {
@@ -86,9 +101,10 @@ export async function appliedOrRefused(
     return {
       changed,
       refused: refused.map(({ skill_id, allow_block }) => {
-        const command = `${commandFor(skill_id)} --yes --allow-block ${shellWord(allow_block)}`;
-        err(
-          `${printable(skill_id)} is refused, because it looks like an attack: nothing of it was written. When you have read what was found, this lets in exactly these files: ${printable(command)}\n`,
+        const again = [...wordsFor(skill_id), ...globalWords(options), '--yes', '--allow-block', allow_block];
+        const command = ['skill-registry', ...again].map(shellWord).join(' ');
+        terminal.say(
+          `${skill_id} is refused, because it looks like an attack: nothing of it was written. When you have read what was found, this lets in exactly these files: ${command}`,
         );
         return { skill_id, allow_block, command };
       }),
@@ -96,12 +112,28 @@ export async function appliedOrRefused(
   }
 }
 
-/** A command with the global options that were given. */
-export function commandAgain(words: readonly string[], { root, skills = [], trust }: GlobalOptions): string {
-  const globals = [
+/** One line for each finding of these levels, most important first. */
+export function findingLines(findings: Findings, levels: readonly Findings[number]['level'][]): readonly string[] {
+  const lines = findings
+    .filter(({ level }) => levels.includes(level))
+    .map(({ level, rule, file, line, message, excerpt }) => {
+      const where = `${file}${line === undefined ? '' : `:${line}`}`;
+      return `  ${level.toUpperCase()} ${where}: ${message}${excerpt === '' ? '' : ` ${excerpt}`} (${rule})`;
+    });
+  return firstLines(lines, MAX_SHOWN, ' finding(s); --json has all');
+}
+
+// --- internal ---
+
+type Findings = SkillToAdd['findings'];
+
+/** Findings in the text. */
+const MAX_SHOWN = 10;
+
+function globalWords({ root, skills = [], trust }: Options): readonly string[] {
+  return [
     ...(root === undefined ? [] : ['--root', root]),
     ...skills.flatMap((folder) => ['--skills', folder]),
     ...(trust ? ['--trust'] : []),
   ];
-  return ['skill-registry', ...words, ...globals].map(shellWord).join(' ');
 }

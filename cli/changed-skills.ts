@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { CodedError } from 'skill-registry/kernel';
 import { isInside } from '../lib/files/index.ts';
+import { invalidArgument } from './terminal.ts';
 
 /** Whether git says that something in a folder has changed. */
 export interface GitChanges {
@@ -43,19 +43,12 @@ async function git(folder: string, args: readonly string[]): Promise<string> {
     const all = ['-c', 'core.fsmonitor=false', '--no-optional-locks', ...args];
     return (await promisify(execFile)('git', all, { cwd: folder, maxBuffer: MAX_BYTES })).stdout;
   } catch (error) {
-    throw notAnswered(folder, error as GitFailure);
+    const { code, stderr = '' } = error as { readonly code?: unknown; readonly stderr?: string };
+    const reason = code === 'ENOENT' ? 'there is no git' : (stderr.trim().split('\n')[0] ?? '');
+    throw invalidArgument(
+      `--changed asks git what has changed in ${folder}, which failed: ${reason}. Go into a git repository, or leave --changed out.`,
+    );
   }
-}
-
-interface GitFailure {
-  readonly code?: unknown;
-  readonly stderr?: string;
-}
-
-function notAnswered(folder: string, failure: GitFailure): CodedError {
-  const reason = failure.code === 'ENOENT' ? 'there is no git' : (failure.stderr?.trim().split('\n')[0] ?? '');
-  const message = `--changed asks git what has changed in ${folder}, which failed: ${reason}. Go into a git repository, or leave --changed out.`;
-  return new CodedError('INVALID_ARGUMENT', message, { folder }, failure);
 }
 
 function isSkillMd(path: string): boolean {

@@ -3,9 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { configOfUntrustedRoot } from '../extensions/skill_registry/host.ts';
 import { isOwnCheckout, readOwnerConfig, unapprovedRootProblem } from '../kernel/host.ts';
-import { printable } from '../lib/text/index.ts';
 import { openTrust } from '../lib/trust/index.ts';
-import type { GlobalOptions, Terminal } from './terminal.ts';
+import { invalidArgument, type Options, type Terminal } from './terminal.ts';
 
 /**
  * The root of a command: `--root`. Without it: the nearest folder upwards that contains `data/skill_registry/config.yaml`,
@@ -13,7 +12,7 @@ import type { GlobalOptions, Terminal } from './terminal.ts';
  *
  * @throws ROOT_NOT_FOUND when `--root` is not a folder.
  */
-export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
+export function findRoot({ root }: Options, { cwd }: Terminal): string {
   if (root !== undefined) {
     const given = resolve(cwd, root);
     if (isFolder(given)) return given;
@@ -34,11 +33,11 @@ export function isRoot(dir: string): boolean {
 }
 
 /** Whether a root is trusted: it is the package's own checkout, somebody has approved it, or `--trust` is given. */
-export function isTrusted(root: string, { trust }: GlobalOptions, terminal: Terminal): boolean {
+export function isTrusted(root: string, { trust }: Options, terminal: Terminal): boolean {
   if (trust || isOwnCheckout(root)) return true;
   const decisions = openTrust();
   const reason = decisions.trouble();
-  if (reason) terminal.err(`warning: ${printable(decisions.file)} is ignored, so nothing is approved: ${reason}\n`);
+  if (reason) terminal.say(`warning: ${decisions.file} is ignored, so nothing is approved: ${reason}`);
   return decisions.allows('root', root);
 }
 
@@ -47,14 +46,12 @@ export function isTrusted(root: string, { trust }: GlobalOptions, terminal: Term
  *
  * @throws INVALID_ARGUMENT when a path of `--skills` does not exist.
  */
-export function flagConfig({ skills }: GlobalOptions, { cwd }: Terminal): Readonly<Record<string, unknown>> {
+export function flagConfig({ skills }: Options, { cwd }: Terminal): Readonly<Record<string, unknown>> {
   if (!skills) return {};
   const paths = skills.map((path) => resolve(cwd, path));
   const missing = skills.find((_, index) => !existsSync(paths[index] as string));
   if (missing === undefined) return { sources: paths.map((path) => ({ path })) };
-  throw new CodedError('INVALID_ARGUMENT', `--skills ${missing} does not exist. Give an existing folder.`, {
-    path: missing,
-  });
+  throw invalidArgument(`--skills ${missing} does not exist. Give an existing folder.`);
 }
 
 /** The owner's config of the registry. In a root that nobody has approved, only the part that may take effect. */
@@ -65,9 +62,9 @@ export function ownerConfig(
   const owner = readOwnerConfig(root, 'skill_registry');
   if (trusted) return owner;
   const { values, ignored } = configOfUntrustedRoot(owner.values, realpathSync(root));
-  const inConfig = ignored.map((key) => `${key} in data/skill_registry/config.yaml`);
-  const hasEnv = existsSync(join(root, '.env')) ? ['.env'] : [];
-  const problem = unapprovedRootProblem(root, [...inConfig, ...hasEnv]);
+  const held = ignored.map((key) => `${key} in data/skill_registry/config.yaml`);
+  if (existsSync(join(root, '.env'))) held.push('.env');
+  const problem = unapprovedRootProblem(root, held);
   return { values, problems: [...owner.problems, ...(problem ? [problem] : [])] };
 }
 

@@ -1,9 +1,18 @@
-import { dirname, join, relative } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { inspectionRules } from 'skill-registry';
+import type { SkillFinding } from '../extensions/skill_registry/host.ts';
+import { packageRoot } from '../kernel/host.ts';
 import { printable, showName } from '../lib/text/index.ts';
-import { type FormattedFinding, type FormattedRule, type LocatedFinding, toSarif } from './sarif.ts';
+
+export interface FormattedFinding extends Omit<SkillFinding, 'severity'> {
+  readonly severity: SkillFinding['severity'] | 'note';
+}
 
 /** What was found at one path. */
-export interface PathFindings {
+interface PathFindings {
   /** As it was typed. */
   readonly path: string;
   /** The file that findings without a path are about. */
@@ -13,17 +22,19 @@ export interface PathFindings {
 
 export type FindingFormat = 'lines' | 'github' | 'sarif';
 
+type Rules = Awaited<ReturnType<typeof inspectionRules>>;
+
 /**
  * The findings for other programs: `lines` is `file:line: severity: message` for editors; `github` are annotations of a GitHub
  * workflow; `sarif` is SARIF 2.1.0.
  *
- * @param cwd - Paths below it are shown relative to it. @param rules - Described in SARIF.
+ * @param cwd - Paths below it are shown relative to it. @param rules - Of inspection, described in SARIF.
  */
 export function formatFindings(
   checks: readonly PathFindings[],
   format: FindingFormat,
   cwd: string,
-  rules: readonly FormattedRule[] = [],
+  rules: Rules = [],
 ): string {
   const found = checks.flatMap((check) => check.findings.map((finding) => locate(check, finding, cwd)));
   if (format === 'sarif') return `${JSON.stringify(toSarif(found, rules), null, 2)}\n`;
@@ -31,6 +42,12 @@ export function formatFindings(
 }
 
 // --- internal ---
+
+/** A finding in its file. */
+interface LocatedFinding extends FormattedFinding {
+  readonly file: string;
+  readonly line: number;
+}
 
 function locate(check: PathFindings, finding: FormattedFinding, cwd: string): LocatedFinding {
   const checked = check.file && finding.path ? join(dirname(check.file), finding.path) : check.file;
@@ -52,4 +69,115 @@ function toAnnotation({ file, line, severity, message, code }: LocatedFinding): 
     );
   const property = (value: string): string => text(value).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return `::${severity === 'note' ? 'notice' : severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
+}
+
+/**
+ * SARIF 2.1.0, with a description and a help text for each rule that was broken: what inspection rules say of themselves, what
+ * a profile wants of a field, and the words of a code.
+ */
+function toSarif(found: readonly LocatedFinding[], rules: Rules): object {
+  const ids = [...new Set(found.map(ruleOf))];
+  const described = new Map(rules.map((rule) => [rule.id, rule]));
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+  const seen = new Map<string, number>();
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'skill-registry',
+            version,
+            semanticVersion: version,
+            rules: ids.map((id) => describe(id, described.get(id) ?? ofCodeOrField(id))),
+          },
+        },
+        results: found.map((one) => {
+          const uri = uriOf(one.file);
+          return {
+            ruleId: ruleOf(one),
+            ruleIndex: ids.indexOf(ruleOf(one)),
+            level: one.severity,
+            message: { text: one.message },
+            locations: [{ physicalLocation: { artifactLocation: { uri }, region: { startLine: one.line } } }],
+            partialFingerprints: { 'skillRegistry/v1': fingerprint(one, uri, seen) },
+          };
+        }),
+      },
+    ],
+  };
+}
+
+interface Described {
+  readonly message: string;
+  readonly why?: string;
+  readonly mend: string;
+}
+
+function describe(id: string, { message, why, mend }: Described): object {
+  return {
+    id,
+    shortDescription: { text: message },
+    ...(why === undefined ? {} : { fullDescription: { text: why } }),
+    help: { text: mend },
+    ...(id.startsWith('agentskills/') ? { helpUri: 'https://agentskills.io/specification' } : {}),
+  };
+}
+
+function ruleOf({ code, rule }: LocatedFinding): string {
+  return code ?? rule ?? 'agentskills/skill';
+}
+
+function uriOf(file: string): string {
+  return isAbsolute(file) ? pathToFileURL(file).href : file.split('/').map(encodeURIComponent).join('/');
+}
+
+/** The same for the same finding when lines above it come or go; of equal findings in a file the second has another one. */
+function fingerprint(one: LocatedFinding, uri: string, seen: Map<string, number>): string {
+  const subject = JSON.stringify([ruleOf(one), uri, one.message.replace(/\bline \d+/g, 'line')]);
+  const count = (seen.get(subject) ?? 0) + 1;
+  seen.set(subject, count);
+  return createHash('sha256').update(`${subject}${count}`).digest('hex').slice(0, 32);
+}
+
+/** What agentskills.io wants of a field. */
+const STANDARD: Readonly<Record<string, Described>> = {
+  skill: {
+    message: 'A skill is a folder with a SKILL.md that can be read.',
+    mend: 'Correct the path, or write a SKILL.md as UTF-8 text in the folder.',
+  },
+  frontmatter: {
+    message: 'SKILL.md begins with YAML between two lines of ---, with the fields of the standard and no others.',
+    mend: 'Correct the YAML; move what is no field of the standard into metadata.',
+  },
+  name: {
+    message: 'The name has 1 to 64 lowercase letters, digits and single hyphens, and is that of the folder.',
+    mend: 'Write name, and call the folder so.',
+  },
+  description: {
+    message: 'The description has 1 to 1,024 characters.',
+    mend: 'Say what the skill does and when to use it; move detail into the text.',
+  },
+  compatibility: {
+    message: 'The compatibility, if there is one, is a text of at most 500 characters.',
+    mend: 'Write one text, or take the field out.',
+  },
+  'allowed-tools': {
+    message: 'The allowed tools, if they are given, are one text with blanks between them.',
+    mend: 'Write them in one line: Read Bash(git add *).',
+  },
+};
+
+/** Only the message of a result knows what is there and what to do about it, so a code is described by its own words. */
+function ofCodeOrField(id: string): Described {
+  const [profile = '', field] = id.split('/');
+  if (field === undefined)
+    return {
+      message: `${id.charAt(0)}${id.slice(1).toLowerCase().replaceAll('_', ' ')}.`,
+      mend: `The message of each result says what is there; docs/errors.md of skill-registry explains ${id}.`,
+    };
+  const standard = profile === 'agentskills' ? STANDARD[field] : undefined;
+  const message = `What the profile ${profile} wants of ${field}.`;
+  return standard ?? { message, mend: 'The message of each result says what is expected and what is there.' };
 }

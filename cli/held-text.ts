@@ -4,25 +4,23 @@ import { describeFindings } from '../extensions/skill_registry/propose/describe.
 import { printable } from '../lib/text/index.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a person is told when a change was made and the skill is held. */
-export function heldText(skillId: string, heldBecause: string): string {
-  return printable(
-    `${skillId} is held, no agent is given it: ${heldBecause}; other programs that read this folder see it; see skill-registry trust show ${skillId}\n`,
+/** Tells a person that a skill that was changed is held, if it is. */
+export function sayHeld(skillId: string, heldBecause: string | null, { say }: Terminal): void {
+  if (heldBecause === null) return;
+  say(
+    `${skillId} is held, no agent is given it: ${heldBecause}; other programs that read this folder see it; see skill-registry trust show ${skillId}`,
   );
 }
 
-/** Inspects the skills that were brought in, and says on standard error which of them are held. */
-export async function printHeld(
-  { admin, snapshot }: Pick<SkillRegistry, 'admin' | 'snapshot'>,
+/** Inspects the skills that were brought in, and says which of them are held. */
+export async function inspectChanged(
+  { admin, snapshot }: SkillRegistry,
   isMeant: (skill: Skill) => boolean,
   terminal: Terminal,
 ): Promise<void> {
   // What a server has is in no folder, and asking would fetch it.
   const here = [...snapshot().byQualifiedId.values()].filter((skill) => skill.dir !== null && isMeant(skill));
-  for (const skill of here) {
-    const { heldBecause } = await admin.trustOf(skill.qualifiedId);
-    if (heldBecause !== null) terminal.err(heldText(skill.id, heldBecause));
-  }
+  for (const { id, qualifiedId } of here) sayHeld(id, (await admin.trustOf(qualifiedId)).heldBecause, terminal);
 }
 
 /** The findings in a skill, and whether they hold it; safe for a terminal. */

@@ -1,10 +1,8 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { createSecrets, mergeConfig } from '../kernel/host.ts';
-import { printable } from '../lib/text/index.ts';
 import { findRoot, flagConfig, isTrusted, ownerConfig } from './find-root.ts';
-import type { GlobalOptions, Terminal } from './terminal.ts';
-import { withProgress } from './terminal.ts';
+import { type Options, type Terminal, withProgress } from './terminal.ts';
 
 export interface OpenRegistry {
   readonly root: string;
@@ -16,11 +14,12 @@ export interface OpenRegistry {
 }
 
 /**
- * Opens the registry for a command with the same options as the kernel uses, but does not start a kernel.
+ * Opens the registry for a command with the same options as the kernel uses, but does not start a kernel. It is closed when the command
+ * ends.
  *
  * @param inspect - False for a command that must be quick and does not report what agents are given. Default: true.
  */
-export async function openRegistry(options: GlobalOptions, terminal: Terminal, inspect = true): Promise<OpenRegistry> {
+export async function openRegistry(options: Options, terminal: Terminal, inspect = true): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
   const trusted = isTrusted(root, options, terminal);
   const owner = ownerConfig(root, trusted);
@@ -30,8 +29,9 @@ export async function openRegistry(options: GlobalOptions, terminal: Terminal, i
     inspect,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),
     getSecret: createSecrets(root, terminal.environment, trusted),
-    onProgress: (line) => terminal.err(`${printable(line)}\n`),
+    onProgress: terminal.say,
   });
   const registry = await withProgress('Reading skills', terminal, opening);
+  terminal.atEnd(() => registry.close());
   return { root, trusted, registry, problems: () => [...owner.problems, ...registry.problems()] };
 }

@@ -4,9 +4,9 @@ import { type Argument, Command, CommanderError } from 'commander';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { packageRoot } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
-import type { StartOptions } from './commands/start.ts';
 import { addCommands } from './define/index.ts';
-import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal, widthOf } from './terminal.ts';
+import { collect, type Make, type Run } from './define/shared.ts';
+import { EXIT, type ExitStatus, exitOf, type Options, type Streams, type Terminal, terminalOf } from './terminal.ts';
 
 /**
  * Runs one `skill-registry` command.
@@ -14,42 +14,48 @@ import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal, width
  * @param args - Without the name of the program.
  * @returns The exit status: 0 done, 1 a problem of severity error or an id that was not found, 2 wrong use. Never rejects.
  */
-export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitStatus> {
+export async function runCli(args: readonly string[], streams: Streams): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
-  const program = createProgram(terminal, (result) => {
-    status = result;
-  });
+  const ending: (() => Promise<void>)[] = [];
+  const run: Run =
+    (name, load) =>
+    async (...given) => {
+      const command = given.pop();
+      const { json } = given.at(-1) as Options;
+      const action = (await load())[name] as (...all: readonly unknown[]) => unknown;
+      const result = await action(...given, terminalOf(streams, json === true, ending), command);
+      if (result !== undefined) status = result as ExitStatus;
+    };
   try {
-    await program.parseAsync(args, { from: 'user' });
+    try {
+      await createProgram(streams, run).parseAsync(args, { from: 'user' });
+    } finally {
+      for (const close of ending) await close();
+    }
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;
-    return fail(error, args.includes('--json'), terminal);
+    return fail(error, terminalOf(streams, args.includes('--json'), []));
   }
 }
 
 // --- internal ---
 
-function termOf(argument: Argument): string {
-  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
-  return argument.required ? `<${name}>` : `[${name}]`;
-}
-
-function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): Command {
+function createProgram(streams: Streams, run: Run): Command {
   const program = new Command('skill-registry')
     .description('Finds SKILL.md skills, shows what agents see of them, and runs the agent kernel they serve.')
-    .version(versionOf())
+    .version((JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version)
     .configureOutput({
-      writeOut: terminal.out,
-      writeErr: terminal.err,
-      getOutHelpWidth: () => widthOf(terminal) ?? 100,
-      getErrHelpWidth: () => terminal.columns ?? 100,
+      writeOut: streams.out,
+      writeErr: streams.err,
+      getOutHelpWidth: () => (streams.terminal && streams.columns) || 100,
+      getErrHelpWidth: () => streams.columns ?? 100,
     })
     // In a window of 40 columns descriptions still have room beside most options.
     .configureHelp({
       minWidthToWrap: 12,
       // Every command has options.
-      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map((one) => termOf(one))].join(' '),
+      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
     })
     .exitOverride()
     .showHelpAfterError('(skill-registry --help lists the commands)')
@@ -63,42 +69,38 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       refuseEmpty(command);
     });
   addGlobalOptions(program);
-
-  const command = (name: string, description: string, example: string, parent: Command = program): Command => {
+  const make: Make = (name, example, parent = program) => {
     const isDefault = parent !== program && name === 'list';
     const made = addGlobalOptions(parent.command(name, { isDefault }))
-      .description(description)
       .addHelpText('after', `\nExample:\n  ${example}`)
       .copyInheritedSettings(program);
-    // Any word that names no subcommand arrives here.
-    const unknown = () => `unknown command '${parent.name()} ${printable(made.args[0] ?? '')}'`;
-    const outputError = (text: string, write: (text: string) => void): void => {
-      const isUnknown = /^error: too many arguments /.test(text);
-      write(isUnknown ? `error: ${unknown()}\n` : text);
-      made.showHelpAfterError(isUnknown ? `(skill-registry ${parent.name()} --help lists its commands)` : itsOptions);
-    };
-    const path = parent === program ? made.name() : `${parent.name()} ${made.name()}`;
+    const path = parent === program ? name : `${parent.name()} ${name}`;
     const itsOptions = `(skill-registry ${path} --help shows its options)`;
-    return isDefault ? made.configureOutput({ outputError }) : made.showHelpAfterError(itsOptions);
+    if (!isDefault) return made.showHelpAfterError(itsOptions);
+    // Any word that names no subcommand arrives here.
+    return made.configureOutput({
+      outputError(text, write) {
+        const isUnknown = /^error: too many arguments /.test(text);
+        write(isUnknown ? `error: unknown command '${parent.name()} ${printable(made.args[0] ?? '')}'\n` : text);
+        made.showHelpAfterError(isUnknown ? `(skill-registry ${parent.name()} --help lists its commands)` : itsOptions);
+      },
+    });
   };
-
-  program.commandsGroup('Agents:');
-  command('start', 'talk at this terminal to an agent that has the skills', 'skill-registry start --root .')
-    .option('--enable <id>', 'also start an extension that is off by default, such as skill_mcp; repeatable', collect)
-    .action(async (options: StartOptions) =>
-      done(await (await import('./commands/start.ts')).start(options, terminal)),
-    );
-  addCommands(command, program, done, terminal);
+  addCommands(make, run, program);
   return program;
+}
+
+function termOf(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 /** A variable that a script has not set gives an empty text. As a path it would stand for the working folder. */
 function refuseEmpty(command: Command): void {
-  const isEmpty = (value: unknown): boolean => [value].flat().includes('');
   const { args, registeredArguments: known, options } = command;
   const argument = known[Math.min(args.indexOf(''), known.length - 1)];
   if (argument) command.error(`error: argument '${argument.name()}' is empty`);
-  const option = options.find((one) => isEmpty(command.getOptionValue(one.attributeName())));
+  const option = options.find((one) => [command.getOptionValue(one.attributeName())].flat().includes(''));
   if (option) command.error(`error: option '${option.flags}' is empty`);
 }
 
@@ -116,20 +118,12 @@ function addGlobalOptions(command: Command): Command {
     .option('--json', 'print JSON instead of text');
 }
 
-function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {
+function fail(error: unknown, terminal: Terminal): ExitStatus {
   const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';
-  const message = error instanceof Error ? error.message : String(error);
-  if (json) printJson(terminal, { error: { code, message } });
+  terminal.print({ error: { code, message: error instanceof Error ? error.message : String(error) } });
   // Of a skill that was removed, or a folder, there is other advice in the message.
-  const hint =
-    isCodedError(error, 'SKILL_NOT_FOUND') && error.details.nearest !== undefined
-      ? '\n(skill-registry list prints the ids)'
-      : '';
-  terminal.err(`skill-registry: ${printable(describeError(error))}${hint}\n`);
+  const isUnknown = isCodedError(error, 'SKILL_NOT_FOUND') && error.details.nearest !== undefined;
+  const hint = isUnknown ? '\n(skill-registry list prints the ids)' : '';
+  terminal.say(`skill-registry: ${describeError(error)}${hint}`);
   return exitOf(code);
-}
-
-function versionOf(): string {
-  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,4 +1,4 @@
-import { EXIT } from './terminal.ts';
+import { EXIT, type ExitStatus } from './terminal.ts';
 
 /** How long the process may take to stop before it is ended, in milliseconds. A second signal ends it at once. */
 const STOP_TIMEOUT_MS = 5_000;
@@ -21,4 +21,10 @@ export function stopOnSignals(): AbortSignal {
     if (code === 'EPIPE' && !stop.signal.aborted) end();
   });
   return stop.signal;
+}
+
+/** Timers or connections that an extension or a source has left open must not keep the process running. */
+export function exitSoon(status: ExitStatus): ExitStatus {
+  setTimeout(() => process.exit(status), 200).unref();
+  return status;
 }

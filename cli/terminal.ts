@@ -1,11 +1,10 @@
 import { userInfo } from 'node:os';
-import type { Command } from 'commander';
-import { CodedError } from 'skill-registry/kernel';
+import { CodedError, type Problem } from 'skill-registry/kernel';
 import type { Actor } from '../extensions/skill_registry/host.ts';
-import { printable } from '../lib/text/index.ts';
+import { formatTable, printable } from '../lib/text/index.ts';
 
-/** The environment of a command: commands use this and no globals of the process. */
-export interface Terminal {
+/** What runs a command gives it: commands use this and no globals of the process. */
+export interface Streams {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Standard output is a terminal: text is cut to its width, and control characters are escaped. */
@@ -23,33 +22,35 @@ export interface Terminal {
   err(text: string): void;
 }
 
-/** Options of every command. */
-export interface GlobalOptions {
+/** The streams of one command, and how it writes to them. */
+export interface Terminal extends Streams {
+  /** The width to which text is cut; undefined when it goes to a file or another program. */
+  readonly width: number | undefined;
+  /** Data: the value with `--json`, else the text. Without a text, or with an empty one, there is nothing but the JSON. */
+  print(value: unknown, text?: () => string): void;
+  /** A table as wide as the terminal; empty without rows. */
+  table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string;
+  /** The text of an author: at a terminal with its control characters escaped, else exactly. */
+  write(text: string): void;
+  /** A line for people, or several. Control characters are escaped. */
+  say(line: string): void;
+  /** Called when the command has ended, however it ends. */
+  atEnd(close: () => Promise<void>): void;
+}
+
+/** Options that several commands have. */
+export interface Options {
   readonly root?: string;
   readonly skills?: readonly string[];
   readonly json?: boolean;
   /** Trust the root for this command; nothing is recorded. */
   readonly trust?: boolean;
-}
-
-/** Options of a command that decides something. */
-export interface DecisionOptions {
+  /** Why, and who decides. */
   readonly reason?: string;
   readonly by?: string;
-}
-
-/** Options of a command that shows what it will do, and asks where there is a terminal. */
-export interface ConfirmedOptions extends DecisionOptions {
   /** Do not ask. */
   readonly yes?: boolean;
 }
-
-/** Makes a subcommand of `parent`, with an example and the global options. Default: of the program. */
-export type MakeCommand = (name: string, description: string, example: string, parent?: Command) => Command;
-
-/** Shells there is a completion script for. */
-export const SHELLS = ['bash', 'zsh'] as const;
-export type Shell = (typeof SHELLS)[number];
 
 /** Exit statuses of the command. */
 export const EXIT = { done: 0, problem: 1, wrongUse: 2 } as const;
@@ -65,8 +66,30 @@ export function exitOf(code: string): ExitStatus {
   return EXIT_OF_CODE.get(code) ?? EXIT.problem;
 }
 
-export function printJson(terminal: Terminal, value: unknown): void {
-  terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+export function invalidArgument(message: string): CodedError<'INVALID_ARGUMENT'> {
+  return new CodedError('INVALID_ARGUMENT', message);
+}
+
+/** @param ending - Gets what is to be called when the command has ended. */
+export function terminalOf(streams: Streams, json: boolean, ending: (() => Promise<void>)[]): Terminal {
+  const width = streams.terminal ? streams.columns : undefined;
+  return {
+    ...streams,
+    width,
+    print(value, text) {
+      if (json) return streams.out(`${JSON.stringify(value, null, 2)}\n`);
+      const shown = text?.() ?? '';
+      if (shown !== '') streams.out(`${shown}\n`);
+    },
+    table: (header, rows) => (rows.length === 0 ? '' : formatTable(header, rows, width)),
+    write: (text) => streams.out(streams.terminal ? printable(text) : text),
+    say: (line) => streams.err(`${printable(line)}\n`),
+    atEnd: (close) => void ending.push(close),
+  };
+}
+
+export function sayProblem({ say }: Terminal, { severity, file, line, message }: Problem): void {
+  say(`${severity}: ${file}${line ? `:${line}` : ''}: ${message}`);
 }
 
 /**
@@ -93,41 +116,30 @@ export function blockNotConfirmed(what: string, instead: string): CodedError {
 }
 
 /** @throws INVALID_ARGUMENT without a terminal and without `--yes`, as nobody would see what is done. */
-export function assertCanAsk({ yes }: ConfirmedOptions, { ask }: Pick<Terminal, 'ask'>): void {
-  if (yes || ask) return;
-  throw new CodedError('INVALID_ARGUMENT', 'There is no terminal to ask at. Give --yes to do it without being asked.');
+export function assertCanAsk({ yes }: Options, { ask }: Terminal): void {
+  if (!yes && !ask) throw invalidArgument('There is no terminal to ask at. Give --yes to do it without being asked.');
 }
 
 /** Whether the person at the terminal, or `--yes`, agrees; says it when not. After `assertCanAsk`. */
-export async function isConfirmedOrYes(
-  question: string,
-  { yes }: ConfirmedOptions,
-  { ask, err }: Terminal,
-): Promise<boolean> {
+export async function isConfirmedOrYes(question: string, { yes }: Options, { ask, say }: Terminal): Promise<boolean> {
   if (yes || (ask && (await isConfirmed({ ask }, question)))) return true;
-  err('Nothing was changed\n');
+  say('Nothing was changed');
   return false;
 }
 
-/** For options that may be given several times. */
-export function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
-/** The user who is logged in, unless another name is given. @throws INVALID_ARGUMENT for a name that is no person's, such as `agent:x`. */
-export function actorOf({ by, reason }: DecisionOptions, { environment }: Terminal): Actor {
+/**
+ * Who decides: `--by`, else the user who is logged in.
+ *
+ * @throws INVALID_ARGUMENT for a name that is no person's, such as `agent:x`.
+ */
+export function actorOf({ by, reason }: Options, { environment }: Terminal): Actor {
   const name = by ?? environment.USER ?? environment.LOGNAME ?? userInfo().username;
   const actor = /^\w+:/.test(name) ? name : `person:${name}`;
-  if (!actor.startsWith('person:')) {
-    const message = `Only a person decides, and ${JSON.stringify(name)} is none. Give the name of a person, such as ada.`;
-    throw new CodedError('INVALID_ARGUMENT', message);
-  }
+  if (!actor.startsWith('person:'))
+    throw invalidArgument(
+      `Only a person decides, and ${JSON.stringify(name)} is none. Give the name of a person, such as ada.`,
+    );
   return { by: actor, ...(reason === undefined ? {} : { reason }) };
-}
-
-/** The width to which text is cut; undefined when it goes to a file or another program. */
-export function widthOf({ terminal, columns }: Terminal): number | undefined {
-  return terminal ? columns : undefined;
 }
 
 /** Writes what is being done to standard error, when that is a terminal and the work takes more than a second. */
@@ -142,6 +154,22 @@ export async function withProgress<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** `a, b and 3 more` */
+export function listed(names: readonly string[], most = 10): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return `${names.slice(0, most).join(', ')}${more}`;
+}
+
+/** The first lines, and how many there are beside them. @param how - To see all. */
+export function firstLines(lines: readonly string[], most: number, how = '; --json has all'): readonly string[] {
+  return lines.length > most ? [...lines.slice(0, most), `  and ${lines.length - most} more${how}`] : lines;
+}
+
+/** At the end of a message about a name that is not known. */
+export function nearestText(nearest: readonly string[]): string {
+  return nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : '';
 }
 
 // --- internal ---

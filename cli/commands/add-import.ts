@@ -1,26 +1,25 @@
 import { resolve } from 'node:path';
 import type { AddPlan, ImportPlan } from 'skill-registry';
-import { CodedError } from 'skill-registry/kernel';
 import { decisionAbout, type SkillToAdd } from '../../extensions/skill_registry/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { appliedOrRefused, askAbout, commandAgain, type LettingOptions, refusedOf } from '../blocked-skills.ts';
-import { findingLines } from '../finding-lines.ts';
-import { printHeld } from '../held-text.ts';
-import { type OpenRegistry, openRegistry } from '../open-registry.ts';
+import { applyAnswered, askAbout, findingLines, type LettingOptions, refusedOf } from '../blocked-skills.ts';
+import { inspectChanged } from '../held-text.ts';
+import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
   assertCanAsk,
   EXIT,
   type ExitStatus,
-  type GlobalOptions,
-  printJson,
+  firstLines,
+  invalidArgument,
+  listed,
   type Terminal,
   withProgress,
 } from '../terminal.ts';
 
-export interface AddFlags extends LettingOptions {
+export interface AddOptions extends LettingOptions {
   readonly skill?: readonly string[];
   readonly all?: boolean;
   readonly to?: string;
@@ -29,25 +28,21 @@ export interface AddFlags extends LettingOptions {
   readonly dryRun?: boolean;
 }
 
-export interface ImportFlags extends LettingOptions {
-  readonly name?: string;
-}
-
-/** `skill-registry add`. With `--json`: `{ origin, source, skills: [SkillToAdd],
- * already_installed: [string], unreadable, installed: [ChangedSkill], refused: [RefusedSkill] }`. */
-export async function add(
-  what: string | undefined,
-  options: GlobalOptions & AddFlags,
-  terminal: Terminal,
-): Promise<ExitStatus> {
+/**
+ * `skill-registry add`. With `--json`: `{ origin, source, skills: [SkillToAdd], already_installed: [string], unreadable,
+ * installed: [ChangedSkill], refused: [RefusedSkill] }`.
+ */
+export async function add(what: string | undefined, options: AddOptions, terminal: Terminal): Promise<ExitStatus> {
   assertSense(what, options);
   if (!options.dryRun) assertCanAsk(options, terminal);
-  const opened = await openRegistry(options, terminal);
-  const plan = await withProgress(
-    `Fetching ${printable(what ?? 'what is missing')}`,
-    terminal,
-    planOf(what, options, opened, terminal),
-  );
+  const { registry } = await openRegistry(options, terminal);
+  const { all, frozen, link, skill: names } = options;
+  const to = options.to === undefined ? undefined : resolve(terminal.cwd, options.to);
+  const planning =
+    frozen || what === undefined
+      ? registry.origin.restore({ to })
+      : registry.origin.add(what, { all, cwd: terminal.cwd, link, skills: names, to });
+  const plan = await withProgress(`Fetching ${printable(what ?? 'what is missing')}`, terminal, planning);
   const isNothing = plan.skills.length === 0;
   const nothing = plan.installed.length > 0 ? [] : ['Everything is as skills-lock.json says'];
   const shown = [...describeInstalled(plan), ...(isNothing ? nothing : [describePlan(plan)])].join('\n');
@@ -56,31 +51,25 @@ export async function add(
   const isAsked = !options.dryRun && !isNothing;
   const answer = isAsked ? await askAbout('Install', plan.skills, options, terminal) : undefined;
   if (answer?.isAny && !options.trust) approveSource(plan, options, terminal);
-  const applying = answer?.isMeant ? plan.apply(actorOf(options, terminal), answer.options) : Promise.resolve([]);
-  const again = (id: string): string => commandAgain(wordsOf(what, id, options), options);
-  const { changed: installed, refused } = await appliedOrRefused(
-    withProgress('Installing', terminal, applying),
-    again,
-    terminal,
-  );
-  if (options.json)
-    printJson(terminal, {
-      origin: plan.origin,
-      source: plan.source ?? null,
-      skills: plan.skills.map(toWire),
-      already_installed: plan.installed,
-      unreadable: plan.unreadable,
-      installed: installed.map(toWire),
-      refused,
-    });
-  const places = new Map(plan.skills.map(({ id, folder }) => [id, folder]));
+  const wordsFor = (id: string): readonly string[] => wordsOf(what, id, options);
+  const answered = { plan, answer, doing: 'Installing', wordsFor };
+  const { changed: installed, refused } = await applyAnswered(answered, options, terminal);
+  terminal.print({
+    origin: plan.origin,
+    source: plan.source ?? null,
+    skills: plan.skills.map(toWire),
+    already_installed: plan.installed,
+    unreadable: plan.unreadable,
+    installed: installed.map(toWire),
+    refused,
+  });
+  const folderOf = (id: string): string => plan.skills.find((skill) => skill.id === id)?.folder ?? '';
   for (const { id, revision } of installed) {
     const how = revision === undefined ? 'is linked' : `is installed, as revision ${revision}`;
-    terminal.err(`${printable(id)} ${how}: ${printable(places.get(id) ?? '')}\n`);
+    terminal.say(`${id} ${how}: ${folderOf(id)}`);
   }
-  const folders = new Set(installed.map(({ id }) => futureRealPath(places.get(id) ?? '')));
-  await printHeld(opened.registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
-  await opened.registry.close();
+  const folders = new Set(installed.map(({ id }) => futureRealPath(folderOf(id))));
+  await inspectChanged(registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
   const isRefused = refused.length > 0 || (options.dryRun && refusedOf(plan.skills, options).length > 0);
   return isRefused || (isAsked && !answer?.isMeant) ? EXIT.problem : EXIT.done;
 }
@@ -92,7 +81,7 @@ export async function add(
  */
 export async function importSkills(
   path: string,
-  options: GlobalOptions & ImportFlags,
+  options: LettingOptions & { readonly name?: string },
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
@@ -102,37 +91,30 @@ export async function importSkills(
   const print = isShownOnly && !options.json ? terminal.out : terminal.err;
   print(`${describeImport(plan)}\n`);
   const answer = isShownOnly || skills.length === 0 ? undefined : await askAbout('Write', skills, options, terminal);
-  const name = options.name === undefined ? [] : ['--name', options.name];
-  const { changed: created, refused: blocked } = await appliedOrRefused(
-    answer?.isMeant ? plan.apply(actorOf(options, terminal), answer.options) : Promise.resolve([]),
-    () => commandAgain(['import', path, ...name], options),
-    terminal,
-  );
-  if (options.json)
-    printJson(terminal, {
-      from: plan.origin,
-      skills: skills.map(toWire),
-      already_imported: installed,
-      refused,
-      left_out: plan.leftOut,
-      unrendered: plan.unrendered.map(toWire),
-      prompt: prompt ?? null,
-      manifest: prompt === undefined ? null : manifestOf(plan),
-      created: created.map(toWire),
-      blocked,
-    });
-  else if (prompt !== undefined) {
-    terminal.err('\nWhat stays of the prompt, to put in its place:\n\n');
-    terminal.out(terminal.terminal ? printable(prompt) : prompt);
+  const words = ['import', path, ...(options.name === undefined ? [] : ['--name', options.name])];
+  const answered = { plan, answer, doing: 'Writing', wordsFor: () => words };
+  const { changed: created, refused: blocked } = await applyAnswered(answered, options, terminal);
+  terminal.print({
+    from: plan.origin,
+    skills: skills.map(toWire),
+    already_imported: installed,
+    refused,
+    left_out: plan.leftOut,
+    unrendered: plan.unrendered.map(toWire),
+    prompt: prompt ?? null,
+    manifest: prompt === undefined ? null : manifestOf(plan),
+    created: created.map(toWire),
+    blocked,
+  });
+  if (prompt !== undefined && !options.json) {
+    terminal.say('\nWhat stays of the prompt, to put in its place:\n');
+    terminal.write(prompt);
   }
   for (const { id, revision } of created)
-    terminal.err(
-      `${printable(id)} is written, as revision ${revision}. Undo: skill-registry remove ${printable(id)}\n`,
-    );
-  if (isShownOnly && skills.length > 0) terminal.err('Nothing was written. Give --yes to write it.\n');
+    terminal.say(`${id} is written, as revision ${revision}. Undo: skill-registry remove ${id}`);
+  if (isShownOnly && skills.length > 0) terminal.say('Nothing was written. Give --yes to write it.');
   const ids = new Set(created.map(({ id }) => id));
-  await printHeld(registry, ({ id }) => ids.has(id), terminal);
-  await registry.close();
+  await inspectChanged(registry, ({ id }) => ids.has(id), terminal);
   const isThere = skills.length === 0 && installed.length > 0;
   const isWritten = (isThere || answer?.isMeant) && refused.length + blocked.length === 0;
   const isDone = isShownOnly ? isThere || skills.length > 0 : isWritten;
@@ -141,25 +123,14 @@ export async function importSkills(
 
 // --- internal ---
 
-/** @throws INVALID_ARGUMENT. */
-function assertSense(what: string | undefined, { frozen, skill, all, link }: AddFlags): void {
-  const wrong = (message: string): never => {
-    throw new CodedError('INVALID_ARGUMENT', message);
-  };
+function assertSense(what: string | undefined, { frozen, skill, all, link }: AddOptions): void {
   if (frozen && (what !== undefined || skill || all || link))
-    wrong('--frozen installs what skills-lock.json names: give neither an origin, nor --skill, --all or --link.');
-  if (!frozen && what === undefined) wrong('Say what to add: `skill-registry add --help` lists the ways.');
-  if (skill && all) wrong('Give --skill or --all, not both.');
-}
-
-async function planOf(
-  what: string | undefined,
-  { all, frozen, link, skill: skills, to: given }: AddFlags,
-  { registry: { origin } }: OpenRegistry,
-  { cwd }: Terminal,
-): Promise<AddPlan> {
-  const to = given === undefined ? undefined : resolve(cwd, given);
-  return frozen || what === undefined ? origin.restore({ to }) : origin.add(what, { all, cwd, link, skills, to });
+    throw invalidArgument(
+      '--frozen installs what skills-lock.json names: give neither an origin, nor --skill, --all or --link.',
+    );
+  if (!frozen && what === undefined)
+    throw invalidArgument('Say what to add: `skill-registry add --help` lists the ways.');
+  if (skill && all) throw invalidArgument('Give --skill or --all, not both.');
 }
 
 /**
@@ -169,7 +140,7 @@ async function planOf(
  *
  * @throws TRUST_UNUSABLE.
  */
-function approveSource({ source, skills }: AddPlan, options: GlobalOptions & AddFlags, terminal: Terminal): void {
+function approveSource({ source, skills }: AddPlan, options: AddOptions, terminal: Terminal): void {
   if (source === undefined || decisionAbout(source)) return;
   const ids = skills.map(({ id }) => id).join(', ');
   const answer = options.yes ? 'add --yes' : 'answered yes to add';
@@ -183,11 +154,11 @@ function describeSource(source: string | undefined): readonly string[] {
   const { by, at } = decisionAbout(source) ?? {};
   const who =
     by === undefined ? 'Nobody has approved this source yet' : `${by} approved this source on ${at?.slice(0, 10)}`;
-  return [`  ${printable(who)} (${printable(source)})`];
+  return [`  ${who} (${source})`];
 }
 
 /** Of a command that takes one skill of the same plan. */
-function wordsOf(what: string | undefined, id: string, { frozen, to, link }: AddFlags): readonly string[] {
+function wordsOf(what: string | undefined, id: string, { frozen, to, link }: AddOptions): readonly string[] {
   const where = to === undefined ? [] : ['--to', to];
   if (frozen || what === undefined) return ['add', '--frozen', ...where];
   return ['add', what, '--skill', id, ...where, ...(link ? ['--link'] : [])];
@@ -204,21 +175,18 @@ function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
 
 /** What looks like an attack comes before everything else. */
 function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
-  const attacks = skills.flatMap(({ id, findings }) =>
-    findingLines(findings, ['block']).map((line) => `${printable(id)}: ${line.trim()}`),
+  return printable(
+    [
+      ...skills.flatMap(({ id, findings }) => findingLines(findings, ['block']).map((line) => `${id}: ${line.trim()}`)),
+      `From ${origin}:`,
+      ...describeSource(source),
+      ...skills.flatMap(describeSkill),
+      ...unreadable.map((path) => `  ${path} cannot be read as a skill`),
+    ].join('\n'),
   );
-  const lost = unreadable.map((path) => `  ${printable(path)} cannot be read as a skill`);
-  return [
-    ...attacks,
-    `From ${printable(origin)}:`,
-    ...describeSource(source),
-    ...skills.flatMap(describeSkill),
-    ...lost,
-  ].join('\n');
 }
 
-/** Files, and other lines, in the text; `--json` has all. */
-const MAX_SHOWN = 10;
+/** Lines of one kind in the text. */
 const MAX_LINES = 20;
 
 function describeSkill(skill: SkillToAdd): readonly string[] {
@@ -239,12 +207,7 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
     ...findingLines(skill.findings, ['warn', 'info']),
     ...skill.problems.map(({ code, severity, message }) => `  ${severity} ${code}: ${message}`),
   ];
-  return ['', ...lines.map((line) => printable(line.replaceAll(/[\r\n]+/g, ' ')))];
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '';
-  return `${names.slice(0, MAX_SHOWN).join(', ')}${more}`;
+  return ['', ...lines.map((line) => line.replaceAll(/[\r\n]+/g, ' '))];
 }
 
 function manifestOf({ installed, skills }: ImportPlan) {
@@ -275,11 +238,6 @@ function describeImport(plan: ImportPlan): string {
 
 function shownList(title: string, lines: readonly string[]): readonly string[] {
   if (lines.length === 0) return [];
-  const more = lines.length > MAX_LINES ? [`  and ${lines.length - MAX_LINES} more (--json has all)`] : [];
-  return [
-    '',
-    title,
-    ...lines.slice(0, MAX_LINES).map((line) => `  ${printable(line.replaceAll(/[\r\n]+/g, ' '))}`),
-    ...more,
-  ];
+  const shown = lines.map((line) => `  ${printable(line.replaceAll(/[\r\n]+/g, ' '))}`);
+  return ['', title, ...firstLines(shown, MAX_LINES, ' (--json has all)')];
 }

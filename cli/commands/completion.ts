@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import { heldExtensions } from '../../kernel/host.ts';
 import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, exitOf, type GlobalOptions, SHELLS, type Shell, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, exitOf, type Options, type Terminal } from '../terminal.ts';
 
 /**
  * `skill-registry completion`. The scripts are generated from the command definitions, so they are complete. They call
@@ -10,9 +10,9 @@ import { EXIT, type ExitStatus, exitOf, type GlobalOptions, SHELLS, type Shell, 
  */
 export async function completion(
   shell: string,
-  program: Command,
-  options: GlobalOptions,
+  options: Options,
   terminal: Terminal,
+  { parent }: Command,
 ): Promise<ExitStatus> {
   // Used by the scripts; not listed in the help.
   if (shell === 'ids' || shell === 'proposals' || shell === 'extensions') {
@@ -22,29 +22,28 @@ export async function completion(
     for (const name of names.filter(isSafe)) terminal.out(`${name}\n`);
     return EXIT.done;
   }
-  const write = SCRIPTS.get(shell);
-  if (!write) {
-    terminal.err(`skill-registry: no completion for ${JSON.stringify(shell)}; there is ${SHELLS.join(', ')}.\n`);
+  if (!SHELLS.includes(shell)) {
+    terminal.say(`skill-registry: no completion for ${JSON.stringify(shell)}; there is ${SHELLS.join(', ')}.`);
     return exitOf('INVALID_ARGUMENT');
   }
-  terminal.out(write(program.commands.map((one) => commandWords(one))));
+  const script = bashScript((parent?.commands ?? []).map((one) => commandWords(one)));
+  // zsh can run the bash script with bashcompinit.
+  terminal.out(shell === 'bash' ? script : `autoload -Uz bashcompinit && bashcompinit\n${script}`);
   return EXIT.done;
 }
 
 // --- internal ---
 
+const SHELLS = ['bash', 'zsh'];
+
 /** What a tab asks for. */
 type Names = 'ids' | 'proposals' | 'extensions';
 
-async function namesOf(what: Names, options: GlobalOptions, terminal: Terminal): Promise<readonly string[]> {
+async function namesOf(what: Names, options: Options, terminal: Terminal): Promise<readonly string[]> {
   if (what === 'extensions') return heldExtensions(findRoot(options, terminal)).map(({ name }) => name);
   const { registry } = await openRegistry(options, terminal, false);
-  try {
-    if (what === 'ids') return registry.snapshot().skills.map(({ id }) => id);
-    return (await registry.proposals.list()).map(({ id }) => id);
-  } finally {
-    await registry.close();
-  }
+  if (what === 'ids') return registry.snapshot().skills.map(({ id }) => id);
+  return (await registry.proposals.list()).map(({ id }) => id);
 }
 
 interface CommandWords {
@@ -78,15 +77,6 @@ function takenBy(command: Command, above: string): CommandWords['takes'] {
 }
 
 const flags = ({ options }: CommandWords): string => options.map(({ long }) => long ?? '').join(' ');
-
-const SCRIPTS: ReadonlyMap<string, (commands: readonly CommandWords[]) => string> = new Map<
-  Shell,
-  (commands: readonly CommandWords[]) => string
->([
-  ['bash', bashScript],
-  // zsh can run the bash script with bashcompinit.
-  ['zsh', (commands) => `autoload -Uz bashcompinit && bashcompinit\n${bashScript(commands)}`],
-]);
 
 /** `compgen -W` expands its words, command substitutions included: it must not get names that were read from a folder. */
 function bashScript(commands: readonly CommandWords[]): string {

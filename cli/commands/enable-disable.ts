@@ -1,42 +1,44 @@
 import { declaredTurn } from '../../kernel/host.ts';
-import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import {
-  actorOf,
-  type DecisionOptions,
-  EXIT,
-  type ExitStatus,
-  type GlobalOptions,
-  printJson,
-  type Terminal,
-} from '../terminal.ts';
+import { actorOf, type Options, type Terminal } from '../terminal.ts';
 
-export interface EnableOptions extends GlobalOptions, DecisionOptions {
+interface EnableOptions extends Options {
   readonly agent?: string;
 }
 
-/** `skill-registry enable|disable <id>`. With `--json`: `{ skill_id, agent: string | null, disabled, changed, file }`. */
-export async function setEnabled(
-  id: string,
-  isEnabled: boolean,
-  options: EnableOptions,
-  terminal: Terminal,
-): Promise<ExitStatus> {
+/** `skill-registry enable <id>`. With `--json`: as `disable`. */
+export async function enable(id: string, options: EnableOptions, terminal: Terminal): Promise<void> {
   const actor = actorOf(options, terminal);
   const { root, trusted, registry } = await openRegistry(options, terminal);
   const { agent } = options;
-  if (agent !== undefined && !isEnabled) {
+  const done = await registry.admin.setDisabled({ skill: id, agent }, false, actor);
+  // An entry of the config for an agent that no longer exists can be removed. Any other unknown agent is refused.
+  if (agent !== undefined && !done.changed) await declaredTurn(root, agent, trusted);
+  sayState(id, agent, false, done, terminal);
+}
+
+/** `skill-registry disable <id>`. With `--json`: `{ skill_id, agent: string | null, disabled, changed, file }`. */
+export async function disable(id: string, options: EnableOptions, terminal: Terminal): Promise<void> {
+  const actor = actorOf(options, terminal);
+  const { root, trusted, registry } = await openRegistry(options, terminal);
+  const { agent } = options;
+  if (agent !== undefined) {
     registry.admin.resources(id);
     await declaredTurn(root, agent, trusted);
   }
-  const { file, changed } = await registry.admin.setDisabled({ skill: id, agent }, !isEnabled, actor);
-  // An entry of the config for an agent that no longer exists can be removed. Any other unknown agent is refused.
-  if (agent !== undefined && isEnabled && !changed) await declaredTurn(root, agent, trusted);
-  await registry.close();
-  if (options.json) printJson(terminal, { skill_id: id, agent: agent ?? null, disabled: !isEnabled, changed, file });
-  const state = isEnabled ? 'enabled' : 'disabled';
-  const whom = agent === undefined ? 'every agent' : printable(agent);
-  const when = changed ? `: ${printable(file)}. What is running uses this after its next start.` : ' already';
-  terminal.err(`${printable(id)} is ${state} for ${whom}${when}\n`);
-  return EXIT.done;
+  sayState(id, agent, true, await registry.admin.setDisabled({ skill: id, agent }, true, actor), terminal);
+}
+
+// --- internal ---
+
+function sayState(
+  id: string,
+  agent: string | undefined,
+  disabled: boolean,
+  { file, changed }: { readonly file: string; readonly changed: boolean },
+  { print, say }: Terminal,
+): void {
+  print({ skill_id: id, agent: agent ?? null, disabled, changed, file });
+  const when = changed ? `: ${file}. What is running uses this after its next start.` : ' already';
+  say(`${id} is ${disabled ? 'disabled' : 'enabled'} for ${agent ?? 'every agent'}${when}`);
 }

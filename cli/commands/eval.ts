@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
-import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
+import { describeError, isCodedError } from 'skill-registry/kernel';
 import wrapAnsi from 'wrap-ansi';
 import {
   countsOf,
@@ -12,47 +12,37 @@ import {
 import type { EvaluationResult, SkillEvidence } from '../../extensions/skill_registry/host.ts';
 import { printable, toWireDeep } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import {
-  EXIT,
-  type ExitStatus,
-  type GlobalOptions,
-  printJson,
-  type Terminal,
-  widthOf,
-  withProgress,
-} from '../terminal.ts';
-
-export interface EvalOptions extends GlobalOptions {
-  readonly outputs?: string;
-}
+import { EXIT, type ExitStatus, invalidArgument, type Options, type Terminal, withProgress } from '../terminal.ts';
 
 /**
  * `skill-registry eval [<id>]`: runs what needs no model. Exit status 1 when a check failed, or a file of test cases is broken. With
- * `--json`: `{ totals, skills: [result], held }`.
+ * `--json`: `{ totals, skills: [result], held, claims }`.
  */
-export async function evaluate(id: string | undefined, options: EvalOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function evaluate(
+  id: string | undefined,
+  options: Options & { readonly outputs?: string },
+  terminal: Terminal,
+): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  try {
-    const before = id === undefined ? undefined : await registry.admin.evidence(id);
-    const running =
-      id === undefined ? evaluateAll(registry, options, terminal) : evaluateOne(registry, id, options, terminal);
-    const { results, held } = await withProgress('Evaluating', terminal, running);
-    const totals = sumOf(results);
-    const { claims = [] } = id === undefined ? {} : await registry.admin.evidence(id);
-    if (options.json) {
-      printJson(terminal, { totals: toWireDeep(totals), skills: results.map(toWireDeep), held, claims });
-    } else {
-      const text =
-        id === undefined ? textOfAll(results, held, terminal) : textOfOne(results, before, describeClaims(claims));
-      terminal.out(`${fitted(text, widthOf(terminal))}\n`);
-    }
-    const notKept = results.find((result) => result.notKept !== null)?.notKept;
-    if (notKept) terminal.err(`warning: the results are not kept: ${printable(notKept)}\n`);
-    const isBroken = results.some(({ problems }) => problems.length > 0);
-    return totals.failed > 0 || isBroken ? EXIT.problem : EXIT.done;
-  } finally {
-    await registry.close();
-  }
+  const { admin } = registry;
+  const before = id === undefined ? undefined : await admin.evidence(id);
+  const outputs = options.outputs === undefined ? undefined : resolve(terminal.cwd, options.outputs);
+  const running =
+    id === undefined
+      ? evaluateAll(registry, outputs)
+      : admin.evaluate(id, { outputs }).then((result): Evaluated => ({ results: [result], held: [] }));
+  const { results, held } = await withProgress('Evaluating', terminal, running);
+  const totals = sumOf(results);
+  const { claims = [] } = id === undefined ? {} : await admin.evidence(id);
+  terminal.print({ totals: toWireDeep(totals), skills: results.map(toWireDeep), held, claims }, () => {
+    const text =
+      id === undefined ? textOfAll(results, held, terminal) : textOfOne(results, before, describeClaims(claims));
+    return fitted(text, terminal.width);
+  });
+  const notKept = results.find((result) => result.notKept !== null)?.notKept;
+  if (notKept) terminal.say(`warning: the results are not kept: ${notKept}`);
+  const isBroken = results.some(({ problems }) => problems.length > 0);
+  return totals.failed > 0 || isBroken ? EXIT.problem : EXIT.done;
 }
 
 // --- internal ---
@@ -68,23 +58,8 @@ interface Evaluated {
   readonly held: readonly Held[];
 }
 
-async function evaluateOne(
-  { admin }: SkillRegistry,
-  id: string,
-  { outputs }: EvalOptions,
-  { cwd }: Terminal,
-): Promise<Evaluated> {
-  const result = await admin.evaluate(id, outputs === undefined ? {} : { outputs: resolve(cwd, outputs) });
-  return { results: [result], held: [] };
-}
-
-/** The outputs have a folder for each skill. */
-async function evaluateAll(
-  { admin, snapshot }: SkillRegistry,
-  { outputs }: EvalOptions,
-  { cwd }: Terminal,
-): Promise<Evaluated> {
-  const folder = outputs === undefined ? undefined : resolve(cwd, outputs);
+/** @param folder - Has a folder with outputs for each skill. */
+async function evaluateAll({ admin, snapshot }: SkillRegistry, folder: string | undefined): Promise<Evaluated> {
   const names = folder === undefined ? [] : foldersIn(folder);
   const results: EvaluationResult[] = [];
   const held: Held[] = [];
@@ -107,15 +82,12 @@ function foldersIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
   } catch (error) {
-    throw noOutputs(folder, error as NodeJS.ErrnoException);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const whyNot: Readonly<Record<string, string>> = { ENOENT: 'there is no such folder', ENOTDIR: 'it is a file' };
+    throw invalidArgument(
+      `No outputs can be read from ${folder}: ${whyNot[code] ?? describeError(error)}. Expected a folder with one folder for each skill, and in that one for each case, called as its id, with output.md or output.txt in it. Whoever runs the cases writes them; docs/evidence.md of the package shows how.`,
+    );
   }
-}
-
-function noOutputs(folder: string, error: NodeJS.ErrnoException): CodedError {
-  const whyNot: Readonly<Record<string, string>> = { ENOENT: 'there is no such folder', ENOTDIR: 'it is a file' };
-  const why = whyNot[error.code ?? ''] ?? describeError(error);
-  const message = `No outputs can be read from ${folder}: ${why}. Expected a folder with one folder for each skill, and in that one for each case, called as its id, with output.md or output.txt in it. Whoever runs the cases writes them; docs/evidence.md of the package shows how.`;
-  return new CodedError('INVALID_ARGUMENT', message, {}, error);
 }
 
 function sumOf(results: readonly EvaluationResult[]): EvaluationResult['totals'] {
@@ -133,7 +105,7 @@ function textOfAll(results: readonly EvaluationResult[], held: readonly Held[], 
   const without = results.length - listed.length;
   return [
     `${results.length} skill(s): ${countsOf(sumOf(results))}${without > 0 ? `; ${without} of them without test cases` : ''}`,
-    ...(listed.length > 0 ? [describeResults(listed, widthOf(terminal))] : []),
+    ...(listed.length > 0 ? [describeResults(listed, terminal.width)] : []),
     ...failed.map(describeResult),
     ...(held.length > 0
       ? [['Held, so nothing of them was run', ...held.map(({ reason }) => `  ${printable(reason)}`)].join('\n')]

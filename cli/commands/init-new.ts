@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkSkill } from 'skill-registry';
-import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { isCodedError } from 'skill-registry/kernel';
 import { ownerFile, startConfig } from '../../extensions/skill_registry/host.ts';
 import {
   assertDataInRoot,
@@ -19,44 +19,40 @@ import { findRoot, isRoot } from '../find-root.ts';
 import {
   actorOf,
   assertCanAsk,
-  type ConfirmedOptions,
   EXIT,
   type ExitStatus,
-  type GlobalOptions,
+  invalidArgument,
   isConfirmedOrYes,
-  printJson,
+  type Options,
   type Terminal,
 } from '../terminal.ts';
 
-export interface NewOptions extends GlobalOptions {
-  readonly description?: string;
-}
-
 /** `skill-registry new`, in the first folder of `--skills`, else in `skills/` of the root. An existing skill is never changed. */
-export function createSkill(id: string, options: NewOptions, terminal: Terminal): ExitStatus {
-  if (!/^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/.test(id)) {
-    const message = `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`;
-    throw new CodedError('INVALID_ARGUMENT', message);
-  }
+export function createSkill(
+  id: string,
+  options: Options & { readonly description?: string },
+  terminal: Terminal,
+): ExitStatus {
+  if (!/^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/.test(id))
+    throw invalidArgument(
+      `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`,
+    );
   const [given] = options.skills ?? [];
-  const folder = given === undefined ? join(findRoot(options, terminal), 'skills') : resolve(terminal.cwd, given);
+  const root = given === undefined ? findRoot(options, terminal) : undefined;
+  const folder = root === undefined ? resolve(terminal.cwd, given ?? '') : join(root, 'skills');
+  const isNoRoot = root !== undefined && options.root === undefined && !isRoot(root);
   const path = `${id}/SKILL.md`;
-  const isNoRoot = given === undefined && options.root === undefined && !isRoot(findRoot(options, terminal));
-  if (exists(folder, path)) {
-    throw new CodedError('INVALID_ARGUMENT', `${join(folder, path)} exists already. Edit it, or choose another id.`);
-  }
+  const file = join(folder, path);
+  if (exists(folder, path)) throw invalidArgument(`${file} exists already. Edit it, or choose another id.`);
   const template = readFileSync(join(packageRoot(), 'skills', 'skill-authoring', 'templates', 'SKILL.md'), 'utf8');
   writeContained(realOf(folder), path, fillIn(template, id, options.description));
   const { errors, warnings } = checkSkill(join(folder, id));
-  if (options.json)
-    printJson(terminal, { skill_id: id, file: join(folder, path), valid: errors.length === 0, errors, warnings });
-  else terminal.out(`${join(folder, path)}\n`);
-  for (const error of errors) terminal.err(`${printable(error)}\n`);
-  for (const warning of warnings) terminal.err(`${printable(warning)}\n`);
-  terminal.err(
-    `Replace each FILL; agents see the skill when none is left. Then: skill-registry validate ${join(folder, id)}\n`,
+  terminal.print({ skill_id: id, file, valid: errors.length === 0, errors, warnings }, () => file);
+  for (const line of [...errors, ...warnings]) terminal.say(line);
+  terminal.say(
+    `Replace each FILL; agents see the skill when none is left. Then: skill-registry validate ${join(folder, id)}`,
   );
-  if (isNoRoot) terminal.err('This folder is not a root yet: skill-registry init makes it one.\n');
+  if (isNoRoot) terminal.say('This folder is not a root yet: skill-registry init makes it one.');
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }
 
@@ -67,15 +63,17 @@ export function createSkill(id: string, options: NewOptions, terminal: Terminal)
  *
  * @throws INVALID_ARGUMENT when there is a config in a root that nobody has approved, or one that cannot be read; it stays as it is.
  */
-export async function init(options: GlobalOptions & ConfirmedOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function init(options: Options, terminal: Terminal): Promise<ExitStatus> {
+  const { print, say } = terminal;
   // Not the nearest root above: a folder in a root can become a root of its own.
   const root = findRoot({ ...options, root: options.root ?? '.' }, terminal);
-  if (options.skills) throw new CodedError('INVALID_ARGUMENT', TAKES_NO_SKILLS);
+  const file = ownerFile(root);
+  if (options.skills) throw invalidArgument(TAKES_NO_SKILLS);
   const trust = openTrust();
   const isApproved = isOwnCheckout(root) || trust.allows('root', root);
   if (isApproved && isConfigured(root)) {
-    terminal.err('This folder is a root already, and approved; nothing was changed.\n');
-    if (options.json) printJson(terminal, { root, file: ownerFile(root), presets: [], made: [], approved: true });
+    say('This folder is a root already, and approved; nothing was changed.');
+    print({ root, file, presets: [], made: [], approved: true });
     return EXIT.done;
   }
   assertNew(root, isApproved);
@@ -84,36 +82,25 @@ export async function init(options: GlobalOptions & ConfirmedOptions, terminal: 
   const { agents, text, write } = await startConfig(root);
   const hasSkills = lstatSync(join(root, 'skills'), { throwIfNoEntry: false }) !== undefined;
   const held = isApproved ? [] : heldOfRoot(root);
-  const found = agents.map(({ preset, folder }) => `${preset} (${folder})`).join(', ');
-  terminal.err(
-    printable(
-      [
-        `Agents found: ${found || 'none'}`,
-        ...describeConfig(ownerFile(root), text, options),
-        ...(hasSkills ? [] : [`${join(root, 'skills')}/ will be made, for skills of your own`]),
-        ...(isApproved ? [] : [`${root} will be approved: what is in it takes effect, now and later`]),
-        ...(held.length > 0
-          ? [`That is at present ${held.join('; ')}. It can run as you and do everything you may do.`]
-          : []),
-        '',
-      ].join('\n'),
-    ),
-  );
+  say(`Agents found: ${agents.map(({ preset, folder }) => `${preset} (${folder})`).join(', ') || 'none'}`);
+  for (const line of describeConfig(file, text, options)) say(line);
+  if (!hasSkills) say(`${join(root, 'skills')}/ will be made, for skills of your own`);
+  if (!isApproved) say(`${root} will be approved: what is in it takes effect, now and later`);
+  if (held.length > 0) say(`That is at present ${held.join('; ')}. It can run as you and do everything you may do.`);
   const isMeant = await isConfirmedOrYes('Write this?', options, terminal);
   if (isMeant) {
     assertNew(root, isApproved);
     if (!isApproved) trust.decide({ action: 'allow', kind: 'root', path: root, ...actorOf(options, terminal) });
     if (!hasSkills) mkdirSync(join(root, 'skills'));
     write();
-    terminal.err(
-      'Next: skill-registry new <id> starts a skill, skill-registry list shows all, skill-registry start opens the prompt\n',
+    say(
+      'Next: skill-registry new <id> starts a skill, skill-registry list shows all, skill-registry start opens the prompt',
     );
   }
   const made = isMeant ? [...(hasSkills ? [] : ['skills']), 'data/skill_registry/config.yaml'] : [];
   const presets = agents.map(({ preset }) => preset);
-  if (options.json)
-    printJson(terminal, { root, file: ownerFile(root), presets, made, approved: isApproved || isMeant });
-  else if (isMeant) terminal.out(`${printable(ownerFile(root))}\n`);
+  print({ root, file, presets, made, approved: isApproved || isMeant });
+  if (isMeant && !options.json) terminal.out(`${printable(file)}\n`);
   return isMeant ? EXIT.done : EXIT.problem;
 }
 
@@ -127,7 +114,7 @@ function isConfigured(root: string): boolean {
 }
 
 /** The whole of it is for a person who is asked. */
-function describeConfig(file: string, text: string, { yes }: ConfirmedOptions): readonly string[] {
+function describeConfig(file: string, text: string, { yes }: Options): readonly string[] {
   const keys = [...text.matchAll(/^(\w+):/gm)].map(([, key]) => key);
   if (yes) return [`${file} will set ${keys.join(', ')}`];
   const lines = text.trimEnd().split('\n');
@@ -146,7 +133,7 @@ function assertNew(root: string, isApproved: boolean): void {
   const advice = broken?.message ?? 'Edit it, or move it away first.';
   const held = isApproved ? undefined : unapprovedRootProblem(root, heldOfRoot(root));
   const message = `${file} is there already, and ${content}; nothing was changed. ${advice}`;
-  throw new CodedError('INVALID_ARGUMENT', [message, ...(held ? [held.message] : [])].join(' '));
+  throw invalidArgument([message, ...(held ? [held.message] : [])].join(' '));
 }
 
 function fillIn(template: string, id: string, description: string | undefined): string {

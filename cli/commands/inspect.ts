@@ -4,10 +4,9 @@ import { type Finding, inspectFolder, inspectionRules } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import type { FindingLevel, Inspection } from '../../extensions/skill_registry/host.ts';
 import { forTerminal, printable, toWire } from '../../lib/text/index.ts';
-import { type FindingFormat, formatFindings } from '../finding-formats.ts';
+import { type FindingFormat, type FormattedFinding, formatFindings } from '../finding-formats.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
-import type { FormattedFinding } from '../sarif.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../terminal.ts';
+import { EXIT, type ExitStatus, type Options, type Terminal, withProgress } from '../terminal.ts';
 
 /**
  * `skill-registry inspect <what...>`: skill folders, a SKILL.md, or ids of the catalog. Exit status 1 when one of them is judged
@@ -15,20 +14,16 @@ import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, wi
  */
 export async function inspect(
   typed: readonly string[],
-  options: GlobalOptions & { readonly format?: FindingFormat },
+  options: Options & { readonly format?: FindingFormat },
   terminal: Terminal,
 ): Promise<ExitStatus> {
   let opened: OpenRegistry | undefined;
   const results: Inspected[] = [];
-  try {
-    for (const what of typed) {
-      const folder = folderOf(what, terminal);
-      if (folder === undefined) opened ??= await openRegistry(options, terminal);
-      const inspecting = folder === undefined ? inspectId(opened as OpenRegistry, what) : inspectPath(what, folder);
-      results.push(await withProgress(`Inspecting ${printable(what)}`, terminal, inspecting));
-    }
-  } finally {
-    await opened?.registry.close();
+  for (const what of typed) {
+    const folder = folderOf(what, terminal);
+    if (folder === undefined) opened ??= await openRegistry(options, terminal);
+    const inspecting = folder === undefined ? inspectId(opened as OpenRegistry, what) : inspectPath(what, folder);
+    results.push(await withProgress(`Inspecting ${printable(what)}`, terminal, inspecting));
   }
   if (options.format) {
     const found = results.map(({ what, folder, findings }) => ({
@@ -37,9 +32,11 @@ export async function inspect(
       findings: findings.map(formatted),
     }));
     terminal.out(formatFindings(found, options.format, terminal.cwd, await inspectionRules()));
-  } else if (options.json) {
-    printJson(terminal, { results: results.map(({ folder: _, ...result }) => toWire(result)) });
-  } else terminal.out(`${forTerminal(printable(results.map(reportOf).join('\n\n')), terminal, terminal.terminal)}\n`);
+  } else {
+    terminal.print({ results: results.map(({ folder: _, ...result }) => toWire(result)) }, () =>
+      forTerminal(printable(results.map(reportOf).join('\n\n')), terminal, terminal.terminal),
+    );
+  }
   return results.some(({ verdict }) => verdict === 'block') ? EXIT.problem : EXIT.done;
 }
 

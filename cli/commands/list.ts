@@ -7,14 +7,9 @@ import {
   workflowOption,
 } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
-import { estimateTokens, formatTable, printable } from '../../lib/text/index.ts';
+import { estimateTokens, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
-
-export interface ListFlags {
-  readonly all?: boolean;
-  readonly workflow?: string;
-}
+import { EXIT, type ExitStatus, listed as namesOf, type Options, type Terminal } from '../terminal.ts';
 
 /** Counting loads the tokenizer and reads every body. With more uncounted skills than this, tokens in the table are only estimated. */
 const COUNT_UP_TO = 200;
@@ -23,48 +18,45 @@ const MANY = 60;
 const FIRST = 20;
 
 /** `skill-registry list` */
-export async function list(options: GlobalOptions & ListFlags, terminal: Terminal): Promise<ExitStatus> {
+export async function list(
+  options: Options & { readonly all?: boolean; readonly workflow?: string },
+  terminal: Terminal,
+): Promise<ExitStatus> {
   const opened = await openRegistry(options, terminal);
   const { registry, problems } = opened;
   const state = await workflowOption(registry.snapshot(), options.workflow);
   const skills = state.workflowState ? registry.visible(state) : registry.snapshot().skills;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();
-  const listed = options.all
+  const rows = options.all
     ? await seenRows(opened, counts, state)
     : skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
   const audience = state.workflowState ? 'model' : 'person';
   const { total, provisional, pending, message } = registry.list({ limit: 1, audience }, { ...state, preview: true });
-  const errors = found.filter((problem) => problem.severity === 'error').length;
-  const totals = totalsOf(listed, found.length, registry.snapshot());
-  const isShort = terminal.terminal && !options.json && !options.all && listed.length > MANY;
+  const notYet = provisional ? { provisional, pending, message } : {};
+  const totals = totalsOf(rows, found.length, registry.snapshot());
+  const isShort = terminal.terminal && !options.json && !options.all && rows.length > MANY;
+  const print = (table: Table, most?: number): void => {
+    const [header, cells] = withoutOneSource(table, terminal);
+    terminal.out(`${terminal.table(header, cells.slice(0, most))}\n`);
+  };
   if (isShort) terminal.err(`${totals}\n\n`);
-  if (options.json) {
-    const notYet = provisional ? { provisional, pending, message } : {};
-    printJson(terminal, {
-      skills: listed,
-      total: options.all ? listed.length : total,
-      ...notYet,
-      problems: found,
-    });
-  } else if (isShort) terminal.out(`${formatTable(...sourceTable(skills), widthOf(terminal))}\n`);
-  else if (listed.length > 0) {
-    const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(skills, counts);
-    terminal.out(`${formatTable(...withoutOneSource(table, terminal), widthOf(terminal))}\n`);
-  }
+  if (options.json)
+    terminal.print({ skills: rows, total: options.all ? rows.length : total, ...notYet, problems: found });
+  else if (isShort) terminal.out(`${terminal.table(...sourceTable(skills))}\n`);
+  else if (rows.length > 0) print(options.all ? seenTable(rows as readonly SeenRow[]) : tokenTable(skills, counts));
   const proposals = await registry.admin.waitingProposals();
   const waiting = proposals > 0 ? `${proposals} proposal(s) wait for a decision: skill-registry proposals list\n` : '';
   const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}${waiting}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
-    const table = withoutOneSource(tokenTable(skills, counts), terminal);
-    terminal.out(`\n${formatTable(table[0], table[1].slice(0, FIRST), widthOf(terminal))}\n`);
-    terminal.err(`${listed.length - FIRST} more: ${HOW_TO_SEE_MORE}\n`);
-  } else terminal.err(`${totals}\n`);
+    terminal.out('\n');
+    print(tokenTable(skills, counts), FIRST);
+    terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
+  } else terminal.say(totals);
   // Of all skills, the totals count them.
-  if (message && audience === 'model') terminal.err(`${message}\n`);
-  await registry.close();
-  return errors > 0 ? EXIT.problem : EXIT.done;
+  if (message && audience === 'model') terminal.say(message);
+  return found.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 
 /** A skill as `list --json` and `search --json` have it. */
@@ -98,9 +90,11 @@ function brokenText(skills: readonly Skill[], problems: readonly Problem[]): str
   const files = new Set(problems.filter(({ code }) => code.startsWith('FRONTMATTER_')).map(({ file }) => file));
   const broken = skills.filter(({ file }) => files.has(file));
   if (broken.length === 0) return '';
-  const names = broken.slice(0, MAX_NAMED).map(({ id }) => id);
-  const more = broken.length > MAX_NAMED ? ` and ${broken.length - MAX_NAMED} more` : '';
-  return `${printable(`The frontmatter has errors in ${names.join(', ')}${more}: see skill-registry doctor`)}\n`;
+  const names = namesOf(
+    broken.map(({ id }) => id),
+    MAX_NAMED,
+  );
+  return `${printable(`The frontmatter has errors in ${names}: see skill-registry doctor`)}\n`;
 }
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];
@@ -112,18 +106,13 @@ export function withoutOneSource([header, rows]: Table, { terminal }: Terminal):
   return [header.filter((_, column) => column !== at), rows.map((row) => row.filter((_, column) => column !== at))];
 }
 
-export interface SkillRow {
+// --- internal ---
+
+interface SkillRow extends Pick<Skill, 'name' | 'description' | 'tags' | 'source' | 'file'> {
   readonly skill_id: string;
   readonly qualified_id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  readonly source: string;
-  readonly file: string;
   readonly tokens: TokenCounts;
 }
-
-// --- internal ---
 
 const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
 
@@ -153,7 +142,7 @@ const HOW_TO_SEE_MORE =
 
 function totalsOf(rows: readonly SkillRow[], problems: number, snapshot: Snapshot): string {
   const problemCount = problems > 0 ? `; ${problems} problem(s), see skill-registry doctor` : '';
-  const reasons = rows.flatMap(({ qualified_id }) => heldBecauseOf(snapshot, qualified_id) ?? []);
+  const reasons = rows.flatMap(({ qualified_id: id }) => snapshot.byQualifiedId.get(id)?.heldBecause ?? []);
   const waiting = reasons.filter((reason) => reason === NOT_INSPECTED).length;
   const held = reasons.length > waiting ? `, ${reasons.length - waiting} held` : '';
   const inspecting = waiting > 0 ? `, ${waiting} not inspected yet (skill-registry doctor inspects them)` : '';
@@ -199,10 +188,6 @@ function reasons(kept: readonly Required<AgentView>[]): string {
 
 function nameOf(agent: string | null): string {
   return agent ?? '(any other)';
-}
-
-function heldBecauseOf({ byQualifiedId }: Snapshot, qualifiedId: string): string | undefined {
-  return byQualifiedId.get(qualifiedId)?.heldBecause;
 }
 
 /** The most skills that are named when no agent sees them; `list --all` and `doctor` name all. */

@@ -1,15 +1,14 @@
 import { Writable } from 'node:stream';
-import { CodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { SkillMcpDoor } from 'skill-registry/mcp';
 import { workflowOption } from '../../extensions/skill_registry/host.ts';
 import { createSecrets, declaredTurn } from '../../kernel/host.ts';
-import { printable } from '../../lib/text/index.ts';
 import { aborted } from '../../lib/waiting/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
+import { EXIT, type ExitStatus, invalidArgument, type Options, sayProblem, type Terminal } from '../terminal.ts';
 
-export interface McpOptions extends GlobalOptions {
+interface McpOptions extends Options {
   readonly http?: number;
   readonly host?: string;
   readonly allowHost?: readonly string[];
@@ -19,39 +18,37 @@ export interface McpOptions extends GlobalOptions {
 
 /** `skill-registry mcp`: runs until the client closes the connection (stdio), or the process gets a signal. */
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
-  if (options.http === undefined && (options.allowHost || options.host !== undefined))
-    throw new CodedError('INVALID_ARGUMENT', '--host and --allow-host are for HTTP: give --http <port>, too.');
-  const printLine = (text: string): void => terminal.err(`${printable(text)}\n`);
-  const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
+  const { http, host, allowHost, agent } = options;
+  if (http === undefined && (allowHost || host !== undefined))
+    throw invalidArgument('--host and --allow-host are for HTTP: give --http <port>, too.');
+  const standardOutput = http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
   const { root, trusted, registry, problems } = await openRegistry(options, terminal);
-  const printedCodes = new Set(['ROOT_NOT_APPROVED', 'SKILL_NOT_INSPECTED']);
-  const important = problems().filter(({ severity, code }) => severity === 'error' || printedCodes.has(code));
-  for (const { severity, file, message } of important) {
-    printLine(`${severity}: ${file}: ${message}`);
-  }
+  for (const problem of problems())
+    if (problem.severity === 'error' || SAID.has(problem.code)) sayProblem(terminal, problem);
   const turn: TurnContext = {
     channelId: 'mcp',
-    ...(options.agent ? await declaredTurn(root, options.agent, trusted) : {}),
+    ...(agent ? await declaredTurn(root, agent, trusted) : {}),
     ...(await workflowOption(registry.snapshot(), options.workflow)),
   };
   let unpublished = 0;
-  const door = createSkillMcpDoor(registry, {
-    turn,
-    onProblem: ({ code, severity, file, message }: Problem) => {
-      const over = code === 'SKILL_NOT_PUBLISHED' ? ++unpublished - MOST_UNPUBLISHED : 0;
-      if (over <= 0) printLine(`${severity}: ${file}: ${message}`);
-      else if (over === 1) printLine(MORE_UNPUBLISHED);
-    },
-  });
-  const watching = registry.watch(stop).catch((error: unknown) => printLine(`error: ${String(error)}`));
+  const onProblem = (problem: Problem): void => {
+    const over = problem.code === 'SKILL_NOT_PUBLISHED' ? ++unpublished - MOST_UNPUBLISHED : 0;
+    if (over <= 0) sayProblem(terminal, problem);
+    else if (over === 1) terminal.say(MORE_UNPUBLISHED);
+  };
+  const door = createSkillMcpDoor(registry, { turn, onProblem });
+  const sayError = (error: unknown): void => terminal.say(`error: ${String(error)}`);
+  const watching = registry.watch(stop).catch(sayError);
   try {
     if (standardOutput && process.stdin.isTTY)
-      printLine('Serving MCP on standard input and output, for an MCP host that starts this command. Ctrl+C ends it.');
-    const onError = ({ message }: Error): void => printLine(`error: ${message}`);
+      terminal.say(
+        'Serving MCP on standard input and output, for an MCP host that starts this command. Ctrl+C ends it.',
+      );
     if (standardOutput) {
       const { serveStreams } = await import('../../extensions/skill_mcp/stdio.ts');
+      const onError = ({ message }: Error): void => sayError(message);
       await serveStreams(door, stop, { input: process.stdin, output: standardOutput, onError });
     } else await listen(door, createSecrets(root, terminal.environment, trusted)(TOKEN_NAME), options, terminal, stop);
   } finally {
@@ -59,12 +56,13 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
     await registry.close();
     await watching;
   }
-  // Timers or connections that a source has left open must not keep the process running.
-  setTimeout(() => process.exit(EXIT.done), 200).unref();
-  return EXIT.done;
+  return exitSoon(EXIT.done);
 }
 
 // --- internal ---
+
+/** Warnings that are said when it starts, beside all errors. */
+const SAID: ReadonlySet<string> = new Set(['ROOT_NOT_APPROVED', 'SKILL_NOT_INSPECTED']);
 
 /** So many skills that are not published are named: hosts keep what stands on standard error. */
 const MOST_UNPUBLISHED = 5;
@@ -85,9 +83,8 @@ async function listen(
     token,
     allowedHosts: options.allowHost ?? [],
   });
-  if (options.json) printJson(terminal, { url: serving.url });
-  else terminal.out(`${serving.url}\n`);
-  if (terminal.terminal) terminal.err('MCP clients connect to this address. Ctrl+C ends it.\n');
+  terminal.print({ url: serving.url }, () => serving.url);
+  if (terminal.terminal) terminal.say('MCP clients connect to this address. Ctrl+C ends it.');
   await aborted(stop);
   await serving.close();
 }

@@ -1,19 +1,10 @@
 import type { Snapshot } from 'skill-registry';
-import { CodedError } from 'skill-registry/kernel';
-import { didYouMean, formatTable, printable } from '../../lib/text/index.ts';
+import { didYouMean } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import {
-  EXIT,
-  type ExitStatus,
-  type GlobalOptions,
-  printJson,
-  type Terminal,
-  widthOf,
-  withProgress,
-} from '../terminal.ts';
+import { invalidArgument, nearestText, type Options, type Terminal, withProgress } from '../terminal.ts';
 import { skillRowOf, unseenSkillsText, withoutOneSource } from './list.ts';
 
-export interface SearchFlags {
+interface SearchOptions extends Options {
   readonly limit?: number;
   readonly tag?: string;
   readonly source?: string;
@@ -21,26 +12,26 @@ export interface SearchFlags {
 }
 
 /** `skill-registry search <query>`: what a person may see, hidden skills included. */
-export async function search(
-  query: string,
-  options: GlobalOptions & SearchFlags,
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function search(query: string, options: SearchOptions, terminal: Terminal): Promise<void> {
   const { registry, problems } = await openRegistry(options, terminal);
+  const isByMeaning = registry.config.embeddings.base_url !== '';
   if (options.embed) {
-    if (registry.config.embeddings.base_url === '') throw notConfigured();
+    if (!isByMeaning) throw invalidArgument(NO_ENDPOINT);
     await withProgress('Embedding skills', terminal, registry.admin.embedSkills());
   }
   await withProgress('Indexing skills, once', terminal, registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   if (source !== undefined) assertSource(source, registry.snapshot());
-  const { skills, total, provisional, pending, nearest, message } = registry.list({
-    query,
-    limit,
-    why: true,
+  const among = {
     audience: 'person',
     ...(tag === undefined ? {} : { tag }),
     ...(source === undefined ? {} : { source }),
+  } as const;
+  const { skills, total, provisional, pending, nearest, message } = registry.list({
+    ...among,
+    query,
+    limit,
+    why: true,
   });
   const { byId } = registry.snapshot();
   if (options.json) {
@@ -49,7 +40,7 @@ export async function search(
       const skill = byId.get(skillId);
       return skill ? [{ ...skillRowOf(skill, counts.get(skillId)), score, why }] : [];
     });
-    printJson(terminal, {
+    terminal.print({
       skills: rows,
       total,
       ...(provisional ? { provisional, pending } : {}),
@@ -65,30 +56,26 @@ export async function search(
       why ? `${why.field}: ${why.snippet}` : '',
     ]);
     const table = withoutOneSource([['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells], terminal);
-    terminal.out(`${formatTable(...table, widthOf(terminal))}\n`);
+    terminal.out(`${terminal.table(...table)}\n`);
   }
   terminal.err(unseenSkillsText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
-  const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
-  const turnOn = message?.includes('by meaning is off') ? ` ${TURN_ON}` : '';
-  if (message) terminal.err(`${message}${nearestIds}${turnOn}\n`);
-  if (skills.length > 0)
-    terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
-  // Only problems that affect this answer; `list` and `doctor` report the others.
-  for (const { severity, code, message } of problems()) {
-    if (code.startsWith('EMBEDDINGS_')) terminal.err(`${severity}: ${printable(message)}\n`);
+  if (message) {
+    // Where no skill has the tag or source, other words or their meaning would find nothing either.
+    const couldFit = total === 0 && registry.list({ ...among, limit: 1 }, { preview: true }).total > 0;
+    terminal.say(`${message}${nearestText(nearest ?? [])}${couldFit && !isByMeaning ? ` ${TURN_ON}` : ''}`);
   }
-  await registry.close();
-  return EXIT.done;
+  if (skills.length > 0)
+    terminal.say(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}`);
+  // Only problems that affect this answer; `list` and `doctor` report the others.
+  for (const { severity, code, message } of problems())
+    if (code.startsWith('EMBEDDINGS_')) terminal.say(`${severity}: ${message}`);
 }
 
 // --- internal ---
 
 const TURN_ON = 'Search by meaning needs embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
-
-function notConfigured(): CodedError<'INVALID_ARGUMENT'> {
-  const remedy = 'Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
-  return new CodedError('INVALID_ARGUMENT', `--embed needs an embeddings endpoint. ${remedy}`);
-}
+const NO_ENDPOINT =
+  '--embed needs an embeddings endpoint. Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
 
 /** @throws INVALID_ARGUMENT: an unknown source would look as if no skill fits. */
 function assertSource(wanted: string, { sources, byQualifiedId }: Snapshot): void {
@@ -96,6 +83,7 @@ function assertSource(wanted: string, { sources, byQualifiedId }: Snapshot): voi
     ...new Set([...sources.map(({ id }) => id), ...[...byQualifiedId.values()].map(({ source }) => source)]),
   ];
   if (known.includes(wanted)) return;
-  const message = `There is no source ${JSON.stringify(wanted)}.${didYouMean(wanted, known)} Sources: ${known.join(', ') || 'none'}.`;
-  throw new CodedError('INVALID_ARGUMENT', message);
+  throw invalidArgument(
+    `There is no source ${JSON.stringify(wanted)}.${didYouMean(wanted, known)} Sources: ${known.join(', ') || 'none'}.`,
+  );
 }

@@ -1,11 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Skill, SkillContent, Snapshot } from 'skill-registry';
-import { CodedError } from 'skill-registry/kernel';
-import { hasColour, printable, showName, toWire } from '../../lib/text/index.ts';
+import type { Skill, SkillContent } from 'skill-registry';
+import { hasColour, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
-export interface ShowFlags {
+interface ShowOptions extends Options {
   readonly resource?: string;
   /** Below references/. */
   readonly reference?: string;
@@ -16,47 +15,44 @@ export interface ShowFlags {
 }
 
 /** `skill-registry show <id>` */
-export async function show(id: string, flags: GlobalOptions & ShowFlags, terminal: Terminal): Promise<ExitStatus> {
-  const options = { ...flags, ...fileOf(flags) };
+export async function show(id: string, options: ShowOptions, terminal: Terminal): Promise<void> {
+  const path = pathOf(options);
   const { registry } = await openRegistry(options, terminal);
   if (options.revision !== undefined) {
-    const bytes = await registry.history.read(id, options.revision, options.resource);
+    const bytes = await registry.history.read(id, options.revision, path);
     const text = Buffer.from(bytes).toString('utf8');
-    if (options.json)
-      printJson(terminal, { skill_id: id, revision: options.revision, content: text, size: bytes.length });
-    else if (terminal.terminal) printText(text, terminal);
+    if (options.json) terminal.print({ skill_id: id, revision: options.revision, content: text, size: bytes.length });
+    else if (terminal.terminal) writeWhole(text, terminal);
     else terminal.out(bytes);
-    return EXIT.done;
+    return;
   }
-  if (options.resource !== undefined) {
-    const resource = await registry.readResource(id, options.resource);
-    if (options.json) printJson(terminal, toWire(resource));
-    else if (resource.encoding === 'utf-8') printText(resource.content, terminal);
+  if (path !== undefined) {
+    const resource = await registry.readResource(id, path);
+    if (options.json) terminal.print(toWire(resource));
+    else if (resource.encoding === 'utf-8') writeWhole(resource.content, terminal);
     else if (!terminal.terminal) terminal.out(Buffer.from(resource.content, 'base64'));
-    else terminal.err(`${resource.path} is binary (${resource.size} bytes); send it to a file: > name\n`);
+    else terminal.say(`${resource.path} is binary (${resource.size} bytes); send it to a file: > name`);
     sayHeld(resource, terminal);
-    return EXIT.done;
+    return;
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
-  const listed = skillOf(registry.snapshot(), id);
+  const { byId, byQualifiedId } = registry.snapshot();
+  const listed = byId.get(id) ?? byQualifiedId.get(id);
   if (options.json) {
-    printJson(terminal, { ...toWire(skill), ...(listed ? fieldsOf(listed, skill) : {}) });
-    return EXIT.done;
+    terminal.print({ ...toWire(skill), ...(listed ? fieldsOf(listed, skill) : {}) });
+    return;
   }
-  if (terminal.terminal && !options.raw) await printMarkdown(skill.content, terminal);
-  else printText(skill.content, terminal);
-  const files = skill.resources.map(({ path, size }) => `\n  ${showName(path)} (${size} bytes)`).join('');
+  if (terminal.terminal && !options.raw) await writeMarkdown(skill.content, terminal);
+  else writeWhole(skill.content, terminal);
+  terminal.say(['', skill.message, ...(skill.hint ? [skill.hint] : [])].join('\n'));
+  if (skill.resources.length > 0) terminal.say('Files:');
+  for (const { path: file, size } of skill.resources) terminal.say(`  ${showName(file)} (${size} bytes)`);
   const leftOut = skill.resourcesLeftOut ?? 0;
-  const kept =
-    leftOut > 0 ? `\n${leftOut} more file(s) or folder(s) are never handed out: .env, .git, keys, data/` : '';
-  terminal.err(
-    `\n${printable(skill.message)}${skill.hint ? `\n${printable(skill.hint)}` : ''}${files ? `\nFiles:${files}` : ''}${kept}\n`,
-  );
+  if (leftOut > 0) terminal.say(`${leftOut} more file(s) or folder(s) are never handed out: .env, .git, keys, data/`);
   sayHeld(skill, terminal);
   if (listed?.disabledFor === 'everyone')
-    terminal.err(`Disabled, no agent is given it; to enable it: skill-registry enable ${printable(id)}\n`);
-  if (listed?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(listed.hiddenBecause)}\n`);
-  return EXIT.done;
+    terminal.say(`Disabled, no agent is given it; to enable it: skill-registry enable ${id}`);
+  if (listed?.hiddenBecause) terminal.say(`Models do not see it here: ${listed.hiddenBecause}`);
 }
 
 // --- internal ---
@@ -65,20 +61,14 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
 const MAX_RENDERED = 128 * 1024;
 
 /** The path of the requested file. @throws INVALID_ARGUMENT when more than one is given. */
-function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 'resource'> {
+function pathOf({ resource, reference, script }: ShowOptions): string | undefined {
   const given = [
     resource,
     reference === undefined ? undefined : `references/${reference}`,
     script === undefined ? undefined : `scripts/${script}`,
   ].filter((path) => path !== undefined);
-  const [path] = given;
-  if (given.length > 1) throw new CodedError('INVALID_ARGUMENT', 'Give one of --resource, --reference and --script.');
-  return path === undefined ? {} : { resource: path };
-}
-
-/** The skill that `read` finds for this id. */
-function skillOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
-  return byId.get(id) ?? byQualifiedId.get(id);
+  if (given.length > 1) throw invalidArgument('Give one of --resource, --reference and --script.');
+  return given[0];
 }
 
 /** Fields of a skill that `read` does not give; null when the author has not set one. */
@@ -100,26 +90,20 @@ function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readon
 }
 
 /** Of exactly the bytes that were shown. */
-function sayHeld({ skillId, heldBecause }: Pick<SkillContent, 'skillId' | 'heldBecause'>, terminal: Terminal): void {
-  if (heldBecause === undefined) return;
-  const id = printable(skillId);
-  terminal.err(`Held, no agent is given it: ${printable(heldBecause)}; see skill-registry trust show ${id}\n`);
+function sayHeld({ skillId, heldBecause }: Pick<SkillContent, 'skillId' | 'heldBecause'>, { say }: Terminal): void {
+  if (heldBecause !== undefined)
+    say(`Held, no agent is given it: ${heldBecause}; see skill-registry trust show ${skillId}`);
 }
 
 /** A text that is too long, or takes too long, is shown as it is. */
-async function printMarkdown(text: string, terminal: Terminal): Promise<void> {
+async function writeMarkdown(text: string, terminal: Terminal): Promise<void> {
   const { renderMarkdown } = await import('../../lib/terminal/index.ts');
   const width = Math.min(terminal.columns ?? 80, 100);
   const rendered = text.length <= MAX_RENDERED ? await renderMarkdown(text, width) : undefined;
-  if (rendered === undefined) {
-    printText(text, terminal);
-    return;
-  }
-  terminal.out(`${hasColour(terminal.environment) ? rendered : stripVTControlCharacters(rendered)}\n`);
+  if (rendered === undefined) writeWhole(text, terminal);
+  else terminal.out(`${hasColour(terminal.environment) ? rendered : stripVTControlCharacters(rendered)}\n`);
 }
 
-/** Control characters are only escaped when the output is a terminal. */
-function printText(text: string, terminal: Terminal): void {
-  const shown = terminal.terminal ? printable(text) : text;
-  terminal.out(shown.endsWith('\n') ? shown : `${shown}\n`);
+function writeWhole(text: string, { write }: Terminal): void {
+  write(text.endsWith('\n') ? text : `${text}\n`);
 }

@@ -6,24 +6,23 @@ import type { SkillTrust, TrustDecision, UsedSource } from '../../extensions/ski
 import { decidable, decisionAbout, sourceNamed } from '../../extensions/skill_registry/host.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
-import { formatTable, forTerminal, nearestIds, printable, toWire } from '../../lib/text/index.ts';
-import { type Decision, describeSubject, openTrust, type Trust } from '../../lib/trust/index.ts';
+import { forTerminal, nearestIds, printable, toWire } from '../../lib/text/index.ts';
+import { type Decision, describeSubject, openTrust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
 import { describeTrust } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
-  type DecisionOptions,
   EXIT,
   type ExitStatus,
-  type GlobalOptions,
+  invalidArgument,
   isConfirmed,
-  printJson,
+  nearestText,
+  type Options,
   type Terminal,
-  widthOf,
 } from '../terminal.ts';
 
-export interface TrustOptions extends GlobalOptions, DecisionOptions {
+interface TrustOptions extends Options {
   readonly digest?: string;
 }
 
@@ -31,7 +30,8 @@ export interface TrustOptions extends GlobalOptions, DecisionOptions {
  * `skill-registry trust list`. With `--json`: `{ file, trouble: string | null, decisions: [Decision], held: { root: [string], skills: [{
  * skill_id, qualified_id, held_because, file }] }, sources: [UsedSource] }`; `root`: what has no effect because nobody has approved the root.
  */
-export async function listTrust(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function listTrust(options: Options, terminal: Terminal): Promise<ExitStatus> {
+  const { say } = terminal;
   const trust = openTrust();
   const [decisions, reason] = [trust.decisions(), trust.trouble()];
   const { registry, problems } = await openRegistry(options, terminal);
@@ -41,82 +41,64 @@ export async function listTrust(options: GlobalOptions, terminal: Terminal): Pro
   const ofRoot = problems().find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
   const root = Array.isArray(ofRoot) ? ofRoot.map(String) : [];
   const sources = await registry.origin.sources();
-  await registry.close();
-  if (options.json)
-    printJson(terminal, {
-      ...{ file: trust.file, trouble: reason ?? null, decisions, held: { root, skills } },
+  const rows = decisions.map((one) => [
+    one.action,
+    describeSubject(one),
+    minuteOf(one.at),
+    one.by,
+    one.path,
+    one.reason ?? '',
+  ]);
+  terminal.print(
+    {
+      file: trust.file,
+      trouble: reason ?? null,
+      decisions,
+      held: { root, skills },
       sources: sources.map((source) => toWire({ ...source, decision: source.decision ?? null })),
-    });
-  else if (decisions.length > 0) {
-    const rows = decisions.map((one) => [
-      one.action,
-      describeSubject(one),
-      one.at.slice(0, 16).replace('T', ' '),
-      one.by,
-      one.path,
-      one.reason ?? '',
-    ]);
-    terminal.out(`${formatTable(['DECISION', 'WHAT', 'WHEN', 'WHO', 'WHERE', 'WHY'], rows, widthOf(terminal))}\n`);
-  }
-  terminal.err(`${decisions.length} decision(s) in ${printable(trust.file)}\n`);
-  for (const what of root) terminal.err(`Without effect until its root is allowed: ${printable(what)}\n`);
-  for (const source of sources) if (!source.decision) terminal.err(`${describeSource(source)}\n`);
-  for (const { qualified_id, held_because } of skills)
-    terminal.err(`Held: ${printable(qualified_id)}: ${printable(held_because)}\n`);
+    },
+    () => terminal.table(['DECISION', 'WHAT', 'WHEN', 'WHO', 'WHERE', 'WHY'], rows),
+  );
+  say(`${decisions.length} decision(s) in ${trust.file}`);
+  for (const what of root) say(`Without effect until its root is allowed: ${what}`);
+  for (const source of sources) if (!source.decision) say(describeSource(source));
+  for (const { qualified_id, held_because } of skills) say(`Held: ${qualified_id}: ${held_because}`);
   if (reason === undefined) return EXIT.done;
-  terminal.err(`This file is ignored, so nothing is approved: ${reason}\n`);
+  say(`This file is ignored, so nothing is approved: ${reason}`);
   return EXIT.problem;
 }
 
 /** `skill-registry trust show <id or source>`. With `--json`: the `SkillTrust`, or the `UsedSource`. */
-export async function showTrust(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function showTrust(id: string, options: Options, terminal: Terminal): Promise<void> {
   const named = await sourceOf(id, terminal);
+  const source = named ?? id;
   const { registry } = await openRegistry(options, terminal);
-  const used = (await registry.origin.sources()).find(({ source }) => source === (named ?? id));
+  const used = (await registry.origin.sources()).find((one) => one.source === source);
   if (named !== undefined || used) {
-    await registry.close();
-    const source = named ?? id;
     const shown = used ?? { source, skills: [], inConfig: [], decision: decisionAbout(source) };
-    if (options.json) printJson(terminal, toWire({ ...shown, decision: shown.decision ?? null }));
-    else terminal.out(`${describeSource(shown)}\n`);
-    return EXIT.done;
+    terminal.print(toWire({ ...shown, decision: shown.decision ?? null }), () => printable(describeSource(shown)));
+    return;
   }
   const found = await registry.admin.trustOf(id);
-  await registry.close();
-  if (options.json) printJson(terminal, toWire(found));
-  else terminal.out(`${forTerminal(describeTrust(found), terminal, terminal.terminal)}\n`);
-  return EXIT.done;
+  terminal.print(toWire(found), () => forTerminal(describeTrust(found), terminal, terminal.terminal));
 }
 
 /** `skill-registry trust allow|revoke [root, id or source]` */
-export async function decideTrust(
-  action: Decision['action'],
-  given: string | undefined,
-  options: TrustOptions,
-  terminal: Terminal,
-): Promise<ExitStatus> {
-  let source = given === undefined ? undefined : await sourceOf(given, terminal);
-  if (given !== undefined && action === 'revoke') source ??= await folderOfConfig(given, options, terminal);
-  if (source !== undefined) return decideSource(action, source, options, terminal);
-  if (given !== undefined && !isPath(given)) {
-    const status = await decideSkill(action, given, options, terminal);
-    if (status !== undefined) return status;
-  }
-  return decideRoot(action, given, options, terminal);
-}
+export const allow: Decide = deciding('allow');
+export const revoke: Decide = deciding('revoke');
 
 /** Decides about the files of a skill that were shown, and says it. */
 export async function decideShown(
-  { admin }: Pick<SkillRegistry, 'admin'>,
+  { admin }: SkillRegistry,
   action: Decision['action'],
   id: string,
   decision: TrustDecision,
-  { err }: Terminal,
+  { say }: Terminal,
 ): Promise<SkillTrust> {
   const decided = await admin.decideTrust(action, id, decision);
   const isHeld = decided.verdict === 'block';
   const allowed = `is allowed: ${isHeld ? 'agents are given it' : 'publish gives it to others'}`;
-  err(`${printable(id)} ${action === 'allow' ? allowed : `is ${isHeld ? 'held' : 'not published'} from now on`}\n`);
+  say(`${id} ${action === 'allow' ? allowed : `is ${isHeld ? 'held' : 'not published'} from now on`}`);
   return decided;
 }
 
@@ -125,6 +107,19 @@ export const SKILL_QUESTION = 'Agents follow what a skill says. Give it to them?
 
 // --- internal ---
 
+type Decide = (given: string | undefined, options: TrustOptions, terminal: Terminal) => Promise<ExitStatus>;
+
+function deciding(action: Decision['action']): Decide {
+  return async (given, options, terminal) => {
+    if (given === undefined) return decideRoot(action, given, options, terminal);
+    let source = await sourceOf(given, terminal);
+    if (action === 'revoke') source ??= await folderOfConfig(given, options, terminal);
+    if (source !== undefined) return decideSource(action, source, options, terminal);
+    const ofSkill = isPath(given) ? undefined : await decideSkill(action, given, options, terminal);
+    return ofSkill ?? decideRoot(action, given, options, terminal);
+  };
+}
+
 function decideRoot(
   action: Decision['action'],
   given: string | undefined,
@@ -132,20 +127,18 @@ function decideRoot(
   terminal: Terminal,
 ): ExitStatus {
   if (given !== undefined && options.root !== undefined)
-    throw new CodedError('INVALID_ARGUMENT', 'Give the root once: as the argument, or with --root.');
-  if (options.digest !== undefined)
-    throw new CodedError('INVALID_ARGUMENT', '--digest is of a skill. A root is allowed without one.');
+    throw invalidArgument('Give the root once: as the argument, or with --root.');
+  if (options.digest !== undefined) throw invalidArgument('--digest is of a skill. A root is allowed without one.');
   const root =
     action === 'revoke' && given !== undefined
       ? resolve(terminal.cwd, given)
       : findRoot(given === undefined ? options : { ...options, root: given }, terminal);
-  const trust = openTrust();
-  if (action === 'revoke') assertApproved(trust, root);
-  trust.decide({ action, kind: 'root', path: root, ...actorOf(options, terminal) });
+  if (action === 'revoke') assertApproved(root);
+  openTrust().decide({ action, kind: 'root', path: root, ...actorOf(options, terminal) });
   const held = action === 'allow' ? heldOfRoot(root) : [];
-  if (options.json) printJson(terminal, { action, root, held });
+  terminal.print({ action, root, held });
   const what = action === 'allow' ? 'is approved' : 'is not approved any more';
-  terminal.err(`${printable(root)} ${what}${held.length > 0 ? `: ${printable(held.join('; '))}` : ''}\n`);
+  terminal.say(`${root} ${what}${held.length > 0 ? `: ${held.join('; ')}` : ''}`);
   return EXIT.done;
 }
 
@@ -156,28 +149,25 @@ async function decideSource(
   options: TrustOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  if (options.digest !== undefined)
-    throw new CodedError('INVALID_ARGUMENT', '--digest is of a skill. A source is allowed without one.');
+  if (options.digest !== undefined) throw invalidArgument('--digest is of a skill. A source is allowed without one.');
   // First: opening the registry asks the sources of the config.
   openTrust().decide({ action, kind: 'source', path: source, ...actorOf(options, terminal) });
   const { registry } = await openRegistry(options, terminal);
   const used = await registry.origin.sources();
   const matching = used.filter((one) => one.source === source || one.decision?.path === source);
-  await registry.close();
   const skills = matching.flatMap((one) => one.skills);
   const inConfig = matching.flatMap((one) => one.inConfig);
-  if (options.json) printJson(terminal, { action, source, skills, in_config: inConfig });
-  const printLine = (line: string): void => terminal.err(`${printable(line)}\n`);
+  terminal.print({ action, source, skills, in_config: inConfig });
   const isAllowed = action === 'allow';
-  printLine(`${source} ${isAllowed ? 'is approved' : 'is revoked: nothing is taken from it any more'}`);
+  terminal.say(`${source} ${isAllowed ? 'is approved' : 'is revoked: nothing is taken from it any more'}`);
   if (!isAllowed && skills.length > 0)
-    printLine(`What came from it stays, until you run skill-registry remove: ${skills.join(', ')}`);
+    terminal.say(`What came from it stays, until you run skill-registry remove: ${skills.join(', ')}`);
   if (inConfig.length > 0)
-    printLine(
+    terminal.say(
       `In the config it is ${inConfig.join(', ')}. What runs now (start, mcp, review) goes on as before until it is started again.`,
     );
   if (matching.length === 0)
-    printLine('Neither the config nor the lock of this root names it; trust list has the names of their sources.');
+    terminal.say('Neither the config nor the lock of this root names it; trust list has the names of their sources.');
   return EXIT.done;
 }
 
@@ -191,7 +181,7 @@ async function sourceOf(given: string, { cwd }: Terminal): Promise<string | unde
 }
 
 /** A folder or file about which nobody has decided, and which the config names, or something in it or around it. */
-async function folderOfConfig(given: string, options: TrustOptions, terminal: Terminal): Promise<string | undefined> {
+async function folderOfConfig(given: string, options: Options, terminal: Terminal): Promise<string | undefined> {
   const path = resolve(terminal.cwd, given);
   if (!isPath(given) || !existsSync(path) || isDecided('root', path)) return undefined;
   const { registry } = await openRegistry(options, terminal);
@@ -212,11 +202,15 @@ function isDecided(kind: Decision['kind'], path: string): boolean {
 
 function describeSource({ source, skills, inConfig, decision }: UsedSource): string {
   const what = decision
-    ? `${decision.action === 'allow' ? 'approved' : 'revoked'} by ${decision.by} on ${decision.at.slice(0, 16).replace('T', ' ')}${decision.reason === undefined ? '' : `: ${decision.reason}`}`
+    ? `${decision.action === 'allow' ? 'approved' : 'revoked'} by ${decision.by} on ${minuteOf(decision.at)}${decision.reason === undefined ? '' : `: ${decision.reason}`}`
     : 'no decision of its own; the approval of the root counts';
   const known = [...skills, ...inConfig.map((id) => `${id} in the config`)];
   const names = known.length > 0 ? ` (${known.join(', ')})` : '';
-  return printable(`Source ${source}${names}: ${what}`);
+  return `Source ${source}${names}: ${what}`;
+}
+
+function minuteOf(time: string): string {
+  return time.slice(0, 16).replace('T', ' ');
 }
 
 /** Whether this can only be meant as a folder. */
@@ -236,19 +230,17 @@ async function decideSkill(
     const found = await registry.admin.trustOf(id);
     const digest = options.digest ?? (action === 'allow' ? await digestOfYes(found, terminal) : found.digest);
     if (digest === undefined) {
-      terminal.err(`${printable(id)} stays as it is\n`);
+      terminal.say(`${id} stays as it is`);
       return EXIT.problem;
     }
     const decided = await decideShown(registry, action, id, { ...actorOf(options, terminal), digest }, terminal);
-    if (options.json) printJson(terminal, { action, ...toWire(decided) });
+    terminal.print({ action, ...toWire(decided) });
     return EXIT.done;
   } catch (error) {
     if (!isCodedError(error, 'SKILL_NOT_FOUND') || options.digest !== undefined || options.root !== undefined)
       throw error;
     if (isRoot(action, id, terminal)) return undefined;
     throw await namesNothing(id, registry, terminal);
-  } finally {
-    await registry.close();
   }
 }
 
@@ -264,28 +256,29 @@ async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Term
   const folders = readdirSync(cwd, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const names = [...registry.snapshot().byId.keys(), ...sources, ...folders.map((folder) => folder.name)];
   const nearest = nearestIds(new Set(names), name);
-  const near = nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : '';
-  const message = `${JSON.stringify(name)} is no skill, no source and no folder here. Expected the id of a skill, a source (owner/repo, an address, npm:name) or the folder of a root.${near}`;
-  return new CodedError('INVALID_ARGUMENT', message);
+  return invalidArgument(
+    `${JSON.stringify(name)} is no skill, no source and no folder here. Expected the id of a skill, a source (owner/repo, an address, npm:name) or the folder of a root.${nearestText(nearest)}`,
+  );
 }
 
 /** Shows what was found and asks. @returns the digest of what was shown when the answer is yes. */
-async function digestOfYes(found: SkillTrust, terminal: Terminal): Promise<string | undefined> {
+async function digestOfYes(found: SkillTrust, { ask, err }: Terminal): Promise<string | undefined> {
   if (decidable(found.findings).length === 0) return found.digest;
-  if (!terminal.ask) {
-    const message = `There is no terminal to ask at. See what was found with skill-registry trust show ${found.skillId}, then give the digest that it prints: skill-registry trust allow ${found.skillId} --digest <digest>`;
-    throw new CodedError('INVALID_ARGUMENT', message);
-  }
-  terminal.err(`${describeTrust(found)}\n`);
+  if (!ask)
+    throw invalidArgument(
+      `There is no terminal to ask at. See what was found with skill-registry trust show ${found.skillId}, then give the digest that it prints: skill-registry trust allow ${found.skillId} --digest <digest>`,
+    );
+  err(`${describeTrust(found)}\n`);
   const yes =
     found.verdict === 'block'
-      ? isConfirmed({ ask: terminal.ask }, SKILL_QUESTION, found.skillId)
-      : isConfirmed({ ask: terminal.ask }, 'Who gets this skill gets its keys. May it be published?');
+      ? isConfirmed({ ask }, SKILL_QUESTION, found.skillId)
+      : isConfirmed({ ask }, 'Who gets this skill gets its keys. May it be published?');
   return (await yes) ? found.digest : undefined;
 }
 
 /** A root that was moved or removed may be revoked: it would be approved again when a folder of that name is there. */
-function assertApproved(trust: Trust, root: string): void {
+function assertApproved(root: string): void {
+  const trust = openTrust();
   const path = futureRealPath(root);
   const last = trust.decisions().find(({ kind, path: of }) => kind === 'root' && of === path);
   // A file that is ignored is what `decide` complains about.

@@ -6,13 +6,13 @@ import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { bodySizeFinding, skillsBelow, type ValidationProfile } from '../../extensions/skill_registry/host.ts';
 import { isInside } from '../../lib/files/index.ts';
 import { printable, showName } from '../../lib/text/index.ts';
-import type { GitChanges } from '../changed-skills.ts';
+import { type GitChanges, gitChangesIn } from '../changed-skills.ts';
 import { findRoot, isTrusted, ownerConfig } from '../find-root.ts';
 import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
-export interface ValidateOptions {
+interface ValidateOptions extends Options {
   readonly profile: ValidationProfile;
   readonly format?: FindingFormat;
   /** Only skills that git says have changed. */
@@ -29,97 +29,71 @@ export interface ValidateOptions {
  */
 export async function validate(
   given: readonly string[],
-  options: GlobalOptions & ValidateOptions,
+  options: ValidateOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
+  const { cwd } = terminal;
   const typed = given.length === 0 && options.changed ? ['.'] : given;
-  if (typed.length === 0) throw new CodedError('INVALID_ARGUMENT', NO_PATH);
-  return withSkillPaths(typed, options, terminal, async (paths) => {
-    const changes = options.changed
-      ? await (await import('../changed-skills.ts')).gitChangesIn(terminal.cwd)
-      : undefined;
-    const rules = { profile: options.profile, cwd: terminal.cwd };
-    const root = findRoot(options, terminal);
-    const { values } = ownerConfig(root, isTrusted(root, options, terminal));
-    const withBodySize = async (check: SkillCheck): Promise<SkillCheck> => {
-      const finding = await bodySizeFinding(check.file, root, values);
-      if (!finding) return check;
-      const warnings = [...check.warnings, `${finding.code}: ${finding.message}`];
-      return { ...check, warnings, findings: [...check.findings, finding] };
-    };
-    const checks: CheckedPath[] = [];
-    const found = await Promise.all(paths.map((path) => meantBy(path, changes, terminal)));
-    const seen = new Set<string>();
-    for (const path of found.flatMap((one) => one.paths)) {
+  if (typed.length === 0) throw invalidArgument(NO_PATH);
+  const existing = skillPaths(typed, terminal);
+  if (typeof existing === 'string') return failure('INVALID_ARGUMENT', existing, terminal);
+  const changes = options.changed ? await gitChangesIn(cwd) : undefined;
+  const found = await Promise.all(existing.map((path) => meantBy(path, changes, terminal)));
+  const isSearched = found.some((one) => one.isSearched);
+  const seen = new Set<string>();
+  const paths = found
+    .flatMap((one) => one.paths)
+    .filter((path) => {
       // Two of the given folders may hold the same skill.
-      if (found.some(({ isSearched }) => isSearched) && seen.has(resolve(terminal.cwd, path))) continue;
-      seen.add(resolve(terminal.cwd, path));
-      const check = isPack(path, terminal) ? await checkPack(path, rules) : await withBodySize(checkSkill(path, rules));
-      checks.push({ path, ...check });
-    }
-    const totals = totalsOf(checks);
-    const isLong = terminal.terminal && checks.length > MANY;
-    const unsearched = found.flatMap(({ problems }) => problems ?? []);
-    if (options.format) {
-      const search = { path: '.', findings: unsearched };
-      terminal.out(formatFindings([...checks, search], options.format, terminal.cwd));
-    } else if (options.json) {
-      const results = checks.map(({ path, errors, warnings }) => ({
-        path,
-        valid: errors.length === 0,
-        errors,
-        warnings,
-      }));
-      printJson(terminal, { results, totals, problems: unsearched });
-    } else {
-      // At a terminal, the valid paths would push the errors out of sight.
-      const shown = isLong ? checks.filter(({ errors, warnings }) => errors.length + warnings.length > 0) : checks;
-      for (const check of shown) report(check, terminal);
-      for (const { severity, code, file, message } of unsearched)
-        terminal.err(printable(`${severity}: ${showName(file)}: ${code}: ${message}\n`));
-    }
-    const { checked, valid, invalid, with_warnings } = totals;
-    if (!options.json && (changes || found.some(({ isSearched }) => isSearched)))
-      terminal.err(
-        `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid${isLong ? ' (a terminal does not name those without warnings)' : ''}, ${invalid} not valid; ${with_warnings} with warnings\n`,
-      );
-    const isWrong = unsearched.some(({ severity }) => severity === 'error');
-    const isStrictlyWrong = options.strict && (with_warnings > 0 || unsearched.length > 0);
-    return isWrong || invalid > 0 || isStrictlyWrong ? EXIT.problem : EXIT.done;
-  });
+      const isRepeated = isSearched && seen.has(resolve(cwd, path));
+      seen.add(resolve(cwd, path));
+      return !isRepeated;
+    });
+  const checks = await checkAll(paths, options, terminal);
+  const totals = totalsOf(checks);
+  const isLong = terminal.terminal && checks.length > MANY;
+  const unsearched = found.flatMap(({ problems }) => problems ?? []);
+  if (options.format) {
+    terminal.out(formatFindings([...checks, { path: '.', findings: unsearched }], options.format, cwd));
+  } else if (options.json) {
+    const results = checks.map(({ path, errors, warnings }) => ({
+      path,
+      valid: errors.length === 0,
+      errors,
+      warnings,
+    }));
+    terminal.print({ results, totals, problems: unsearched });
+  } else {
+    // At a terminal, the valid paths would push the errors out of sight.
+    const shown = isLong ? checks.filter(({ errors, warnings }) => errors.length + warnings.length > 0) : checks;
+    for (const check of shown) report(check, terminal);
+    for (const { severity, code, file, message } of unsearched)
+      terminal.say(`${severity}: ${showName(file)}: ${code}: ${message}`);
+  }
+  const { checked, valid, invalid, with_warnings } = totals;
+  if (!options.json && (changes || isSearched))
+    terminal.say(
+      `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid${isLong ? ' (a terminal does not name those without warnings)' : ''}, ${invalid} not valid; ${with_warnings} with warnings`,
+    );
+  const isWrong = unsearched.some(({ severity }) => severity === 'error');
+  const isStrictlyWrong = options.strict && (with_warnings > 0 || unsearched.length > 0);
+  return isWrong || invalid > 0 || isStrictlyWrong ? EXIT.problem : EXIT.done;
 }
 
 /** `skill-registry properties <path>`: the fields of the standard as JSON, with escapes for characters beyond ASCII. */
-export async function properties(typed: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  return withSkillPaths([typed], options, terminal, ([path = typed]) => {
-    try {
-      terminal.out(`${asciiJson(readProperties(path, { cwd: terminal.cwd }))}\n`);
-      return EXIT.done;
-    } catch (error) {
-      if (!isCodedError(error)) throw error;
-      return failure(error.code, error.message, options, terminal);
-    }
+export function properties(typed: string, _options: Options, terminal: Terminal): Promise<ExitStatus> {
+  return useSkillPaths([typed], terminal, ([path = typed]) => {
+    terminal.out(`${asciiJson(readProperties(path, { cwd: terminal.cwd }))}\n`);
   });
 }
 
 /** `skill-registry prompt <path...>`: the `<available_skills>` block; with `--json`: `{ prompt }`. All skills or none. */
-export async function prompt(
-  typed: readonly string[],
-  options: GlobalOptions,
-  terminal: Terminal,
-): Promise<ExitStatus> {
-  return withSkillPaths(typed, options, terminal, async (paths) => {
-    try {
-      await assertNotHeld(paths, options, terminal);
-      const block = toPrompt(paths, { cwd: terminal.cwd });
-      if (options.json) printJson(terminal, { prompt: block });
-      else terminal.out(`${terminal.terminal ? printable(block) : block}\n`);
-      for (const path of paths) noteDraft(path, terminal);
-      return EXIT.done;
-    } catch (error) {
-      if (!isCodedError(error)) throw error;
-      return failure(error.code, error.message, options, terminal);
-    }
+export function prompt(typed: readonly string[], options: Options, terminal: Terminal): Promise<ExitStatus> {
+  return useSkillPaths(typed, terminal, async (paths) => {
+    await assertNotHeld(paths, options, terminal);
+    const block = toPrompt(paths, { cwd: terminal.cwd });
+    terminal.print({ prompt: block }, () => (terminal.terminal ? printable(block) : block));
+    for (const path of paths) noteDraft(path, terminal);
   });
 }
 
@@ -167,18 +141,14 @@ function totalsOf(checks: readonly CheckedPath[]) {
 }
 
 /** @throws SKILL_HELD for a held skill, because the block goes into the system prompt of an agent. */
-async function assertNotHeld(paths: readonly string[], options: GlobalOptions, terminal: Terminal): Promise<void> {
+async function assertNotHeld(paths: readonly string[], options: Options, terminal: Terminal): Promise<void> {
   const folders = paths.map((path) => resolve(terminal.cwd, path));
   const { registry } = await openRegistry({ ...options, skills: [...new Set(folders)] }, terminal);
-  try {
-    for (const { id, qualifiedId } of registry.snapshot().byQualifiedId.values()) {
-      const { heldBecause } = await registry.admin.trustOf(qualifiedId);
-      if (heldBecause === null) continue;
-      const message = `No agent is given "${id}", because it is held: ${heldBecause}. Leave it out, or allow it in its root: skill-registry trust show ${id}.`;
-      throw new CodedError('SKILL_HELD', message, { skill_id: id });
-    }
-  } finally {
-    await registry.close();
+  for (const { id, qualifiedId } of registry.snapshot().byQualifiedId.values()) {
+    const { heldBecause } = await registry.admin.trustOf(qualifiedId);
+    if (heldBecause === null) continue;
+    const message = `No agent is given "${id}", because it is held: ${heldBecause}. Leave it out, or allow it in its root: skill-registry trust show ${id}.`;
+    throw new CodedError('SKILL_HELD', message, { skill_id: id });
   }
 }
 
@@ -188,45 +158,77 @@ interface CheckedPath extends SkillCheck {
   readonly path: string;
 }
 
-/**
- * Calls `use` with the skill folders; a path of a SKILL.md becomes its folder. When a path does not exist, `use` is not called and
- * the exit status is that of INVALID_ARGUMENT.
- */
-async function withSkillPaths(
-  typed: readonly string[],
-  options: GlobalOptions,
+async function checkAll(
+  paths: readonly string[],
+  options: ValidateOptions,
   terminal: Terminal,
-  use: (paths: readonly string[]) => ExitStatus | Promise<ExitStatus>,
-): Promise<ExitStatus> {
-  const found = typed.map((path) => ({ path, stats: statsOf(resolve(terminal.cwd, path)) }));
-  const missing = found.find(({ stats }) => stats === undefined);
-  if (missing) {
-    const message = `Invalid value for 'SKILL_PATH': Path '${missing.path}' does not exist.`;
-    return failure('INVALID_ARGUMENT', message, options, terminal);
+): Promise<readonly CheckedPath[]> {
+  const rules = { profile: options.profile, cwd: terminal.cwd };
+  const root = findRoot(options, terminal);
+  const { values } = ownerConfig(root, isTrusted(root, options, terminal));
+  const checks: CheckedPath[] = [];
+  for (const path of paths) {
+    if (isPack(path, terminal)) {
+      checks.push({ path, ...(await checkPack(path, rules)) });
+      continue;
+    }
+    const check = checkSkill(path, rules);
+    const tooLong = await bodySizeFinding(check.file, root, values);
+    const warnings = tooLong ? [`${tooLong.code}: ${tooLong.message}`] : [];
+    checks.push({
+      ...check,
+      path,
+      warnings: [...check.warnings, ...warnings],
+      findings: tooLong ? [...check.findings, tooLong] : check.findings,
+    });
   }
-  return use(found.map(({ path, stats }) => (stats?.isFile() && isSkillMd(path) ? dirname(path) : path)));
+  return checks;
+}
+
+/** The skill folders: a path of a SKILL.md becomes its folder. @returns What is wrong when one does not exist. */
+function skillPaths(typed: readonly string[], { cwd }: Terminal): readonly string[] | string {
+  const paths: string[] = [];
+  for (const path of typed) {
+    const stats = statsOf(resolve(cwd, path));
+    if (!stats) return `Invalid value for 'SKILL_PATH': Path '${path}' does not exist.`;
+    paths.push(stats.isFile() && basename(path).toLowerCase() === 'skill.md' ? dirname(path) : path);
+  }
+  return paths;
+}
+
+/** Calls `use` with the skill folders, and says what fails in the words of the reference library. */
+async function useSkillPaths(
+  typed: readonly string[],
+  terminal: Terminal,
+  use: (paths: readonly string[]) => Promise<void> | void,
+): Promise<ExitStatus> {
+  const paths = skillPaths(typed, terminal);
+  if (typeof paths === 'string') return failure('INVALID_ARGUMENT', paths, terminal);
+  try {
+    await use(paths);
+    return EXIT.done;
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return failure(error.code, error.message, terminal);
+  }
 }
 
 /** Says why a skill is not in the block. */
 function noteDraft(path: string, terminal: Terminal): void {
   const { findings } = checkSkill(path, { profile: 'lenient', cwd: terminal.cwd });
   const hidden = findings.find(({ code }) => code === 'SKILL_HIDDEN');
-  if (hidden) terminal.err(`${printable(path)} is left out. ${hidden.message}\n`);
+  if (hidden) terminal.say(`${path} is left out. ${hidden.message}`);
 }
 
 /** Prints `Error: <message>` for people, and with `--json` also JSON. */
-function failure(code: string, message: string, { json }: GlobalOptions, terminal: Terminal): ExitStatus {
-  if (json) printJson(terminal, { error: { code, message } });
-  terminal.err(`Error: ${printable(message)}\n`);
+function failure(code: string, message: string, terminal: Terminal): ExitStatus {
+  terminal.print({ error: { code, message } });
+  terminal.say(`Error: ${message}`);
   return exitOf(code);
 }
 
 function isPack(path: string, { cwd }: Terminal): boolean {
   return /\.json$/i.test(path) && statsOf(resolve(cwd, path))?.isFile() === true;
-}
-
-function isSkillMd(path: string): boolean {
-  return basename(path).toLowerCase() === 'skill.md';
 }
 
 /** Undefined when the path does not exist or cannot be read. */
@@ -238,12 +240,14 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-function report({ path, errors, warnings }: CheckedPath, terminal: Terminal): void {
-  const list = (lines: readonly string[]): string => lines.map((line) => `  - ${printable(line)}\n`).join('');
+function report({ path, errors, warnings }: CheckedPath, { out, say }: Terminal): void {
+  const list = (title: string, lines: readonly string[]): void => {
+    if (lines.length > 0) say([title, ...lines.map((line) => `  - ${line}`)].join('\n'));
+  };
   const shown = showName(path);
-  if (errors.length > 0) terminal.err(`Validation failed for ${shown}:\n${list(errors)}`);
-  else terminal.out(`Valid ${/\.json$/i.test(path) ? 'pack' : 'skill'}: ${shown}\n`);
-  if (warnings.length > 0) terminal.err(`Warnings for ${shown}:\n${list(warnings)}`);
+  list(`Validation failed for ${shown}:`, errors);
+  if (errors.length === 0) out(`Valid ${/\.json$/i.test(path) ? 'pack' : 'skill'}: ${shown}\n`);
+  list(`Warnings for ${shown}:`, warnings);
 }
 
 function asciiJson(value: unknown): string {

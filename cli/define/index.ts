@@ -1,41 +1,31 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { NewOptions } from '../commands/init-new.ts';
-import type { McpOptions } from '../commands/mcp.ts';
-import type { ReviewPageOptions } from '../commands/review.ts';
-import {
-  type ConfirmedOptions,
-  collect,
-  type ExitStatus,
-  type GlobalOptions,
-  type MakeCommand,
-  SHELLS,
-  type Terminal,
-} from '../terminal.ts';
 import { addCatalogCommands, addPathCommands } from './catalog.ts';
 import { addProposalCommands, addRevisionCommands } from './changes.ts';
 import { addOriginCommands } from './origin.ts';
+import { BY, collect, type Make, type Run } from './shared.ts';
 import { addTrustCommands } from './trust.ts';
 
-/** Names, arguments and options of all commands except `start`. The code of a command is loaded when it is called. */
-export function addCommands(
-  make: MakeCommand,
-  program: Command,
-  done: (status: ExitStatus) => void,
-  terminal: Terminal,
-): void {
+/** Names, arguments and options of all commands. */
+export function addCommands(make: Make, run: Run, program: Command): void {
+  program.commandsGroup('Agents:');
+  make('start', 'skill-registry start --root .')
+    .description('talk at this terminal to an agent that has the skills')
+    .option('--enable <id>', 'also start an extension that is off by default, such as skill_mcp; repeatable', collect)
+    .action(run('start', () => import('../commands/start.ts')));
   program.commandsGroup('Skills of a root:');
-  addCatalogCommands(make, done, terminal);
+  addCatalogCommands(make, run);
   program.commandsGroup('Skills in folders:');
-  addPathCommands(make, done, terminal);
+  addPathCommands(make, run);
   program.commandsGroup('Changes and their history:');
-  addProposalCommands(make, done, terminal);
-  addRevisionCommands(make, done, terminal);
+  addProposalCommands(make, run);
+  addRevisionCommands(make, run);
   program.commandsGroup('Skills from elsewhere, and for others:');
-  addOriginCommands(make, done, terminal);
+  addOriginCommands(make, run);
   program.commandsGroup('Approvals:');
-  addTrustCommands(make, done, terminal);
+  addTrustCommands(make, run);
   program.commandsGroup('Servers and setup:');
-  make('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
+  make('mcp', 'skill-registry mcp --http 7337')
+    .description('serve the skills over MCP: on standard input and output, or HTTP')
     .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
     .option(
       '--host <host>',
@@ -44,39 +34,27 @@ export function addCommands(
     .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
     .option('--agent <id>', 'serve only the skills this agent is bound to, and take its proposals')
     .option('--workflow <pack[:state]>', 'serve only the skills of this state of a prompt pack’s workflow')
-    .action(async (options: McpOptions) => done(await (await import('../commands/mcp.ts')).mcp(options, terminal)));
-  make(
-    'review',
-    'open a page for your browser where you see what waits, and decide; its address is printed',
-    'skill-registry review',
-  )
+    .action(run('mcp', () => import('../commands/mcp.ts')));
+  make('review', 'skill-registry review')
+    .description('open a page for your browser where you see what waits, and decide; its address is printed')
     .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', readPort, 0)
-    .option('--as <name>', 'who decides (default: whoever is logged in)')
-    .action(async (options: ReviewPageOptions) =>
-      done(await (await import('../commands/review.ts')).review(options, terminal)),
-    );
-  make(
-    'init',
-    'make this folder a root: a config for the agents of this machine, skills/, and its approval',
-    'skill-registry init',
-  )
+    .option('--as <name>', BY[1])
+    .action(run('review', () => import('../commands/review.ts')));
+  make('init', 'skill-registry init')
+    .description('make this folder a root: a config for the agents of this machine, skills/, and its approval')
     .option('--yes', 'show what is written and do not ask')
     .option('--reason <text>', 'why the root is approved; recorded with the decision')
-    .option('--by <name>', 'who decides (default: whoever is logged in)')
-    .action(async (options: GlobalOptions & ConfirmedOptions) =>
-      done(await (await import('../commands/init-new.ts')).init(options, terminal)),
-    );
-  make('new', 'start a skill: a valid SKILL.md to fill in', 'skill-registry new brew-tea --description "How to ..."')
+    .option(...BY)
+    .action(run('init', () => import('../commands/init-new.ts')));
+  make('new', 'skill-registry new brew-tea --description "How to ..."')
+    .description('start a skill: a valid SKILL.md to fill in')
     .argument('<id>', 'lowercase letters, digits and single hyphens; also the name of its folder')
     .option('--description <text>', 'what it does, and when to use it')
-    .action(async (id: string, options: NewOptions) =>
-      done((await import('../commands/init-new.ts')).createSkill(id, options, terminal)),
-    );
-  make('completion', 'a completion script for bash or zsh', 'source <(skill-registry completion bash)')
-    .argument('<shell>', SHELLS.join(', '))
-    .action(async (shell: string, options: GlobalOptions) =>
-      done(await (await import('../commands/completion.ts')).completion(shell, program, options, terminal)),
-    );
+    .action(run('createSkill', () => import('../commands/init-new.ts')));
+  make('completion', 'source <(skill-registry completion bash)')
+    .description('a completion script for bash or zsh')
+    .argument('<shell>', 'bash, zsh')
+    .action(run('completion', () => import('../commands/completion.ts')));
 }
 
 // --- internal ---

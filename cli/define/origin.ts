@@ -1,19 +1,12 @@
 import type { Command } from 'commander';
-import type { AddFlags, ImportFlags } from '../commands/add-import.ts';
-import type { PublishFlags } from '../commands/publish.ts';
-import type { UpdateFlags } from '../commands/update.ts';
-import {
-  type ConfirmedOptions,
-  collect,
-  type ExitStatus,
-  type GlobalOptions,
-  type MakeCommand,
-  type Terminal,
-} from '../terminal.ts';
+import { BY, collect, ID, type Make, REASON, type Run } from './shared.ts';
 
 /** Commands about where skills come from, and go to. */
-export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
-  withLetting(make('add', 'install skills from anywhere, after showing what they are', 'skill-registry add owner/repo'))
+export function addOriginCommands(make: Make, run: Run): void {
+  const adding = () => import('../commands/add-import.ts');
+  const installed = () => import('../commands/remove-verify.ts');
+  withLetting(make('add', 'skill-registry add owner/repo'))
+    .description('install skills from anywhere, after showing what they are')
     .argument('[what]', WHAT)
     .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
     .option('--all', 'all skills that are there')
@@ -21,61 +14,32 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
     .option('--link', 'for a folder: make a link to it instead of a copy; skills-lock.json does not list it')
     .option('--frozen', 'install exactly what skills-lock.json lists; when one skill differs, write nothing')
     .option('--dry-run', 'show what would be installed, and install nothing')
-    .action(async (what: string | undefined, options: GlobalOptions & AddFlags) =>
-      done(await (await import('../commands/add-import.ts')).add(what, options, terminal)),
-    );
-  withLetting(
-    make(
-      'import',
-      'turn role templates, or the sections of a long prompt, into skills, after showing them',
-      'skill-registry import templates/roles',
-    ),
-  )
+    .action(run('add', adding));
+  withLetting(make('import', 'skill-registry import templates/roles'))
+    .description('turn role templates, or the sections of a long prompt, into skills, after showing them')
     .argument(
       '<path>',
       'a folder of roles (<role>/system_prompt.md), the folder of one role, or a prompt (prompt.jinja2, .md)',
     )
     .option('--name <id>', 'for a prompt: the id of the skill (default: the name of the file or folder)')
-    .action(async (path: string, options: GlobalOptions & ImportFlags) =>
-      done(await (await import('../commands/add-import.ts')).importSkills(path, options, terminal)),
-    );
-  withLetting(
-    make(
-      'update',
-      'bring installed skills up to date, and keep what was changed here',
-      'skill-registry update --check',
-    ),
-  )
+    .action(run('importSkills', adding));
+  withLetting(make('update', 'skill-registry update --check'))
+    .description('bring installed skills up to date, and keep what was changed here')
     .argument('[id...]', 'only these (default: all in skills-lock.json)')
     .option('--check', 'say what is outdated, and change nothing')
-    .action(async (ids: readonly string[], options: GlobalOptions & UpdateFlags) =>
-      done(await (await import('../commands/update.ts')).update(ids, options, terminal)),
-    );
-  withActor(
-    make(
-      'remove',
-      'move a skill to the archive, and delete its entry in skills-lock.json; restore brings it back',
-      'skill-registry remove code-review',
-    ),
-  )
-    .argument('<id>', 'id or qualified id (<source>:<path>)')
-    .action(async (id: string, options: GlobalOptions & ConfirmedOptions) =>
-      done(await (await import('../commands/remove-verify.ts')).remove(id, options, terminal)),
-    );
-  make('verify', 'check that installed skills are what skills-lock.json says', 'skill-registry verify --json').action(
-    async (options: GlobalOptions) =>
-      done(await (await import('../commands/remove-verify.ts')).verify(options, terminal)),
-  );
-  make(
-    'publish',
-    'make a folder that any web server can serve: other machines then read the skills as a source',
-    'skill-registry publish --to public',
-  )
+    .action(run('update', () => import('../commands/update.ts')));
+  confirmed(make('remove', 'skill-registry remove code-review'))
+    .description('move a skill to the archive, and delete its entry in skills-lock.json; restore brings it back')
+    .argument('<id>', ID)
+    .action(run('remove', installed));
+  make('verify', 'skill-registry verify --json')
+    .description('check that installed skills are what skills-lock.json says')
+    .action(run('verify', installed));
+  make('publish', 'skill-registry publish --to public')
+    .description('make a folder that any web server can serve: other machines then read the skills as a source')
     .argument('[id...]', 'ids or qualified ids (default: all skills of the root)')
     .requiredOption('--to <dir>', 'a new or empty folder, or one that was published before')
-    .action(async (ids: readonly string[], options: GlobalOptions & PublishFlags) =>
-      done(await (await import('../commands/publish.ts')).publish(ids, options, terminal)),
-    );
+    .action(run('publish', () => import('../commands/publish.ts')));
 }
 
 // --- internal ---
@@ -84,16 +48,16 @@ const WHAT =
   'owner/repo[/path][@ref], a git address (#ref after it), npm:name[@range], a page with skills, a .tar.gz or .zip, or a folder (./x)';
 
 function withLetting(command: Command): Command {
-  return withActor(command).option(
+  return confirmed(command).option(
     '--allow-block <id@digest>',
     'let in a skill that looks like an attack, with exactly the files of this digest, which the refusal prints; repeatable',
     collect,
   );
 }
 
-function withActor(command: Command): Command {
+function confirmed(command: Command): Command {
   return command
     .option('--yes', 'show it and do not ask')
-    .option('--reason <text>', 'why; recorded with the decision')
-    .option('--by <name>', 'who decides (default: whoever is logged in)');
+    .option(...REASON)
+    .option(...BY);
 }

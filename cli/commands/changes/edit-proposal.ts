@@ -6,60 +6,45 @@ import type { SkillRegistry } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import type { EditedProposal, ProposedText } from '../../../extensions/skill_registry/host.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
-import { printable, shellWord } from '../../../lib/text/index.ts';
+import { printable, shellWord, toWire } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
-import {
-  actorOf,
-  type DecisionOptions,
-  EXIT,
-  type ExitStatus,
-  type GlobalOptions,
-  printJson,
-  type Terminal,
-} from '../../terminal.ts';
-import { printReportProblem } from './decide-proposal.ts';
+import { actorOf, invalidArgument, type Options, type Terminal } from '../../terminal.ts';
+import { sayReportProblem } from './show-proposals.ts';
 
-export interface EditOptions extends Pick<DecisionOptions, 'by'> {
+interface EditOptions extends Options {
   /** A file with the whole new text; `-` for standard input. */
   readonly from?: string;
 }
 
 /** `skill-registry proposals edit <id>`. With `--json`: `{ proposal_id, skill_id, state, changed, version }`. */
-export async function editProposal(
-  idOrPart: string,
-  options: GlobalOptions & EditOptions,
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function editProposal(idOrPart: string, options: EditOptions, terminal: Terminal): Promise<void> {
   const { registry } = await openRegistry(options, terminal);
-  const { proposalId, skillId, ...rest } = await editWaiting(registry, idOrPart, options, terminal);
-  if (options.json) printJson(terminal, { proposal_id: proposalId, skill_id: skillId, ...rest });
-  return EXIT.done;
+  terminal.print(toWire(await editWaiting(registry, idOrPart, options, terminal)));
 }
 
 /** Puts the text of `--from` or of the editor in the place of the proposed one, and says it. */
 export async function editWaiting(
-  registry: Pick<SkillRegistry, 'proposals'>,
+  { proposals }: SkillRegistry,
   idOrPart: string,
-  options: GlobalOptions & EditOptions,
+  options: EditOptions,
   terminal: Terminal,
 ): Promise<EditedProposal> {
   const { by } = actorOf(options, terminal);
-  const { id, path } = await registry.proposals.get(idOrPart);
+  const { id, path } = await proposals.get(idOrPart);
   // A given text is based on the version that was printed before, so the file is not read again.
-  const proposed = options.from === undefined ? await registry.proposals.text(id) : undefined;
+  const proposed = options.from === undefined ? await proposals.text(id) : undefined;
   const text = proposed ? await editedText(proposed, terminal) : await givenText(options.from ?? '-', terminal);
   let edited: EditedProposal;
   try {
-    const content = decodeText(text.bytes);
-    edited = await registry.proposals.edit(id, { content, by, version: proposed?.version });
+    edited = await proposals.edit(id, { content: decodeText(text.bytes), by, version: proposed?.version });
   } catch (error) {
     const file = text.file ?? writeEditFile(path, text.bytes);
     throw withAdvice(error, `Your text is in ${printable(file)}.${nextStep(error, id, file, options)}`);
   }
-  text.done();
+  text.done?.();
   const resultText = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
-  terminal.err(`${edited.changed ? resultText : `Nothing changed in ${id}`}\n`);
-  await printReportProblem(registry, id, terminal);
+  terminal.say(edited.changed ? resultText : `Nothing changed in ${id}`);
+  sayReportProblem(await proposals.get(id), terminal);
   return edited;
 }
 
@@ -73,17 +58,16 @@ interface NewText {
   /** Its path; undefined if it came from standard input. */
   readonly file?: string;
   /** Removes the file that was made for the editor. */
-  done(): void;
+  readonly done?: () => void;
 }
 
 async function givenText(from: string, terminal: Terminal): Promise<NewText> {
-  const done = (): void => undefined;
-  if (from === '-') return { bytes: Buffer.from(await terminal.input()), done };
+  if (from === '-') return { bytes: Buffer.from(await terminal.input()) };
   const file = resolve(terminal.cwd, from);
   try {
-    return { bytes: readNamedFile(file, MAX_BYTES), file, done };
+    return { bytes: readNamedFile(file, MAX_BYTES), file };
   } catch (error) {
-    throw cannotRead(from, error);
+    throw invalidArgument(`--from ${from} cannot be read: ${describeError(error)}`);
   }
 }
 
@@ -91,8 +75,7 @@ async function editedText(proposed: ProposedText, terminal: Terminal): Promise<N
   const { VISUAL, EDITOR } = terminal.environment;
   const editor = VISUAL || EDITOR || (terminal.ask ? 'vi' : undefined);
   const instead = `Or give the new text: skill-registry proposals show ${proposed.proposalId} --proposed > FILE, edit FILE, skill-registry proposals edit ${proposed.proposalId} --from FILE`;
-  if (editor === undefined)
-    throw new CodedError('INVALID_ARGUMENT', `There is no terminal to edit in. Set $EDITOR. ${instead}`);
+  if (editor === undefined) throw invalidArgument(`There is no terminal to edit in. Set $EDITOR. ${instead}`);
   const before = Buffer.from(proposed.content);
   const file = writeEditFile(proposed.path, before);
   const remove = (): void => rmSync(join(file, '..'), { recursive: true, force: true });
@@ -103,7 +86,7 @@ async function editedText(proposed: ProposedText, terminal: Terminal): Promise<N
   const isSame = bytes.equals(before);
   if (isSame) remove();
   const kept = isSame ? '' : ` What was written is in ${file}.`;
-  throw new CodedError('INVALID_ARGUMENT', `${failure} Nothing changed.${kept} ${instead}`);
+  throw invalidArgument(`${failure} Nothing changed.${kept} ${instead}`);
 }
 
 /** @returns why it failed. The path of the text is an argument of its own, so the shell does not interpret it. */
@@ -144,12 +127,8 @@ function decodeText(bytes: Buffer): string {
   throw new CodedError('NOT_TEXT', 'The new text is not UTF-8.');
 }
 
-function cannotRead(from: string, error: unknown): CodedError {
-  return new CodedError('INVALID_ARGUMENT', `--from ${from} cannot be read: ${describeError(error)}`, {}, error);
-}
-
 /** The next step for a text that was refused; empty where another text would be refused as well. */
-function nextStep(error: unknown, id: string, file: string, { root }: GlobalOptions): string {
+function nextStep(error: unknown, id: string, file: string, { root }: Options): string {
   const code = isCodedError(error) ? error.code : '';
   const where = root === undefined ? '' : ` --root ${shellWord(root)}`;
   const again = `skill-registry proposals edit ${id} --from ${shellWord(file)}${where}`;

@@ -1,20 +1,18 @@
 import { basename, dirname, resolve } from 'node:path';
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
-import { printable } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../../terminal.ts';
+import { invalidArgument, type Options, type Terminal } from '../../terminal.ts';
 
 /** `skill-registry proposals import <report.md>`. With `--json`: `{ proposal_id, skill_id, path, state }`. */
-export async function importReport(file: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function importReport(file: string, options: Options, terminal: Terminal): Promise<void> {
   const report = textOf(resolve(terminal.cwd, file), file);
   const { registry } = await openRegistry(options, terminal);
   const { proposalId } = await registry.proposals.import(report);
   const { skillId, path, state } = await registry.proposals.get(proposalId);
-  if (options.json) printJson(terminal, { proposal_id: proposalId, skill_id: skillId, path, state });
+  terminal.print({ proposal_id: proposalId, skill_id: skillId, path, state });
   const next = `It is ${state}, its author is unknown. To read it: skill-registry proposals show ${proposalId}`;
-  terminal.err(printable(`Made the proposal ${proposalId} for ${skillId}/${path} of the file. ${next}\n`));
-  return EXIT.done;
+  terminal.say(`Made the proposal ${proposalId} for ${skillId}/${path} of the file. ${next}`);
 }
 
 // --- internal ---
@@ -28,14 +26,11 @@ function textOf(path: string, shown: string): string {
   try {
     bytes = readContained(dirname(path), basename(path), MAX_BYTES, { own: true });
   } catch (error) {
-    throw cannotRead(shown, error);
+    throw invalidArgument(
+      `${shown} cannot be read: ${describeError(error)}. Give a regular file of at most ${MAX_BYTES} bytes, and no link.`,
+    );
   }
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
   throw new CodedError('NOT_TEXT', `${shown} is no UTF-8 text.`);
-}
-
-function cannotRead(file: string, error: unknown): CodedError {
-  const message = `${file} cannot be read: ${describeError(error)}. Give a regular file of at most ${MAX_BYTES} bytes, and no link.`;
-  return new CodedError('INVALID_ARGUMENT', message, {}, error);
 }

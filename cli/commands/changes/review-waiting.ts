@@ -1,19 +1,18 @@
-import type { Proposal, SkillRegistry } from 'skill-registry';
-import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
+import type { SkillRegistry } from 'skill-registry';
+import { describeError, isCodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
 import { subjectOf } from '../../../extensions/skill_registry/propose/describe.ts';
 import { allHeld, describeHeld, heldExtension, ownExtensionIds, undoApprovals } from '../../../kernel/host.ts';
-import { forTerminal, printable } from '../../../lib/text/index.ts';
+import { printable } from '../../../lib/text/index.ts';
 import { describeTrust } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
-  type DecisionOptions,
   EXIT,
   type ExitStatus,
-  type GlobalOptions,
+  invalidArgument,
   isConfirmed,
-  printJson,
+  type Options,
   type Terminal,
 } from '../../terminal.ts';
 import { approveShownExtension, EXTENSION_QUESTION } from '../extensions.ts';
@@ -21,41 +20,38 @@ import { decideShown, SKILL_QUESTION } from '../trust.ts';
 import { approveShown, rejectShown, showBlockFindings, withWarnings } from './decide-proposal.ts';
 import { editWaiting } from './edit-proposal.ts';
 
-export type ReviewWaitingOptions = GlobalOptions & Pick<DecisionOptions, 'by'>;
-
 /**
  * `skill-registry proposals review`: shows what waits, one after the other, and asks. With `--json`: `{ decided: [{ kind: proposal, skill or
  * extension, id, skill_id?, decision: approved or rejected }], waiting }`.
  */
-export async function reviewWaiting(options: ReviewWaitingOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { ask } = terminal;
-  if (!ask) throw new CodedError('INVALID_ARGUMENT', WITHOUT_TERMINAL);
-  const opened = await openRegistry(options, terminal);
-  const room: Room = { ...opened, options, terminal: { ...terminal, ask } };
-  const { proposals, unreadable, held } = await opened.registry.admin.waiting();
-  if (unreadable !== null) terminal.err(`The proposals cannot be read. ${printable(unreadable)}\n`);
-  if (opened.trusted) undoApprovals(opened.root);
-  const extensions = allHeld(opened.root);
-  for (const { message } of extensions.unreadable) terminal.err(`${printable(message)}\n`);
-  const waiting: readonly Waiting[] = [
+export async function reviewWaiting(options: Options, terminal: Terminal): Promise<ExitStatus> {
+  const { ask, say } = terminal;
+  if (!ask) throw invalidArgument(WITHOUT_TERMINAL);
+  const { root: dir, trusted, registry } = await openRegistry(options, terminal);
+  const room: Room = { root: { dir, trusted }, registry, options, terminal: { ...terminal, ask } };
+  const { proposals, unreadable, held } = await registry.admin.waiting();
+  if (unreadable !== null) say(`The proposals cannot be read. ${unreadable}`);
+  if (trusted) undoApprovals(dir);
+  const extensions = allHeld(dir);
+  for (const { message } of extensions.unreadable) say(message);
+  const waiting: readonly Show[] = [
     ...proposals.map(({ id }) => proposalThatWaits(id, room)),
     ...held.map(({ qualifiedId }) => skillThatWaits(qualifiedId, room)),
     ...extensions.held.map(({ name }) => extensionThatWaits(name, room)),
   ];
   const decided: Decided[] = [];
   let [left, gone] = [false, 0];
-  for (const [index, one] of waiting.entries()) {
+  for (const [index, show] of waiting.entries()) {
     terminal.err(`${ruler(`${index + 1} of ${waiting.length}`, terminal)}\n`);
-    const outcome = await decideOn(one, room.terminal);
+    const outcome = await decideOn(show, room.terminal);
     if (outcome === 'gone') gone += 1;
     else if (typeof outcome === 'object') decided.push(outcome);
     left = outcome === 'ended';
     if (left || outcome === 'quit') break;
   }
   const still = waiting.length - decided.length - gone;
-  await opened.registry.close();
-  if (options.json) printJson(terminal, { decided, waiting: still });
-  terminal.err(`${summary(decided, still)}\n`);
+  terminal.print({ decided, waiting: still });
+  say(summary(decided, still));
   return left || unreadable !== null ? EXIT.problem : EXIT.done;
 }
 
@@ -69,10 +65,9 @@ const NOT_TYPED = 'Nothing was decided: the id of the skill was not typed.';
 type AskingTerminal = Terminal & Pick<Required<Terminal>, 'ask'>;
 
 interface Room {
-  readonly root: string;
-  readonly trusted: boolean;
+  readonly root: { readonly dir: string; trusted: boolean };
   readonly registry: SkillRegistry;
-  readonly options: ReviewWaitingOptions;
+  readonly options: Options;
   readonly terminal: AskingTerminal;
 }
 
@@ -87,7 +82,7 @@ interface Decided {
 interface Answer {
   readonly key: string;
   readonly means: string;
-  act(): Promise<Decided | string | undefined> | Decided | undefined;
+  act(): Promise<Decided | string | undefined> | Decided;
 }
 
 interface Shown {
@@ -95,23 +90,28 @@ interface Shown {
   readonly answers: readonly Answer[];
 }
 
-interface Waiting {
-  /** Shows it as it is now. @returns what to ask; undefined when it waits no more, which was said. */
-  show(): Promise<Shown | undefined>;
-}
+/** Shows what waits as it is now. @returns what to ask; undefined when it waits no more, which was said. */
+type Show = () => Promise<Shown | undefined>;
 
 type Outcome = Decided | 'skipped' | 'quit' | 'ended' | 'gone';
 
-/** Shows a proposal and asks until there is an answer. After a failure it prints the reason and shows the proposal again. */
-async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Outcome> {
+/** Shows it and asks until there is an answer. After a failure it prints the reason and shows it again. */
+async function decideOn(show: Show, { ask, say }: AskingTerminal): Promise<Outcome> {
   let lastFailure = '';
   for (;;) {
-    const shown = await shownBy(one, err);
-    if (typeof shown === 'string') return shown;
+    let shown: Shown | undefined;
+    try {
+      shown = await show();
+    } catch (error) {
+      // One that cannot be shown still waits.
+      if (!isCodedError(error)) throw error;
+      say(describeError(error));
+      return error.code === 'SKILL_NOT_FOUND' ? 'gone' : 'skipped';
+    }
+    if (!shown) return 'gone';
     const answers = [...shown.answers, { key: 's', means: 'skip' }, { key: 'q', means: 'quit' }];
     const keys = answers.map(({ key }) => key).join('/');
     const question = `${lastFailure}${shown.question} ${answers.map(({ key, means }) => `${key} ${means}`).join(', ')} [${keys}] `;
-    lastFailure = '';
     let answer: Partial<Answer> | undefined;
     do {
       const typed = await ask(question);
@@ -127,117 +127,95 @@ async function decideOn(one: Waiting, { ask, err }: AskingTerminal): Promise<Out
     } catch (error) {
       if (!isCodedError(error)) throw error;
       lastFailure = `${printable(describeError(error))}\n`;
-      err('\n');
+      say('');
     }
   }
 }
 
-/** Shows it. One that cannot be shown still waits. */
-async function shownBy(one: Waiting, err: Terminal['err']): Promise<Shown | 'gone' | 'skipped'> {
-  try {
-    return (await one.show()) ?? 'gone';
-  } catch (error) {
-    if (!isCodedError(error)) throw error;
-    err(`${printable(describeError(error))}\n`);
-    return error.code === 'SKILL_NOT_FOUND' ? 'gone' : 'skipped';
-  }
+function proposalThatWaits(id: string, { registry, options, terminal }: Room): Show {
+  const show: Show = async () => {
+    const proposal = await registry.proposals.get(id);
+    const { state, decision, skillId } = proposal;
+    if (decision) {
+      terminal.say(`${id} (${skillId}) was ${state} meanwhile, by ${decision.by}`);
+      return undefined;
+    }
+    terminal.err(`${await shownProposal(registry.admin, proposal)}\n\n`);
+    const blocks = await showBlockFindings(registry, proposal, terminal);
+    const isAttack = blocks.length > 0;
+    const approve: Answer = {
+      key: 'y',
+      means: 'approve',
+      async act() {
+        if (isAttack && !(await isConfirmed(terminal, 'Approve it?', skillId))) return NOT_TYPED;
+        await approveShown(registry, proposal, blocks, actorOf(options, terminal), terminal);
+        return { kind: 'proposal', id, skill_id: skillId, decision: 'approved' };
+      },
+    };
+    const reject: Answer = {
+      key: 'n',
+      means: 'reject',
+      async act() {
+        const reason = (await terminal.ask('Why is it rejected? Its author is shown this: '))?.trim();
+        if (!reason) return 'Nothing was decided: a rejection needs a reason.';
+        await rejectShown(registry, proposal, { ...actorOf(options, terminal), reason }, terminal);
+        return { kind: 'proposal', id, skill_id: skillId, decision: 'rejected' };
+      },
+    };
+    const edit: Answer = {
+      key: 'e',
+      means: 'edit',
+      async act() {
+        await editWaiting(registry, id, options, terminal);
+        return undefined;
+      },
+    };
+    const what = printable(`${id}: ${subjectOf(proposal)}${withWarnings(proposal, blocks)}`);
+    const others = proposal.editable ? [edit] : [];
+    // A proposal that no longer applies cannot be approved.
+    if (state !== 'open') return { question: `${what}, does not apply any more:`, answers: [reject, ...others] };
+    const answers = isAttack ? [reject, approve, ...others] : [approve, reject, ...others];
+    return { question: `${what}:`, answers };
+  };
+  return show;
 }
 
-function proposalThatWaits(id: string, { registry, options, terminal }: Room): Waiting {
-  const decided = ({ skillId }: Proposal, decision: Decided['decision']): Decided => ({
-    kind: 'proposal',
-    id,
-    skill_id: skillId,
-    decision,
-  });
-  return {
-    async show() {
-      const proposal = await registry.proposals.get(id);
-      const { state, decision, skillId } = proposal;
-      if (decision) {
-        terminal.err(printable(`${id} (${skillId}) was ${state} meanwhile, by ${decision.by}\n`));
-        return undefined;
-      }
-      terminal.err(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.progress)}\n\n`);
-      const blocks = await showBlockFindings(registry, proposal, terminal);
-      const isAttack = blocks.length > 0;
-      const approve: Answer = {
-        key: 'y',
-        means: 'approve',
-        async act() {
-          if (isAttack && !(await isConfirmed(terminal, 'Approve it?', skillId))) return NOT_TYPED;
-          await approveShown(registry, proposal, blocks, actorOf(options, terminal), terminal);
-          return decided(proposal, 'approved');
-        },
-      };
-      const reject: Answer = {
-        key: 'n',
-        means: 'reject',
-        async act() {
-          const reason = (await terminal.ask('Why is it rejected? Its author is shown this: '))?.trim();
-          if (!reason) return 'Nothing was decided: a rejection needs a reason.';
-          await rejectShown(registry, proposal, { ...actorOf(options, terminal), reason }, terminal);
-          return decided(proposal, 'rejected');
-        },
-      };
-      const edit: Answer = {
-        key: 'e',
-        means: 'edit',
-        async act() {
-          await editWaiting(registry, id, options, terminal);
-          return undefined;
-        },
-      };
-      const what = printable(`${id}: ${subjectOf(proposal)}${withWarnings(proposal, blocks)}`);
-      const others = proposal.editable ? [edit] : [];
-      // A proposal that no longer applies cannot be approved.
-      if (state !== 'open') return { question: `${what}, does not apply any more:`, answers: [reject, ...others] };
-      const answers = isAttack ? [reject, approve, ...others] : [approve, reject, ...others];
-      return { question: `${what}:`, answers };
-    },
+function skillThatWaits(id: string, { registry, options, terminal }: Room): Show {
+  return async () => {
+    const found = await registry.admin.trustOf(id);
+    const { digest, heldBecause, skillId, verdict } = found;
+    terminal.err(`${describeTrust(found)}\n\n`);
+    if (heldBecause === null) return undefined;
+    const allow: Answer = {
+      key: 'y',
+      means: 'allow',
+      async act() {
+        if (verdict === 'block' && !(await isConfirmed(terminal, 'Allow it?', skillId))) return NOT_TYPED;
+        await decideShown(registry, 'allow', id, { ...actorOf(options, terminal), digest }, terminal);
+        return { kind: 'skill', id, decision: 'approved' };
+      },
+    };
+    return { question: SKILL_QUESTION, answers: [allow] };
   };
 }
 
-function skillThatWaits(id: string, { registry, options, terminal }: Room): Waiting {
-  return {
-    async show() {
-      const found = await registry.admin.trustOf(id);
-      terminal.err(`${describeTrust(found)}\n\n`);
-      if (found.heldBecause === null) return undefined;
-      const allow: Answer = {
-        key: 'y',
-        means: 'allow',
-        async act() {
-          const { digest, skillId, verdict } = found;
-          if (verdict === 'block' && !(await isConfirmed(terminal, 'Allow it?', skillId))) return NOT_TYPED;
-          await decideShown(registry, 'allow', id, { ...actorOf(options, terminal), digest }, terminal);
-          return { kind: 'skill', id, decision: 'approved' };
-        },
-      };
-      return { question: SKILL_QUESTION, answers: [allow] };
-    },
-  };
-}
-
-function extensionThatWaits(name: string, { root, trusted, options, terminal }: Room): Waiting {
-  return {
-    async show() {
-      const held = heldExtension(root, name);
-      if (!held) {
-        terminal.err(`extensions/${printable(name)} waits no more\n`);
-        return undefined;
-      }
-      terminal.err(`${forTerminal(await describeHeld(held, ownExtensionIds()), terminal, terminal.progress)}\n\n`);
-      const approve: Answer = {
-        key: 'y',
-        means: 'approve',
-        act() {
-          approveShownExtension(root, held, actorOf(options, terminal), trusted, terminal);
-          return { kind: 'extension', id: name, decision: 'approved' };
-        },
-      };
-      return { question: EXTENSION_QUESTION, answers: [approve] };
-    },
+function extensionThatWaits(name: string, { root, options, terminal }: Room): Show {
+  return async () => {
+    const held = heldExtension(root.dir, name);
+    if (!held) {
+      terminal.say(`extensions/${name} waits no more`);
+      return undefined;
+    }
+    terminal.err(`${await describeHeld(held, ownExtensionIds())}\n\n`);
+    const approve: Answer = {
+      key: 'y',
+      means: 'approve',
+      act() {
+        approveShownExtension(root, held, actorOf(options, terminal), terminal);
+        return { kind: 'extension', id: name, decision: 'approved' };
+      },
+    };
+    return { question: EXTENSION_QUESTION, answers: [approve] };
   };
 }
 
@@ -246,13 +224,11 @@ function ruler(title: string, { columns = 80 }: Terminal): string {
 }
 
 function summary(decided: readonly Decided[], still: number): string {
-  const named = (decision: Decided['decision']): readonly string[] =>
-    decided
-      .filter((one) => one.decision === decision)
-      .map(({ id, skill_id }) => (skill_id ? `${skill_id} (${id})` : id));
-  const parts = (['approved', 'rejected'] as const).flatMap((decision) =>
-    named(decision).length > 0 ? [`${decision} ${named(decision).join(', ')}`] : [],
-  );
+  const parts = (['approved', 'rejected'] as const).flatMap((decision) => {
+    const those = decided.filter((one) => one.decision === decision);
+    const named = those.map(({ id, skill_id }) => (skill_id ? `${skill_id} (${id})` : id));
+    return named.length > 0 ? [`${decision} ${named.join(', ')}`] : [];
+  });
   const wait = still > 0 ? `${still} still ${still === 1 ? 'waits' : 'wait'}` : 'Nothing waits';
-  return printable(`\nDecided: ${parts.length > 0 ? parts.join('; ') : 'nothing'}. ${wait}.`);
+  return `\nDecided: ${parts.length > 0 ? parts.join('; ') : 'nothing'}. ${wait}.`;
 }

@@ -11,67 +11,65 @@ import {
   describeProposals,
   describeStats,
 } from '../../../extensions/skill_registry/propose/describe.ts';
-import { forTerminal, printable, toWireDeep } from '../../../lib/text/index.ts';
+import { forTerminal, toWireDeep } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../../terminal.ts';
+import type { Options, Terminal } from '../../terminal.ts';
 
 /** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, each as `show --json` prints it. */
 export async function listProposals(
-  options: GlobalOptions & { readonly state?: ProposalState | 'all' },
+  options: Options & { readonly state?: ProposalState | 'all' },
   terminal: Terminal,
-): Promise<ExitStatus> {
+): Promise<void> {
   const { registry } = await openRegistry(options, terminal);
   const proposals = await registry.proposals.list(options.state);
-  if (options.json) printJson(terminal, { proposals: proposals.map(onWire) });
-  else if (proposals.length > 0) terminal.out(`${describeProposals(proposals, widthOf(terminal))}\n`);
+  terminal.print({ proposals: proposals.map(onWire) }, () =>
+    proposals.length > 0 ? describeProposals(proposals, terminal.width) : '',
+  );
   const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
   const next =
     options.state === undefined && proposals.length > 0
       ? '. To decide: skill-registry proposals review, or in a browser: skill-registry review'
       : '';
-  terminal.err(`${proposals.length} ${which}proposal(s)${next}\n`);
-  for (const { problem } of proposals)
-    if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
-  return EXIT.done;
+  terminal.say(`${proposals.length} ${which}proposal(s)${next}`);
+  for (const proposal of proposals) sayReportProblem(proposal, terminal);
 }
 
 /** `skill-registry proposals show <id>`. With `--proposed`: prints only the proposed text. */
 export async function showProposal(
   id: string,
-  options: GlobalOptions & { readonly proposed?: boolean },
+  options: Options & { readonly proposed?: boolean },
   terminal: Terminal,
-): Promise<ExitStatus> {
+): Promise<void> {
   const { registry } = await openRegistry(options, terminal);
-  if (options.proposed) {
-    const { id: whole } = await registry.proposals.get(id);
-    const { proposalId, path, content, version } = await registry.proposals.text(whole);
-    if (options.json) printJson(terminal, { proposal_id: proposalId, path, content, version });
-    else terminal.out(terminal.terminal ? printable(content) : content);
-    return EXIT.done;
-  }
   const proposal = await registry.proposals.get(id);
-  if (options.json) {
+  if (options.proposed) {
+    const { proposalId, path, content, version } = await registry.proposals.text(proposal.id);
+    if (options.json) terminal.print({ proposal_id: proposalId, path, content, version });
+    else terminal.write(content);
+  } else if (options.json) {
     const ran = isWaiting(proposal) ? await registry.admin.proposalEvidence(proposal.id) : null;
-    printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
+    terminal.print({ ...onWire(proposal), ran: ran && ranOnWire(ran) });
   } else {
     terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
-    if (isWaiting(proposal)) terminal.err(`\n${printable(nextSteps(proposal))}\n`);
+    if (isWaiting(proposal)) terminal.say(`\n${nextSteps(proposal)}`);
   }
-  return EXIT.done;
 }
 
 /** `skill-registry proposals stats` */
-export async function showStats(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function showStats(options: Options, terminal: Terminal): Promise<void> {
   const { registry } = await openRegistry(options, terminal);
   const stats = await registry.proposals.stats();
-  if (options.json) printJson(terminal, statsOnWire(stats));
-  else terminal.out(`${describeStats(stats, widthOf(terminal))}\n`);
-  return EXIT.done;
+  terminal.print(statsOnWire(stats), () => describeStats(stats, terminal.width));
 }
 
 /** Whether a person still has to decide about it. */
 export function isWaiting({ state }: Proposal): boolean {
   return state === 'open' || state === 'stale';
+}
+
+/** Says what is wrong with the report of a proposal. */
+export function sayReportProblem({ problem }: Proposal, { say }: Terminal): void {
+  if (problem) say(`${problem.code}: ${problem.message}`);
 }
 
 // --- internal ---

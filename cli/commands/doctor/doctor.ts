@@ -11,27 +11,32 @@ import {
 } from '../../../kernel/host.ts';
 import { countedWords, formatTable, forTerminal, printable, showName } from '../../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../../terminal.ts';
+import { EXIT, type ExitStatus, firstLines, type Options, type Terminal, withProgress } from '../../terminal.ts';
+import { overlap } from './overlap.ts';
+import { repairAll } from './repair.ts';
 
-export interface DoctorOptions extends GlobalOptions {
+interface DoctorOptions extends Options {
   /** Print all problems of each code. */
   readonly all?: boolean;
+  readonly overlap?: boolean;
+  readonly fix?: boolean;
 }
 
 /** `skill-registry doctor` */
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<ExitStatus> {
   const opened = await openRegistry(options, terminal);
+  if (options.overlap) return overlap(opened, terminal);
+  if (options.fix) return repairAll(opened, options, terminal);
   const report = await examine(opened, terminal);
-  if (options.json) printJson(terminal, report);
-  else {
+  terminal.print(report, () => {
     const parts = [
       totals(report, opened.registry),
       ...(report.inspected.length > 0 ? [verdicts(report.inspected, options.all)] : []),
       ...byCode(report.problems, options.all),
       conclusion(report, opened),
     ].filter((part) => part !== '');
-    terminal.out(`${forTerminal(parts.join('\n\n'), terminal, terminal.terminal)}\n`);
-  }
+    return forTerminal(parts.join('\n\n'), terminal, terminal.terminal);
+  });
   return report.problems.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 
@@ -66,7 +71,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   await withProgress('Counting tokens', terminal, admin.tokenCounts());
   const hidden = await withProgress('Looking for hidden text', terminal, admin.hiddenTextProblems());
   await withProgress('Inspecting skills', terminal, admin.inspectSkills());
-  const inspected = await withProgress('Inspecting skills', terminal, inspectAll(registry));
+  const inspected = await inspectAll(registry);
   const { skills, sources, byQualifiedId, problems: ofCatalog } = registry.snapshot();
   const taken = ofCatalog.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const getSecret = createSecrets(root, terminal.environment, trusted);
@@ -158,38 +163,37 @@ async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly 
 function totals(report: Report, { config }: SkillRegistry): string {
   const { skills, held, hidden_by_id: taken, copies, extensions, agents, model, context, left_out: leftOut } = report;
   const { format, budget_tokens, enforcement } = config.catalog;
+  const more = taken > 0 ? `; ${taken} more, whose id another skill has` : '';
+  const equal = copies > 0 ? `; ${copies} equal one(s) in other folders` : '';
   const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
   // In the words of the greeting of `start`, but nothing runs here.
   const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
   const lines = [
-    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${taken > 0 ? `; ${taken} more, whose id another skill has` : ''}${copies > 0 ? `; ${copies} equal one(s) in other folders` : ''}`,
+    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${more}${equal}`,
     `${extensions.length} extension(s): ${states}`,
     `${agents.length} agent(s): ${agents.map(({ id }) => id).join(', ') || 'none'}`,
     model.base_url && models.length > 0
       ? `Model: ${models.join(', ')} at ${model.base_url}; it was not called`
       : 'Model: none is set (MODEL_BASE_URL, MODEL_NAME), so agents cannot answer; everything else works',
-    ...(report.held_extensions.length > 0
-      ? [
-          `${report.held_extensions.length} extension(s) held: ${report.held_extensions.join(', ')}; skill-registry extensions show <name> tells what agents wrote`,
-        ]
-      : []),
-    ...(report.waiting_proposals > 0
-      ? [`${report.waiting_proposals} proposal(s) wait for a decision: skill-registry proposals list`]
-      : []),
-    `Skills take ${context.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`,
-    ...(leftOut.files > 0
-      ? [
-          `${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`,
-        ]
-      : []),
-    '',
-    'Sources:',
-    ...report.sources.map(({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${showName(location)}`),
-    '',
-    problemTotals(report),
   ];
-  return lines.map(printable).join('\n');
+  if (report.held_extensions.length > 0)
+    lines.push(
+      `${report.held_extensions.length} extension(s) held: ${report.held_extensions.join(', ')}; skill-registry extensions show <name> tells what agents wrote`,
+    );
+  if (report.waiting_proposals > 0)
+    lines.push(`${report.waiting_proposals} proposal(s) wait for a decision: skill-registry proposals list`);
+  lines.push(
+    `Skills take ${context.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`,
+  );
+  if (leftOut.files > 0)
+    lines.push(
+      `${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`,
+    );
+  lines.push('', 'Sources:');
+  for (const { id, location, skills: count } of report.sources)
+    lines.push(`  ${id}: ${count} skill(s) in ${showName(location)}`);
+  return printable([...lines, '', problemTotals(report)].join('\n'));
 }
 
 /** The line of totals, and a table of codes when there are several. */
@@ -228,40 +232,36 @@ function groupsOf(problems: readonly Problem[]): readonly Group[] {
   return [...groups.values()].sort((a, b) => rank(b) - rank(a) || (a.code < b.code ? -1 : 1));
 }
 
-/** Of each code, and verdicts, in the text; `--all` prints all. */
+/** Of each code, and verdicts, in the text. */
 const OF_EACH = 10;
+const HOW = '; --all prints them';
 
 function byCode(problems: readonly Problem[], all = false): readonly string[] {
   return groupsOf(problems).map(({ code, severity, members }) => {
-    const shown = all ? members : members.slice(0, OF_EACH);
-    const lines = shown.map(
+    const lines = members.map(
       ({ file, line, message }) => `  ${showName(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`,
     );
-    return [`${severity} ${code} (${members.length})`, ...lines, ...more(members.length - shown.length)].join('\n');
+    return [
+      `${severity} ${code} (${members.length})`,
+      ...firstLines(lines, all ? Number.POSITIVE_INFINITY : OF_EACH, HOW),
+    ].join('\n');
   });
 }
 
 function verdicts(inspected: readonly Verdict[], all = false): string {
-  const shown = all ? inspected : inspected.slice(0, OF_EACH);
-  const lines = shown.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
+  const lines = inspected.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
     const where = first?.line === undefined ? first?.file : `${first.file}:${first.line}`;
     const found = others.length === 0 ? '' : `, and ${others.length} more`;
     return printable(`  ${verdict.padEnd(5)}  ${id}\n    ${first?.message} (${where}${found})`);
   });
   const title = `Inspection: ${inspected.length} skill(s) to look at; skill-registry inspect <id> tells more`;
-  return [title, ...lines, ...more(inspected.length - shown.length)].join('\n');
-}
-
-function more(count: number): readonly string[] {
-  return count > 0 ? [`  and ${count} more; --all prints them`] : [];
+  return [title, ...firstLines(lines, all ? Number.POSITIVE_INFINITY : OF_EACH, HOW)].join('\n');
 }
 
 /** Names what was not checked, so that nobody takes it for correct. */
 function conclusion({ problems, extensions }: Report, { trusted }: OpenRegistry): string {
-  const own = trusted && extensions.some(({ origin }) => origin === 'root');
-  const parts = [
-    ...(problems.length === 0 ? ['Nothing is wrong.'] : []),
-    ...(own ? ['No extension was started; skill-registry start says which of them fail.'] : []),
-  ];
+  const parts = problems.length === 0 ? ['Nothing is wrong.'] : [];
+  if (trusted && extensions.some(({ origin }) => origin === 'root'))
+    parts.push('No extension was started; skill-registry start says which of them fail.');
   return parts.join('\n\n');
 }

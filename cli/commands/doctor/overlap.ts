@@ -1,43 +1,37 @@
 import { printable, showName, toWire } from '../../../lib/text/index.ts';
-import { openRegistry } from '../../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../../terminal.ts';
+import type { OpenRegistry } from '../../open-registry.ts';
+import { EXIT, type ExitStatus, firstLines, type Terminal, withProgress } from '../../terminal.ts';
 
 /** `skill-registry doctor --overlap` */
-export async function overlap(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { registry } = await openRegistry(options, terminal);
+export async function overlap({ registry }: OpenRegistry, terminal: Terminal): Promise<ExitStatus> {
   const report = await withProgress('Comparing skills', terminal, registry.admin.overlap());
-  if (options.json) printJson(terminal, { ...report, stolen: report.stolen.map(toWire) });
-  else {
-    const groups = report.neighbourhoods.map(
-      ({ skills, likeness, words }) =>
-        `  ${likeness.toFixed(2)}  ${printable(skills.join(', '))}${words.length > 0 ? `  (${words.join(', ')})` : ''}`,
-    );
-    const stolen = report.stolen.map(({ query, skillId, shouldTrigger, found }) =>
-      shouldTrigger
-        ? `  ${skillId}: ${shown(query)} finds ${found ?? 'nothing'}`
-        : `  ${skillId}: ${shown(query)} finds it, and should not`,
-    );
+  terminal.print({ ...report, stolen: report.stolen.map(toWire) }, () => {
+    const groups = report.neighbourhoods.map(({ skills, likeness, words }) => {
+      const common = words.length > 0 ? `  (${words.join(', ')})` : '';
+      return `  ${likeness.toFixed(2)}  ${printable(skills.join(', '))}${common}`;
+    });
+    const stolen = report.stolen.map(({ query, skillId, shouldTrigger, found }) => {
+      const result = shouldTrigger ? `finds ${found ?? 'nothing'}` : 'finds it, and should not';
+      return `  ${skillId}: ${shown(query)} ${result}`;
+    });
     const problems = report.problems.map(({ file, message }) => `  ${showName(file)}: ${printable(message)}`);
     const parts = [
-      section(`Skills that compete for the same tasks: ${groups.length} group(s)`, groups),
-      section(`Trigger queries: ${report.queries}, of which ${stolen.length} have a wrong result`, stolen),
-      ...(problems.length > 0 ? [section('Trigger queries that cannot be read', problems)] : []),
+      [`Skills that compete for the same tasks: ${groups.length} group(s)`, ...firstLines(groups, MAX_SHOWN)],
+      [
+        `Trigger queries: ${report.queries}, of which ${stolen.length} have a wrong result`,
+        ...firstLines(stolen, MAX_SHOWN),
+      ],
+      ...(problems.length > 0 ? [['Trigger queries that cannot be read', ...firstLines(problems, MAX_SHOWN)]] : []),
     ];
-    terminal.out(`${parts.join('\n\n')}\n`);
-  }
-  await registry.close();
+    return parts.map((lines) => lines.join('\n')).join('\n\n');
+  });
   return EXIT.done;
 }
 
 // --- internal ---
 
-/** Groups and queries in the text; `--json` has all. */
+/** Groups and queries in the text. */
 const MAX_SHOWN = 20;
-
-function section(title: string, lines: readonly string[]): string {
-  const more = lines.length > MAX_SHOWN ? [`  and ${lines.length - MAX_SHOWN} more; --json has all`] : [];
-  return [title, ...lines.slice(0, MAX_SHOWN), ...more].join('\n');
-}
 
 function shown(query: string): string {
   return printable(JSON.stringify(query.length > 100 ? `${query.slice(0, 99)}…` : query));
