@@ -83,7 +83,8 @@ export async function restore(id: string, options: Options, terminal: Terminal):
   if (blocks.length > 0) {
     say(`${describeBlockFindings(blocks)}\n`);
     if (!ask) throw blockNotConfirmed('restores it', `skill-registry restore ${printable(id)}`);
-    if (!(await isConfirmed({ ask }, `Restore ${printable(id)}?`, id))) {
+    const question = `Restore ${printable(id)}?`;
+    if (!(await isConfirmed({ ask }, question, id))) {
       say('Nothing was changed');
       return EXIT.problem;
     }
