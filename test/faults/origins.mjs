@@ -21,7 +21,7 @@ export const origins = [
   {
     title: 'What is restored is not compared with the lock',
     in: 'fetchLocked',
-    swap: ['!isAsLocked(files, entry)', 'files.length === 0'],
+    swap: ['!isAsLocked(incoming.files, entry)', 'incoming.files.length === 0'],
     test: 'restores nothing when one of the skills cannot be restored',
   },
   {
@@ -76,7 +76,7 @@ export const origins = [
   {
     title: 'An update is written over what somebody has edited since it was shown',
     in: 'assertAsPlanned',
-    drop: 'isSameFiles(filesAt(location), planned)',
+    drop: 'isSameFiles(filesAt(location), update.planned)',
     test: 'writes no update over what somebody has edited since it was shown, and takes it into the next one',
   },
   {
@@ -105,43 +105,40 @@ export const origins = [
   },
   {
     title: 'What looks like an attack is added with --yes',
-    in: 'writeAllowed',
+    in: 'letIn',
     swap: ['blocked === undefined', "blocked === undefined || skill.kind === 'installed'"],
     test: 'writes nothing of a skill that looks like an attack, installs the others, and prints what lets it in',
   },
   {
     title: 'A refused update replaces the old version',
-    in: 'writeAllowed',
+    in: 'letIn',
     swap: ['blocked === undefined', "blocked === undefined || skill.kind === 'updated'"],
     test: 'updates the others, and keeps the old version and the entry of what looks like an attack',
   },
   {
     title: 'What the lock names is restored unseen',
-    in: 'planRestore.apply',
-    swap: [
-      'writeAllowed(writes, actor, allowed, (taken) => writeSkills(context, taken, actor))',
-      'writeSkills(context, allowed ? writes : [], actor)',
-    ],
+    in: 'letIn',
+    swap: ['blocked === undefined', 'blocked === undefined || (skill.lock?.before !== undefined && !skill.update)'],
     test: 'restores with --frozen what this user has allowed, and nothing else that looks like an attack',
   },
   {
     title: 'What is let in is compared by its id alone',
-    in: 'writeAllowed',
+    in: 'letIn',
     swap: ['allowBlock.includes(blocked)', "allowBlock.some((name) => name.startsWith(blocked.replace(/@.*/, '@')))"],
     test: 'lets in only what a person names by its id and its digest',
   },
   {
     title: 'What is let in is recorded for another digest',
-    in: 'writeAllowed',
+    in: 'letIn',
     swap: [
-      `decide(trust, 'allow', content, { by, reason: actor.reason ?? \`let in from \${origin}\` })`,
+      `decide(trust, 'allow', content, { by, reason: reason ?? \`let in from \${origin}\` })`,
       "decide(trust, 'allow', { ...content, digest: looked.skillDigest }, { by })",
     ],
     test: 'lets in only what a person names by its id and its digest',
   },
   {
     title: 'An agent lets in what looks like an attack',
-    in: 'writeAllowed',
+    in: 'letIn',
     swap: ["!by.startsWith('person:')", "by === ''"],
     test: 'lets in only what a person names by its id and its digest',
   },
@@ -154,7 +151,7 @@ export const origins = [
   {
     title: 'A conflict hides what looks like an attack',
     in: 'prepareOne',
-    swap: ['inspectIncoming(incoming)', 'inspectIncoming(result)'],
+    swap: ['inspectIncoming(judged)', 'inspectIncoming(result)'],
     test: 'keeps what is here when the update looks like an attack in a file that conflicts, or as it was before',
   },
   {

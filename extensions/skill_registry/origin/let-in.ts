@@ -1,15 +1,21 @@
+import { join } from 'node:path';
+import { countTokens } from '../../../lib/text/index.ts';
 import { openTrust, type Trust } from '../../../lib/trust/index.ts';
-import { folderOf } from '../history/skill-location.ts';
-import type { Actor } from '../history/types.ts';
+import { confusableIds } from '../catalog/confusable-ids.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { folderOf, type SkillLocation } from '../history/skill-location.ts';
 import type { Finding } from '../inspect/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { bodyOf } from '../skill/frontmatter.ts';
+import type { SkillHeader } from '../skill/parse-skill.ts';
 import { asReadForInspection } from '../sources/walk/files-for-inspection.ts';
 import { decide, type Inspected, isAllowed } from '../trust/approvals.ts';
 import { type InspectedSkill, inspectFiles } from '../trust/inspect-files.ts';
+import { textProblems } from '../validate/changed-text.ts';
 import { skillBlocked } from './errors.ts';
-import type { IncomingFile } from './opened-origin.ts';
-import type { ApplyOptions, ChangedSkill } from './types.ts';
-import type { SkillToWrite } from './write-skill.ts';
+import type { IncomingFile, OriginSkillFiles } from './opened-origin.ts';
+import type { AddPlan, ChangedSkill, SkillToAdd } from './types.ts';
+import { type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /** Inspects files before they are written. The digest is the one that `trust show` says of them afterwards. */
 export function inspectIncoming(files: readonly IncomingFile[]): Promise<InspectedSkill> {
@@ -25,20 +31,76 @@ export function blockedAs(id: string, looked: InspectedSkill, trust: Trust = ope
   return content.findings.length === 0 || isAllowed(trust, content) ? undefined : `${id}@${content.digest}`;
 }
 
+/** A skill that is to be written, and what a person is shown of it before. */
+export interface PlannedSkill {
+  readonly view: SkillToAdd;
+  readonly write: SkillToWrite;
+}
+
+/** Plans a new skill. @param along - Ids of all skills of the plan, and whether this one is there because another one requires it. */
+export async function planSkill(
+  context: ChangeContext,
+  { header, files, leftOut }: OriginSkillFiles & { readonly header: SkillHeader },
+  write: Pick<SkillToWrite, 'location' | 'kind' | 'origin' | 'lock'>,
+  along: { readonly ids: readonly string[]; readonly isAlong: boolean },
+): Promise<PlannedSkill> {
+  const { skillId: id, validation } = write.location;
+  const { byId, skills } = context.snapshot();
+  const looked = await inspectIncoming(files);
+  const text = files.find(({ path }) => path === 'SKILL.md')?.bytes.toString('utf8') ?? '';
+  const folder = folderOf(write.location);
+  const named = { id, file: join(folder, 'SKILL.md') };
+  const confusable = await confusableIds([...skills.filter((one) => one.id !== id), named]);
+  const view = {
+    id,
+    name: header.name,
+    description: header.description,
+    tokens: await countTokens(bodyOf(text)),
+    files: files.map(({ path, bytes }) => ({ path, size: bytes.length })),
+    leftOut,
+    scripts: files.filter(isScript).map(({ path }) => path),
+    allowedTools: header.allowedTools,
+    requires: header.requires,
+    missing: header.requires.filter((one) => !byId.has(one) && !along.ids.includes(one)),
+    alongWith: along.isAlong,
+    folder,
+    collides: collisionWith(context, write.location),
+    findings: looked.inspection.findings,
+    blocked: blockedAs(id, looked),
+    problems: [...textProblems(text, id, validation), ...confusable.filter(({ file }) => file === named.file)],
+  };
+  return { view, write: { ...write, files, looked } };
+}
+
 /**
- * Writes the skills of a plan, but for those with a `block` finding that nobody has allowed: of them nothing is written. For each one
- * that `allowBlock` names the decision is recorded first, so that nothing is written when that fails.
- *
- * @throws SKILL_BLOCKED when the others are written; INVALID_ARGUMENT for an `allowBlock` that is no such text, or is
- *   given by somebody who is no person; TRUST_UNUSABLE; as `write`.
+ * `apply` of a plan: writes its skills, but for those with a `block` finding that nobody has allowed: of them nothing is written. For
+ * each one that `allowBlock` names the decision is recorded first, so that nothing is written when that fails.
  */
-export async function writeAllowed(
-  skills: readonly SkillToWrite[],
-  actor: Actor,
-  { allowBlock = [] }: ApplyOptions,
-  write: (skills: readonly SkillToWrite[]) => Promise<readonly ChangedSkill[]>,
-): Promise<readonly ChangedSkill[]> {
-  const { by } = actor;
+export function applyOf(
+  context: ChangeContext,
+  writes: readonly SkillToWrite[],
+  write: typeof writeSkills = writeSkills,
+): AddPlan['apply'] {
+  return async (actor, { allowBlock = [] } = {}) => {
+    try {
+      const { taken, refused } = letIn(writes, actor, allowBlock);
+      const changed: readonly ChangedSkill[] = taken.length === 0 ? [] : await write(context, taken, actor);
+      if (refused.length > 0) throw skillBlocked(refused, changed);
+      return changed;
+    } catch (error) {
+      throw context.writer.explain(error);
+    }
+  };
+}
+
+// --- internal ---
+
+/** @throws INVALID_ARGUMENT for an `allowBlock` that is no such text, or is given by somebody who is no person; TRUST_UNUSABLE. */
+function letIn(
+  writes: readonly SkillToWrite[],
+  { by, reason }: Parameters<AddPlan['apply']>[0],
+  allowBlock: readonly string[],
+): { readonly taken: readonly SkillToWrite[]; readonly refused: Parameters<typeof skillBlocked>[0] } {
   const wrong = allowBlock.find((name) => !/.@sha256:[0-9a-f]{64}$/.test(name));
   if (wrong !== undefined)
     throw invalidArgument(`What is let in is <id>@sha256:<64 hex digits>, got ${JSON.stringify(wrong.slice(0, 200))}.`);
@@ -47,22 +109,18 @@ export async function writeAllowed(
   const trust = openTrust();
   const taken: SkillToWrite[] = [];
   const refused: Parameters<typeof skillBlocked>[0][number][] = [];
-  for (const skill of skills) {
+  for (const skill of writes) {
     const { location, looked, origin } = skill;
     const blocked = blockedAs(location.skillId, looked, trust);
     const content = contentOf(folderOf(location), looked);
     if (blocked === undefined) taken.push(skill);
     else if (allowBlock.includes(blocked)) {
-      decide(trust, 'allow', content, { by, reason: actor.reason ?? `let in from ${origin}` });
+      decide(trust, 'allow', content, { by, reason: reason ?? `let in from ${origin}` });
       taken.push(skill);
     } else refused.push({ skillId: location.skillId, allowBlock: blocked, findings: content.findings });
   }
-  const changed = taken.length === 0 ? [] : await write(taken);
-  if (refused.length > 0) throw skillBlocked(refused, changed);
-  return changed;
+  return { taken, refused };
 }
-
-// --- internal ---
 
 /** What is brought in is allowed by its bytes alone. */
 function contentOf(
@@ -71,4 +129,22 @@ function contentOf(
 ): Inspected & { readonly findings: readonly Finding[] } {
   const findings = inspection.findings.filter(({ level }) => level === 'block');
   return { path, digest, broughtIn: true, findings };
+}
+
+/** What happens when an existing skill has the id of the new one, as a sentence. */
+function collisionWith(context: ChangeContext, { skillId, source }: SkillLocation): string | undefined {
+  const there = context.snapshot().byId.get(skillId);
+  if (!there) return undefined;
+  const other = `The skill ${there.qualifiedId} has this id as well`;
+  if (context.collision === 'error') return `${other}, so agents will see neither of them (collision: error).`;
+  const order = context.sources().map(({ id }) => id);
+  const isFirst = order.indexOf(source) < order.indexOf(there.source);
+  return isFirst === (context.collision === 'first')
+    ? `${other}: agents will see the new skill, and can read the other skill only by that name.`
+    : `${other} and comes first: agents will not see the new one under its id.`;
+}
+
+function isScript({ path, executable, bytes }: IncomingFile): boolean {
+  const isCalledSo = /\.(sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|ps1|bat|cmd|exe)$/i.test(path);
+  return executable || isCalledSo || bytes.subarray(0, 2).toString() === '#!';
 }

@@ -29,9 +29,8 @@ export interface Lock {
 /** @throws LOCK_INVALID when there is none. */
 export function assertLock(root: string): void {
   if (textIfThere(root) !== undefined) return;
-  const advice =
-    'Copy the one of the project to that place, or install skills with skill-registry add <origin>, which writes it';
-  throw lockInvalid(join(root, LOCK_FILE), `no such file is there. ${advice}`);
+  const advice = 'Copy the one of the project to that place, or install skills with skill-registry add <origin>,';
+  throw lockInvalid(join(root, LOCK_FILE), `no such file is there. ${advice} which writes it`);
 }
 
 /** @throws LOCK_INVALID when the file is no lock of version 1; nothing of it is lost. */
@@ -58,26 +57,31 @@ export function changeLock(root: string, name: string, entry: unknown): void {
   const before = textIfThere(root);
   const document = documentOf(root, before);
   const skills = new Map(Object.entries(document.skills));
-  const old = skills.get(name);
-  if (entry === null && !skills.has(name)) return;
-  if (entry === null) skills.delete(name);
-  // Fields of other tools are kept as they are.
-  else
-    skills.set(name, {
-      ...(schemas().lockEntry.safeParse(old).success ? (old as LockEntry) : {}),
-      ...(entry as LockEntry),
-    });
+  if (entry === null && !skills.delete(name)) return;
+  if (entry !== null) {
+    const old = skills.get(name);
+    // Fields of other tools are kept as they are.
+    const kept = schemas().lockEntry.safeParse(old).success ? (old as LockEntry) : {};
+    skills.set(name, { ...kept, ...(entry as LockEntry) });
+  }
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
   const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
   if (after !== before) writeContained(realpathSync(root), LOCK_FILE, after);
 }
 
 export function lockedFiles(files: readonly IncomingFile[]): LockedFiles {
-  const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const lines = sorted.map(
-    ({ path, bytes, executable }) => `${digestOf(bytes)} ${bytes.length} ${executable ? 755 : 644} ${path}`,
-  );
+  const lines = [...files].sort((a, b) => (a.path < b.path ? -1 : 1)).map(lineOf);
   return { digest: digestOfLines(lines), files: lines };
+}
+
+/** `sha256:<hex> <bytes> <mode> <path>` */
+export function lineOf({ path, bytes, executable }: IncomingFile): string {
+  return `${digestOf(bytes)} ${bytes.length} ${executable ? 755 : 644} ${path}`;
+}
+
+/** In a line of `lineOf`. */
+export function pathIn(line: string): string {
+  return line.split(' ').slice(3).join(' ');
 }
 
 /**
@@ -98,26 +102,13 @@ export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): bo
     : computedHash(files) === entry.computedHash;
 }
 
-/** `sha256:<hex> <bytes> <mode> <path>` */
-export function pathIn(line: string): string {
-  return line.split(' ').slice(3).join(' ');
-}
-
 // --- internal ---
 
 /** Characters of the name of an entry. */
 const MAX_NAME = 300;
 const IS_PATH = /^[/~]|(?:^|\/)\.{1,2}(?:\/|$)|[\\\p{Cc}]/u;
 /** Kinds of sources that this registry knows how to ask. */
-const ORIGIN_TYPES: ReadonlySet<string> = new Set([
-  'github',
-  'gitlab',
-  'git',
-  'npm',
-  'well-known',
-  'local',
-  'node_modules',
-]);
+const ORIGIN_TYPES = ['github', 'gitlab', 'git', 'npm', 'well-known', 'local', 'node_modules'];
 
 let made: ReturnType<typeof makeSchemas> | undefined;
 
@@ -129,27 +120,23 @@ function schemas(): ReturnType<typeof makeSchemas> {
 
 function makeSchemas() {
   const text = z.string().min(1).max(4096);
+  const fileLine = z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>');
+  const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
+  const isSkillFile = (path: string): boolean => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path);
   const lockEntry = z.looseObject({
     source: text,
     sourceType: text,
     sourceUrl: text.optional(),
     ref: text.optional(),
-    skillPath: text
-      .refine((path) => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path), 'expected the path of a SKILL.md')
-      .optional(),
+    skillPath: text.refine(isSkillFile, 'expected the path of a SKILL.md').optional(),
     version: text.optional(),
     computedHash: z.string().regex(/^([0-9a-f]{64})?$/),
     wellKnownDigest: text.optional(),
     registry: z
       .object({
-        commit: z
-          .string()
-          .regex(/^[0-9a-f]{40,64}$/)
-          .optional(),
+        commit: commit.optional(),
         digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
-        files: z
-          .array(z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>'))
-          .max(MAX_SKILL_FILES),
+        files: z.array(fileLine).max(MAX_SKILL_FILES),
       })
       .optional(),
   });
@@ -181,7 +168,7 @@ function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
     return undefined;
   } catch (error) {
     const isOther =
-      !ORIGIN_TYPES.has(sourceType) && ![source, sourceUrl, ref].some((one) => /^-|^[\w+.-]+::/.test(one));
+      !ORIGIN_TYPES.includes(sourceType) && ![source, sourceUrl, ref].some((one) => /^-|^[\w+.-]+::/.test(one));
     return isOther ? undefined : `source: ${(error as Error).message}`;
   }
 }
@@ -205,14 +192,11 @@ function textIfThere(root: string): string | undefined {
     const file = join(root, LOCK_FILE);
     const stats = lstatSync(file, { throwIfNoEntry: false });
     if (!stats && isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
-    // Whoever asks whether everything is as it says must not hear that there is nothing.
+    // A lock that cannot be read is not taken for one that is missing: `verify` would find nothing wrong.
     if (stats?.isSymbolicLink()) throw lockInvalid(file, 'it is a link. Put the file itself in its place.');
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND'))
-      throw lockInvalid(
-        file,
-        'expected a regular file that may be read. Move away what is there, or correct its rights.',
-      );
-    throw error;
+    if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
+    const why = 'expected a regular file that may be read. Move away what is there, or correct its rights.';
+    throw lockInvalid(file, why);
   }
 }
 
@@ -225,10 +209,6 @@ function jsonOf(content: string, file: string): unknown {
 }
 
 function digestOfLines(lines: readonly string[]): string {
-  return digestOf(
-    [...lines]
-      .sort()
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
+  const sorted = [...lines].sort();
+  return digestOf(sorted.map((line) => `${line}\n`).join(''));
 }

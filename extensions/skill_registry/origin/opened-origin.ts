@@ -130,13 +130,6 @@ export interface OriginSkillFiles {
   readonly leftOut: number;
 }
 
-type Readable = Pick<OpenedOrigin, 'entries' | 'read'>;
-
-/** As `readOriginSkills`, of one. */
-export async function readOriginSkill(opened: Readable, skill: OriginSkill): Promise<OriginSkillFiles> {
-  return (await readOriginSkills(opened, [skill]))[0] as OriginSkillFiles;
-}
-
 /**
  * Reads the files of skills, all at once: an archive is unpacked from its beginning each time. Version control and installed
  * packages are not taken along.
@@ -144,19 +137,16 @@ export async function readOriginSkill(opened: Readable, skill: OriginSkill): Pro
  * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system may take for
  *   one, more than 1,000 files or 50 MiB in a skill.
  */
-export async function readOriginSkills(
-  opened: Readable,
-  skills: readonly OriginSkill[],
-): Promise<readonly OriginSkillFiles[]> {
-  const wanted = skills.map((skill) => wantedFiles(opened, skill));
-  const contents = await opened.read(wanted.flatMap(({ entries }) => entries.map(({ path }) => path)));
+export async function readOriginSkills<S extends OriginSkill>(
+  { entries, read }: Pick<OpenedOrigin, 'entries' | 'read'>,
+  skills: readonly S[],
+): Promise<readonly (S & OriginSkillFiles)[]> {
+  const wanted = skills.map((skill) => ({ skill, ...wantedFiles(entries, skill) }));
+  const contents = await read(wanted.flatMap(({ files }) => files.map(({ entry }) => entry.path)));
   let next = 0;
-  return wanted.map(({ entries, paths, leftOut }) => ({
-    files: entries.map(({ executable }, at) => ({
-      path: paths[at] as string,
-      bytes: contents[next++] as Buffer,
-      executable,
-    })),
+  return wanted.map(({ skill, files, leftOut }) => ({
+    ...skill,
+    files: files.map(({ path, entry: { executable } }) => ({ path, bytes: contents[next++] as Buffer, executable })),
     leftOut,
   }));
 }
@@ -166,13 +156,12 @@ export async function readOriginSkills(
 const NO_SKILLS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__']);
 
 interface WantedFiles {
-  readonly entries: readonly OriginEntry[];
-  /** Of the entries, relative to the skill. */
-  readonly paths: readonly string[];
+  /** Each with its path relative to the skill. */
+  readonly files: readonly { readonly entry: OriginEntry; readonly path: string }[];
   readonly leftOut: number;
 }
 
-function wantedFiles({ entries }: Pick<OpenedOrigin, 'entries'>, { folder, skillFile }: OriginSkill): WantedFiles {
+function wantedFiles(entries: readonly OriginEntry[], { folder, skillFile }: OriginSkill): WantedFiles {
   const below = folder === '' ? 0 : folder.length + 1;
   const isOfTool = (path: string): boolean => path.split('/').some((name) => NO_SKILLS.has(name));
   const inside = entries.filter(
@@ -185,16 +174,16 @@ function wantedFiles({ entries }: Pick<OpenedOrigin, 'entries'>, { folder, skill
     throw originRefused(named, `it has ${wanted.length} files, more than ${MAX_SKILL_FILES}.`);
   const size = wanted.reduce((sum, entry) => sum + entry.size, 0);
   if (size > MAX_UNPACKED) throw originRefused(named, `it has ${size} bytes, more than ${MAX_UNPACKED}.`);
-  const paths = wanted.map((entry) => checkedPath(entry, below, skillFile, named));
-  const folded = new Set(paths.map((path) => path.normalize('NFKC').toLowerCase()));
-  if (folded.size < paths.length) throw originRefused(named, 'two of its files differ only in letter case.');
+  const files = wanted.map((entry) => ({ entry, path: checkedPath(entry, below, skillFile, named) }));
+  const folded = new Set(files.map(({ path }) => path.normalize('NFKC').toLowerCase()));
+  if (folded.size < files.length) throw originRefused(named, 'two of its files differ only in letter case.');
   for (const path of folded) {
     for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
       const above = path.slice(0, end);
       if (folded.has(above)) throw originRefused(named, `${JSON.stringify(above)} is a file and a folder.`);
     }
   }
-  return { entries: wanted, paths, leftOut: inside.length - wanted.length };
+  return { files, leftOut: inside.length - wanted.length };
 }
 
 function checkedPath({ path, kind }: OriginEntry, below: number, skillFile: string, named: string): string {

@@ -1,6 +1,8 @@
 import { lstatSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import { showName } from '../../../lib/text/index.ts';
+import { openTrust } from '../../../lib/trust/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import { type ChangeContext, findSkill } from '../history/change-context.ts';
 import { archiveFolder } from '../history/journal-entries.ts';
@@ -8,60 +10,102 @@ import { assertRemovable, folderOf, locationOfSkill, type SkillLocation } from '
 import type { Actor } from '../history/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { slugOf } from '../skill/skill.ts';
+import { decisionAbout } from '../trust/sources.ts';
+import { originOf, sourceKey } from './address.ts';
 import { rootNotApproved } from './errors.ts';
-import { findInstalled } from './find-installed.ts';
-import { assertLock, changeLock, readLock } from './lock.ts';
-import type { ApplyOptions, Origins, RemovedSkill } from './types.ts';
+import { filesAt, findInstalled, type InstalledSkills } from './find-installed.ts';
+import { assertLock, changeLock, isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
+import type { LockEntry, LockedSkill, Origins, RemovedSkill, UsedSource } from './types.ts';
 
 /** @param mayFollowLock - A person has approved the root. */
 export function createOrigins(context: ChangeContext, mayFollowLock: boolean): Origins {
   const assertApproved = (): void => {
     if (!mayFollowLock) throw rootNotApproved();
   };
-  /** Errors of `apply` are explained as those of the history. */
-  const explained = <P extends { apply(actor: Actor, options?: ApplyOptions): Promise<unknown> }>(plan: P): P => ({
-    ...plan,
-    apply: async (actor: Actor, options?: ApplyOptions) => {
-      try {
-        return await plan.apply(actor, options);
-      } catch (error) {
-        throw context.writer.explain(error);
-      }
-    },
-  });
   return {
-    async add(what, options = {}) {
-      const { planAdd } = await import('./add.ts');
-      return explained(await planAdd(context, what, options));
-    },
-    async import(path, options = {}) {
-      const { planImport } = await import('./import/plan-import.ts');
-      return explained(await planImport(context, path, options));
-    },
+    add: async (what, options = {}) => (await import('./add.ts')).planAdd(context, what, options),
+    import: async (path, options = {}) => (await import('./import/plan-import.ts')).planImport(context, path, options),
     async restore({ to } = {}) {
       assertLock(context.root);
       assertApproved();
-      const { planRestore } = await import('./restore.ts');
-      return explained(await planRestore(context, to));
+      return (await import('./restore.ts')).planRestore(context, to);
     },
     async update(ids) {
       assertApproved();
-      const { planUpdate } = await import('./update.ts');
-      return explained(await planUpdate(context, ids));
+      return (await import('./update.ts')).planUpdate(context, ids);
     },
-    async sources() {
-      const { usedSources } = await import('./used-sources.ts');
-      return usedSources(context);
-    },
-    async verify() {
-      const { verifyLock } = await import('./verify.ts');
-      return verifyLock(context);
-    },
+    sources: async () => usedSources(context),
+    verify: () => verify(context),
     remove: (id, actor) => remove(context, id, actor),
   };
 }
 
 // --- internal ---
+
+/**
+ * Those of the lock, by name, then those of the config: packages and what is asked over a network or as a program, and of folders and
+ * files those about which somebody decided.
+ */
+function usedSources(context: ChangeContext): readonly UsedSource[] {
+  const skills = new Map<string, string[]>();
+  for (const [name, entry] of readLock(context.root).skills) {
+    const source = sourceOf(entry, context.root);
+    skills.set(source, [...(skills.get(source) ?? []), name]);
+  }
+  const trust = openTrust();
+  const inConfig = new Map<string, string[]>();
+  for (const { id, key, location, kind } of context.sources()) {
+    const source = key ?? location;
+    const isOwn = key === undefined && kind !== 'well-known';
+    if (kind === 'inline' || (isOwn && !decisionAbout(source, trust))) continue;
+    inConfig.set(source, [...(inConfig.get(source) ?? []), id]);
+  }
+  return [...new Set([...skills.keys(), ...inConfig.keys()])].map((source) => ({
+    source,
+    skills: skills.get(source) ?? [],
+    decision: decisionAbout(source, trust),
+    inConfig: inConfig.get(source) ?? [],
+  }));
+}
+
+/** An entry whose origin cannot be read is named as it is written. */
+function sourceOf(entry: LockEntry, root: string): string {
+  try {
+    return sourceKey(originOf(entry, root));
+  } catch {
+    return entry.source;
+  }
+}
+
+async function verify(context: ChangeContext): Promise<readonly LockedSkill[]> {
+  const { skills, broken } = readLock(context.root);
+  const takeBreak = createBreaks();
+  const installed = findInstalled(context);
+  const verified: LockedSkill[] = [];
+  for (const [name, reason] of broken)
+    verified.push({ id: slugOf(name), name, source: 'unknown', state: 'broken', weak: false, changed: [], reason });
+  for (const [name, entry] of skills) {
+    await takeBreak();
+    verified.push(verifyOne(installed, name, entry));
+  }
+  return verified.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function verifyOne(installed: InstalledSkills, name: string, entry: LockEntry): LockedSkill {
+  const known = { name, source: entry.source, weak: entry.registry === undefined };
+  const location = installed.find(name, entry)?.location;
+  if (!location) {
+    const elsewhere = installed.elsewhere(name);
+    const reason = elsewhere && `${elsewhere} is outside this root, where its lock names nothing`;
+    return { ...known, id: slugOf(name), state: 'absent', changed: [], reason };
+  }
+  const files = filesAt(location);
+  const { skillId: id } = location;
+  if (isAsLocked(files, entry)) return { ...known, id, state: 'same', changed: [] };
+  const [here, locked] = [lockedFiles(files).files, entry.registry?.files];
+  const differing = locked ? [...here, ...locked].filter((line) => here.includes(line) !== locked.includes(line)) : [];
+  return { ...known, id, state: 'drifted', changed: [...new Set(differing.map(pathIn))].sort() };
+}
 
 async function remove(context: ChangeContext, id: string, { by, reason }: Actor): Promise<RemovedSkill> {
   const { root, writer } = context;

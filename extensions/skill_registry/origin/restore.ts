@@ -5,15 +5,14 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { agentFolders, folderOf } from '../history/skill-location.ts';
 import { slugOf } from '../skill/skill.ts';
 import { assertNotRevoked } from '../trust/sources.ts';
-import { skillToAdd } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { filesAt, findInstalled } from './find-installed.ts';
-import { inspectIncoming, writeAllowed } from './let-in.ts';
+import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
 import { isAsLocked, readLock } from './lock.ts';
 import { createOriginCache, type OriginCache } from './open-origin.ts';
-import type { AddPlan, LockEntry, SkillToAdd } from './types.ts';
+import type { AddPlan, LockEntry } from './types.ts';
 import { incomingOf } from './update.ts';
-import { locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
+import { locationFor } from './write-skill.ts';
 
 /** @throws as `Origins.restore`. */
 export async function planRestore(context: ChangeContext, to: string | undefined): Promise<AddPlan> {
@@ -27,8 +26,8 @@ export async function planRestore(context: ChangeContext, to: string | undefined
     if (!found) absent.push([name, entry]);
     else if (!isAsLocked(filesAt(found.location), entry)) throw changedHere(name, folderOf(found.location));
   }
-  const fetched: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
   for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
+  const fetched: PlannedSkill[] = [];
   const cache = createOriginCache();
   try {
     const ids = absent.map(([name]) => slugOf(name));
@@ -36,20 +35,26 @@ export async function planRestore(context: ChangeContext, to: string | undefined
   } finally {
     await cache.close();
   }
-  const writes = fetched.map(({ write }) => write);
   return {
-    ...{ origin: 'skills-lock.json', skills: fetched.map(({ view }) => view), installed: [], unreadable: [] },
-    apply: (actor, allowed = {}) => writeAllowed(writes, actor, allowed, (taken) => writeSkills(context, taken, actor)),
+    origin: 'skills-lock.json',
+    skills: fetched.map(({ view }) => view),
+    installed: [],
+    unreadable: [],
+    apply: applyOf(
+      context,
+      fetched.map(({ write }) => write),
+    ),
   };
 }
 
 // --- internal ---
 
 function changedHere(name: string, folder: string): Error {
-  const remedy = `To drop the change, move ${JSON.stringify(folder)} away; then try again, with --to ${JSON.stringify(dirname(folder))}`;
+  const [quoted, above] = [folder, dirname(folder)].map((path) => JSON.stringify(path));
+  const why = 'it has changed here (skill-registry verify says what), and --frozen writes over no change.';
   return originRefused(
     `"${name}"`,
-    `it has changed here (skill-registry verify says what), and --frozen writes over no change. ${remedy}.`,
+    `${why} To drop the change, move ${quoted} away; then try again, with --to ${above}.`,
   );
 }
 
@@ -64,26 +69,15 @@ async function fetchLocked(
   name: string,
   entry: LockEntry,
   { cache, to, ids }: { readonly cache: OriginCache; readonly to: string | undefined; readonly ids: readonly string[] },
-): Promise<{ readonly view: SkillToAdd; readonly write: SkillToWrite }> {
+): Promise<PlannedSkill> {
   const origin = pinnedOrigin(originOf(entry, context.root), entry);
-  const { files, skill, leftOut } = await incomingOf(await cache.open(origin, name), name, entry);
-  if (!isAsLocked(files, entry)) {
+  const incoming = await incomingOf(await cache.open(origin, name), name, entry);
+  if (!isAsLocked(incoming.files, entry)) {
     const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
     throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
   }
-  const location = locationFor(context, skill.id, to ?? folderOfTools(context.root, entry));
-  const looked = await inspectIncoming(files);
-  return {
-    view: await skillToAdd(context, location, skill.header, files, { ids, isAlong: false, leftOut, looked }),
-    write: {
-      location,
-      files,
-      gone: [],
-      conflicts: [],
-      kind: 'installed',
-      looked,
-      origin: shownOrigin(origin),
-      lock: { name, entry, before: entry },
-    },
-  };
+  const location = locationFor(context, incoming.id, to ?? folderOfTools(context.root, entry));
+  const lock = { name, entry, before: entry };
+  const write = { location, kind: 'installed', origin: shownOrigin(origin), lock } as const;
+  return planSkill(context, incoming, write, { ids, isAlong: false });
 }

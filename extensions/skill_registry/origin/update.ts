@@ -1,36 +1,33 @@
-import { unifiedDiff } from '../../../lib/diff/index.ts';
+import { mergeTexts, unifiedDiff } from '../../../lib/diff/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
-import type { SkillLocation } from '../history/skill-location.ts';
 import { newFindings } from '../inspect/inspect-skill.ts';
-import { waitingConflicts } from '../propose/conflict.ts';
+import { type UpdateConflict, waitingConflicts } from '../propose/conflict.ts';
 import { slugOf } from '../skill/skill.ts';
 import { assertNotRevoked } from '../trust/sources.ts';
 import { lockEntryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { filesAt, findInstalled, type InstalledSkill } from './find-installed.ts';
-import { blockedAs, inspectIncoming, writeAllowed } from './let-in.ts';
-import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
-import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
+import { applyOf, blockedAs, inspectIncoming } from './let-in.ts';
+import { isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
 import { createOriginCache, type OriginCache } from './open-origin.ts';
-import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkill } from './opened-origin.ts';
-import type { LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
-import { type SkillToWrite, writeSkills } from './write-skill.ts';
+import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
+import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
+import type { SkillToWrite } from './write-skill.ts';
 
 /** @throws as `Origins.update`. */
 export async function planUpdate(context: ChangeContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
   const { skills, broken } = readLock(context.root);
   const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
   const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
-  const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
   const unknown = ids?.find((id) => !broken.has(id) && !wanted.some(([name]) => isMeant(name, id)));
-  if (unknown !== undefined)
-    throw originRefused(
-      JSON.stringify(unknown),
-      'it is not in skills-lock.json, so it has no origin. To see what has one: skill-registry verify.',
-    );
+  if (unknown !== undefined) {
+    const why = 'it is not in skills-lock.json, so it has no origin. To see what has one: skill-registry verify.';
+    throw originRefused(JSON.stringify(unknown), why);
+  }
   const prepared: Prepared[] = [];
   const installed = findInstalled(context);
   const cache = createOriginCache();
@@ -40,25 +37,33 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   } finally {
     await cache.close();
   }
-  const writes = prepared.flatMap(({ write }) => write ?? []);
+  const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
+  const failed = unusable.map(([name, reason]) => ({
+    ...viewOf(slugOf(name), name, 'unknown'),
+    state: 'failed' as const,
+    reason: `its entry is broken: ${reason}`,
+  }));
   return {
-    skills: [...prepared.map(({ view }) => view), ...unusable.map(([name, reason]) => brokenView(name, reason))],
-    apply: (actor, allowed = {}) => writeAllowed(writes, actor, allowed, (taken) => writeSkills(context, taken, actor)),
+    skills: [...prepared.map(({ view }) => view), ...failed],
+    apply: applyOf(
+      context,
+      prepared.flatMap(({ write }) => write ?? []),
+    ),
   };
 }
 
-/** The files an origin has of a locked skill now. @throws ORIGIN_INVALID, ORIGIN_REFUSED. */
+/** A locked skill as its origin has it now. @throws ORIGIN_INVALID, ORIGIN_REFUSED. */
 export async function incomingOf(
   opened: OpenedOrigin,
   name: string,
   { skillPath }: LockEntry,
-): Promise<OriginSkillFiles & { readonly skill: ReadableSkill }> {
+): Promise<ReadableSkill & OriginSkillFiles> {
   const folder = skillPath?.replace(/(^|\/)[^/]*$/, '') || name;
   const { chosen } = await chooseSkills(opened, '', { skills: [folder] }, shownOrigin(opened.origin));
-  const [skill] = chosen;
+  const [skill] = await readOriginSkills(opened, chosen.slice(0, 1));
   if (!skill) throw originRefused(`"${name}"`, 'its origin does not have it any more.');
   if (skill.id !== slugOf(name)) throw originRefused(`"${name}"`, `its origin calls it "${skill.id}" now.`);
-  return { ...(await readOriginSkill(opened, skill)), skill };
+  return skill;
 }
 
 // --- internal ---
@@ -69,23 +74,19 @@ interface Prepared {
   readonly write?: SkillToWrite;
 }
 
+function viewOf(id: string, name: string, source: string): Omit<SkillUpdate, 'state'> {
+  return { id, name, source, drifted: false, files: [], findings: [], diff: '' };
+}
+
 async function prepareOne(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
   { cache, found }: { readonly cache: OriginCache; readonly found: InstalledSkill | undefined },
 ): Promise<Prepared> {
-  const location = found?.location;
-  const known = {
-    id: location?.skillId ?? slugOf(name),
-    name,
-    source: entry.source,
-    drifted: false,
-    files: [],
-    findings: [],
-    diff: '',
-  };
-  if (!location) return { view: { ...known, state: 'absent' } };
+  const known = viewOf(found?.location.skillId ?? slugOf(name), name, entry.source);
+  if (!found) return { view: { ...known, state: 'absent' } };
+  const { location } = found;
   const waiting = waitingConflicts(context, location);
   if (waiting.length > 0)
     return { view: { ...known, state: 'waiting', reason: `proposals of its last update wait: ${waiting.join(', ')}` } };
@@ -95,31 +96,40 @@ async function prepareOne(
     const origin = originOf(entry, context.root);
     assertNotRevoked(sourceKey(origin));
     const opened = await cache.open(origin, name);
-    const { files, skill } = await incomingOf(opened, name, entry);
-    if (isAsLocked(files, entry)) return { view: { ...view, state: 'current' } };
-    if (found?.refusal) throw found.refusal;
+    const incoming = await incomingOf(opened, name, entry);
+    if (isAsLocked(incoming.files, entry)) return { view: { ...view, state: 'current' } };
+    if (found.refusal) throw found.refusal;
     const { commit } = entry.registry ?? {};
     if (opened.at.isTag && commit !== undefined)
       return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, opened.at.commit) } };
-    const sides = { here, theirs: files, drifted: view.drifted };
-    const installed = await installedFiles(context, name, entry, sides, cache);
-    const { updates, result, conflicts } = mergeFiles(here, installed, files);
-    if (conflicts.length > 0 && !found?.hasSource) throw undecidable(location, conflicts);
-    const changes = changesBetween(here, result);
+    const base = view.drifted
+      ? await lockedBase(context, name, entry, { here, theirs: incoming.files }, cache)
+      : baseOf(here.map(lineOf), here);
+    const { updates, result, conflicts } = mergeFiles(here, base, incoming.files);
+    if (conflicts.length > 0 && !found.hasSource) throw undecidable(location, conflicts);
     // A proposal about a conflict brings the other side as well.
     const asTheirs = new Map(conflicts.map(({ path, theirs }) => [path, theirs]));
-    const incoming = result.map((file) => ({ ...file, bytes: asTheirs.get(file.path) ?? file.bytes }));
-    const [before, looked] = [await inspectIncoming(here), await inspectIncoming(incoming)];
+    const judged = result.map((file) => ({ ...file, bytes: asTheirs.get(file.path) ?? file.bytes }));
+    const [before, looked] = [await inspectIncoming(here), await inspectIncoming(judged)];
     const isNew = new Set(newFindings(before.inspection, looked.inspection));
     const blocked = blockedAs(view.id, looked);
     const findings = looked.inspection.findings.filter(
       (finding) => isNew.has(finding) || (blocked !== undefined && finding.level === 'block'),
     );
+    const [mine, now] = [byPath(here), byPath(result)];
+    const isChanged = (file: IncomingFile): boolean => lineOfThat(mine.get(file.path)) !== lineOf(file);
+    const files = result.filter(isChanged);
+    const gone = [...mine.keys()].filter((path) => !now.has(path));
     return {
-      view: { ...view, state: 'outdated', files: updates, findings, blocked, diff: diffOf(here, changes) },
+      view: { ...view, state: 'outdated', files: updates, findings, blocked, diff: diffOf(mine, files, gone) },
       write: {
-        ...{ location, ...changes, conflicts, kind: 'updated', looked, origin: shownOrigin(origin), planned: here },
-        lock: { name, entry: lockEntryOf(opened, skill, files, context.root), before: entry },
+        location,
+        kind: 'updated',
+        files,
+        looked,
+        origin: shownOrigin(origin),
+        lock: { name, entry: lockEntryOf(opened, incoming, context.root), before: entry },
+        update: { gone, conflicts, planned: here },
       },
     };
   } catch (error) {
@@ -127,66 +137,60 @@ async function prepareOne(
   }
 }
 
-function brokenView(name: string, reason: string): SkillUpdate {
-  const nothing = { drifted: false, files: [], findings: [], diff: '' };
-  return {
-    id: slugOf(name),
-    name,
-    source: 'unknown',
-    state: 'failed',
-    reason: `its entry is broken: ${reason}`,
-    ...nothing,
-  };
-}
-
 /** A proposal about it could never be approved. */
-function undecidable({ base, skillId }: SkillLocation, conflicts: readonly { readonly path: string }[]): Error {
+function undecidable(
+  { base, skillId }: InstalledSkill['location'],
+  conflicts: readonly { readonly path: string }[],
+): Error {
   const paths = conflicts.map(({ path }) => path).join(', ');
-  const why = `both its origin and somebody here have changed ${paths}, and no source that may be written has it. Add { path: ${JSON.stringify(base)} } to \`sources\` to get a proposal with both sides`;
-  return originRefused(`"${skillId}"`, `${why}.`);
+  const why = `both its origin and somebody here have changed ${paths}, and no source that may be written has it.`;
+  const advice = `Add { path: ${JSON.stringify(base)} } to \`sources\` to get a proposal with both sides.`;
+  return originRefused(`"${skillId}"`, `${why} ${advice}`);
 }
 
 function movedTag({ ref }: LockEntry, was: string, is = 'another commit'): string {
-  return `the tag ${ref} was ${was.slice(0, 12)} and is ${is.slice(0, 12)} now. What is installed stays; to follow the tag, remove the skill and add it again`;
+  const moved = `the tag ${ref} was ${was.slice(0, 12)} and is ${is.slice(0, 12)} now. What is installed stays`;
+  return `${moved}; to follow the tag, remove the skill and add it again`;
 }
 
-interface Sides {
-  readonly here: readonly IncomingFile[];
-  readonly theirs: readonly IncomingFile[];
-  readonly drifted: boolean;
+/** An installed file: its line in the lock, and its content where that is still known. */
+interface BaseFile {
+  readonly line: string;
+  readonly bytes: Buffer | undefined;
 }
 
 /** What was installed, by path. The history of another machine does not have it, so its origin may be asked for it again. */
-async function installedFiles(
-  context: ChangeContext,
+async function lockedBase(
+  { writer, root }: ChangeContext,
   name: string,
   entry: LockEntry,
-  { here, theirs, drifted }: Sides,
+  { here, theirs }: { readonly here: readonly IncomingFile[]; readonly theirs: readonly IncomingFile[] },
   cache: OriginCache,
-): Promise<ReadonlyMap<string, InstalledFile>> {
-  if (!drifted) return installedAs(lockedFiles(here).files, here);
+): Promise<ReadonlyMap<string, BaseFile>> {
   const lines = entry.registry?.files ?? [];
   const [mine, yours] = [byPath(here), byPath(theirs)];
-  const { writer } = context;
-  const known = new Map(
-    lines.map((line) => {
-      const path = pathIn(line);
-      const isNeeded = needsBase(mine.get(path), yours.get(path), line);
-      const bytes = isNeeded && writer.hasHistory() ? blobOf(context, line.split(' ')[0] ?? '') : undefined;
-      return [path, { line, bytes, isLost: isNeeded && bytes === undefined }] as const;
-    }),
-  );
-  if (![...known.values()].some(({ isLost }) => isLost)) return known;
+  const known = new Map<string, BaseFile>();
+  let isLost = false;
+  for (const line of lines) {
+    const path = pathIn(line);
+    const sides = [mine.get(path), yours.get(path)].map(lineOfThat);
+    // Only a file that is there on both sides, and differs on both, is merged with the help of its base.
+    const isNeeded = !sides.includes(undefined) && new Set([...sides, line]).size === 3;
+    const bytes = isNeeded && writer.hasHistory() ? blobOf(writer, digestIn(line)) : undefined;
+    isLost ||= isNeeded && bytes === undefined;
+    known.set(path, { line, bytes });
+  }
+  if (!isLost) return known;
   try {
-    const opened = await cache.open(pinnedOrigin(originOf(entry, context.root), entry), name);
+    const opened = await cache.open(pinnedOrigin(originOf(entry, root), entry), name);
     const { files } = await incomingOf(opened, name, entry);
-    return isAsLocked(files, entry) ? installedAs(lines, files) : known;
+    return isAsLocked(files, entry) ? baseOf(lines, files) : known;
   } catch {
     return known;
   }
 }
 
-function installedAs(lines: readonly string[], files: readonly IncomingFile[]): ReadonlyMap<string, InstalledFile> {
+function baseOf(lines: readonly string[], files: readonly IncomingFile[]): ReadonlyMap<string, BaseFile> {
   const contents = byPath(files);
   return new Map(lines.map((line) => [pathIn(line), { line, bytes: contents.get(pathIn(line))?.bytes }]));
 }
@@ -195,8 +199,16 @@ function byPath(files: readonly IncomingFile[]): ReadonlyMap<string, IncomingFil
   return new Map(files.map((file) => [file.path, file]));
 }
 
+function lineOfThat(file: IncomingFile | undefined): string | undefined {
+  return file && lineOf(file);
+}
+
+function digestIn(line: string): string {
+  return line.slice(0, line.indexOf(' '));
+}
+
 /** The history keeps contents by their digest. */
-function blobOf({ writer }: ChangeContext, digest: string): Buffer | undefined {
+function blobOf(writer: ChangeContext['writer'], digest: string): Buffer | undefined {
   try {
     return getBlob(writer.database(), digest);
   } catch {
@@ -204,19 +216,20 @@ function blobOf({ writer }: ChangeContext, digest: string): Buffer | undefined {
   }
 }
 
-function diffOf(here: readonly IncomingFile[], { files, gone }: Pick<SkillToWrite, 'gone' | 'files'>): string {
-  const before = byPath(here);
-  const textOf = (file: IncomingFile | undefined): string | null =>
-    file
-      ? isText(file.bytes)
-        ? file.bytes.toString('utf8')
-        : `(${file.bytes.length} bytes that are no text)\n`
-      : null;
-  const changed = files.map(
-    (file) =>
-      modeDiff(before.get(file.path), file) + unifiedDiff(file.path, textOf(before.get(file.path)), textOf(file)),
-  );
-  const removed = gone.map((path) => unifiedDiff(path, textOf(before.get(path)), null));
+function diffOf(
+  here: ReadonlyMap<string, IncomingFile>,
+  files: readonly IncomingFile[],
+  gone: readonly string[],
+): string {
+  const textOf = (file: IncomingFile | undefined): string | null => {
+    if (!file) return null;
+    return isText(file.bytes) ? file.bytes.toString('utf8') : `(${file.bytes.length} bytes that are no text)\n`;
+  };
+  const changed = files.map((file) => {
+    const before = here.get(file.path);
+    return modeDiff(before, file) + unifiedDiff(file.path, textOf(before), textOf(file));
+  });
+  const removed = gone.map((path) => unifiedDiff(path, textOf(here.get(path)), null));
   return [...changed, ...removed].filter((diff) => diff !== '').join('\n');
 }
 
@@ -227,16 +240,75 @@ function modeDiff(before: IncomingFile | undefined, { path, executable }: Incomi
   return `diff --git a/${path} b/${path}\nold mode ${old}\nnew mode ${is}\n`;
 }
 
-/** The writes that turn the files here into the new ones. */
-function changesBetween(
+interface MergedFiles {
+  readonly updates: readonly FileUpdate[];
+  /** All files of the skill afterwards. */
+  readonly result: readonly IncomingFile[];
+  /** Of text files; what is no text stays as it is here. */
+  readonly conflicts: readonly UpdateConflict[];
+}
+
+/** Merges what somebody changed here with what the origin has now. @param installed - The base of both, by path. */
+function mergeFiles(
   here: readonly IncomingFile[],
-  wanted: readonly IncomingFile[],
-): Pick<SkillToWrite, 'gone' | 'files'> {
-  const digestsOf = (files: readonly IncomingFile[]): ReadonlyMap<string, string> =>
-    new Map(files.map((file) => [file.path, lockedFiles([file]).digest]));
-  const [before, after] = [digestsOf(here), digestsOf(wanted)];
-  return {
-    gone: here.map(({ path }) => path).filter((path) => !after.has(path)),
-    files: wanted.filter(({ path }) => before.get(path) !== after.get(path)),
-  };
+  installed: ReadonlyMap<string, BaseFile>,
+  theirs: readonly IncomingFile[],
+): MergedFiles {
+  const [mine, yours] = [byPath(here), byPath(theirs)];
+  const updates: FileUpdate[] = [];
+  const result: IncomingFile[] = [];
+  const conflicts: UpdateConflict[] = [];
+  for (const path of [...new Set([...mine.keys(), ...yours.keys()])].sort()) {
+    const [one, other, base] = [mine.get(path), yours.get(path), installed.get(path)];
+    const { file, change } = mergeFile(one, other, base);
+    if (file) result.push(file);
+    if (change) updates.push({ path, change });
+    const sides = [base?.bytes, one?.bytes, other?.bytes];
+    if (change === 'conflict' && other && sides.every((bytes) => !bytes || isText(bytes)))
+      conflicts.push({ path, base: base?.bytes ?? null, theirs: other.bytes });
+  }
+  return { updates, result, conflicts };
+}
+
+/** Proposals take no NUL character. */
+function isText(bytes: Buffer): boolean {
+  return !bytes.includes(0) && Buffer.from(bytes.toString('utf8')).equals(bytes);
+}
+
+interface MergedFile {
+  /** Absent: it is not there afterwards. */
+  readonly file?: IncomingFile | undefined;
+  /** Absent: nothing changes, here or there. */
+  readonly change?: FileUpdate['change'];
+}
+
+function mergeFile(
+  mine: IncomingFile | undefined,
+  theirs: IncomingFile | undefined,
+  installed: BaseFile | undefined,
+): MergedFile {
+  const [here, there] = [lineOfThat(mine), lineOfThat(theirs)];
+  if (here === there) return { file: mine };
+  if (there === installed?.line) return { file: mine, change: 'kept' };
+  if (here === installed?.line) return { file: theirs, change: !theirs ? 'removed' : mine ? 'changed' : 'added' };
+  // Changed here and gone there, or the other way round: what a person did stays.
+  if (!mine || !theirs) return { file: mine, change: 'kept' };
+  const bytes = mergedBytes(mine, theirs, installed);
+  if (!bytes) return { file: mine, change: 'conflict' };
+  // Whoever has changed the mode decides: there are only two, so both cannot have changed it to different ones.
+  const isChangedHere = !installed || mine.executable !== (installed.line.split(' ')[2] === '755');
+  const { executable } = isChangedHere ? mine : theirs;
+  return { file: { path: mine.path, bytes, executable }, change: 'merged' };
+}
+
+/** Undefined: somebody must decide. */
+function mergedBytes(mine: IncomingFile, theirs: IncomingFile, installed: BaseFile | undefined): Buffer | undefined {
+  if (mine.bytes.equals(theirs.bytes)) return mine.bytes;
+  const digest = digestIn(installed?.line ?? '');
+  if (digestOf(mine.bytes) === digest) return theirs.bytes;
+  if (digestOf(theirs.bytes) === digest) return mine.bytes;
+  const base = installed?.bytes;
+  if (!base || ![base, mine.bytes, theirs.bytes].every(isText)) return undefined;
+  const merge = mergeTexts(base.toString('utf8'), mine.bytes.toString('utf8'), theirs.bytes.toString('utf8'));
+  return merge.clean ? Buffer.from(merge.text) : undefined;
 }

@@ -28,18 +28,21 @@ export interface SkillToWrite {
   readonly kind: 'created' | 'installed' | 'updated';
   /** Files that are new, or differ from those here. */
   readonly files: readonly IncomingFile[];
-  /** Files that are there and are to go. */
-  readonly gone: readonly string[];
-  /** Text files that somebody must decide about. */
-  readonly conflicts: readonly UpdateConflict[];
   /** All its files as they are to be, with what somebody must decide about, as they were inspected. */
   readonly looked: InspectedSkill;
   /** Where it comes from, for people. */
   readonly origin: string;
-  /** Of an update: the files that were here when it was planned. */
-  readonly planned?: readonly IncomingFile[];
   /** Name and entry in the lock, and the entry that was there when it was planned; absent for what was made here. */
   readonly lock?: { readonly name: string; readonly entry: LockEntry; readonly before: LockEntry | undefined };
+  /** Of an update. */
+  readonly update?: {
+    /** Files that are there and are to go. */
+    readonly gone: readonly string[];
+    /** Text files that somebody must decide about. */
+    readonly conflicts: readonly UpdateConflict[];
+    /** The files that were here when it was planned. */
+    readonly planned: readonly IncomingFile[];
+  };
 }
 
 /**
@@ -59,16 +62,13 @@ export function locationFor(context: ChangeContext, id: string, folder?: string,
     throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
   const taken = named.filter(({ real }) => !isLocked || isOfRoot(real));
   if (named[0] && taken.length === 0) {
-    const why = `it lies outside the root, and skills-lock.json of a root names nothing there. Have { path: skills } in \`sources\`, and leave --to out.`;
-    throw originRefused(JSON.stringify(named[0].real), why);
+    const why = 'it lies outside the root, and skills-lock.json of a root names nothing there.';
+    const advice = 'Have { path: skills } in `sources`, and leave --to out.';
+    throw originRefused(JSON.stringify(named[0].real), `${why} ${advice}`);
   }
-  return freeLocation(
-    context,
-    id,
-    taken.length > 0 ? taken : context.sources(),
-    'add it to another source with --to',
-    `To replace it, remove it first: skill-registry remove ${id}. To keep both, add it to another source with --to.`,
-  );
+  const both = 'add it to another source with --to';
+  const remove = `To replace it, remove it first: skill-registry remove ${id}. To keep both, ${both}.`;
+  return freeLocation(context, id, taken.length > 0 ? taken : context.sources(), both, remove);
 }
 
 export function isSameFiles(here: readonly IncomingFile[], planned: readonly IncomingFile[]): boolean {
@@ -93,17 +93,16 @@ export async function writeSkills(
     // A broken lock is reported before anything is written.
     const locked = skills.some(({ lock }) => lock) ? readLock(root).skills : new Map<string, LockEntry>();
     for (const { location } of skills) writer.assertFinished(location.key);
-    const planned = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
+    const planned = skills.map((skill, at) => ({ skill, changes: changesOf(skill), proposals: asked[at] ?? [] }));
     for (const skill of skills) assertAsPlanned(skill, locked);
-    const done: Done[] = [];
+    const done: ChangedSkill[] = [];
     try {
-      for (const [at, { skill, changes }] of planned.entries())
-        done.push(writeSkill(context, skill, changes, asked[at] ?? [], actor));
+      for (const one of planned) done.push(writeSkill(context, one, actor));
     } catch (error) {
-      for (const [at, { undo }] of [...done.entries()].reverse()) undo(locked.has(skills[at]?.lock?.name ?? ''));
+      for (const skill of skills.slice(0, done.length).reverse()) takeOut(context, skill, locked, actor);
       throw error;
     }
-    return done.map(({ changed: one }) => one);
+    return done;
   });
   await context.refresh();
   return changed;
@@ -111,72 +110,67 @@ export async function writeSkills(
 
 // --- internal ---
 
-type Conflicts = readonly Awaited<ReturnType<typeof prepareConflict>>[];
-
-interface Done {
-  readonly changed: ChangedSkill;
-  /** @param wasLocked - Before. */
-  undo(wasLocked: boolean): void;
+interface PlannedWrite extends Pick<PlannedChange, 'changes'> {
+  readonly skill: SkillToWrite;
+  readonly proposals: readonly Awaited<ReturnType<typeof prepareConflict>>[];
 }
 
 function writeSkill(
   { writer }: ChangeContext,
-  { lock, location, kind, origin }: SkillToWrite,
-  changes: PlannedChange['changes'],
-  proposals: Conflicts,
+  { skill: { lock, location, kind, origin }, changes, proposals }: PlannedWrite,
   { by, reason = `from ${origin}` }: Actor,
-): Done {
-  const { number } = writer.apply({
-    ...{ location, changes, kind, by, reason, lock },
-    alongside: (database) => {
-      for (const proposal of proposals) proposal.store(database);
-    },
-  });
-  return {
-    changed: { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) },
-    undo(wasLocked) {
-      if (kind === 'updated') return;
-      const move = { direction: 'out', folder: archiveFolder(location) } as const;
-      const unlocked = lock && !wasLocked ? { name: lock.name, entry: null } : undefined;
-      writer.apply({
-        location,
-        changes: [],
-        move,
-        kind: 'removed',
-        by,
-        reason: 'another one could not be written',
-        lock: unlocked,
-      });
-    },
+): ChangedSkill {
+  const alongside: PlannedChange['alongside'] = (database) => {
+    for (const proposal of proposals) proposal.store(database);
   };
+  const { number } = writer.apply({ location, changes, kind, by, reason, lock, alongside });
+  return { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) };
+}
+
+/** Takes out what was written; an update stays. */
+function takeOut(
+  { writer }: ChangeContext,
+  { kind, location, lock }: SkillToWrite,
+  locked: ReadonlyMap<string, LockEntry>,
+  { by }: Actor,
+): void {
+  if (kind === 'updated') return;
+  writer.apply({
+    location,
+    changes: [],
+    move: { direction: 'out', folder: archiveFolder(location) },
+    kind: 'removed',
+    by,
+    reason: 'another one could not be written',
+    lock: lock && !locked.has(lock.name) ? { name: lock.name, entry: null } : undefined,
+  });
 }
 
 /** Between the plan and the yes there may be minutes. @throws SHOWN_CHANGED. */
-function assertAsPlanned({ location, planned, lock }: SkillToWrite, locked: ReadonlyMap<string, LockEntry>): void {
-  if (planned && !(folderExists(location) && isSameFiles(filesAt(location), planned)))
+function assertAsPlanned({ location, update, lock }: SkillToWrite, locked: ReadonlyMap<string, LockEntry>): void {
+  if (update && !(folderExists(location) && isSameFiles(filesAt(location), update.planned)))
     throw planOutdated(location.skillId, `${folderOf(location)} has changed`);
   if (lock && !isDeepStrictEqual(locked.get(lock.name), lock.before))
     throw planOutdated(location.skillId, `The entry "${lock.name}" in ${LOCK_FILE} has changed`);
 }
 
-async function conflictsOf(context: ChangeContext, { location, conflicts, origin }: SkillToWrite): Promise<Conflicts> {
+function conflictsOf(
+  context: ChangeContext,
+  { location, update, origin }: SkillToWrite,
+): Promise<PlannedWrite['proposals']> {
   const justification = `An update from ${origin} changes the same lines as somebody did here.`;
-  return Promise.all(
-    conflicts.map((conflict) => {
-      const path = filePath(conflict.path, location);
-      return prepareConflict(context, location, { ...conflict, path }, justification);
-    }),
-  );
+  const conflicts = (update?.conflicts ?? []).map((one) => ({ ...one, path: filePath(one.path, location) }));
+  return Promise.all(conflicts.map((conflict) => prepareConflict(context, location, conflict, justification)));
 }
 
-function changesOf({ location, kind, files, gone }: SkillToWrite): PlannedChange['changes'] {
+function changesOf({ location, kind, files, update }: SkillToWrite): PlannedChange['changes'] {
   if (kind !== 'updated' && folderExists(location))
     throw skillExists(location.skillId, `${folderOf(location)} is there already`);
   const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';
   // A skill appears when its SKILL.md does.
   const sorted = [...files.filter((file) => !isSkillFile(file)), ...files.filter(isSkillFile)];
   return [
-    ...gone.map((path) => ({ path: filePath(path, location), after: null })),
+    ...(update?.gone ?? []).map((path) => ({ path: filePath(path, location), after: null })),
     ...sorted.map(({ path, bytes, executable }) => {
       const target = filePath(path, location);
       checkValid(location, target, null, bytes);

@@ -21,7 +21,7 @@ import {
   writeCopy,
 } from '../../sources/kinds/well-known-copy.ts';
 import { lockedFiles } from '../lock.ts';
-import { type IncomingFile, originSkills, readOriginSkill } from '../opened-origin.ts';
+import { type IncomingFile, originSkills, readOriginSkills } from '../opened-origin.ts';
 import { type Artifact, fetchArtifact } from './open-page.ts';
 import { askPage, INDEX_PATH, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
 
@@ -107,7 +107,7 @@ function roomBeside(skills: readonly CopiedSkill[]): (name: string, files: reado
 async function filesIn(artifact: Artifact, name: string): Promise<readonly IncomingFile[]> {
   const [skill] = originSkills(artifact);
   if (skill?.folder !== '') throw originRefused(`"${name}"`, 'its artifact has no SKILL.md at its top.');
-  return (await readOriginSkill(artifact, skill)).files;
+  return (await readOriginSkills(artifact, [skill])).flatMap(({ files }) => files);
 }
 
 /** Whether only this one skill cannot be had; else the address as a whole is away. */
@@ -140,7 +140,7 @@ function codeOf(error: unknown): string {
  * Writes the files of a skill into its folder of a copy, in one step. Another process may be writing the same. It is not synced to
  * disk: files that a crash of the machine has cut off do not have their digests, and are fetched again.
  *
- * @param files - With checked paths (`readOriginSkill`).
+ * @param files - With checked paths (`readOriginSkills`).
  */
 function writeCopiedSkill(
   folder: string,
