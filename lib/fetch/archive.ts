@@ -104,36 +104,26 @@ function isZip(bytes: Buffer): boolean {
 
 /** Unpacks in chunks, so that unpacking stops as soon as the archive is refused. */
 async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
-  let failure: unknown;
-  const fail = (error: unknown): void => {
-    failure ??= error;
-  };
   // Loaded at the first archive: many modules import the errors of this folder.
   const { Parser } = await import('tar');
-  const parser = new Parser({
-    strict: true,
-    onReadEntry(entry) {
-      try {
-        readTarEntry(entry, visit, fail);
-      } catch (error) {
-        fail(error);
-        entry.resume();
-      }
-    },
+  // The parser works synchronously: what is thrown in its events ends its `write`.
+  const parser = new Parser({ strict: true, onReadEntry: (entry) => readTarEntry(entry, visit) });
+  parser.on('error', (error) => {
+    throw error;
   });
-  parser.on('error', fail);
-  parser.on('meta', limitHeaders(shown, fail));
+  parser.on('meta', limitHeaders(shown));
   // What it does not know it would leave out, or take under the short name.
-  parser.on('ignoredEntry', ({ path, type }) => fail(originRefused(shown, `${quoted(path)} is of the kind ${type}.`)));
+  parser.on('ignoredEntry', ({ path, type }) => {
+    throw originRefused(shown, `${quoted(path)} is of the kind ${type}.`);
+  });
   let hasEnded = false;
   parser.on('eof', () => {
     hasEnded = true;
   });
-  const ended = new Promise<void>((resolve) => parser.on('end', resolve));
   const unzipped = createGunzip();
   unzipped.end(bytes);
+  let size = 0;
   try {
-    let size = 0;
     for await (const chunk of unzipped as AsyncIterable<Buffer>) {
       // The parser would unpack a second compression itself, in one step and without a limit.
       if (size === 0 && isPacked(chunk)) throw originRefused(shown, 'it is packed twice.');
@@ -142,27 +132,23 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
       size += chunk.length;
       if (size > MAX_TOTAL) throw tooLarge(shown);
       // The parser keeps what comes after the end, and copies all of it for each chunk.
-      if (hasEnded) continue;
-      parser.write(chunk);
-      if (failure !== undefined) throw failure;
+      if (!hasEnded) parser.write(chunk);
     }
     parser.end();
-    if (failure !== undefined) throw failure;
   } catch (error) {
     throw asRefused(error, shown);
   }
-  await ended;
 }
 
 /** @returns what is called with the text of each such header. Each costs time, and a size that is no number would not be used. */
-function limitHeaders(shown: string, fail: (error: unknown) => void): (text: string) => void {
+function limitHeaders(shown: string): (text: string) => void {
   let [size, count] = [0, 0];
   return (text) => {
     size += text.length;
     if (++count > MAX_ENTRIES || size > MAX_HEADERS)
-      fail(originRefused(shown, 'its headers are too many or too long.'));
+      throw originRefused(shown, 'its headers are too many or too long.');
     if (/^[^\n=]*\bsize=(?!\d{1,15}\n)/m.test(text))
-      fail(originRefused(shown, 'it gives a size that is no number of bytes.'));
+      throw originRefused(shown, 'it gives a size that is no number of bytes.');
   };
 }
 
@@ -171,30 +157,25 @@ function isPacked(chunk: Buffer): boolean {
 }
 
 const BLOCK = 512;
-const TAR_FILES: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFile']);
+/** Kinds of entries of a tar; all others are no files. */
+const KINDS: ReadonlyMap<string, VisitedEntry['kind']> = new Map([
+  ['File', 'file'],
+  ['OldFile', 'file'],
+  ['ContiguousFile', 'file'],
+  ['Directory', 'folder'],
+  ['GNUDumpDir', 'folder'],
+  ['SymbolicLink', 'link'],
+  ['Link', 'link'],
+]);
 
-function readTarEntry(entry: ReadEntry, visit: Visit, fail: (error: unknown) => void): void {
+function readTarEntry(entry: ReadEntry, visit: Visit): void {
   const { type, size, mode = 0 } = entry;
   const path = entry.path.replace(/^(\.\/)+/, '');
-  const isFolder = type === 'Directory' || type === 'GNUDumpDir';
-  const kind = isFolder
-    ? 'folder'
-    : TAR_FILES.has(type)
-      ? 'file'
-      : type === 'SymbolicLink' || type === 'Link'
-        ? 'link'
-        : 'other';
-  const take = visit({ path, size, kind, executable: (mode & 0o100) !== 0 });
+  const take = visit({ path, size, kind: KINDS.get(type) ?? 'other', executable: (mode & 0o100) !== 0 });
   if (!take) return void entry.resume();
   const chunks: Buffer[] = [];
   entry.on('data', (chunk) => chunks.push(chunk));
-  entry.on('end', () => {
-    try {
-      take(Buffer.concat(chunks));
-    } catch (error) {
-      fail(error);
-    }
-  });
+  entry.on('end', () => take(Buffer.concat(chunks)));
 }
 
 async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
@@ -224,8 +205,6 @@ async function assertOneName(zip: ZipFile, entry: Entry, shown: string): Promise
   throw originRefused(shown, `one of its files has two names: ${names}.`);
 }
 
-/** The upper half of the attributes is the mode, where the archive was made on Unix. */
-const MODE_SHIFT = 16;
 const FILE_TYPE = 0o170000;
 const TYPES: ReadonlyMap<number, VisitedEntry['kind']> = new Map([
   [0, 'file'],
@@ -234,7 +213,8 @@ const TYPES: ReadonlyMap<number, VisitedEntry['kind']> = new Map([
 ]);
 
 async function readZipEntry(zip: ZipFile, entry: Entry, visit: Visit): Promise<void> {
-  const mode = entry.externalFileAttributes >>> MODE_SHIFT;
+  // The upper half of the attributes is the mode, where the archive was made on Unix.
+  const mode = entry.externalFileAttributes >>> 16;
   const kind = entry.fileName.endsWith('/') ? 'folder' : (TYPES.get(mode & FILE_TYPE) ?? 'other');
   const size = entry.uncompressedSize;
   const take = visit({ path: entry.fileName, size, kind, executable: (mode & 0o100) !== 0 });

@@ -88,7 +88,7 @@ async function answerOf(address: string, signal: AbortSignal, etag: string | und
   try {
     return await ask().catch((error: unknown) => {
       // The server has closed a connection that was kept from an earlier answer.
-      if (CLOSED.has(codeOf(error))) return ask();
+      if (CLOSED.includes(codeOf(error))) return ask();
       throw error;
     });
   } catch (error) {
@@ -96,7 +96,7 @@ async function answerOf(address: string, signal: AbortSignal, etag: string | und
   }
 }
 
-const CLOSED: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
 function codeOf(error: unknown): string {
   return String(((error as Error).cause as NodeJS.ErrnoException | undefined)?.code);

@@ -30,23 +30,13 @@ const EPOCH = new Date(0);
 
 /** The header of a file, with an extended header before it when the path is too long or is not ASCII. */
 function headersOf({ path, bytes, executable }: PackedFile): readonly Buffer[] {
-  const mode = executable ? 0o755 : 0o644;
-  const fields = {
-    path,
-    mode,
-    size: bytes.length,
-    mtime: EPOCH,
-    type: 'File',
-    uid: 0,
-    gid: 0,
-    uname: '',
-    gname: '',
-  } as const;
   const { Header, Pax } = createRequire(import.meta.url)('tar') as typeof Tar;
-  const header = new Header(fields);
+  const size = bytes.length;
+  const owner = { uid: 0, gid: 0, uname: '', gname: '' };
+  const header = new Header({ path, mode: executable ? 0o755 : 0o644, size, mtime: EPOCH, type: 'File', ...owner });
   const block = Buffer.alloc(BLOCK);
   header.encode(block);
-  return header.needPax ? [new Pax({ path, mtime: EPOCH, size: bytes.length }).encode(), block] : [block];
+  return header.needPax ? [new Pax({ path, mtime: EPOCH, size }).encode(), block] : [block];
 }
 
 function paddingOf(size: number): number {

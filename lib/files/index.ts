@@ -3,7 +3,6 @@ export { commitMove, type FolderMove, type MoveStep, moveFolder, undoMove } from
 export { makePrivateFile, makePrivateFolder } from './owner-only.ts';
 export { fileSegments, futureRealPath, isInside, isPlainPath, realPathOf, relativeSegments } from './paths.ts';
 export { type FolderEntry, listContained, readContained, readNamedFile } from './read-contained.ts';
-export { removeContained, removeEmptyFolders, renameContained } from './remove-and-rename.ts';
 export { isTemporaryName, TEMPORARY, temporaryName } from './temporary-names.ts';
 export {
   assertReadable,
@@ -17,4 +16,4 @@ export {
   reserve,
   reservedRoots,
 } from './withheld.ts';
-export { writeContained } from './write-contained.ts';
+export { removeContained, removeEmptyFolders, renameContained, writeContained } from './write-contained.ts';

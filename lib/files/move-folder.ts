@@ -18,13 +18,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isCodedError } from '../errors/index.ts';
 import { invalidPath, pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
-import { statsOf, withContained } from './open-contained.ts';
+import { inParentOf, type OpenEntry, statsOf } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
 import { assertWritable, holdsReserved } from './withheld.ts';
-import { syncFolder } from './write-contained.ts';
 
 /** A folder, named by its path relative to a base. No link below the base is followed. */
 export interface ContainedFolder {
@@ -122,45 +121,28 @@ interface Paths {
 
 /** Opens the parent folders of `from` and `to`, so that no folder of either path can be replaced meanwhile. */
 function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => void): void {
+  const within = ({ base, path, own = false }: ContainedFolder, inside: (entry: OpenEntry) => void): void => {
+    // A folder may have a name that is private for a file, such as `site.key`.
+    assertWritable(base, [...fileSegments(path), ''], own);
+    inParentOf(base, path, inside, { make: true, own });
+  };
+  const useBoth = (source: OpenEntry, target: OpenEntry): void =>
+    use({
+      here: source.path,
+      aside: join(source.folder, temporary),
+      there: target.path,
+      copy: join(target.folder, temporary),
+      sync() {
+        source.sync();
+        target.sync();
+      },
+    });
   try {
-    within(
-      from,
-      (source, here, aside) =>
-        within(
-          to,
-          (target, there, copy) => {
-            const sync = (): void => {
-              syncFolder(source);
-              syncFolder(target);
-            };
-            use({ here, aside, there, copy, sync });
-          },
-          temporary,
-        ),
-      temporary,
-    );
+    within(from, (source) => within(to, (target) => useBoth(source, target)));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw isCodedError(error) || code === undefined ? error : writeFailed(to.path, code, error);
   }
-}
-
-function within(
-  { base, path, own = false }: ContainedFolder,
-  use: (descriptor: number, path: string, temporary: string) => void,
-  temporary: string,
-): void {
-  const segments = fileSegments(path);
-  // A folder may have a name that is private for a file, such as `site.key`.
-  assertWritable(base, [...segments, ''], own);
-  const name = segments.at(-1) as string;
-  withContained(
-    base,
-    segments.slice(0, -1),
-    path,
-    (descriptor, folder) => use(descriptor, join(folder, name), join(folder, temporary)),
-    { folder: true, make: true, own },
-  );
 }
 
 /** @returns False when the paths are on two file systems. */
@@ -189,10 +171,7 @@ function copyTree(from: string, to: string, onFile: () => void): void {
     copyFileSync(from, to, constants.COPYFILE_EXCL);
     onFile();
   } else
-    throw writeFailed(
-      from.split('/').at(-1) as string,
-      'it is no file, folder or link, so it cannot be copied to another file system',
-    );
+    throw writeFailed(basename(from), 'it is no file, folder or link, so it cannot be copied to another file system');
   utimesSync(to, stats.atime, stats.mtime);
   syncPath(to);
 }

@@ -3,6 +3,7 @@ import {
   constants,
   fchmodSync,
   fstatSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -10,9 +11,9 @@ import {
   realpathSync,
   type Stats,
 } from 'node:fs';
-import { sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { fromSystemError, pathTraversal, writeFailed } from './errors.ts';
-import { isInside } from './paths.ts';
+import { fileSegments, isInside } from './paths.ts';
 import { isReserved, reservedPath } from './withheld.ts';
 
 export interface OpenOptions {
@@ -70,12 +71,43 @@ export function withContained<T>(
   }
 }
 
+/** An entry of an open folder; it need not exist. */
+export interface OpenEntry {
+  readonly path: string;
+  /** Path of the open folder. */
+  readonly folder: string;
+  /** Makes the names in the folder last on the disk. Some systems cannot: there they reach it a moment later. */
+  sync(): void;
+}
+
+/** As `withContained`, for the folder that a path is in. @throws also INVALID_ARGUMENT for a path that names no file. */
+export function inParentOf<T>(
+  base: string,
+  path: string,
+  use: (entry: OpenEntry) => T,
+  options: Omit<OpenOptions, 'folder'> = {},
+): T {
+  const segments = fileSegments(path);
+  const name = segments.at(-1) as string;
+  const open = (descriptor: number, folder: string): T =>
+    use({ path: join(folder, name), folder, sync: () => syncFolder(descriptor) });
+  return withContained(base, segments.slice(0, -1), path, open, { ...options, folder: true });
+}
+
 /** The stats of the entry itself; a link in the last segment is not followed. Undefined when nothing exists there. */
 export function statsOf(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
 // --- internal ---
+
+function syncFolder(descriptor: number): void {
+  try {
+    fsyncSync(descriptor);
+  } catch {
+    // This system cannot sync a folder.
+  }
+}
 
 /** Faster than `join`: a segment needs no normalization. */
 function stepInto(folder: string, segment: string): string {
@@ -125,15 +157,14 @@ function isLink(path: string): boolean {
 
 function makeFolder(path: string, name: string, shown: string, own: boolean): void {
   const stats = statsOf(path);
-  if (stats === undefined) {
-    try {
-      mkdirSync(path, { mode: own ? 0o700 : 0o777 });
-    } catch (error) {
-      // Another process has made it; whether it is a folder shows when it is opened.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-  } else if (!stats.isDirectory() && !stats.isSymbolicLink()) {
+  if (stats && !stats.isDirectory() && !stats.isSymbolicLink())
     throw writeFailed(shown, `${name} is a file, not a folder`);
+  if (stats) return;
+  try {
+    mkdirSync(path, { mode: own ? 0o700 : 0o777 });
+  } catch (error) {
+    // Another process has made it; whether it is a folder shows when it is opened.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

@@ -85,20 +85,15 @@ function readFile(
   maxBytes: number,
   { own = false, into }: ReadFileOptions,
 ): Buffer {
-  return withContained(
-    base,
-    segments,
-    path,
-    (descriptor) => {
-      const stats = fstatSync(descriptor);
-      if (!stats.isFile())
-        throw resourceNotFound(path, stats.isDirectory() ? 'it is a directory' : 'it is no regular file');
-      if (stats.size > maxBytes) throw resourceTooLarge(path, stats.size, maxBytes);
-      const buffer = into && stats.size < into.length ? into : Buffer.allocUnsafe(stats.size + 1);
-      return readUpTo(descriptor, stats.size, maxBytes, path, buffer);
-    },
-    { own },
-  );
+  const read = (descriptor: number): Buffer => {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile())
+      throw resourceNotFound(path, stats.isDirectory() ? 'it is a directory' : 'it is no regular file');
+    if (stats.size > maxBytes) throw resourceTooLarge(path, stats.size, maxBytes);
+    const buffer = into && stats.size < into.length ? into : Buffer.allocUnsafe(stats.size + 1);
+    return readUpTo(descriptor, stats.size, maxBytes, path, buffer);
+  };
+  return withContained(base, segments, path, read, { own });
 }
 
 /** Reads at most one byte more than `maxBytes`: the file may grow while it is read. */
@@ -119,20 +114,18 @@ function readUpTo(descriptor: number, size: number, maxBytes: number, path: stri
   }
 }
 
+/** Nothing for a file that was removed or replaced since it was listed. */
 function entryOf(
   folder: string,
   entry: Dirent,
   isReservedName: (name: string) => boolean,
   sizes: boolean,
-): FolderEntry[] {
+): FolderEntry | [] {
   const { name } = entry;
-  if (isPrivateName(name, entry.isDirectory() ? 'folder' : 'file') || isReservedName(name))
-    return [{ name, kind: 'private', size: 0 }];
-  if (entry.isDirectory()) return [{ name, kind: 'directory', size: 0 }];
-  if (!entry.isFile()) return [{ name, kind: 'other', size: 0 }];
-  if (!sizes) return [{ name, kind: 'file', size: 0 }];
+  const isFolder = entry.isDirectory();
+  const isPrivate = isPrivateName(name, isFolder ? 'folder' : 'file') || isReservedName(name);
+  const kind = isPrivate ? 'private' : isFolder ? 'directory' : entry.isFile() ? 'file' : 'other';
+  if (kind !== 'file' || !sizes) return { name, kind, size: 0 };
   const stats = statsOf(join(folder, name));
-  // It was removed or replaced since it was listed.
-  if (!stats?.isFile()) return [];
-  return [{ name, kind: 'file', size: stats.size }];
+  return stats?.isFile() ? { name, kind, size: stats.size } : [];
 }

@@ -7,13 +7,16 @@ import {
   mkdirSync,
   openSync,
   renameSync,
+  rmdirSync,
   rmSync,
+  type Stats,
+  unlinkSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from '../errors/index.ts';
-import { pathTraversal, writeFailed } from './errors.ts';
-import { statsOf, withContained } from './open-contained.ts';
+import { pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
+import { inParentOf, type OpenEntry, type OpenOptions, statsOf } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
 import { removeAbandoned, temporaryName } from './temporary-names.ts';
 import { assertWritable } from './withheld.ts';
@@ -52,52 +55,100 @@ export function writeContained(
   options: WriteOptions = {},
 ): { readonly created: boolean } {
   const segments = fileSegments(path);
-  const name = segments.at(-1) as string;
   const { own = false } = options;
   assertWritable(base, segments, own);
+  const replace = (entry: OpenEntry): { created: boolean } => {
+    const result = replaceFile(entry, path, content, options);
+    removeAbandoned(entry.folder, join(base, ...segments.slice(0, -1)));
+    entry.sync();
+    return result;
+  };
   try {
     mkdirSync(base, { recursive: true, mode: own ? 0o700 : 0o777 });
-    return withContained(
-      base,
-      segments.slice(0, -1),
-      path,
-      (descriptor, folder) => {
-        const result = replaceFile(folder, name, path, content, options);
-        removeAbandoned(folder, join(base, ...segments.slice(0, -1)));
-        syncFolder(descriptor);
-        return result;
-      },
-      { folder: true, make: true, own },
-    );
+    return inParentOf(base, path, replace, { make: true, own });
   } catch (error) {
     // A folder of the path could not be opened: RESOURCE_NOT_FOUND would be misleading for a write.
     if (isCodedError(error) && error.code !== 'RESOURCE_NOT_FOUND') throw error;
-    const reason = isCodedError(error)
-      ? 'a folder of the path cannot be opened'
-      : (error as NodeJS.ErrnoException).code;
+    const reason = isCodedError(error) ? 'a folder of the path cannot be opened' : codeOf(error);
     throw writeFailed(path, reason ?? String(error), error);
   }
 }
 
-/** Some systems cannot sync a folder: there the rename reaches the disk a moment later. */
-export function syncFolder(descriptor: number): void {
+/**
+ * Removes one regular file below a folder, and its parent folders that are empty afterwards.
+ *
+ * @param base - Absolute, real. It is not removed.
+ * @throws PATH_TRAVERSAL, also when the file is a link; RESOURCE_NOT_FOUND, INVALID_ARGUMENT.
+ */
+export function removeContained(base: string, path: string, { own = false }: Pick<OpenOptions, 'own'> = {}): void {
+  assertWritable(base, fileSegments(path), own);
+  const remove = (entry: OpenEntry): void => {
+    assertRegular(statsOf(entry.path), path);
+    unlinkSync(entry.path);
+    entry.sync();
+  };
+  inParentOf(base, path, remove, { own });
+  removeEmptyFolders(base, path, { own });
+}
+
+/** Removes the empty parent folders of a path, below `base`. */
+export function removeEmptyFolders(base: string, path: string, options: Pick<OpenOptions, 'own'> = {}): void {
+  const folders = fileSegments(path).slice(0, -1);
   try {
-    fsyncSync(descriptor);
+    for (; folders.length > 0; folders.pop())
+      inParentOf(base, folders.join('/'), (entry) => rmdirSync(entry.path), options);
   } catch {
-    // See above.
+    // It is not empty, or another process has removed it.
   }
+}
+
+/**
+ * Renames a regular file below a folder, within its folder. An existing file of the new name is replaced. It needs no free space on
+ * the disk.
+ *
+ * @param base - Absolute, real. No link below it is followed.
+ * @param name - The new name, without a slash.
+ * @throws PATH_TRAVERSAL, also when one of the two is a link; RESOURCE_NOT_FOUND, INVALID_ARGUMENT, WRITE_FAILED.
+ */
+export function renameContained(
+  base: string,
+  path: string,
+  name: string,
+  options: Pick<OpenOptions, 'own'> = {},
+): void {
+  const rename = (entry: OpenEntry): void => {
+    const [to = ''] = fileSegments(name);
+    const target = join(entry.folder, to);
+    if (statsOf(target)?.isSymbolicLink()) throw pathTraversal();
+    assertRegular(statsOf(entry.path), path);
+    try {
+      renameSync(entry.path, target);
+    } catch (error) {
+      throw writeFailed(path, String(codeOf(error)), error);
+    }
+    entry.sync();
+  };
+  inParentOf(base, path, rename, options);
 }
 
 // --- internal ---
 
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+/** @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND. */
+function assertRegular(stats: Stats | undefined, shown: string): void {
+  if (stats?.isSymbolicLink()) throw pathTraversal();
+  if (!stats?.isFile()) throw resourceNotFound(shown, stats ? 'it is no regular file' : 'it does not exist');
+}
+
 function replaceFile(
-  folder: string,
-  name: string,
+  { path: target, folder }: OpenEntry,
   shown: string,
   content: string | Uint8Array,
   { mode, own, temporary = temporaryName(), keep, onTemporary }: WriteOptions,
 ): { created: boolean } {
-  const target = join(folder, name);
   const before = statsOf(target);
   if (before?.isSymbolicLink()) throw pathTraversal();
   if (before && !before.isFile()) throw writeFailed(shown, 'it exists and is not a file');
@@ -124,7 +175,7 @@ function linkTo(file: string, kept: string): void {
   try {
     linkSync(file, kept);
   } catch (error) {
-    if (!NO_LINKS.includes(String((error as NodeJS.ErrnoException).code))) throw error;
+    if (!NO_LINKS.includes(String(codeOf(error)))) throw error;
   }
 }
 
