@@ -1,6 +1,6 @@
 import { lstatSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { showName } from '../../../lib/text/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
@@ -79,7 +79,6 @@ function sourceOf(entry: LockEntry, root: string): string {
 
 async function verify(context: ChangeContext): Promise<readonly LockedSkill[]> {
   const { skills, broken } = readLock(context.root);
-  const takeBreak = createBreaks();
   const installed = findInstalled(context);
   const verified: LockedSkill[] = [];
   for (const [name, reason] of broken)

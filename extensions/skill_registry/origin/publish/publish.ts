@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
-import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { futureRealPath, isInside } from '../../../../lib/files/index.ts';
 import { nearestIds } from '../../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../../catalog/snapshot.ts';
@@ -33,7 +33,6 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
   const folder = openPublished(resolve(root, to), context.sources());
   const owned = new Set(context.sources().flatMap((source) => (isOfRoot(source, root) ? source.id : [])));
   const chosen = ids ? namedSkills(snapshot, ids) : snapshot.skills.filter(({ source }) => owned.has(source));
-  const takeBreak = createBreaks();
   const artifacts: Artifact[] = [];
   const refused: NotPublished[] = [];
   for (const skill of [...chosen].sort((a, b) => (a.id < b.id ? -1 : 1))) {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
-import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import {
   futureRealPath,
@@ -82,7 +82,6 @@ export async function writePublished(
   const entries = artifacts.map(({ entry }) => entry);
   const { index, inIndex, head, parts } = pageDocuments(entries, limits);
   const files = [...artifacts.map(({ entry, bytes }) => ({ address: entry.url, bytes })), ...parts];
-  const takeBreak = createBreaks();
   const writeMissing = async (): Promise<void> => {
     for (const { address, bytes } of files) {
       await takeBreak();
