@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { basename, join, parse, relative, sep } from 'node:path';
-import { readNamedFile, realPathOf } from '../../lib/files/index.ts';
+import { basename, join, parse } from 'node:path';
+import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { agentNotFound, agentUnavailable } from '../errors.ts';
-import { isHalfApproved } from '../held/writable-extension.ts';
+import { halfApproved } from '../held/writable-extension.ts';
 import { builtExtensions, codeFilesOf, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { heldWithProblems } from './untrusted-root.ts';
@@ -32,13 +32,7 @@ export interface Discovery {
  */
 export function findExtensions(rootDir: string, trusted: boolean): Discovery {
   const folder = trusted ? join(rootDir, 'extensions') : undefined;
-  // A person may have made a link to a folder of another name.
-  const isHalf = (name: string): boolean => {
-    const real = realPathOf(join(rootDir, 'extensions', name));
-    const target = real && relative(realPathOf(join(rootDir, 'extensions')) ?? '', real).split(sep)[0];
-    return [name, target ?? name].some((one) => isHalfApproved(rootDir, one));
-  };
-  return discoverExtensions(builtExtensions(), folder, join(packageRoot(), 'extensions'), isHalf);
+  return discoverExtensions(builtExtensions(), folder, join(packageRoot(), 'extensions'), halfApproved(rootDir));
 }
 
 /**
@@ -47,13 +41,14 @@ export function findExtensions(rootDir: string, trusted: boolean): Discovery {
  * @param rootDir - `<root>/extensions`. Undefined: only the package's own extensions.
  * @param ownSources - The folder with the sources of the package's own extensions; `packageDir` may be their build. In a checkout
  *   of the package it is `<root>/extensions`, and they must not be found twice.
- * @param isHalf - Whether files of an extension of the root may be of two versions: then nothing of it is used.
+ * @param half - Extensions of the root whose files may be of two versions: then no extension of the root is used, as each may use these
+ *   files, through links, too.
  */
 export function discoverExtensions(
   packageDir: string,
   rootDir: string | undefined,
   ownSources: string,
-  isHalf: (name: string) => boolean = () => false,
+  half: readonly string[] = [],
 ): Discovery {
   const problems: Problem[] = [];
   const broken: { name: string; dir: string; reason: string }[] = [];
@@ -68,8 +63,10 @@ export function discoverExtensions(
   ];
   for (const { dir, origin } of folders) {
     const file = join(dir, 'manifest.yaml');
-    if (origin === 'root' && isHalf(basename(dir))) {
-      broken.push({ name: basename(dir), dir, reason: 'an approval of it was interrupted' });
+    if (origin === 'root' && half.length > 0) {
+      const isIt = half.includes(basename(dir));
+      const others = `an approval of extensions/${half.join(', ')} was interrupted, and this may use files of it`;
+      broken.push({ name: basename(dir), dir, reason: isIt ? 'an approval of it was interrupted' : others });
       continue;
     }
     const text = readManifest(file);

@@ -4,6 +4,7 @@ import { countTokens } from '../../lib/text/index.ts';
 import type { AgentInvocationContext, AgentResponse, ContextPart, KernelApi, TurnContext } from '../contract.ts';
 import { agentUnavailable, kernelStopped, rootNotFound } from '../errors.ts';
 import { rootProblemsAtStart } from '../held/undo-approval.ts';
+import { approvalsStamp } from '../held/writable-extension.ts';
 import { guardedTurn } from '../hooks.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from '../offers/commands.ts';
 import { createOffers, type Offers } from '../offers/offers.ts';
@@ -12,6 +13,7 @@ import { type Discovery, findExtensions } from './discover.ts';
 import { createExtensionContexts, type ExtensionContexts, runningInstance } from './extension-context.ts';
 import { brokenStatus, type ExtensionRecord, problemOf, statusOf } from './extension-record.ts';
 import { startExtensions, stopExtensions } from './lifecycle.ts';
+import { loadApproved } from './loader.ts';
 import { createMessages, type LogEntry, type Messages, problemLine } from './messages.ts';
 import { createRestart, type Restart } from './restart.ts';
 import { createSecrets } from './settings.ts';
@@ -110,6 +112,8 @@ class RunningKernel {
   #phase: 'starting' | 'running' | 'stopped' = 'starting';
   #secrets: (name: string) => string | undefined;
   #broken: Discovery['broken'] = [];
+  /** As of `approvalsStamp`, before the manifests were read. */
+  #approvals = '';
   #turnsEnd = new AbortController();
   #starting: Promise<void> | undefined;
   #reloading: Promise<void> | undefined;
@@ -231,6 +235,7 @@ class RunningKernel {
   #findAndSort(): StartOrder {
     const [{ report }, { dir, trusted }] = [this.#messages, this.#root];
     for (const problem of rootProblemsAtStart(this.#root)) report(problem);
+    this.#approvals = approvalsStamp(dir);
     const discovery = findExtensions(dir, trusted);
     const order = startOrder(discovery.extensions);
     const unknown = unknownIds(this.#options.enable ?? [], discovery.extensions, dir);
@@ -249,6 +254,7 @@ class RunningKernel {
       onSlow: ({ manifest }, what) =>
         log({ level: 'warn', extensionId: manifest.id, message: `takes long to start: waiting for its ${what}` }),
       context: this.#contexts.contextOf,
+      load: (found) => loadApproved(found, this.#root.dir, this.#approvals),
       declarativeAgent: this.#turns.declarativeAgent,
       isEnabled: ({ manifest }) => manifest.enabled || enabled.includes(manifest.id),
       checkAgent: this.#turns.check,

@@ -18,7 +18,6 @@ import {
   noInstructionsReason,
   problemOf,
 } from './extension-record.ts';
-import { loadEntrypoint } from './loader.ts';
 import type { StartOrder } from './start-order.ts';
 
 /** What the start and stop of extensions needs from the kernel. */
@@ -31,6 +30,8 @@ export interface LifecycleHooks {
   /** Called when a step takes longer than two seconds. */
   onSlow(found: FoundExtension, what: string): void;
   context(found: FoundExtension): ExtensionContext;
+  /** Imports its code and makes its object. */
+  load(found: FoundExtension): Promise<Extension>;
   /** The agent that the manifest of an extension describes. */
   declarativeAgent(found: FoundExtension): AgentProvider;
   /** Whether an extension is started. */
@@ -178,7 +179,7 @@ async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promi
   const { found } = record;
   if (found.manifest.entrypoint !== undefined) {
     try {
-      record.instance = await step(found, 'its import', loadEntrypoint(found), hooks);
+      record.instance = await step(found, 'its import', hooks.load(found), hooks);
     } catch (error) {
       return fail(record, 'EXTENSION_IMPORT_FAILED', `could not be loaded: ${describeError(error)}`, hooks);
     }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Extension } from '../contract.ts';
 import { describeError } from '../errors.ts';
+import { whileNobodyApproves } from '../held/held-lock.ts';
+import { approvalsStamp } from '../held/writable-extension.ts';
 import type { FoundExtension } from './discover.ts';
 import { CODE_ENDINGS } from './extension-folders.ts';
 import { missingMembers } from './extension-record.ts';
@@ -16,6 +18,22 @@ export class EntrypointError extends Error {
 const MAX_NAMES = 5;
 
 /**
+ * As `loadEntrypoint`. Nothing of a root is imported while code of it is approved, or after that when the manifests were read before:
+ * it would be of two versions.
+ *
+ * @param stamp - As of `approvalsStamp`, before the manifests were read. @throws EntrypointError, WRITE_FAILED.
+ */
+export function loadApproved(found: FoundExtension, rootDir: string, stamp: string): Promise<Extension> {
+  if (found.origin === 'package') return loadEntrypoint(found);
+  return whileNobodyApproves(rootDir, async () => {
+    if (approvalsStamp(rootDir) === stamp) return loadEntrypoint(found);
+    throw new EntrypointError(
+      'code of this root was approved while it started, so it may be of two versions. Start again',
+    );
+  });
+}
+
+/**
  * Imports the class that `entrypoint` names and makes one object of it.
  *
  * The package's own extensions are imported by Node. Those of a root are compiled by jiti: TypeScript needs no build, each load
@@ -24,7 +42,7 @@ const MAX_NAMES = 5;
  * @throws EntrypointError for every failure: no file, a failed import, no such class, a constructor that throws, an object that
  *   lacks a member of the contract.
  */
-export async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
+async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
   const { file, fileName, className } = entrypointFile({ manifest, dir });
   const module = await importModule(file, origin).catch((error: unknown) => {
     throw new EntrypointError(`${fileName} could not be imported: ${importFailure(describeError(error))}`, {

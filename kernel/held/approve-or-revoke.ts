@@ -25,6 +25,7 @@ import {
 import { underHeldLock } from './held-lock.ts';
 import { deleteApproved, deleteKept, keptPath, settleApproval, undoApproval } from './undo-approval.ts';
 import {
+  approvedPath,
   assertAgentMayWrite,
   extensionsFolder,
   HELD,
@@ -88,11 +89,6 @@ export function recordExtensionDecision(
 }
 
 // --- internal ---
-
-/** The marker of the last approval that took effect: which bytes it put where. */
-function approvedPath(name: string): string {
-  return `${name}/approved`;
-}
 
 function approve(root: Root, name: string, digest: string): Approval {
   const { dir } = root;

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFile, writeFailed } from '../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../lib/sqlite/index.ts';
-import { HELD, makeHeldFolder } from './writable-extension.ts';
+import { HELD, heldFolder, makeHeldFolder } from './writable-extension.ts';
 
 /**
  * Runs `use` while no other process approves or revokes code of the root, or undoes an approval. SQLite takes a lock of the operating
@@ -11,6 +11,45 @@ import { HELD, makeHeldFolder } from './writable-extension.ts';
  * @throws WRITE_FAILED when the lock is not free within five seconds or cannot be taken, and what `use` throws.
  */
 export function underHeldLock<T>(rootDir: string, use: () => T): T {
+  const lock = openLock(rootDir, 'BEGIN EXCLUSIVE');
+  try {
+    return use();
+  } finally {
+    lock.close();
+  }
+}
+
+/**
+ * Runs `use` while no process approves or revokes code of the root; several may do this at a time.
+ *
+ * @throws WRITE_FAILED when one does so for more than five seconds, and what `use` throws.
+ */
+export async function whileNobodyApproves<T>(rootDir: string, use: () => Promise<T>): Promise<T> {
+  const lock = heldFolder(rootDir) === undefined ? undefined : lockForReading(rootDir);
+  try {
+    return await use();
+  } finally {
+    lock?.close();
+  }
+}
+
+// --- internal ---
+
+const FILE = '.lock';
+
+type Lock = Pick<ReturnType<typeof openSqlite>, 'close'>;
+
+/** Undefined where the lock cannot be taken at all, because nothing can be approved there, either. */
+function lockForReading(rootDir: string): Lock | undefined {
+  try {
+    return openLock(rootDir, 'BEGIN; SELECT 1 FROM sqlite_master');
+  } catch (error) {
+    if (sqliteFailure((error as Error).cause) === 'busy') throw error;
+    return undefined;
+  }
+}
+
+function openLock(rootDir: string, begin: string): Lock {
   const folder = makeHeldFolder(rootDir);
   const file = join(folder, FILE);
   const shown = `data/${HELD}/${FILE}`;
@@ -21,30 +60,19 @@ export function underHeldLock<T>(rootDir: string, use: () => T): T {
       throw writeFailed(`data/${HELD}/${name}`, 'it is no empty file. Remove it');
   }
   makePrivateFile(file);
-  const lock = takeLock(file, shown);
-  try {
-    return use();
-  } finally {
-    lock.close();
-  }
-}
-
-// --- internal ---
-
-const FILE = '.lock';
-
-function takeLock(file: string, shown: string): { close(): void } {
   let lock: ReturnType<typeof openSqlite> | undefined;
   try {
     lock = openSqlite(file);
     // Without a file for its journal, of which a killed process would leave a part.
     lock.exec('PRAGMA journal_mode = MEMORY');
-    lock.exec('BEGIN EXCLUSIVE');
+    lock.exec(begin);
     return lock;
   } catch (error) {
     lock?.close();
     const isBusy = sqliteFailure(error) === 'busy';
-    const reason = isBusy ? 'another process approves or revokes code of this root now. Try again' : String(error);
+    const reason = isBusy
+      ? 'another process approves, revokes or loads code of this root now. Try again'
+      : String(error);
     throw writeFailed(shown, reason, error);
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isInside, isTemporaryName, pathTraversal, realPathOf, writeFailed } from '../../lib/files/index.ts';
 import { builtExtensions, packageRoot } from '../boot/extension-folders.ts';
@@ -58,11 +58,28 @@ export function markerPath(name: string): string {
   return `${name}/approving`;
 }
 
+/** The marker of the last approval that took effect: which bytes it put where. */
+export function approvedPath(name: string): string {
+  return `${name}/approved`;
+}
+
 /** Whether an approval of an extension was interrupted, or runs in another process. */
 export function isHalfApproved(rootDir: string, name: string): boolean {
   const base = heldFolder(rootDir);
   if (base === undefined || !isExtensionName(name)) return false;
-  return lstatSync(join(base, markerPath(name)), { throwIfNoEntry: false }) !== undefined;
+  return changedAt(join(base, markerPath(name))) !== undefined;
+}
+
+/** The extensions of which an approval was interrupted, or runs in another process. */
+export function halfApproved(rootDir: string): readonly string[] {
+  return namesInHeld(rootDir).filter((name) => isHalfApproved(rootDir, name));
+}
+
+/** Changes with every approval that begins, ends or is undone. */
+export function approvalsStamp(rootDir: string): string {
+  const base = heldFolder(rootDir) ?? '';
+  const paths = namesInHeld(rootDir).flatMap((name) => [markerPath(name), approvedPath(name)]);
+  return paths.map((path) => `${path} ${changedAt(join(base, path))}`).join('\n');
 }
 
 /** Makes a folder. @returns Its real path. @throws WRITE_FAILED. */
@@ -77,6 +94,25 @@ export function makeFolder(path: string): string {
 }
 
 // --- internal ---
+
+function namesInHeld(rootDir: string): readonly string[] {
+  const base = heldFolder(rootDir);
+  try {
+    return base === undefined ? [] : readdirSync(base).filter(isExtensionName);
+  } catch {
+    return [];
+  }
+}
+
+/** Undefined when nothing lies there, also when a file lies where its folder would be. */
+function changedAt(path: string): string | undefined {
+  try {
+    const { ino, ctimeNs } = lstatSync(path, { bigint: true });
+    return `${ino} ${ctimeNs}`;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Why an agent may not write there, even with an approval; undefined when it may. */
 function whyProtected(extensions: string | undefined, name: string, below: readonly string[]): string | undefined {

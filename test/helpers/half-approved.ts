@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { boot, type Kernel } from 'skill-registry/kernel';
-import { heldExtension, holdExtensionFile } from '../../kernel/host.ts';
+import { onTestFinished } from 'vitest';
+import { approveExtension, heldExtension, holdExtensionFile } from '../../kernel/host.ts';
 import { type RunResult, spawnCommand } from './run-command.ts';
-import { tempFolder } from './temp-folder.ts';
+import { tempFolder, writeTree } from './temp-folder.ts';
 
 const DIE = pathToFileURL(join(import.meta.dirname, 'die-at-call.mjs')).href;
 
@@ -25,13 +26,22 @@ const main = (word: string, imports: readonly string[]): string =>
      healthCheck() { return true; }
    }\n`;
 
-/** An extension of which an agent has changed two files and written a third. Each file says its version when it is loaded. */
-export function waitingCode(): WaitingCode {
+/**
+ * An extension of which an agent has changed two files and written a third. Each file says its version when it is loaded.
+ *
+ * @param atLoad - Code of a file that is imported first. Default: there is none.
+ */
+export function waitingCode(atLoad = ''): WaitingCode {
   const root = tempFolder({
     'extensions/box/manifest.yaml': 'id: box\nname: Box\nversion: 1.0.0\ndescription: A box.\nentrypoint: main:Box\n',
     'extensions/box/main.ts': main('old', ['a']),
     'extensions/box/a.ts': file('old'),
   });
+  if (atLoad !== '')
+    writeTree(root, {
+      'extensions/box/first.ts': atLoad,
+      'extensions/box/main.ts': `import './first.ts';\n${main('old', ['a'])}`,
+    });
   const written = { 'main.ts': main('new', ['a', 'c']), 'a.ts': file('new'), 'c.ts': file('new') };
   for (const [path, content] of Object.entries(written))
     holdExtensionFile(root, `box/${path}`, content, 'agent:builder');
@@ -55,4 +65,19 @@ export async function versionsLoaded(root: string, trust = true): Promise<readon
   } finally {
     await kernel.shutdown();
   }
+}
+
+/** Approves what waits when code of the root calls it. @returns What came of it. */
+export function approvedByCode({ root, digest }: WaitingCode): { error?: unknown } {
+  const outcome: { error?: unknown } = {};
+  const approveNow = (): void => {
+    try {
+      approveExtension({ dir: root, trusted: true }, 'box', digest);
+    } catch (error) {
+      outcome.error = error;
+    }
+  };
+  Object.assign(globalThis, { approveNow });
+  onTestFinished(() => void Reflect.deleteProperty(globalThis, 'approveNow'));
+  return outcome;
 }

@@ -22,9 +22,9 @@ import {
 } from '../../../kernel/host.ts';
 import { isTemporaryName } from '../../../lib/files/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
-import { approveAndDie, versionsLoaded, waitingCode } from '../../helpers/half-approved.ts';
+import { approveAndDie, approvedByCode, versionsLoaded, waitingCode } from '../../helpers/half-approved.ts';
 import { runCommand } from '../../helpers/run-command.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
 
 /** Without what a killed process may leave for an hour. */
@@ -239,6 +239,41 @@ it('loads nothing of what was killed halfway through a link that leads into it',
   expect(await versionsLoaded(root, false)).toEqual([]);
   writeFileSync(join(root, 'data/.held/box/approving'), '{');
   expect(await versionsLoaded(root)).toEqual([]);
+});
+
+/** An extension that does something when it is loaded, and when it is initialized. */
+function extension(id: string, loaded: string, initialized = ''): Tree {
+  const manifest = `id: ${id}\nname: X\nversion: 1.0.0\ndescription: An extension.\nentrypoint: main:X\n`;
+  const members = ['start', 'stop', 'destroy', 'healthCheck'].map((name) => `async ${name}() {}`).join(' ');
+  return {
+    [`extensions/${id}/manifest.yaml`]: manifest,
+    [`extensions/${id}/main.ts`]: `${loaded}\nexport class X { async initialize() { ${initialized} } ${members} }\n`,
+  };
+}
+
+it('loads nothing of the root that may use files of what was killed halfway', async () => {
+  const { root } = await halfApproved();
+  writeTree(root, extension('user', "import '../box/a.ts';"));
+  writeFileSync(join(root, 'data/.held/box/approving'), '{');
+  const kernel = await boot({ root });
+  onTestFinished(() => kernel.shutdown());
+  const stateOf = (id: string) => kernel.extensions().find((one) => one.id === id);
+  expect(stateOf('user')).toMatchObject({ state: 'ERROR', reason: expect.stringContaining('extensions/box was') });
+  expect(stateOf('skill_registry')).toMatchObject({ state: 'RUNNING' });
+});
+
+it('loads nothing whose manifest was read before it was approved, and all of it at the next start', async () => {
+  const code = waitingCode();
+  const { root } = code;
+  writeTree(root, extension('asks', '', 'globalThis.approveNow();'));
+  const outcome = approvedByCode(code);
+  const kernel = await boot({ root });
+  onTestFinished(() => kernel.shutdown());
+  expect(outcome).toEqual({});
+  expect(kernel.extensions().find(({ id }) => id === 'box')).toMatchObject({
+    ...{ state: 'ERROR', reason: expect.stringMatching(/was approved while it started.*Start again/) },
+  });
+  expect(await versionsLoaded(root)).toEqual(['new']);
 });
 
 it.each([
