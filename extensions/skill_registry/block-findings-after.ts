@@ -1,4 +1,4 @@
-import { isCodedError } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { skillNamed } from './catalog/snapshot.ts';
 import type { InspectedFile } from './inspect/types.ts';
 import type { Parts } from './parts.ts';
@@ -12,6 +12,14 @@ export async function blockFindingsAfter(parts: Given, change: ChangeToApprove):
   if ('revision' in change) return afterRollback(parts, change);
   // Asked again, whoever allowed it before the skill was removed.
   return parts.heldSkills.blocksIn(undefined, await parts.changes.history.filesToRestore(change.restoredId));
+}
+
+/** For an approval by somebody who is no person. @throws BLOCK_NOT_CONFIRMED when the skill would be held after it. */
+export async function assertNoAttack(parts: Given, proposalId: string): Promise<void> {
+  const blocks = await afterProposal(parts, proposalId);
+  if (blocks.length === 0) return;
+  const message = `A person would call this an attack (${blocks.map(({ rule }) => rule).join(', ')}), so only a person can approve it. Nothing was changed, and the proposal waits for one. Reject it, or tell the user.`;
+  throw new CodedError('BLOCK_NOT_CONFIRMED', message, { proposal: proposalId });
 }
 
 /**

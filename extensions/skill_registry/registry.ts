@@ -145,9 +145,21 @@ function changesOf(parts: Parts): Part<'history' | 'origin' | 'proposals'> {
   const { changes, hooks } = parts;
   const { textAfter: _, onArrival, ...proposals } = changes.proposals;
   const { filesToRestore: __, ...history } = changes.history;
+  // One by one: two harmless halves may become an attack together.
+  let last: Promise<unknown> = Promise.resolve();
+  const approveUnattended: typeof proposals.approve = async (...given) => {
+    await (await import('./block-findings-after.ts')).assertNoAttack(parts, given[0]);
+    return proposals.approve(...given);
+  };
   return {
     proposals: {
       ...proposals,
+      approve(id, actor) {
+        if (actor.by.startsWith('person:')) return proposals.approve(id, actor);
+        const approving = last.then(() => approveUnattended(id, actor));
+        last = approving.catch(() => undefined);
+        return approving;
+      },
       onArrival: (listener) => onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history,

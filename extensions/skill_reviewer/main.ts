@@ -15,7 +15,8 @@ export class SkillReviewer implements Extension, ToolProvider {
       );
     }
     const { admin, proposals } = registry;
-    this.#tools = reviewTools({ proposals, proposalEvidence: admin.proposalEvidence, agentId: context.id, decide });
+    const { proposalEvidence, blockFindingsAfter } = admin;
+    this.#tools = reviewTools({ proposals, proposalEvidence, blockFindingsAfter, agentId: context.id, decide });
   }
 
   async start(): Promise<void> {}

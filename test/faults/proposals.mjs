@@ -64,6 +64,30 @@ export const proposals = [
     test: 'writes and allows no attack with --yes',
   },
   {
+    title: 'An agent that may decide approves an attack',
+    in: 'assertNoAttack',
+    always: 'blocks.length === 0',
+    test: 'leaves an attack to a person, whatever agent may decide, and writes nothing of it',
+  },
+  {
+    title: 'Somebody unknown approves an attack',
+    in: 'changesOf',
+    swap: ["actor.by.startsWith('person:')", "!actor.by.startsWith('agent:')"],
+    test: 'leaves an attack to a person, whatever agent may decide, and writes nothing of it',
+  },
+  {
+    title: 'Two halves of an attack are approved at the same time',
+    in: 'changesOf',
+    swap: ['last.then(() => approveUnattended(id, actor))', 'approveUnattended(id, actor)'],
+    test: 'writes no attack of two halves that an agent approves at the same time',
+  },
+  {
+    title: 'The reviewing agent is given an attack unmarked',
+    in: 'attackIn',
+    always: 'blocks.length === 0',
+    test: 'shows the reviewing agent an attack, with what was found before the lines of it',
+  },
+  {
     title: 'A script restores an attack',
     in: 'restore',
     swap: ['blocks.length > 0', 'blocks.length > 0 && terminal.ask !== undefined'],

@@ -47,6 +47,7 @@ it('lets no reviewing agent approve such a change, and a person do it', async ()
   const tools = reviewTools({
     proposals: registry.proposals,
     proposalEvidence: registry.admin.proposalEvidence,
+    blockFindingsAfter: registry.admin.blockFindingsAfter,
     agentId: 'reviewer',
     decide: true,
   });

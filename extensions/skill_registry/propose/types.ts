@@ -205,7 +205,8 @@ export interface Proposals {
    *
    * @param actor.version - Of the proposal that was shown. Default: any.
    * @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, PROPOSAL_STALE, PROPOSAL_FILE_EDITED (once after each edit of the report),
-   *   SKILL_INVALID, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY.
+   *   SKILL_INVALID, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY; BLOCK_NOT_CONFIRMED for an attack
+   *   that somebody approves who is no person.
    */
   approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<DecidedProposal>;
   /** @param actor.version - As of `approve`. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, INVALID_ARGUMENT without a reason, HISTORY_DAMAGED, HISTORY_BUSY. */

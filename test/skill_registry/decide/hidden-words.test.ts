@@ -32,6 +32,7 @@ it('hidden characters in what is said of a proposal reach no model and no termin
   const review = reviewTools({
     proposals,
     proposalEvidence: registry.admin.proposalEvidence,
+    blockFindingsAfter: registry.admin.blockFindingsAfter,
     agentId: 'reviewer',
     decide: true,
   });

@@ -34,6 +34,7 @@ it('a reviewing agent rejects by a whole id, and what it has read', async () => 
   const tools = reviewTools({
     proposals,
     proposalEvidence: registry.admin.proposalEvidence,
+    blockFindingsAfter: registry.admin.blockFindingsAfter,
     agentId: 'reviewer',
     decide: true,
   });

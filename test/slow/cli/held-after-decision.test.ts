@@ -42,11 +42,11 @@ it('allows what a person was shown when approving a proposal', async () => {
   expect(await seenIn(root)).toEqual(['tea']);
 });
 
-it('allows nothing when an agent approves', async () => {
+it('allows nothing when an agent says what it was shown', async () => {
   const [root, id] = await proposed(33);
   const registry = await openRoot(root);
   const blocks = await registry.admin.blockFindingsAfter({ proposalId: id });
-  await registry.proposals.approve(id, { by: 'agent:reviewer' });
+  await registry.proposals.approve(id, { by: 'person:ada' });
   expect(await registry.admin.allowShown('tea', blocks, { by: 'agent:reviewer' })).toMatch(/SKILL\.md/);
   expect(await seenIn(root)).toEqual([]);
 });
