@@ -204,6 +204,7 @@ describe('publish', () => {
     ['file.txt', /it is a file/],
     ['full', /not empty, and was not made by publish/],
     ['foreign', /not empty, and was not made by publish/],
+    ['old', /older release published it, remove .*old\/\.well-known\/agent-skills and publish again/],
   ])('says why nothing can be published to %s', async (to, why) => {
     const foreign = {
       $schema: 'https://schemas.agentskills.io/discovery/0.2.0/schema.json',
@@ -216,6 +217,7 @@ describe('publish', () => {
       'file.txt': 'x',
       'full/x': 'x',
       [`foreign/${INDEX}`]: JSON.stringify(foreign),
+      [`old/${INDEX}`]: ' '.repeat(8 * 1024 * 1024 + 1),
     });
     const before = treeOf(root);
     const refusal = await codeOf(registry.origin.publish({ to }));

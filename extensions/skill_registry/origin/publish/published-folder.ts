@@ -59,8 +59,13 @@ export function openPublished(to: string, sources: readonly SkillSource[]): Publ
     throw refused(`${where} Choose a folder outside of it.`);
   }
   if (!stats || readdirSync(path).length === 0) return { path, ...NOTHING };
-  const served = existsSync(join(path, INDEX_PATH)) ? servedBy(path) : isBegun(path) ? NOTHING : undefined;
+  const index = statSync(join(path, INDEX_PATH), { throwIfNoEntry: false });
+  const served = index ? servedBy(path) : isBegun(path) ? NOTHING : undefined;
   if (served) return { path, ...served };
+  if (index && index.size > MAX_INDEX)
+    throw refused(
+      `its ${INDEX_PATH} has ${index.size} bytes, more than the ${MAX_INDEX} that any reader takes. When an older release published it, remove ${join(path, FOLDER)} and publish again: the new index has parts.`,
+    );
   const choice = 'Choose an empty folder, a new one, or one that was published before.';
   throw refused(`it is not empty, and was not made by publish. ${choice}`);
 }
