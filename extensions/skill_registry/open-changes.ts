@@ -11,7 +11,7 @@ import type { ChangeContext } from './history/change-context.ts';
 import { createHistory, type OpenHistory } from './history/history.ts';
 import { historyError } from './history/history-database.ts';
 import { createManagement } from './history/manage.ts';
-import { createRevisionRecorder, type RevisionRecorder } from './history/recorder.ts';
+import { RevisionRecorder } from './history/recorder.ts';
 import { agentFolders, locationOfKey } from './history/skill-location.ts';
 import type { Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
@@ -43,7 +43,10 @@ export interface OpenChanges {
   close(): void;
 }
 
-export type ChangeOptions = Omit<WriterOptions, 'changeLock' | 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
+export type ChangeOptions = Omit<
+  WriterOptions,
+  'changeLock' | 'maxBytes' | 'locationOf' | 'isCode' | 'onCommit' | 'catchUp'
+>;
 
 /** Nothing signals a change of a file beside SKILL.md, so all skills are checked this often. */
 const CHECK_MS = 30_000;
@@ -60,7 +63,8 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
   const { root, limits } = source;
   const writer = new Writer({
     ...options,
-    follower: { onCommit: noteApproved, catchUp: writeDueReports },
+    onCommit: noteApproved,
+    catchUp: writeDueReports,
     maxBytes: limits.file_bytes,
     changeLock: ({ name, entry }) => changeLock(root, name, entry),
     isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),
@@ -68,7 +72,7 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
       locationOfKey(skillId, key, { sources: [...source.sources(), ...agentFolders(root)], root }, id),
   });
   const context: ChangeContext = { ...source, writer };
-  const recorder = createRevisionRecorder(context);
+  const recorder = new RevisionRecorder(context);
   const proposals = createProposals(context, listeners);
   /** Why the history could not be used at the last attempt. */
   let historyProblem: Problem | undefined;

@@ -23,7 +23,7 @@ import { assertWritable } from './withheld.ts';
 
 export interface WriteOptions {
   /** Permission bits. Default: 0600 with `own`, else those of the existing file, else 0644. */
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   /** See `OpenOptions`. Default: false. */
   readonly own?: boolean;
   /** Name of the temporary file, so that a later process can find it after a crash. Default: a random one. */

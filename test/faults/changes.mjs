@@ -33,8 +33,8 @@ export const changes = [
     title: 'A merge that breaks the frontmatter is applied',
     in: 'planOf',
     swap: [
-      'checkValid(plan.location, row.path, current, plan.after)',
-      'plan.merged || checkValid(plan.location, row.path, current, plan.after)',
+      'checkValid(plan.location, row.path, plan.current, plan.after)',
+      'plan.merged || checkValid(plan.location, row.path, plan.current, plan.after)',
     ],
     test: 'is not applied when both changes merge into a frontmatter that cannot be read',
   },
@@ -43,7 +43,7 @@ export const changes = [
     in: 'compareFile',
     swap: [
       'if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true, current };',
-      'if (merge.clean || proposed.length > 0) return { location, after: proposed, merged: true };',
+      'if (merge.clean || proposed.length > 0) return { location, after: proposed, merged: true, current };',
     ],
     test: 'is stale when both changed the same line, shows where, and is never applied',
   },

@@ -27,9 +27,15 @@ import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 
 /** What approving a proposal would do to the skill as it is now. */
-export type Plan =
-  | { readonly location: SkillLocation; readonly after: Buffer | null; readonly merged: boolean }
-  | StalePlan;
+export type Plan = ApplyPlan | StalePlan;
+
+interface ApplyPlan {
+  readonly location: SkillLocation;
+  readonly after: Buffer | null;
+  readonly merged: boolean;
+  /** The file as it is now; null: it is not there. */
+  readonly current: Buffer | null;
+}
 
 /** The proposal does not apply. */
 export interface StalePlan {
@@ -48,9 +54,8 @@ export interface StalePlan {
 export function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
   const plan = compare(createPresent(context), database, row, assertAsShown);
   if (!('stale' in plan) && plan.after !== null) {
-    const { current = null } = plan;
     checkSize(plan.location, row.path, plan.after, context.limits);
-    checkValid(plan.location, row.path, current, plan.after);
+    checkValid(plan.location, row.path, plan.current, plan.after);
   }
   return plan;
 }
@@ -147,15 +152,13 @@ function presentState(present: Present, database: SqliteDatabase, row: ProposalR
   }
 }
 
-type Compared = Exclude<Plan, StalePlan> & { readonly current?: Buffer | null };
-
 /** @param assertShown - Called before the texts are compared. */
 function compare(
   present: Present,
   database: SqliteDatabase,
   row: ProposalRow,
   assertShown?: typeof assertAsShown,
-): Compared | StalePlan {
+): Plan {
   let location: SkillLocation;
   try {
     location = present.locationOf(row);
@@ -165,7 +168,7 @@ function compare(
   }
   if (row.kind === 'delete') {
     if (present.treeDigest(location) !== row.base) return { stale: 'the skill has changed since.', conflict: '' };
-    return { location, after: null, merged: false };
+    return { location, after: null, merged: false, current: null };
   }
   const isNew = row.kind === 'create';
   const isTaken = isNew && (folderExists(location) || present.context.snapshot().byId.has(row.skill_id));
@@ -204,7 +207,7 @@ function compareFile(
   { path, base, proposed: digest }: ProposalRow,
   location: SkillLocation,
   { current, base: readBase, proposed: readProposed }: Texts,
-): Compared | StalePlan {
+): Plan {
   const stale = (reason: string, conflict = ''): StalePlan => {
     const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
     return { stale: reason, conflict: cut, ...(digest === null ? {} : { current }) };
@@ -235,9 +238,6 @@ function once<T>(make: () => T): () => T {
 }
 
 function cached<T>(values: Map<string, T>, key: string, make: () => T): T {
-  const known = values.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  values.set(key, made);
-  return made;
+  if (!values.has(key)) values.set(key, make());
+  return values.get(key) as T;
 }

@@ -24,7 +24,7 @@ import {
 } from '../propose/proposal-store.ts';
 import { MAX_REASON, tooLong } from '../propose/propose.ts';
 import { isReportEdited } from '../propose/reports.ts';
-import type { DecidedProposal, Proposals, Recommendation } from '../propose/types.ts';
+import type { DecidedProposal, Proposals } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { planOf, type StalePlan } from './apply-or-stale.ts';
@@ -32,8 +32,7 @@ import { planOf, type StalePlan } from './apply-or-stale.ts';
 /** @throws as `Proposals.approve`. */
 export async function approve(
   context: ChangeContext,
-  id: string,
-  actor: Parameters<Proposals['approve']>[1],
+  ...[id, actor]: Parameters<Proposals['approve']>
 ): Promise<DecidedProposal> {
   const { writer } = context;
   findUndecided(writer, id);
@@ -67,8 +66,7 @@ export async function approve(
 /** @throws as `Proposals.reject`. */
 export async function reject(
   { writer }: ChangeContext,
-  id: string,
-  { by, reason, version }: Parameters<Proposals['reject']>[1],
+  ...[id, { by, reason, version }]: Parameters<Proposals['reject']>
 ): Promise<DecidedProposal> {
   checkReason(reason, 'A rejection');
   findUndecided(writer, id);
@@ -86,9 +84,7 @@ export async function reject(
 /** @throws as `Proposals.recommend`. */
 export async function recommend(
   { writer }: ChangeContext,
-  id: string,
-  verdict: Recommendation['verdict'],
-  { by, reason }: Actor & { readonly reason: string },
+  ...[id, verdict, { by, reason }]: Parameters<Proposals['recommend']>
 ): Promise<void> {
   checkReason(reason, 'A recommendation');
   findUndecided(writer, id);
@@ -105,12 +101,7 @@ export async function recommend(
 export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
   if (!writer.hasHistory()) throw proposalNotFound(id, []);
   const row = rowOf(writer.database(), id);
-  if (row.state !== 'open' && row.state !== 'stale')
-    throw proposalDecided(
-      { ...row, skillId: row.skill_id },
-      row.decided_by ?? 'unknown',
-      row.decided_at ?? 'an unknown time',
-    );
+  if (row.state !== 'open' && row.state !== 'stale') throw proposalDecided(row);
   if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
   return row;
 }

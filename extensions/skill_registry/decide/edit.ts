@@ -1,10 +1,9 @@
 import { adoptLineEndings, mergeTexts } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { noChange } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
-import { bytesAt, checkSize, checkValid, type SkillLocation } from '../history/skill-location.ts';
+import { bytesAt, checkChange, type SkillLocation } from '../history/skill-location.ts';
 import { isPerson } from '../history/writer.ts';
 import { conflictMarkLeft, editDenied, proposalChanged, proposalDuplicate } from '../propose/errors.ts';
 import {
@@ -17,7 +16,7 @@ import {
   versionOf,
 } from '../propose/proposal-store.ts';
 import { checksOf, diffOf } from '../propose/propose.ts';
-import type { EditedProposal, ProposalEdit, ProposedText } from '../propose/types.ts';
+import type { EditedProposal, Proposals, ProposedText } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { comparePresent, locationOfRow, type StalePlan } from './apply-or-stale.ts';
 import { findUndecided, noteStale } from './decide.ts';
@@ -47,8 +46,7 @@ export async function proposedText(context: ChangeContext, id: string): Promise<
 /** @throws as `Proposals.edit`. */
 export async function edit(
   context: ChangeContext,
-  id: string,
-  { content, by, version }: ProposalEdit,
+  ...[id, { content, by, version }]: Parameters<Proposals['edit']>
 ): Promise<EditedProposal> {
   const { writer } = context;
   findUndecided(writer, id);
@@ -65,9 +63,7 @@ export async function edit(
     if (content === text || versionOf(next) === versionOf(row))
       return { proposalId: id, skillId, state: row.state, changed: false, version: versionOf(row) };
     assertResolved(content, sides);
-    if (before?.equals(after)) throw noChange(path);
-    checkSize(location, path, after, context.limits);
-    checkValid(location, path, before, after);
+    checkChange(location, path, { before, after }, context.limits);
     const change = { location, kind, path, before, after };
     const checks = JSON.stringify(await checksOf(change));
     const fields = { ...next, diff: diffOf(change), checks, state: 'open', conflict: null } as const;
@@ -118,20 +114,14 @@ interface Subject {
 }
 
 function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLocation): Subject {
-  const database = context.writer.database();
-  const [base, proposed] = [row.base, row.proposed].map((digest) =>
-    digest === null ? null : getBlob(database, digest),
-  );
-  const proposedText = proposed?.toString('utf8') ?? '';
-  if (row.state === 'open')
-    return { before: base ?? null, text: proposedText, sides: [proposedText], version: versionOf(row) };
+  const blobOf = (digest: string | null): Buffer | null =>
+    digest === null ? null : getBlob(context.writer.database(), digest);
+  const base = blobOf(row.base);
+  const proposedText = blobOf(row.proposed)?.toString('utf8') ?? '';
+  if (row.state === 'open') return { before: base, text: proposedText, sides: [proposedText], version: versionOf(row) };
   const digest = lookedAt(context, row.id);
   const before =
-    digest === undefined
-      ? bytesAt(location, checkedPath(row.path, location), context.limits)
-      : digest === null
-        ? null
-        : getBlob(database, digest);
+    digest === undefined ? bytesAt(location, checkedPath(row.path, location), context.limits) : blobOf(digest);
   const version = versionOf({ base: before && digestOf(before), proposed: row.proposed });
   if (before === null) return { before, text: proposedText, sides: [proposedText], version };
   const current = before.toString('utf8');

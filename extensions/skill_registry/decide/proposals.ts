@@ -112,27 +112,25 @@ export function createProposals(
     },
     text: (id) => proposedText(context, id),
     textAfter: async (id) => textAfter(id),
-    edit: (id, change) => edit(context, id, change),
-    approve: (id, actor) => approve(context, id, actor),
-    reject: (id, actor) => reject(context, id, actor),
-    recommend: (id, verdict, actor) => recommend(context, id, verdict, actor),
+    edit: (...given) => edit(context, ...given),
+    approve: (...given) => approve(context, ...given),
+    reject: (...given) => reject(context, ...given),
+    recommend: (...given) => recommend(context, ...given),
     purge: (ids, actor) => purge(writer, ids, actor, context.caches),
     async stats() {
       if (!writer.hasHistory()) return proposalStats([], new Set());
       const database = writer.database();
-      return proposalStats(
-        await withPresentState(context, database, proposalRows(database, 'all')),
-        rolledBack(database),
-      );
+      const rows = await withPresentState(context, database, proposalRows(database, 'all'));
+      return proposalStats(rows, rolledBack(database));
     },
     announce,
   };
 }
 
+// --- internal ---
+
 const ROLLBACK_DAYS = 30;
 const HOUR_MS = 3_600_000;
-
-// --- internal ---
 
 /** The figures of all proposals, by author and by skill. @param undone - Ids of those whose revision was rolled back. */
 function proposalStats(rows: readonly ProposalRow[], undone: ReadonlySet<string>): ProposalStats {
@@ -165,14 +163,11 @@ function figuresOf(rows: readonly ProposalRow[], undone: ReadonlySet<string>): P
 
 /** Ids of proposals whose revision was rolled back within 30 days. */
 function rolledBack(database: SqliteDatabase): ReadonlySet<string> {
-  const rows = database
-    .prepare(
-      `SELECT made.proposal AS id FROM revision made
-       JOIN revision back ON back.place = made.place AND back.kind = 'rollback'
-         AND back.number > made.number AND back.target < made.number
-       WHERE made.proposal IS NOT NULL AND julianday(back.at) - julianday(made.at) <= ?`,
-    )
-    .all(ROLLBACK_DAYS) as { id: string }[];
+  const sql = `SELECT made.proposal AS id FROM revision made
+    JOIN revision back ON back.place = made.place AND back.kind = 'rollback'
+      AND back.number > made.number AND back.target < made.number
+    WHERE made.proposal IS NOT NULL AND julianday(back.at) - julianday(made.at) <= ?`;
+  const rows = database.prepare<{ id: string }>(sql).all(ROLLBACK_DAYS);
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { CodedError } from 'skill-registry/kernel';
 import { listContained, removeContained } from '../../../lib/files/index.ts';
 import { getBlob } from '../history/revisions.ts';
 import type { Actor } from '../history/types.ts';
@@ -33,22 +33,24 @@ export async function purge(
     const rows = ids.map((id) => rowOf(database, id));
     const notRejected = rows.find(({ state }) => state !== 'rejected');
     if (notRejected) throw proposalNotRejected(notRejected.id, notRejected.state);
-    const contents = new Map(rows.map((row) => [row.id, contentsOf(database, row)]));
-    const [found, mark] = [rows.map(({ id }) => id), { by, at: writer.now() }];
-    purgeRows(database, found, mark);
-    for (const id of found) removeProposalFiles(dataDir, id);
-    for (const backup of backupsIn(dataDir)) purgeBackup(backup, found, mark);
+    const contents = rows.map((row) => contentsOf(database, row));
+    const mark = { by, at: writer.now() };
+    purgeRows(database, ids, mark);
+    for (const id of ids) removeProposalFiles(dataDir, id);
+    // Backups that migrations have made.
+    for (const name of readdirSync(dataDir))
+      if (/^history\.db\.v\d+\.backup$/.test(name)) purgeBackup(join(dataDir, name), ids, mark);
     // The words of a proposal were indexed to compute its effect on search.
     for (const cache of caches) {
       removeFiles(cache);
       if (existsSync(cache)) throw stillThere(cache);
     }
     shrink(database, join(dataDir, 'history.db'));
-    return rows.map(({ id, skill_id: skillId }) => ({
+    return rows.map(({ id, skill_id: skillId }, at) => ({
       proposalId: id,
       skillId,
       purged: purgeOf(database, id) as NonNullable<ReturnType<typeof purgeOf>>,
-      shared: (contents.get(id) ?? []).filter((digest) => isKept(database, digest)).length,
+      shared: contents[at]?.filter((digest) => isKept(database, digest)).length ?? 0,
     }));
   });
 }
@@ -109,12 +111,9 @@ DELETE FROM blob WHERE digest NOT IN (
 
 /** Digests of the proposed text and of its earlier versions. */
 function contentsOf(database: SqliteDatabase, { id, proposed }: ProposalRow): readonly string[] {
-  const found = database
-    .prepare(
-      `SELECT DISTINCT part.atom AS digest FROM proposal_event AS event, json_tree(event.content) AS part
-       WHERE event.proposal = ? AND part.atom IN (SELECT digest FROM blob)`,
-    )
-    .all(id) as { digest: string }[];
+  const sql = `SELECT DISTINCT part.atom AS digest FROM proposal_event AS event, json_tree(event.content) AS part
+    WHERE event.proposal = ? AND part.atom IN (SELECT digest FROM blob)`;
+  const found = database.prepare<{ digest: string }>(sql).all(id);
   return [...new Set([...found.map(({ digest }) => digest), ...(proposed === null ? [] : [proposed])])];
 }
 
@@ -124,25 +123,10 @@ function isKept(database: SqliteDatabase, digest: string): boolean {
 
 /** The report, its copies and files of editors. No other file has the id in its name. */
 function removeProposalFiles(dataDir: string, id: string): void {
-  for (const { name, kind } of entriesOf(dataDir)) {
+  if (!existsSync(join(dataDir, 'proposals'))) return;
+  for (const { name, kind } of listContained(dataDir, 'proposals', { own: true })) {
     if (kind === 'file' && name.includes(id)) removeContained(dataDir, `proposals/${name}`, { own: true });
   }
-}
-
-function entriesOf(dataDir: string): ReturnType<typeof listContained> {
-  try {
-    return listContained(dataDir, 'proposals', { own: true });
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
-    throw error;
-  }
-}
-
-/** Backups that migrations have made. */
-function backupsIn(dataDir: string): readonly string[] {
-  return readdirSync(dataDir)
-    .filter((name) => /^history\.db\.v\d+\.backup$/.test(name))
-    .map((name) => join(dataDir, name));
 }
 
 function purgeBackup(file: string, ids: readonly string[], mark: Mark): void {

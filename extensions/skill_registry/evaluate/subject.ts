@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import { createBreaks } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { resourceNotFound, resourceTooLarge } from '../../../lib/files/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
@@ -31,7 +30,7 @@ export async function presentSuite(
     return { digest: skill.digest, suite, files: [] };
   }
   const source = sourceOf(context, skill);
-  const files = await skillFilesInSlices(skill, source, context.limits.file_bytes, createBreaks());
+  const files = await skillFilesInSlices(skill, source, context.limits.file_bytes);
   return { digest: treeDigest(files), suite: await readSuite(skill, readerOf(source, skill)), files };
 }
 

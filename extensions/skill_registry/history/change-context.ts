@@ -80,7 +80,7 @@ export async function withJudgedErrors<T>(
   turn: TurnContext | undefined,
   work: (quotes: Quotes) => T | Promise<T>,
 ): Promise<T> {
-  let [path, bytes]: readonly [string, Buffer | null] = ['', null];
+  let [path, bytes]: Parameters<Quotes> = ['', null];
   try {
     return await work((...file) => {
       [path, bytes] = file;
@@ -94,15 +94,17 @@ export async function withJudgedErrors<T>(
   }
 }
 
-const OTHER_NAME = 'take another name';
-
 /**
  * Where a new skill is created.
  *
  * @param otherwise - As of `freeLocation`.
  * @throws INVALID_ARGUMENT for an id that is no valid name, SKILL_EXISTS, SOURCE_NOT_WRITABLE.
  */
-export function newLocation(context: ChangeContext, skillId: string, otherwise: string = OTHER_NAME): SkillLocation {
+export function newLocation(
+  context: ChangeContext,
+  skillId: string,
+  otherwise: string = 'take another name',
+): SkillLocation {
   if (skillId.length > 64 || !NEW_ID.test(skillId) || !isUsableId(skillId)) {
     const got = quoted(skillId, 80);
     throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
@@ -126,16 +128,16 @@ export function freeLocation(
   ifPresent: string = changeOr(otherwise),
 ): SkillLocation {
   const location = locationForNew(skillId, sources, context.root);
+  const skills = [...context.snapshot().byQualifiedId.values()];
   if (folderExists(location)) {
     const folder = folderOf(location);
-    const skills = [...context.snapshot().byQualifiedId.values()];
     if (skills.some(({ dir }) => dir && futureRealPath(dir) === folder))
       throw skillExists(skillId, `in ${folder}`, ifPresent);
     const where = `${folder} is there, though no skill was read from it`;
     throw skillExists(skillId, where, `Move that folder away, or ${otherwise}.`);
   }
   assertWritable(location.base, [location.below, location.skillFile]);
-  const above = [...context.snapshot().byQualifiedId.values()].find(({ dir }) => dir && isInside(location.base, dir));
+  const above = skills.find(({ dir }) => dir && isInside(location.base, dir));
   if (above)
     throw sourceNotWritable(
       skillId,

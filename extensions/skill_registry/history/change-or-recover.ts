@@ -17,20 +17,8 @@ import {
 } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { changeUnfinished, quoted, type Unfinished } from './errors.ts';
-import {
-  entriesOf,
-  type FileChange,
-  type JournaledOperation,
-  type LocationFinder,
-  type LockChange,
-  markDone,
-  noteArchive,
-  type Operation,
-  readEntry,
-  removeEntry,
-  subjectOf,
-  writeEntry,
-} from './journal-entries.ts';
+import type { FileChange, JournaledOperation, LocationFinder, LockChange, Operation } from './journal-entries.ts';
+import * as journal from './journal-entries.ts';
 import { addRevision, getBlob } from './revisions.ts';
 import { folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
 import { readFolderTree } from './skill-tree.ts';
@@ -43,12 +31,12 @@ export interface OperationContext {
   readonly database: SqliteDatabase;
   /** Real path. The archive is below it. */
   readonly dataDir: string;
+  /** The content of larger files is not kept in the history. */
   readonly maxBytes: number;
-  /** Absent: nobody is told. */
   readonly onStep: ((step: OperationStep) => void) | undefined;
   /** Called in the transaction that commits the change. */
-  readonly onCommit: ((database: SqliteDatabase, operation: Operation, revision: Revision) => void) | undefined;
-  /** Writes what a committed change says of `skills-lock.json`; nothing when it is so already. */
+  onCommit(database: SqliteDatabase, operation: Operation, revision: Revision): void;
+  /** Writes what a committed change says of `skills-lock.json`; nothing when it is so already. @throws for an entry that breaks the format. */
   changeLock(change: LockChange): void;
   /** Called for a change that stays in the journal, with the reason. */
   onUnfinished(unfinished: Unfinished): void;
@@ -63,7 +51,7 @@ export interface OperationContext {
  */
 export function runOperation(operation: Operation, context: OperationContext): Revision {
   const { database, onStep, onUnfinished } = context;
-  writeEntry(database, operation);
+  journal.writeEntry(database, operation);
   let revision: Revision;
   try {
     onStep?.('intent');
@@ -76,10 +64,9 @@ export function runOperation(operation: Operation, context: OperationContext): R
   try {
     onStep?.('committed');
     settle(operation, context);
-    removeEntry(database, operation.id);
+    journal.removeEntry(database, operation.id);
   } catch (error) {
-    const { key, skillId } = operation.location;
-    onUnfinished({ id: operation.id, key, skillId, state: 'settle', error });
+    onUnfinished(unfinished(operation, 'settle', error));
   }
   return revision;
 }
@@ -90,17 +77,17 @@ export function runOperation(operation: Operation, context: OperationContext): R
  */
 export function recoverOperations(context: OperationContext, locationOf: LocationFinder): void {
   const { database, onUnfinished } = context;
-  for (const entry of entriesOf(database)) {
+  for (const entry of journal.entriesOf(database)) {
     let state: Unfinished['state'] = 'undo';
     try {
-      const begun = readEntry(entry, locationOf);
+      const begun = journal.readEntry(entry, locationOf);
       if (begun.isDone) {
         state = 'settle';
         settle(begun, context);
       } else undo(begun, context);
-      removeEntry(database, entry.id);
+      journal.removeEntry(database, entry.id);
     } catch (error) {
-      onUnfinished({ id: entry.id, ...subjectOf(entry), state, error });
+      onUnfinished({ id: entry.id, ...journal.subjectOf(entry), state, error });
     }
   }
 }
@@ -117,21 +104,15 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
     const { path, after, mode } = change;
     if (digestAt(location, path) === after && !isOfMode(change)) continue;
     assertUntouched(location, change);
-    const names = leftoversOf(operation, index);
-    if (after === null) renameContained(location.base, pathInSource(location, path), names.kept);
+    const { temporary, kept } = leftoversOf(operation, index);
+    const name = pathInSource(location, path);
+    if (after === null) renameContained(location.base, name, kept);
     else {
       const onTemporary = (): void => {
         onStep?.('temporary');
         assertUntouched(location, change);
       };
-      const options = { temporary: names.temporary, keep: names.kept, onTemporary };
-      const bytes = getBlob(database, after);
-      writeContained(
-        location.base,
-        pathInSource(location, path),
-        bytes,
-        mode === undefined ? options : { ...options, mode },
-      );
+      writeContained(location.base, name, getBlob(database, after), { temporary, keep: kept, onTemporary, mode });
     }
     onStep?.('changed');
   }
@@ -139,39 +120,38 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
 
 /** Records the present content as the revision of the change. */
 function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationContext): Revision {
-  const { location, kind, by, at, reason, proposal, target, move } = operation;
+  const { location, move } = operation;
   const isArchived = move?.direction === 'out';
   const tree = readFolderTree(isArchived ? join(dataDir, move.folder) : folderOf(location), maxBytes, isArchived);
   return database.transaction(() => {
-    const note = { kind, by, at, reason, proposal, target };
-    const revision = addRevision(database, location.key, location.skillId, tree, note);
-    noteArchive(database, operation);
-    onCommit?.(database, operation, revision);
+    const revision = addRevision(database, location, tree, operation);
+    journal.noteArchive(database, operation);
+    onCommit(database, operation, revision);
     operation.alongside?.(database);
-    markDone(database, operation.id);
+    journal.markDone(database, operation.id);
     return revision;
   });
 }
 
 /** @returns the error to throw. */
 function undoAfter(error: unknown, operation: Operation, context: OperationContext): unknown {
-  const { id, location } = operation;
   try {
     undo(operation, context);
   } catch (failure) {
-    const unfinished: Unfinished = { id, key: location.key, skillId: location.skillId, state: 'undo', error: failure };
-    context.onUnfinished(unfinished);
-    return changeUnfinished({
-      ...unfinished,
-      error: new AggregateError([error, failure], `${text(error)}; ${text(failure)}`),
-    });
+    context.onUnfinished(unfinished(operation, 'undo', failure));
+    const both = new AggregateError([error, failure], `${text(error)}; ${text(failure)}`);
+    return changeUnfinished(unfinished(operation, 'undo', both));
   }
   try {
-    removeEntry(context.database, id);
+    journal.removeEntry(context.database, operation.id);
   } catch {
     // The change is undone. The next write finds nothing to undo and removes the entry.
   }
   return error;
+}
+
+function unfinished({ id, location }: Operation, state: Unfinished['state'], error: unknown): Unfinished {
+  return { id, key: location.key, skillId: location.skillId, state, error };
 }
 
 /** Restores each file of the change, unless somebody else has changed that file since. @throws WRITE_FAILED. */
@@ -199,7 +179,7 @@ function putBack(location: SkillLocation, change: FileChange, kept: string, data
   if (before === null) removeContained(location.base, name);
   else if (digestAt(location, posix.join(posix.dirname(path), kept)) === before)
     renameContained(location.base, posix.join(posix.dirname(name), kept), posix.basename(name));
-  else writeContained(location.base, name, getBlob(database, before), mode === undefined ? {} : { mode });
+  else writeContained(location.base, name, getBlob(database, before), { mode });
 }
 
 /** Whether a file is as a change makes it, and was not before. */
@@ -256,6 +236,7 @@ function digestAt(location: SkillLocation, path: string): string | null | undefi
   }
 }
 
+/** Also true when this user may not look. */
 function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -37,10 +37,7 @@ export function openHistoryDatabase(
   }
 }
 
-/**
- * Whether all changes are finished and all reports of proposals are written, so that a start has nothing to do. False also for a
- * history that cannot be used.
- */
+/** Whether a start has nothing to do. False also for a history that cannot be used. */
 export function isAllFinished(file: string): boolean {
   let database: SqliteDatabase | undefined;
   try {
@@ -134,12 +131,7 @@ function schemaMadeBy(migrations: readonly string[]): ReadonlySet<string> {
   }
 }
 
-interface SchemaRow {
-  readonly type: string;
-  readonly name: string;
-  readonly tbl_name: string;
-  readonly sql: string | null;
-}
+type SchemaRow = Readonly<Record<'type' | 'name' | 'tbl_name', string>> & { readonly sql: string | null };
 
 function schemaOf(database: SqliteDatabase): readonly SchemaRow[] {
   return database.prepare<SchemaRow>('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();
@@ -286,8 +278,7 @@ function damageOf(file: string): string | undefined {
 /** `ok`, or what is wrong. The check itself fails on a file that is no database at all. */
 function verdictOn(database: SqliteDatabase, check: 'quick_check' | 'integrity_check'): string {
   try {
-    const row = database.prepare(`PRAGMA ${check}(1)`).get() as Readonly<Record<string, unknown>>;
-    return String(Object.values(row)[0]);
+    return String(Object.values(database.prepare<object>(`PRAGMA ${check}(1)`).get() ?? {})[0]);
   } catch (error) {
     if (sqliteRefusal(error) === 'damaged') return describeError(error);
     throw error;

@@ -60,14 +60,6 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
     copied ??= { database: openCopy(path), identity };
     return copied.database;
   };
-  const copyIfReadable = (): SqliteDatabase | undefined => {
-    try {
-      return copy();
-    } catch {
-      return undefined;
-    }
-  };
-
   return {
     path,
     exists: () => existsSync(path),
@@ -80,7 +72,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
         return open().database;
       } catch (error) {
         const mayBeReadable = isCodedError(error, 'WRITE_FAILED') || isCodedError(error, 'STORE_UNAVAILABLE');
-        const readable = mayBeReadable ? copyIfReadable() : undefined;
+        const readable = mayBeReadable ? orUndefined(copy) : undefined;
         if (readable) return readable;
         throw error;
       }
@@ -110,6 +102,14 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
 }
 
 // --- internal ---
+
+function orUndefined<T>(use: () => T): T | undefined {
+  try {
+    return use();
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * How often this process has a history open, by its identity. Closing a plain file descriptor releases all locks of the process on

@@ -6,6 +6,7 @@ import { skillNamed } from '../catalog/snapshot.ts';
 import type { InspectedFile } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import { archivedForInspection } from '../sources/walk/files-for-inspection.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { notRemoved, presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
@@ -22,7 +23,7 @@ import {
 } from './skill-location.ts';
 import { MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
-import type { PlannedChange, ResultOrReason, Writer } from './writer.ts';
+import type { PlannedChange, ResultOrReason } from './writer.ts';
 
 export interface OpenHistory extends History {
   /** The files that `restore` would write, for an inspection. @throws as `restore`. */
@@ -31,15 +32,17 @@ export interface OpenHistory extends History {
 
 /** Past contents of skills, roll-back and restore. */
 export function createHistory(context: ChangeContext, recorder: RevisionRecorder): OpenHistory {
-  const { writer } = context;
+  const { limits, root, writer } = context;
+  const databaseIfThere = (): SqliteDatabase | undefined => (writer.hasHistory() ? writer.database() : undefined);
+  const bytesOf = (file: RevisionFile): Buffer | undefined => storedBytes(writer.database(), file);
   /** Its revisions, including the present content; `reason`: why the present content could not be recorded. */
   const load = async (skillId: string): Promise<LoadedRevisions> => {
     const skill = skillNamed(context.snapshot(), skillId);
     // Where nothing can be written, the revisions recorded so far are shown.
     const recorded = skill ? await writer.ifPossible(() => recorder.record(skill)) : undefined;
     const reason = skill && whyNotRecorded(skill, recorded);
-    const database = writer.hasHistory() ? writer.database() : undefined;
-    const key = skill ? skillKey(skill, context.root) : database && lastKeyOf(database, skillId);
+    const database = databaseIfThere();
+    const key = skill ? skillKey(skill, root) : database && lastKeyOf(database, skillId);
     if (database && key !== undefined) return { revisions: revisionsOf(database, key), reason };
     findSkill(context, skillId);
     return { revisions: [], reason };
@@ -47,27 +50,23 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
   const presentTree = (skillId: string): SkillTree => {
     const skill = skillNamed(context.snapshot(), skillId);
     const source = context.sources().find(({ id }) => id === skill?.source);
-    return skill && source ? readSkillTree(skill, source, context.limits.file_bytes) : { files: [], bytes: new Map() };
+    return skill && source ? readSkillTree(skill, source, limits.file_bytes) : { files: [], bytes: new Map() };
   };
 
   /** Where a removed skill was. */
   const locationToRestore = (skillId: string): SkillLocation => {
-    const present = context.snapshot().byId.get(skillId);
-    const database = writer.hasHistory() ? writer.database() : undefined;
+    const { byId } = context.snapshot();
+    const present = byId.get(skillId);
+    const database = databaseIfThere();
     // Another source may have a skill of this id. It has the id since this one was removed.
     const lookUp = present ? archivedKeyOf : lastKeyOf;
     const key = database && lookUp(database, skillId);
-    if (!database || key === undefined) {
+    if (key === undefined) {
       const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
       if (present) throw skillExists(skillId, `source ${present.source}`, advice);
-      const ids = database ? idsOf(database) : [];
-      const known = context.snapshot().byId;
-      throw notRemoved(
-        skillId,
-        ids.filter((id) => !known.has(id)),
-      );
+      const removed = database ? idsOf(database).filter((id) => !byId.has(id)) : [];
+      throw notRemoved(skillId, removed);
     }
-    const { root } = context;
     return locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
   };
 
@@ -80,16 +79,15 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       const file =
         revision.files.find((candidate) => candidate.path === shownPath) ??
         revision.files.find((candidate) => path === undefined && candidate.path.toLowerCase() === 'skill.md');
-      const bytes = file && storedBytes(writer.database(), file);
-      if (!bytes)
-        throw resourceNotFound(shownPath, `revision ${revision.number} has no such file, or it was too large to keep`);
-      return bytes;
+      const bytes = file && bytesOf(file);
+      if (bytes) return bytes;
+      throw resourceNotFound(shownPath, `revision ${revision.number} has no such file, or it was too large to keep`);
     },
     async diff(skillId, a, b) {
       const loaded = await load(skillId);
       const contentOf = (name: string | number): Content =>
         name === PRESENT ? presentTree(skillId) : findRevision(loaded, skillId, name);
-      return differenceOf(contentOf(a), contentOf(b), (file) => storedBytes(writer.database(), file));
+      return differenceOf(contentOf(a), contentOf(b), bytesOf);
     },
     async rollback(skillId, number, { by, reason }) {
       const skill = skillNamed(context.snapshot(), skillId);
@@ -100,11 +98,11 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       const { revision, location } = await writer.exclusively((database) => {
         // The roll-back starts from the present content.
         const notRecorded = whyNotRecorded(skill, { result: recorder.record(skill) });
-        const revisions = revisionsOf(database, skillKey(skill, context.root));
+        const revisions = revisionsOf(database, skillKey(skill, root));
         const target = findRevision({ revisions, reason: notRecorded }, skillId, number);
-        const location = locationOfSkill(skill, context.sources(), context.root);
+        const location = locationOfSkill(skill, context.sources(), root);
         const present = revisions.at(-1) as Revision;
-        const changes = changesTo(target, present, location, (file) => storedBytes(database, file));
+        const changes = changesTo(target, present, location, bytesOf);
         if (changes.length === 0) return { revision: present, location };
         const change = { location, changes, kind: 'rollback', by, reason, target: target.number } as const;
         return { revision: writer.apply(change), location };
@@ -118,13 +116,8 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         writer.assertFinished(location.key);
         if (folderExists(location))
           throw skillExists(skillId, `there is ${folderOf(location)}`, 'Move it away, then restore again.');
-        return writer.apply({
-          location,
-          kind: 'restored',
-          by,
-          reason,
-          ...restoringChange(database, location, dataDir),
-        });
+        const change = restoringChange(database, location, dataDir);
+        return writer.apply({ location, kind: 'restored', by, reason, ...change });
       });
       await context.refresh();
       return revision;
@@ -196,10 +189,9 @@ function changesTo(
   const isComplete = target.files.length < MAX_RECORDED_FILES;
   const paths = new Set([...targetFiles.keys(), ...(isComplete ? presentFiles.keys() : [])]);
   const differing = [...paths].filter((path) => presentFiles.get(path)?.digest !== targetFiles.get(path)?.digest);
-  const notKept = (files: ReadonlyMap<string, RevisionFile>) =>
-    differing.filter((path) => files.get(path)?.kept === false);
-  const [lost, tooLarge] = [notKept(targetFiles), notKept(presentFiles)];
+  const lost = differing.filter((path) => targetFiles.get(path)?.kept === false);
   if (lost.length > 0) throw revisionIncomplete(skillId, lost);
+  const tooLarge = differing.filter((path) => presentFiles.get(path)?.kept === false);
   if (tooLarge.length > 0) throw presentNotKept(skillId, tooLarge);
   // Until SKILL.md is written, agents read the old instructions.
   const isLast = (path: string): number => Number(path === location.skillFile);
@@ -212,29 +204,29 @@ function changesTo(
 }
 
 /** The key of the skill that was removed last and is still in the archive. */
-function archivedKeyOf(database: ReturnType<Writer['database']>, skillId: string): string | undefined {
-  const row = database
-    .prepare('SELECT place FROM archived WHERE skill_id = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
-    .get(skillId);
-  return (row as { place: string } | undefined)?.place;
+function archivedKeyOf(database: SqliteDatabase, skillId: string): string | undefined {
+  const sql = 'SELECT place FROM archived WHERE skill_id = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1';
+  return database.prepare<{ place: string }>(sql).get(skillId)?.place;
 }
 
 /** Of every skill that has a revision. */
-function idsOf(database: ReturnType<Writer['database']>): readonly string[] {
-  const rows = database.prepare('SELECT DISTINCT skill_id AS id FROM revision ORDER BY id').all();
-  return (rows as { id: string }[]).map(({ id }) => id);
+function idsOf(database: SqliteDatabase): readonly string[] {
+  const sql = 'SELECT DISTINCT skill_id AS id FROM revision ORDER BY id';
+  return database
+    .prepare<{ id: string }>(sql)
+    .all()
+    .map(({ id }) => id);
 }
 
 /** From the archive; from the last revision when somebody has removed the archived folder. */
 function restoringChange(
-  database: ReturnType<Writer['database']>,
+  database: SqliteDatabase,
   location: SkillLocation,
   dataDir: string,
 ): Pick<PlannedChange, 'changes' | 'move'> {
   const { key, skillId } = location;
-  const archived = database
-    .prepare('SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
-    .get(key) as { folder: string } | undefined;
+  const sql = 'SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1';
+  const archived = database.prepare<{ folder: string }>(sql).get(key);
   const folder = archived && checkedFolder(archived.folder);
   if (folder !== undefined && existsSync(join(dataDir, folder)))
     return { changes: [], move: { direction: 'back', folder } };

@@ -1,7 +1,10 @@
 import { realpathSync } from 'node:fs';
-import { basename } from 'node:path';
-import type { InspectedFile, Inspection } from '../inspect/types.ts';
-import type { SkillTree } from './skill-tree.ts';
+import { inspectSkill } from '../inspect/inspect-skill.ts';
+import type { Inspection } from '../inspect/types.ts';
+import { readFolderTree } from './skill-tree.ts';
+
+/** Bytes; what is larger is not read. */
+const MAX_INSPECTED_BYTES = 16 * 1024 * 1024;
 
 /**
  * Inspects the files of a skill on disk, with all rules. Nothing is run, links and private files (`.env`, `.git`, keys) are not read.
@@ -10,24 +13,11 @@ import type { SkillTree } from './skill-tree.ts';
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
  */
 export async function inspectFolder(folder: string): Promise<Inspection> {
-  const [{ readFolderTree }, { inspectSkill }] = await Promise.all([
-    import('./skill-tree.ts'),
-    import('../inspect/inspect-skill.ts'),
-  ]);
-  return inspectSkill(inspectedFiles(readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES)));
-}
-
-// --- internal ---
-
-/** Bytes; what is larger is not read. */
-const MAX_INSPECTED_BYTES = 16 * 1024 * 1024;
-
-/** The files of a skill as an inspection takes them; those that were too large to be read are left out. */
-function inspectedFiles({ files, bytes }: SkillTree): readonly InspectedFile[] {
-  return files.flatMap(({ path, mode }) => {
+  const { files, bytes } = readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES);
+  const inspected = files.flatMap(({ path, mode }) => {
     const content = bytes.get(path);
-    if (!content) return [];
-    const name = basename(path).toLowerCase() === 'skill.md' && path === basename(path) ? 'SKILL.md' : path;
-    return [{ path: name, bytes: content, executable: (mode & 0o111) !== 0 }];
+    const name = path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
+    return content ? [{ path: name, bytes: content, executable: (mode & 0o111) !== 0 }] : [];
   });
+  return inspectSkill(inspected);
 }

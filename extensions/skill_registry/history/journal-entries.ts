@@ -34,16 +34,15 @@ export interface Operation {
   readonly merged?: boolean | undefined;
   /** The revision that a roll-back restores. */
   readonly target?: number | undefined;
-  /** The lock changes when the change is committed, also if another process finishes the change. */
+  /** Written when the change is committed, also if another process finishes the change. */
   readonly lock?: LockChange | undefined;
   /** Called in the transaction that commits the change. */
   readonly alongside?: ((database: SqliteDatabase) => void) | undefined;
 }
 
-/** The change of one entry of `skills-lock.json`. */
+/** The change of one entry of `skills-lock.json`; null: it is removed. */
 export interface LockChange {
   readonly name: string;
-  /** null: it is removed. */
   readonly entry: unknown;
 }
 
@@ -71,13 +70,11 @@ export function markDone(database: SqliteDatabase, id: string): void {
 /** Notes which skill went into the archive or came back from there. Call it in the transaction that commits the change. */
 export function noteArchive(database: SqliteDatabase, { by, at, move, location }: Operation): void {
   if (move?.direction === 'out') {
-    database
-      .prepare('INSERT INTO archived (skill_id, place, folder, at, by) VALUES (?, ?, ?, ?, ?)')
-      .run(location.skillId, location.key, move.folder, at, by);
+    const sql = 'INSERT INTO archived (skill_id, place, folder, at, by) VALUES (?, ?, ?, ?, ?)';
+    database.prepare(sql).run(location.skillId, location.key, move.folder, at, by);
   }
-  if (move?.direction === 'back') {
+  if (move?.direction === 'back')
     database.prepare('UPDATE archived SET restored_at = ? WHERE folder = ?').run(at, move.folder);
-  }
 }
 
 export function removeEntry(database: SqliteDatabase, id: string): void {
@@ -92,7 +89,7 @@ export interface JournalEntry {
 
 /** Oldest first. */
 export function entriesOf(database: SqliteDatabase): readonly JournalEntry[] {
-  return database.prepare('SELECT id, content FROM operation ORDER BY rowid').all() as JournalEntry[];
+  return database.prepare<JournalEntry>('SELECT id, content FROM operation ORDER BY rowid').all();
 }
 
 /** The skill that an entry names; empty when it names none. */
@@ -112,9 +109,8 @@ export function unfinishedIn(database: SqliteDatabase): readonly Unfinished[] {
 }
 
 /**
- * Checks an entry.
+ * Checks an entry. `isDone`: the change is made and committed.
  *
- * @returns `isDone`: the change is made and committed.
  * @throws HISTORY_ROW_REFUSED unless a registry with the present sources could have written it.
  */
 export function readEntry(
@@ -130,14 +126,8 @@ export function readEntry(
   if (below !== location.below || (base !== undefined && base !== location.base))
     throw refused(`the wrong folder for the skill ${shown(skillId)} of the source ${shown(source)}`);
   if (!Array.isArray(entry.changes)) throw refused('no list of files');
-  return {
-    id,
-    location,
-    changes: entry.changes.map((change) => changeOf(change, location)),
-    move: moveOf(entry.move),
-    lock: lockOf(entry.lock),
-    isDone: entry.done === 1,
-  };
+  const changes = entry.changes.map((change) => changeOf(change, location));
+  return { id, location, changes, move: moveOf(entry.move), lock: lockOf(entry.lock), isDone: entry.done === 1 };
 }
 
 /** A new folder for a removed skill, relative to the data folder. */

@@ -3,49 +3,39 @@ import { digestOf } from '../../../lib/digest/index.ts';
 import { isPrivatePath } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { revisionAmbiguous, revisionNotFound, rowRefused } from './errors.ts';
+import type { Operation } from './journal-entries.ts';
 import type { SkillLocation } from './skill-location.ts';
 import { type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 
-/** What is recorded with the content of a new revision. */
-export interface RevisionNote {
-  readonly kind: Revision['kind'];
-  readonly by: string;
-  readonly reason?: string | undefined;
-  readonly proposal?: string | undefined;
-  /** The number of the revision that it restores. */
-  readonly target?: number | undefined;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
+/** What is recorded with the content of a new revision. `target`: the number of the revision that it restores. */
+export type RevisionNote = Pick<Operation, 'kind' | 'by' | 'reason' | 'proposal' | 'target' | 'at'>;
 
 /** Records the present content of a skill, whoever wrote it. Does nothing when the last revision has that content. */
 export function recordPresent(
   database: SqliteDatabase,
-  { key, skillId }: Pick<SkillLocation, 'key' | 'skillId'>,
+  location: Pick<SkillLocation, 'key' | 'skillId'>,
   tree: SkillTree,
   at: string,
 ): void {
-  const kind = lastRevision(database, key) ? 'edited' : 'seen';
-  database.transaction(() => addRevision(database, key, skillId, tree, { kind, by: 'unknown', at }));
+  const kind = lastRevision(database, location.key) ? 'edited' : 'seen';
+  database.transaction(() => addRevision(database, location, tree, { kind, by: 'unknown', at }));
 }
 
 /**
- * Records the content of a skill as a new revision, or gives the last one when it has that content.
- *
- * @param key - As `skillKey` gives it; the column is called `place`. Not the id: that may move to another folder.
+ * Records the content of a skill as a new revision, or gives the last one when it has that content. Revisions go by the key, in the
+ * column `place`, because an id may move to another folder.
  */
 export function addRevision(
   database: SqliteDatabase,
-  key: string,
-  skillId: string,
+  { key, skillId }: Pick<SkillLocation, 'key' | 'skillId'>,
   tree: SkillTree,
-  note: RevisionNote,
+  { kind, at, by, reason, proposal, target }: RevisionNote,
 ): Revision {
   const digest = treeDigest(tree.files);
   const before = lastRevision(database, key);
   // Removing and restoring change no file, but the history shows them.
-  const isMove = note.kind === 'removed' || note.kind === 'restored';
+  const isMove = kind === 'removed' || kind === 'restored';
   if (before?.digest === digest && !isMove) return before;
   for (const bytes of tree.bytes.values()) putBlob(database, bytes);
   const number = (before?.number ?? 0) + 1;
@@ -55,27 +45,30 @@ export function addRevision(
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
-      ...[key, number, skillId, digest, JSON.stringify(tree.files), note.kind, note.at, note.by],
-      ...[note.reason ?? null, note.proposal ?? null, note.target ?? null],
+      ...[key, number, skillId, digest, JSON.stringify(tree.files), kind, at, by],
+      ...[reason ?? null, proposal ?? null, target ?? null],
     );
   return lastRevision(database, key) as Revision;
 }
 
 export function lastRevision(database: SqliteDatabase, key: string): Revision | undefined {
-  const row = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number DESC LIMIT 1').get(key);
-  return row ? revisionOf(row as RevisionRow) : undefined;
+  const sql = 'SELECT * FROM revision WHERE place = ? ORDER BY number DESC LIMIT 1';
+  const row = database.prepare<RevisionRow>(sql).get(key);
+  return row && revisionOf(row);
 }
 
 /** Oldest first. */
 export function revisionsOf(database: SqliteDatabase, key: string): readonly Revision[] {
-  const rows = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number').all(key);
-  return (rows as RevisionRow[]).map(revisionOf);
+  return database
+    .prepare<RevisionRow>('SELECT * FROM revision WHERE place = ? ORDER BY number')
+    .all(key)
+    .map(revisionOf);
 }
 
 /** The key under which a skill that is no longer in the catalog was recorded last. */
 export function lastKeyOf(database: SqliteDatabase, skillId: string): string | undefined {
-  const row = database.prepare('SELECT place FROM revision WHERE skill_id = ? ORDER BY seq DESC LIMIT 1').get(skillId);
-  return (row as { place: string } | undefined)?.place;
+  const sql = 'SELECT place FROM revision WHERE skill_id = ? ORDER BY seq DESC LIMIT 1';
+  return database.prepare<{ place: string }>(sql).get(skillId)?.place;
 }
 
 /** The revisions of a skill, oldest first. */
@@ -95,8 +88,10 @@ export function findRevision({ revisions, reason }: LoadedRevisions, skillId: st
   const found = begun.at(-1);
   if (!found) throw revisionNotFound(skillId, text, revisions.at(-1)?.number ?? 0, reason);
   if (begun.every(({ digest }) => digest === found.digest)) return found;
-  const numbers = begun.map(({ number }) => number);
-  throw revisionAmbiguous(start, numbers);
+  throw revisionAmbiguous(
+    start,
+    begun.map(({ number }) => number),
+  );
 }
 
 /** The content of a file of a revision; undefined when it was too large to be kept. */
@@ -133,31 +128,12 @@ export function getBlob(database: SqliteDatabase, digest: string): Buffer {
 
 // --- internal ---
 
-interface RevisionRow {
-  readonly number: number;
-  readonly digest: string;
-  readonly skill_id: string;
-  readonly kind: Revision['kind'];
-  readonly at: string;
-  readonly by: string;
-  readonly reason: string | null;
-  readonly proposal: string | null;
-  readonly tree: string;
-}
+type RevisionRow = Omit<Revision, 'skillId' | 'files'> & { readonly skill_id: string; readonly tree: string };
 
-function revisionOf({
-  number,
-  digest,
-  skill_id: skillId,
-  kind,
-  at,
-  by,
-  reason,
-  proposal,
-  tree,
-}: RevisionRow): Revision {
+function revisionOf(row: RevisionRow): Revision {
+  const { number, digest, skill_id: skillId, kind, at, by, reason, proposal } = row;
   // Older releases recorded private files, too. These are neither shown nor restored.
-  const files = (JSON.parse(tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
+  const files = (JSON.parse(row.tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
   return { number, digest, skillId, kind, at, by, reason, proposal, files };
 }
 

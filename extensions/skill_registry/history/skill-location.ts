@@ -20,7 +20,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { newErrors, newMissingParts } from '../validate/changed-text.ts';
-import { noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
+import { noChange, noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
 import type { FileContent } from './types.ts';
 
@@ -57,32 +57,26 @@ export function agentFolders(root: string): readonly SkillFolder[] {
 /** @throws SOURCE_NOT_WRITABLE. */
 export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], root: string): SkillLocation {
   const source = sources.find(({ id }) => id === skill.source);
-  const refuse = (why: string): never => {
-    throw sourceNotWritable(skill.id, skill.source, why);
-  };
-  if (skill.dir === null)
-    return refuse('it has no folder of its own. Change it in the file or the program it comes from.');
-  const copy = 'copy its folder into a source that may be written';
-  if (source?.kind !== 'directory') return refuse(`its kind of source is never written. To change it, ${copy}.`);
-  if (!source.writing) return refuse(`set writable: true for the source in the config, or ${copy}.`);
-  const base = realpathSync(source.writing.folder);
-  if (!isInside(skill.dir, base)) return refuse(`a link leads out of the source to ${skill.dir}. Change it there.`);
-  if (skill.realFile !== join(skill.dir, basename(skill.file)))
-    return refuse('its SKILL.md is a link. Change the file it leads to, or put a copy of that file in its place.');
-  const below = relative(base, skill.dir);
+  const refuse = (why: string) => sourceNotWritable(skill.id, skill.source, why);
   const skillFile = basename(skill.file);
+  if (skill.dir === null)
+    throw refuse('it has no folder of its own. Change it in the file or the program it comes from.');
+  const copy = 'copy its folder into a source that may be written';
+  if (source?.kind !== 'directory') throw refuse(`its kind of source is never written. To change it, ${copy}.`);
+  if (!source.writing) throw refuse(`set writable: true for the source in the config, or ${copy}.`);
+  const base = realpathSync(source.writing.folder);
+  if (!isInside(skill.dir, base)) throw refuse(`a link leads out of the source to ${skill.dir}. Change it there.`);
+  if (skill.realFile !== join(skill.dir, skillFile))
+    throw refuse('its SKILL.md is a link. Change the file it leads to, or put a copy of that file in its place.');
+  const key = folderKey(skill.dir, root);
   const { validation } = source.writing;
-  return { skillId: skill.id, source: source.id, key: skillKey(skill, root), base, below, skillFile, validation };
+  return { skillId: skill.id, source: source.id, key, base, below: relative(base, skill.dir), skillFile, validation };
 }
 
 /** The location of a new skill: below the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
 export function locationForNew(skillId: string, sources: readonly SkillFolder[], root: string): SkillLocation {
   const source = sources.find(({ writing }) => writing && !isReserved(futureRealPath(writing.folder)));
-  if (!source?.writing)
-    throw noWritableSource(
-      skillId,
-      sources.map(({ id }) => id),
-    );
+  if (!source?.writing) throw noWritableSource(skillId, sources);
   const { folder, validation } = source.writing;
   const base = futureRealPath(folder);
   const key = folderKey(join(base, skillId), root);
@@ -109,11 +103,8 @@ export function locationOfKey(
     if (!isInside(dir, base) || below.split('/').some(isToolFolder)) continue;
     return { skillId, source: id, key, base, below, skillFile: 'SKILL.md', validation: writing.validation };
   }
-  throw sourceNotWritable(
-    skillId,
-    sourceId ?? key,
-    `no source that may be written has the folder ${quoted(key)}. Add a source with that folder to \`sources\` again.`,
-  );
+  const why = `no source that may be written has the folder ${quoted(key)}. Add a source with that folder to \`sources\` again.`;
+  throw sourceNotWritable(skillId, sourceId ?? key, why);
 }
 
 /** Whether a folder of this name has files that tools run (`.git`, `node_modules`), or is of an unfinished change. */
@@ -126,7 +117,7 @@ export function skillKey(skill: Skill, root: string): string {
   return skill.dir === null ? `id:${skill.qualifiedId}` : folderKey(skill.dir, root);
 }
 
-/** The skills with a key: two sources may have the same folder. Quick among many, so that nobody needs a table. */
+/** The skills with a key: two sources may have the same folder. */
 export function skillsAt(key: string, skills: Iterable<Skill>, root: string): readonly Skill[] {
   const folder = resolve(futureRealPath(root), key);
   const mayBe = [...skills].filter(({ dir }) => dir === null || dir === folder);
@@ -172,10 +163,10 @@ export function filePath(path: string, location: SkillLocation): string {
   if (tool) throw invalidArgument(`Nothing is written below ${tool}, which belongs to a tool. Give a path outside it.`);
   assertWritable(folderOf(location), segments);
   const joined = segments.join('/');
-  if (isLeftover(joined))
-    throw invalidArgument(
-      `${quoted(joined)} is a name of temporary files, which the history does not keep. Take another name.`,
-    );
+  if (isLeftover(joined)) {
+    const what = 'is a name of temporary files, which the history does not keep. Take another name.';
+    throw invalidArgument(`${quoted(joined)} ${what}`);
+  }
   return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
 }
 
@@ -191,8 +182,8 @@ export function bytesAt(location: SkillLocation, path: string, limits: Limits): 
     return readContained(location.base, pathInSource(location, path), limitOf(location, path, limits));
   } catch (error) {
     // A folder or a device of that name is an error.
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(location, path)) return null;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    const isGone = isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(location, path);
+    if (isGone || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
@@ -219,6 +210,23 @@ export function bytesAfter(before: Buffer | null, content: FileContent, path: st
   return Buffer.from(adoptLineEndings(present, typeof content === 'string' ? content : content(present)));
 }
 
+/**
+ * @param unreviewed - As of `checkValid`.
+ * @throws PROPOSAL_NO_CHANGE, RESOURCE_TOO_LARGE, SKILL_INVALID.
+ */
+export function checkChange(
+  location: SkillLocation,
+  path: string,
+  { before, after }: { readonly before: Buffer | null; readonly after: Buffer | null },
+  limits: Limits,
+  unreviewed = false,
+): void {
+  if (after === null ? before === null : before?.equals(after)) throw noChange(path);
+  if (after === null) return;
+  checkSize(location, path, after, limits);
+  checkValid(location, path, before, after, unreviewed);
+}
+
 /** @throws RESOURCE_TOO_LARGE. */
 export function checkSize(location: SkillLocation, path: string, bytes: Buffer, limits: Limits): void {
   const limit = limitOf(location, path, limits);
@@ -233,17 +241,17 @@ export function checkSize(location: SkillLocation, path: string, bytes: Buffer, 
  * @throws SKILL_INVALID when a change of SKILL.md would make it invalid.
  */
 export function checkValid(
-  location: SkillLocation,
+  { skillId, skillFile, validation }: Pick<SkillLocation, 'skillId' | 'skillFile' | 'validation'>,
   path: string,
   before: Buffer | null,
   after: Buffer,
   unreviewed = false,
 ): void {
-  if (path !== location.skillFile) return;
+  if (path !== skillFile) return;
   const [was, is] = [before?.toString('utf8') ?? null, decodeText(after, path)];
-  const lacks = unreviewed ? newMissingParts(was, is, location.skillId) : [];
-  const errors = [...newErrors(was, is, location.skillId, location.validation), ...lacks];
-  if (errors.length > 0) throw skillInvalid(location.skillId, errors);
+  const lacks = unreviewed ? newMissingParts(was, is, skillId) : [];
+  const errors = [...newErrors(was, is, skillId, validation), ...lacks];
+  if (errors.length > 0) throw skillInvalid(skillId, errors);
 }
 
 // --- internal ---

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { isTemporaryName, listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
@@ -30,8 +31,7 @@ export function isLeftover(path: string): boolean {
  * The files of a skill that the history records: all regular files, at most `MAX_RECORDED_FILES`, SKILL.md first. Without files in
  * node_modules and those that `listContained` never lists.
  *
- * @param folder - Absolute, real.
- * @param own - The folder lies in the registry's own data folder. Default: false.
+ * @param folder - Absolute, real. @param own - The folder lies in the registry's own data folder. Default: false.
  * @throws PATH_TRAVERSAL when the folder is now a link, RESOURCE_NOT_FOUND.
  */
 export function recordedFiles(folder: string, own = false): readonly ResourceInfo[] {
@@ -46,7 +46,8 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
     for (const { name, kind } of entries) {
       if (kind !== 'directory' || name === 'node_modules') continue;
       if (depth >= MAX_DEPTH || folders >= MAX_RECORDED_FILES || files.length >= MAX_RECORDED_FILES) return;
-      visit(entriesBelow(folder, below + name, own), `${below}${name}/`, depth + 1);
+      // A folder that is gone, or may not be read, has no files.
+      visit(orUndefined(() => listContained(folder, below + name, { own })) ?? [], `${below}${name}/`, depth + 1);
     }
   };
   const root = listContained(folder, '', { own });
@@ -61,7 +62,7 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
  * @param maxBytes - Larger files are not read; only their size is recorded. @param own - As of `recordedFiles`. @throws as `recordedFiles`.
  */
 export function readFolderTree(folder: string, maxBytes: number, own = false): SkillTree {
-  return treeOf([...filesIn(folder, maxBytes, own)]);
+  return treeOf(filesIn(folder, maxBytes, own));
 }
 
 /**
@@ -69,7 +70,7 @@ export function readFolderTree(folder: string, maxBytes: number, own = false): S
  * has no files.
  */
 export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: number): SkillTree {
-  return treeOf([...new Map([...eachFile(skill, source, maxBytes)].map((file) => [file.path, file])).values()]);
+  return treeOf(eachFile(skill, source, maxBytes));
 }
 
 /** As the files of `readSkillTree`, with breaks for other work between them, and no contents in memory. */
@@ -77,14 +78,14 @@ export async function skillFilesInSlices(
   skill: Skill,
   source: SkillSource,
   maxBytes: number,
-  takeBreak: () => Promise<void>,
 ): Promise<readonly RevisionFile[]> {
+  const takeBreak = createBreaks();
   const files = new Map<string, RevisionFile>();
   for (const file of eachFile(skill, source, maxBytes)) {
     files.set(file.path, described(file));
     await takeBreak();
   }
-  return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...files.values()].sort(byPath);
 }
 
 /** The digest of paths and contents. Permission bits are left out: they do not change what a file says. */
@@ -93,6 +94,14 @@ export function treeDigest(files: readonly RevisionFile[]): string {
 }
 
 // --- internal ---
+
+interface ReadFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mode: number;
+  /** null: larger than the limit. */
+  readonly bytes: Buffer | null;
+}
 
 /** The files of a skill, whatever its source is; of two with the same path the last counts. */
 function* eachFile(skill: Skill, source: SkillSource, maxBytes: number): Generator<ReadFile> {
@@ -103,13 +112,13 @@ function* eachFile(skill: Skill, source: SkillSource, maxBytes: number): Generat
     yield file;
   }
   // SKILL.md may be a link, which only the source follows.
-  const own = hasOwn ? undefined : read(() => source.readSkill(skill, maxBytes));
+  const own = hasOwn ? undefined : orUndefined(() => source.readSkill(skill, maxBytes));
   if (own) yield { path: skillFile, size: own.length, mode: 0o644, bytes: own };
 }
 
 function* listedFiles(skill: Skill, source: SkillSource, maxBytes: number): Generator<ReadFile> {
   for (const { path, size } of source.listing(skill).files) {
-    const bytes = size <= maxBytes ? read(() => source.readResource(skill, path, maxBytes)) : null;
+    const bytes = size <= maxBytes ? orUndefined(() => source.readResource(skill, path, maxBytes)) : null;
     if (bytes !== undefined) yield { path, size, mode: 0o644, bytes };
   }
 }
@@ -117,7 +126,8 @@ function* listedFiles(skill: Skill, source: SkillSource, maxBytes: number): Gene
 /** @throws as `recordedFiles`. */
 function* filesIn(folder: string, maxBytes: number, own: boolean): Generator<ReadFile> {
   for (const { path, size } of recordedFiles(folder, own)) {
-    const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes, { own })) : null;
+    // A file that is gone, may not be read or is no regular file any more is left out.
+    const bytes = size <= maxBytes ? orUndefined(() => readContained(folder, path, maxBytes, { own })) : null;
     const mode = (lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
     if (bytes !== undefined) yield { path, size, mode, bytes };
   }
@@ -131,25 +141,9 @@ function* filesIfThere(folder: string, maxBytes: number): Generator<ReadFile> {
   }
 }
 
-/** Empty for a folder that no longer exists or may not be read. */
-function entriesBelow(folder: string, below: string, own: boolean): ReturnType<typeof listContained> {
-  try {
-    return listContained(folder, below, { own });
-  } catch {
-    return [];
-  }
-}
-
-interface ReadFile {
-  readonly path: string;
-  readonly size: number;
-  readonly mode: number;
-  /** null: larger than the limit. */
-  readonly bytes: Buffer | null;
-}
-
-function treeOf(read: readonly ReadFile[]): SkillTree {
-  const sorted = [...read].sort((a, b) => (a.path < b.path ? -1 : 1));
+function treeOf(read: Iterable<ReadFile>): SkillTree {
+  const last = new Map([...read].map((file) => [file.path, file]));
+  const sorted = [...last.values()].sort(byPath);
   const bytes = new Map(sorted.flatMap((file) => (file.bytes === null ? [] : [[file.path, file.bytes] as const])));
   return { files: sorted.map(described), bytes };
 }
@@ -159,8 +153,11 @@ function described({ path, mode, size, bytes }: ReadFile): RevisionFile {
   return { path, digest: digestOf(bytes), size: bytes.length, mode, kept: true };
 }
 
-/** Undefined for a file that no longer exists, may not be read, or is no regular file any more. */
-function read(use: () => Buffer): Buffer | undefined {
+function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path < b.path ? -1 : 1;
+}
+
+function orUndefined<T>(use: () => T): T | undefined {
   try {
     return use();
   } catch {

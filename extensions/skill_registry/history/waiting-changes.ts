@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../../lib/sqlite/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { CHANGE_WAITS } from '../trust/reasons.ts';
@@ -22,76 +22,64 @@ export interface WaitingChanges {
 
 /** @param dataDir - `<root>/data/skill_registry`. Nothing in it is written. */
 export function openWaitingChanges(root: string, dataDir: string): WaitingChanges {
-  const path = join(dataDir, 'history.db');
-  let starting: Promise<Reading> | undefined;
-  let reading: Reading | undefined;
+  const file = join(dataDir, 'history.db');
+  let opening: ReturnType<typeof openHistory> | undefined;
+  let opened: Awaited<ReturnType<typeof openHistory>> | undefined;
   let closed = false;
   let waiting: readonly Unfinished[] = [];
   let proposals = 0;
   let problems: readonly Problem[] = [];
+  const note = (severity: Problem['severity'], error: unknown): void => {
+    const { code, message } = explained(file, error);
+    problems = [...problems, { code, severity, file, message }];
+  };
   return {
     async renew() {
-      if (!existsSync(path) || whyNoSqlite() !== undefined) {
-        [waiting, proposals, problems] = [[], 0, []];
-        return;
+      const isThere = existsSync(file) && whyNoSqlite() === undefined;
+      if (isThere) {
+        opening ??= openHistory(file);
+        opened = await opening;
       }
-      starting ??= startReading(path);
-      reading = await starting;
       if (closed) return;
       [waiting, proposals, problems] = [[], 0, []];
+      if (!isThere || !opened) return;
       try {
-        waiting = reading.waiting();
-        problems = waiting.map((change) => {
-          const { code, message } = changeUnfinished(change);
-          return { code, severity: 'error', file: path, message };
-        });
-        proposals = reading.waitingProposals();
+        const database = opened.history.reading();
+        waiting = opened.unfinishedIn(database);
+        for (const change of waiting) note('error', changeUnfinished(change));
+        proposals = countWaitingProposals(database);
       } catch (error) {
-        const { code, message } = explained(path, error);
-        problems = [...problems, { code, severity: 'warning', file: path, message }];
+        note('warning', error);
       }
     },
     heldBecause(skill) {
-      if (waiting.length === 0 || !reading) return undefined;
-      const key = reading.keyOf(skill, root);
+      if (waiting.length === 0) return undefined;
+      const key = opened?.skillKey(skill, root);
       return waiting.some((change) => change.key === key) ? CHANGE_WAITS : undefined;
     },
     problems: () => problems,
     waitingProposals: () => proposals,
     close() {
       closed = true;
-      reading?.close();
+      opened?.history.close();
     },
   };
 }
 
 // --- internal ---
 
-interface Reading {
-  waiting(): readonly Unfinished[];
-  waitingProposals(): number;
-  readonly keyOf: typeof import('./skill-location.ts').skillKey;
-  close(): void;
-}
-
 /** Most roots that nobody has approved have no history, and its modules take time to load. */
-async function startReading(path: string): Promise<Reading> {
+async function openHistory(file: string) {
   const [{ createHistoryFile }, { unfinishedIn }, { skillKey }] = await Promise.all([
     import('./history-file.ts'),
     import('./journal-entries.ts'),
     import('./skill-location.ts'),
   ]);
-  const file = createHistoryFile(path, true);
-  return {
-    waiting: () => unfinishedIn(file.reading()),
-    waitingProposals: () => countWaitingProposals(file.reading()),
-    keyOf: skillKey,
-    close: () => file.close(),
-  };
+  return { history: createHistoryFile(file, true), unfinishedIn, skillKey };
 }
 
 /** Every error is about the history, and its file is not opened again, not even to check it. */
-function explained(file: string, error: unknown): CodedError {
+function explained(file: string, error: unknown): { readonly code: string; readonly message: string } {
   if (isCodedError(error)) return error;
   const refusal = sqliteRefusal(error) ?? 'other';
   return refusal === 'damaged' ? historyDamaged(file, describeError(error)) : historyRefused(refusal, file, error);

@@ -31,24 +31,24 @@ const PAUSES = { firstMs: 1, maxMs: 50, jitter: true };
 export function createWriteLock(file: string): WriteLock {
   let database: SqliteDatabase | undefined;
   let identity = '';
+  const close = (): void => {
+    database?.close();
+    database = undefined;
+  };
   /** A lock on a removed file stops nobody. */
   const isGone = (): boolean => fileIdentity(file) !== identity;
   const open = (): SqliteDatabase => {
-    if (database && isGone()) {
-      database.close();
-      database = undefined;
+    if (database && isGone()) close();
+    if (database) return database;
+    try {
+      assertNoLinkLeadsOut(file);
+      makeStoreFolder(dirname(file));
+      makePrivateFile(file);
+      database = openSqlite(file, 0);
+    } catch (error) {
+      throw historyError(file, error, file);
     }
-    if (!database) {
-      try {
-        assertNoLinkLeadsOut(file);
-        makeStoreFolder(dirname(file));
-        makePrivateFile(file);
-        database = openSqlite(file, 0);
-      } catch (error) {
-        throw historyError(file, error, file);
-      }
-      identity = fileIdentity(file);
-    }
+    identity = fileIdentity(file);
     return database;
   };
   const attempt = <T>(use: () => T): { readonly result: T } | undefined => {
@@ -67,8 +67,7 @@ export function createWriteLock(file: string): WriteLock {
       try {
         opened.exec('ROLLBACK');
       } catch {
-        opened.close();
-        database = undefined;
+        close();
       }
     }
   };
@@ -83,9 +82,6 @@ export function createWriteLock(file: string): WriteLock {
       }
     },
     tryRun: (use) => attempt(use)?.result,
-    close() {
-      database?.close();
-      database = undefined;
-    },
+    close,
   };
 }

@@ -33,7 +33,9 @@ export function writePolicyOf(
   const reason =
     policy === 'deny' ? undefined : whyNever(path, source, policy === 'allow' && action === 'update' && !target);
   return {
-    ...{ action, policy: reason === undefined ? policy : 'deny', source: source.id },
+    action,
+    policy: reason === undefined ? policy : 'deny',
+    source: source.id,
     ...(reason === undefined ? {} : { reason }),
     ...(target ? { target } : {}),
     ...(!target && skillId !== undefined ? { skillId } : {}),

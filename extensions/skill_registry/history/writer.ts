@@ -19,29 +19,11 @@ import { createWriteLock, type WriteLock } from './write-lock.ts';
 /** The steps of a write. A process may end between any two of them; a test ends one at each. */
 export type WriteStep = 'locked' | 'row' | OperationStep | 'file-temporary' | 'file-written' | 'file-noted';
 
-/** Keeps files up to date that depend on the history: the reports of proposals. */
-export interface WriteFollower {
-  /** Called in the transaction that commits a change. */
-  onCommit(database: SqliteDatabase, operation: Operation, revision: Revision): void;
-  /**
-   * Called before and after every write, while the lock is held. Must not throw.
-   *
-   * @param dataDir - Real path.
-   * @param onStep - Told each step of a file that is written.
-   * @returns a problem for each file that could not be written.
-   */
-  catchUp(database: SqliteDatabase, dataDir: string, at: string, onStep: WriterOptions['onStep']): readonly Problem[];
-}
-
-export interface WriterOptions {
+export interface WriterOptions extends Pick<OperationContext, 'changeLock' | 'maxBytes' | 'onCommit'> {
   /** `<root>/data/skill_registry`. Created by the first write. */
   readonly dataDir: string;
-  /** The content of larger files is not kept in the history. */
-  readonly maxBytes: number;
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
-  /** Changes `skills-lock.json`. @throws for an entry that breaks the format. */
-  readonly changeLock: OperationContext['changeLock'];
   /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
   /**
@@ -49,9 +31,13 @@ export interface WriterOptions {
    * A requested change is made all the same. Default: true.
    */
   readonly mayRecover?: boolean;
-  /** Default: none. */
-  readonly follower?: WriteFollower;
-  readonly now?: () => Date;
+  /**
+   * Writes the reports of proposals, before and after every write, while the lock is held. Must not throw.
+   *
+   * @param dataDir - Real path.
+   * @returns a problem for each file that could not be written.
+   */
+  catchUp(database: SqliteDatabase, dataDir: string, at: string, onStep: WriterOptions['onStep']): readonly Problem[];
   readonly onStep?: ((step: WriteStep) => void) | undefined;
 }
 
@@ -72,7 +58,7 @@ export class Writer {
   readonly #history: HistoryFile;
   /** Unfinished changes found by the last write. */
   #unfinished: readonly Unfinished[] = [];
-  /** What the follower could not write during the last write. */
+  /** Reports that the last write could not write. */
   #behind: readonly Problem[] = [];
 
   constructor(options: WriterOptions) {
@@ -86,7 +72,7 @@ export class Writer {
 
   /** ISO 8601, UTC. */
   now(): string {
-    return (this.#options.now?.() ?? new Date()).toISOString();
+    return new Date().toISOString();
   }
 
   /** For reading only. @throws as `HistoryFile.reading`. */
@@ -95,8 +81,8 @@ export class Writer {
   }
 
   /**
-   * Runs `use` while no other process writes. Before it, unfinished changes are undone; after it, the follower catches up. A failure
-   * of either is in `problems` and does not stop `use`. The second argument of `use` is the real path of the data folder.
+   * Runs `use` while no other process writes. Before it, unfinished changes are undone; after it, reports are written. A failure of
+   * either is in `problems` and does not stop `use`. The second argument of `use` is the real path of the data folder.
    */
   async exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T> {
     this.#history.assertOpen();
@@ -114,11 +100,7 @@ export class Writer {
    * not throw.
    */
   async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<ResultOrReason<T>> {
-    if (!this.#mayRecover)
-      return {
-        reason:
-          'Nobody has approved this root, so no history is written. `skill-registry trust allow` in it approves it.',
-      };
+    if (!this.#mayRecover) return { reason: NOT_APPROVED };
     try {
       return { result: await this.exclusively(use) };
     } catch (error) {
@@ -147,8 +129,9 @@ export class Writer {
 
   /** Call it inside `exclusively`. @throws CHANGE_UNFINISHED when an earlier change of the skill must still be undone. */
   assertFinished(key: string): void {
+    // No registry has begun a refused change, so nothing must be undone.
     const unfinished = this.#unfinished.find(
-      (change) => change.key === key && change.state !== 'settle' && !isRefused(change),
+      (change) => change.key === key && change.state !== 'settle' && !isCodedError(change.error, 'HISTORY_ROW_REFUSED'),
     );
     if (unfinished) throw changeUnfinished(unfinished);
   }
@@ -216,16 +199,19 @@ export class Writer {
   }
 
   #catchUp({ database, dataDir }: OperationContext): void {
-    const { follower, onStep } = this.#options;
-    this.#behind = follower?.catchUp(database, dataDir, this.now(), onStep) ?? [];
+    this.#behind = this.#options.catchUp(database, dataDir, this.now(), this.#options.onStep);
   }
 
   #operationContext(database: SqliteDatabase): OperationContext {
-    const { changeLock, dataDir, follower, maxBytes, onStep } = this.#options;
-    makeStoreFolder(dataDir);
+    const { changeLock, maxBytes, onCommit, onStep } = this.#options;
+    makeStoreFolder(this.dataDir);
     return {
-      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock, onStep },
-      onCommit: follower?.onCommit,
+      database,
+      dataDir: realpathSync(this.dataDir),
+      maxBytes,
+      changeLock,
+      onCommit,
+      onStep,
       onUnfinished: (change) => {
         this.#unfinished = [...this.#unfinished, change];
       },
@@ -244,6 +230,9 @@ export function nameKey(by: string): string {
 }
 
 // --- internal ---
+
+const NOT_APPROVED =
+  'Nobody has approved this root, so no history is written. `skill-registry trust allow` in it approves it.';
 
 /** Where letter case is no difference, skill.md and SKILL.md are one file: it has to go before it is written under the other name. */
 function inSafeOrder(changes: PlannedChange['changes']): PlannedChange['changes'] {
@@ -264,11 +253,6 @@ function assertNoCodeOfAgents({ location, changes, by }: PlannedChange, isCode: 
 function keptDigest(database: SqliteDatabase, location: SkillLocation, { path, digest, kept }: RevisionFile): string {
   if (kept) return digest;
   return putBlob(database, readContained(location.base, pathInSource(location, path), Number.MAX_SAFE_INTEGER));
-}
-
-/** No registry has begun such a change, so nothing must be undone. */
-function isRefused({ error }: Unfinished): boolean {
-  return isCodedError(error, 'HISTORY_ROW_REFUSED');
 }
 
 function problemOf(change: Unfinished, file: string): Problem {

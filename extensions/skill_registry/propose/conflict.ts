@@ -1,10 +1,9 @@
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { putBlob } from '../history/revisions.ts';
 import type { SkillLocation } from '../history/skill-location.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { addEvent, insertProposal, type NewProposal, proposalRows } from './proposal-store.ts';
-import { checksOf, diffOf, proposalId } from './propose.ts';
+import { proposalRows } from './proposal-store.ts';
+import { newProposal, storeProposal } from './propose.ts';
 
 /** The author of proposals for files that an update could not merge. */
 export const UPDATE_AUTHOR = 'origin:update';
@@ -25,40 +24,23 @@ export interface UpdateConflict {
  * @returns its id, and a function that stores it; call that inside `Writer.exclusively`, in a transaction.
  */
 export async function prepareConflict(
-  context: ChangeContext,
+  { writer }: ChangeContext,
   location: SkillLocation,
-  { path, base, theirs }: UpdateConflict,
+  { path, base: before, theirs: after }: UpdateConflict,
   justification: string,
 ): Promise<{ readonly id: string; store(database: SqliteDatabase): void }> {
-  const change = { location, kind: 'update', path, before: base, after: theirs } as const;
-  const created = context.writer.now();
-  const row: NewProposal = {
-    id: proposalId(location.skillId, created),
-    ...{
-      state: 'open',
-      kind: 'update',
-      skill_id: location.skillId,
-      place: location.key,
-      source: location.source,
-      path,
-    },
-    ...{
-      base: base && digestOf(base),
-      proposed: digestOf(theirs),
-      diff: diffOf(change),
-      justification,
-      evidence: null,
-    },
-    ...{ checks: JSON.stringify(await checksOf(change)), author: UPDATE_AUTHOR, model: null, created },
-  };
-  return {
-    id: row.id,
-    store(database) {
-      for (const bytes of base ? [base, theirs] : [theirs]) putBlob(database, bytes);
-      insertProposal(database, row);
-      addEvent(database, row.id, 'created', { by: row.author, at: created });
-    },
-  };
+  const request = {
+    location,
+    kind: 'update',
+    path,
+    before,
+    after,
+    base: before && digestOf(before),
+    notes: [],
+  } as const;
+  const words = { justification, evidence: null, author: UPDATE_AUTHOR, model: null };
+  const row = await newProposal(request, words, writer.now());
+  return { id: row.id, store: (database) => storeProposal(database, request, row) };
 }
 
 /** Ids of the undecided proposals from earlier updates of a skill. */

@@ -35,104 +35,95 @@ export async function submit(
   turn: TurnContext | undefined,
 ): Promise<ProposalReceipt> {
   const { writer } = context;
+  const { justification, evidence = null } = input;
   checkWords(input);
+  const author = input.author ?? (turn?.agentId ? `agent:${turn.agentId}` : 'unknown');
+  const words = { justification, evidence, author, model: turn?.model ?? null };
   for (;;) {
     const request = await withJudgedErrors(context, input.skillId, turn, (quotes) =>
       requestOf(context, input, turn, quotes),
     );
-    const checks = [...request.notes.map(asCheck), ...(await checksOf(request))];
-    const row: Omit<NewProposal, 'proposed'> = {
-      id: proposalId(request.location.skillId, writer.now()),
-      state: 'open',
-      kind: request.kind,
-      skill_id: request.location.skillId,
-      place: request.location.key,
-      source: request.location.source,
-      path: request.path,
-      base: request.base,
-      diff: diffOf(request),
-      justification: input.justification,
-      evidence: input.evidence ?? null,
-      checks: JSON.stringify(checks),
-      author: input.author ?? (turn?.agentId ? `agent:${turn.agentId}` : 'unknown'),
-      model: turn?.model ?? null,
-      created: writer.now(),
-    };
+    const { location, path, before, after } = request;
+    const row = await newProposal(request, words, writer.now());
     const isStored = await writer.exclusively((database) => {
       // Somebody may have changed it while the checks ran.
       if (baseOf(context, request) !== request.base) return false;
-      const { before, after } = request;
-      writer.record(request.location);
-      if (before) putBlob(database, before);
-      const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
-      const duplicate = openDuplicate(database, whole);
+      writer.record(location);
+      const duplicate = openDuplicate(database, row);
       if (duplicate !== undefined) throw proposalDuplicate(duplicate);
-      if (!isPerson(whole.author)) assertMayPropose(database, whole, after);
-      const open = database.prepare("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get() as { n: number };
-      if (open.n >= MAX_OPEN)
+      if (!isPerson(author)) assertMayPropose(database, row, after);
+      const open = database.prepare<{ n: number }>("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get();
+      if ((open?.n ?? 0) >= MAX_OPEN)
         throw invalidArgument(
           `${MAX_OPEN} proposals are open, which is the most. Tell the user to approve or reject some of them first.`,
         );
-      database.transaction(() => {
-        if (after) putBlob(database, after);
-        insertProposal(database, whole);
-        addEvent(database, whole.id, 'created', { by: whole.author, at: whole.created });
-      });
+      database.transaction(() => storeProposal(database, request, row));
       writer.step('row');
       return true;
     });
     if (!isStored) continue;
-    const isSkillFile = request.path === request.location.skillFile;
-    const warning = isSkillFile ? turnOffWarning(request.before, request.after) : undefined;
+    const warning = path === location.skillFile ? turnOffWarning(before, after) : undefined;
     const file = join(writer.dataDir, reportPath(row));
     return { proposalId: row.id, file, state: row.state, ...(warning === undefined ? {} : { warning }) };
   }
 }
 
+/** The row of a new proposal, with its checks. */
+export async function newProposal(
+  request: Request,
+  words: Pick<NewProposal, 'justification' | 'evidence' | 'author' | 'model'>,
+  created: string,
+): Promise<NewProposal> {
+  const { location, kind, path, after, base, notes } = request;
+  const checks = [...notes.map(asCheck), ...(await checksOf(request))];
+  return {
+    id: proposalId(location.skillId, created),
+    state: 'open',
+    kind,
+    skill_id: location.skillId,
+    place: location.key,
+    source: location.source,
+    path,
+    base,
+    proposed: after && digestOf(after),
+    diff: diffOf(request),
+    checks: JSON.stringify(checks),
+    created,
+    ...words,
+  };
+}
+
+/** Stores a proposal with its contents. Call it in a transaction. */
+export function storeProposal(database: SqliteDatabase, { before, after }: Request, row: NewProposal): void {
+  for (const bytes of [before, after]) if (bytes) putBlob(database, bytes);
+  insertProposal(database, row);
+  addEvent(database, row.id, 'created', { by: row.author, at: row.created });
+}
+
+type Change = Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after'>;
+
 /** Computed from the texts; what the author says is not used. */
-export async function checksOf({
-  location,
-  kind,
-  path,
-  before,
-  after,
-}: Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after'>): Promise<readonly Check[]> {
+export async function checksOf({ location, kind, path, before, after }: Change): Promise<readonly Check[]> {
+  const { skillId, skillFile, validation } = location;
   const files = kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path);
   if (kind === 'delete') {
-    return [
-      {
-        kind: 'size',
-        level: 'warn',
-        text: `The skill goes into the archive with all its files (${files.length}), and can be restored.`,
-      },
-    ];
+    const text = `The skill goes into the archive with all its files (${files.length}), and can be restored.`;
+    return [{ kind: 'size', level: 'warn', text }];
   }
-  const isSkillFile = path === location.skillFile;
-  const decode = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;
   return runChecks({
-    skillId: location.skillId,
+    skillId,
     path,
-    isSkillFile,
-    before: decode(before),
-    after: decode(after),
+    isSkillFile: path === skillFile,
+    before: before?.toString('utf8') ?? null,
+    after: after?.toString('utf8') ?? null,
     files,
-    problemsOf: (text) => textProblems(text, location.skillId, location.validation),
+    problemsOf: (text) => textProblems(text, skillId, validation),
   });
 }
 
-export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'path' | 'before' | 'after'>): string {
+export function diffOf({ kind, path, before, after }: Omit<Change, 'location'>): string {
   if (kind === 'delete') return '';
   return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
-}
-
-/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
-export function proposalId(skillId: string, now: string): string {
-  const name =
-    skillId
-      .replace(/[^A-Za-z0-9._-]+/g, '-')
-      .replace(/^[.-]+/, '')
-      .slice(0, 80) || 'skill';
-  return `${name}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
 }
 
 export function tooLong(field: string, text: string, limit: number): CodedError {
@@ -140,6 +131,12 @@ export function tooLong(field: string, text: string, limit: number): CodedError 
 }
 
 // --- internal ---
+
+/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
+function proposalId(skillId: string, now: string): string {
+  const name = skillId.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[.-]+/, '');
+  return `${name.slice(0, 80) || 'skill'}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+}
 
 /** These limits are for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
 function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buffer | null): void {

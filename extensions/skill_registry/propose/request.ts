@@ -2,14 +2,13 @@ import { describeError, isCodedError, type TurnContext } from 'skill-registry/ke
 import { applyDiff } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { type ChangeContext, findLocation, newLocation, type Quotes } from '../history/change-context.ts';
-import { noChange, writeDenied } from '../history/errors.ts';
+import { writeDenied } from '../history/errors.ts';
 import {
   assertRemovable,
   bytesAfter,
   bytesAt,
+  checkChange,
   checkNewName,
-  checkSize,
-  checkValid,
   decodeText,
   filePath,
   folderOf,
@@ -64,9 +63,12 @@ export function requestOf(
 }
 
 /** The digest of what the proposal is about, as it is now. As `Request.base`. */
-export function baseOf(context: ChangeContext, { location, kind, path }: Request): string | null {
+export function baseOf({ limits }: ChangeContext, { location, kind, path }: Request): string | null {
+  if (kind === 'create') return null;
   try {
-    return baseAt(context, location, kind, path);
+    if (kind === 'delete') return treeDigest(readFolderTree(folderOf(location), limits.file_bytes).files);
+    const bytes = bytesAt(location, path, limits);
+    return bytes && digestOf(bytes);
   } catch (error) {
     throw isCodedError(error) ? error : invalidArgument(`The skill cannot be read any more: ${describeError(error)}`);
   }
@@ -80,44 +82,27 @@ function compared(
   turn: TurnContext | undefined,
   quotes: Quotes,
 ): Request {
-  const { kind = 'update', skillId, path = 'SKILL.md' } = input;
+  const { kind = 'update', skillId } = input;
   const replaced = input.oldString ?? input.newString;
   const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
-  if (given !== (kind === 'delete' ? 0 : 1)) {
-    throw invalidArgument(
-      kind === 'delete'
-        ? 'A deletion takes no diff and no content.'
-        : 'Give exactly one of diff, content, and old_string with new_string.',
-    );
-  }
   if (kind === 'delete') {
+    if (given !== 0) throw invalidArgument('A deletion takes no diff and no content.');
     const location = findLocation(context, skillId, turn);
     assertRemovable(location);
-    return {
-      location,
-      kind,
-      path: location.skillFile,
-      before: null,
-      after: null,
-      base: baseAt(context, location, kind, ''),
-      notes: [],
-    };
+    const request = { location, kind, path: location.skillFile, before: null, after: null, base: null, notes: [] };
+    return { ...request, base: baseOf(context, request) };
   }
-  const location = kind === 'create' ? newLocation(context, skillId) : findLocation(context, skillId, turn);
-  const target = filePath(path, location);
-  if (kind === 'create' && target !== location.skillFile)
-    throw invalidArgument('A new skill begins with its SKILL.md.');
-  const before = kind === 'create' ? null : bytesAt(location, target, context.limits);
-  quotes(target, before);
-  if (before === null) checkNewName(target);
-  const { after, notes } = resultOf(input, before, target, location);
-  const request: Request = { location, kind, path: target, before, after, base: before && digestOf(before), notes };
-  if (after === null ? before === null : before?.equals(after)) throw noChange(target);
-  if (after) {
-    checkSize(location, target, after, context.limits);
-    checkValid(location, target, before, after);
-  }
-  return request;
+  if (given !== 1) throw invalidArgument('Give exactly one of diff, content, and old_string with new_string.');
+  const isNew = kind === 'create';
+  const location = isNew ? newLocation(context, skillId) : findLocation(context, skillId, turn);
+  const path = filePath(input.path ?? 'SKILL.md', location);
+  if (isNew && path !== location.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
+  const before = isNew ? null : bytesAt(location, path, context.limits);
+  quotes(path, before);
+  if (before === null) checkNewName(path);
+  const { after, notes } = resultOf(input, before, path, location);
+  checkChange(location, path, { before, after }, context.limits);
+  return { location, kind, path, before, after, base: before && digestOf(before), notes };
 }
 
 function resultOf(
@@ -125,28 +110,21 @@ function resultOf(
   before: Buffer | null,
   path: string,
   location: SkillLocation,
-): { readonly after: Buffer | null; readonly notes: readonly string[] } {
+): Pick<Request, 'after' | 'notes'> {
   if (remove) {
     if (path === location.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
     return { after: null, notes: [] };
   }
   if (content !== undefined) return { after: bytesAfter(before, content, path), notes: [] };
   const current = before === null ? '' : decodeText(before, path);
-  if (diff === undefined) {
-    if (oldString === undefined || newString === undefined)
-      throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
-    if (before === null)
-      throw invalidArgument(`There is no file "${path}", so it has no old_string. Give its whole text as content.`);
-    return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
+  if (diff !== undefined) {
+    const outcome = applyDiff(current, diff, path, location.skillId);
+    if (!outcome.applied) throw diffFailed(outcome.reason);
+    return { after: Buffer.from(outcome.text), notes: outcome.notes };
   }
-  const outcome = applyDiff(current, diff, path, location.skillId);
-  if (!outcome.applied) throw diffFailed(outcome.reason);
-  return { after: Buffer.from(outcome.text), notes: outcome.notes };
-}
-
-function baseAt(context: ChangeContext, location: SkillLocation, kind: Request['kind'], path: string): string | null {
-  if (kind === 'create') return null;
-  if (kind === 'delete') return treeDigest(readFolderTree(folderOf(location), context.limits.file_bytes).files);
-  const bytes = bytesAt(location, path, context.limits);
-  return bytes && digestOf(bytes);
+  if (oldString === undefined || newString === undefined)
+    throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
+  if (before === null)
+    throw invalidArgument(`There is no file "${path}", so it has no old_string. Give its whole text as content.`);
+  return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
 }

@@ -15,8 +15,9 @@ const FIELD = 'disable-model-invocation';
 
 /** What an agent is told whose proposal turns the skill off; undefined for any other. */
 export function turnOffWarning(before: Buffer | null, after: Buffer | null): string | undefined {
-  if (after === null || isOff(after) !== true || (before !== null && isOff(before) === true)) return undefined;
-  const line = fieldLine(after.toString('utf8'))?.text ?? '';
+  const text = after?.toString('utf8') ?? '';
+  if (!after || !text.includes(FIELD) || isOff(after) !== true || (before && isOff(before) === true)) return undefined;
+  const line = fieldLine(text)?.text ?? '';
   // A comment behind the value is of the author, and nobody has judged it.
   const removed = line.trim() === `${FIELD}: true` ? JSON.stringify(line) : 'the whole line with its end';
   return `Once this is approved, no model sees the skill any more, nor do you: it sets ${FIELD}. As long as nothing else changes it afterwards, you can propose exactly the removal of that line (old_string ${removed} and an empty new_string), and nothing else.`;
