@@ -6,7 +6,6 @@ import type { SkillSource } from '../sources/source.ts';
 import type { CustomSource } from '../sources/types.ts';
 import type { Catalog } from './catalog.ts';
 
-/** As `addSource` of the registry. */
 export type AddSource = (
   source: SourceConfigInput | CustomSource,
   options?: { readonly signal?: AbortSignal },
@@ -17,7 +16,6 @@ export interface AddSourceOptions {
   /** Ids in use. Is changed. */
   readonly taken: Set<string>;
   readonly makeAll: (configs: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
-  /** Aborts when the registry is closed. */
   readonly closed: AbortSignal;
 }
 
@@ -82,7 +80,6 @@ function whetherOwn(source: object): boolean | undefined {
 
 type Maker = () => Promise<readonly SkillSource[]>;
 
-/** @throws INVALID_ARGUMENT. */
 function makerOfOwn(source: CustomSource, taken: Set<string>): Maker {
   const { id } = defineSource(source);
   return async () => {
@@ -91,13 +88,11 @@ function makerOfOwn(source: CustomSource, taken: Set<string>): Maker {
   };
 }
 
-/** @throws INVALID_ARGUMENT. */
 function makerOf(given: SourceConfigInput, makeAll: AddSourceOptions['makeAll']): Maker {
   const source = readSource(given);
   return () => makeAll([source]);
 }
 
-/** Reads an entry of `sources` from a caller. @throws INVALID_ARGUMENT. */
 function readSource(given: unknown): SourceConfig {
   const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
   const [problem] = problems;

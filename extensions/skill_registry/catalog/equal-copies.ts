@@ -7,11 +7,9 @@ import type { SkillSource, SourceScan } from '../sources/source.ts';
 
 /** The other files of skills that have the id and the SKILL.md of another skill. */
 export interface EqualCopies {
-  /** Identifies the skills that were compared. */
   readonly of: string;
   /** Digest over path and content of all files, by qualified id. */
   readonly files: ReadonlyMap<string, string>;
-  /** Whether two copies have different files. */
   readonly differ: boolean;
 }
 
@@ -52,7 +50,6 @@ interface Found {
   readonly source: SkillSource;
 }
 
-/** Groups of skills with equal id and equal SKILL.md in different files. */
 async function copiesOfSkills(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],

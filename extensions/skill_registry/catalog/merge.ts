@@ -8,11 +8,9 @@ export interface Merged {
   readonly skills: readonly Skill[];
   readonly byId: ReadonlyMap<string, Skill>;
   readonly byQualifiedId: ReadonlyMap<string, Skill>;
-  /** SKILL_ID_TAKEN, one per loser. */
   readonly problems: readonly Problem[];
 }
 
-/** The skills of one source. */
 export interface FoundSkills {
   readonly skills: readonly Skill[];
   /** Skills that do not get their id, because another skill of the source has the same one. */
@@ -50,7 +48,6 @@ export async function mergeSources(
       const fileKey = skill.realFile ?? skill.qualifiedId;
       const earlier = candidates.get(fileKey);
       if (earlier && (collision !== 'last' || earlier.index === index)) return;
-      // Moves it to the end of the order.
       if (earlier) candidates.delete(fileKey);
       candidates.set(fileKey, { skill, index });
     });
@@ -89,11 +86,9 @@ export async function mergeSources(
 
 interface Candidate {
   readonly skill: Skill;
-  /** Index of its source. */
   readonly index: number;
 }
 
-/** Real files that a source preloads. */
 function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
   const files = new Set<string>();
   for (const { skills } of sources) {
@@ -136,7 +131,6 @@ function clash(first: Skill, second: Skill): Problem {
   return { code: 'SKILL_ID_TAKEN', severity: 'error', file: second.file, message, details: detailsOf(first, second) };
 }
 
-/** The name, when it differs from the id. */
 function named({ id, name }: Skill): string {
   return name === id ? '' : ` (${JSON.stringify(name.slice(0, 80))})`;
 }

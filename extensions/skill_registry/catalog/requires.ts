@@ -22,7 +22,6 @@ export async function requiresProblems(skills: Named): Promise<readonly Problem[
 type Named = Pick<Snapshot, 'byId' | 'byQualifiedId' | 'builtIn'>;
 type Edges = ReadonlyMap<Skill, ReadonlySet<Skill>>;
 
-/** At most this many ids are named in a message. */
 const MAX_NAMED = 5;
 
 function wrongIds(skill: Skill, skills: Named, edges: Edges): readonly Problem[] {

@@ -7,7 +7,6 @@ import type { SourceScan } from '../sources/source.ts';
 import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/reasons.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What may keep a skill from models. */
 export interface RestrictionOptions {
   /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
   readonly gates?: () => GateEnvironment;
@@ -17,7 +16,6 @@ export interface RestrictionOptions {
   readonly heldBecause?: (skill: Skill) => string | undefined;
 }
 
-/** What keeps skills from models here. */
 export type Restrictions = ReadonlyMap<Skill, Restriction>;
 type Restriction = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
 
@@ -72,7 +70,6 @@ export async function heldProblems({
     const { heldBecause } = skill;
     if (heldBecause === NOT_INSPECTED) waiting.push(skill);
     const file = skill.realFile ?? skill.qualifiedId;
-    // What the others say is told by other problems.
     if (heldBecause === undefined || heldBecause === NOT_INSPECTED || heldBecause === CHANGE_WAITS) return;
     if (files.has(file)) return;
     files.add(file);

@@ -6,7 +6,6 @@ import type { PackScopes } from '../sources/types.ts';
 
 /** The catalog at one moment. It is frozen, and what callers get has maps that are copies; a refresh makes a new one. */
 export interface Snapshot {
-  /** Increases with every change. */
   readonly version: number;
   /** One per id, in order of source, then id. */
   readonly skills: readonly Skill[];
@@ -27,7 +26,6 @@ export interface Pack {
   readonly byId: ReadonlyMap<string, Skill>;
 }
 
-/** A source, and how many skills it has. */
 export interface SourceStatus {
   readonly id: string;
   readonly kind: string;
@@ -37,7 +35,6 @@ export interface SourceStatus {
   readonly skills: number;
 }
 
-/** The skill with an id or a qualified id. */
 export function skillNamed(
   { byId, byQualifiedId, builtIn }: Pick<Snapshot, 'byId' | 'byQualifiedId' | 'builtIn'>,
   id: string,

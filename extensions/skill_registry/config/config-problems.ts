@@ -16,7 +16,6 @@ export function collectProblems(
   refused?: string,
 ): { readonly at: ValuePosition; readonly problems: () => readonly Problem[] } {
   const found: Problem[] = [];
-  /** The number of problems by section; '' for the keys of the config itself. */
   const counts = new Map<string, number>();
   const add = (key: string, message: string, position?: KeyPosition): void => {
     found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, ...position, message, details: { key } });

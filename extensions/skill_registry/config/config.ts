@@ -117,7 +117,6 @@ export interface SkillRegistryConfig {
 
 type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
-/** An entry of `sources` as it may be written: every flag has a default. */
 export type SourceConfigInput = Given<SourceConfig>;
 
 type ConfigSections = Pick<SkillRegistryConfig, 'catalog' | 'watch' | 'writes' | 'limits' | 'embeddings' | 'gates'>;
@@ -289,7 +288,6 @@ export function readSourceConfig(
   return { source: source(plainCopy(entry), at), problems: problems() };
 }
 
-/** The JSON Schema of a config file, for editors. */
 export const CONFIG_SCHEMA: JsonSchema = config.schema;
 
 /** Whether an id can be the first half of a qualified id. */

@@ -11,7 +11,6 @@ export interface EmbeddingsConfig {
   readonly batch: number;
 }
 
-/** The default: search uses words only. */
 export const NO_EMBEDDINGS: EmbeddingsConfig = { base_url: '', model: '', timeout_ms: 400, batch: 64 };
 
 export const embeddings: Reader<EmbeddingsConfig> = refine(

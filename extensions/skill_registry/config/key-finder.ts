@@ -3,7 +3,6 @@ import { yamlPackage } from '../../../kernel/host.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
 import { isRecord } from './readers.ts';
 
-/** A key in a file. */
 export interface KeyPosition {
   readonly file: string;
   /** 1-based. */
@@ -42,7 +41,6 @@ interface ReadFile {
 
 const MAX_BYTES = 1_048_576;
 
-/** @param above - The keys that lead to the config. */
 function readFile(file: string, above: readonly string[]): ReadFile | undefined {
   try {
     const { isMap, isScalar, isSeq, LineCounter, parseDocument } = yamlPackage();

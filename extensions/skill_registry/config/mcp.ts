@@ -4,7 +4,6 @@ import { entryOf, type Reader, readerOf, refine, type ValuePosition, valueThat }
 export interface McpServerConfig {
   /** The program, or a list of the program and its arguments. It runs in the root, and is looked up in PATH. */
   readonly command?: string | readonly string[] | undefined;
-  /** Further arguments. */
   readonly args?: readonly string[] | undefined;
   /** Variables beside HOME, LOGNAME, PATH, SHELL, TERM and USER of this process. `${NAME}` is replaced by the secret NAME. */
   readonly env?: Readonly<Record<string, string>> | undefined;

@@ -75,12 +75,10 @@ export function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGE
   return valueThat(`expected a whole number${range}`, { type: 'integer', minimum: least, maximum: most }, isRight);
 }
 
-/** A value that can be written as JSON. */
 export const json: Reader<unknown> = valueThat('expected a JSON value that is at most 100 levels deep', {}, (value) =>
   isJson(value),
 );
 
-/** Leaves out wrong entries. */
 export function listOf<T>(entry: Reader<T>): Reader<readonly T[]> {
   return readerOf({ type: 'array', items: entry.schema }, (value, at) => {
     if (!Array.isArray(value)) return reportWrong(at, value, 'expected a list');
@@ -97,7 +95,6 @@ export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>
   });
 }
 
-/** A reader for each key; the compiler reports a missing one. */
 type Readers<T> = { readonly [Key in keyof T]-?: Reader<Exclude<T[Key], undefined>> };
 
 /** A wrong value gets its default; unknown keys are ignored. */

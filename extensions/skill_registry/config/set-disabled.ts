@@ -46,7 +46,6 @@ export function setDisabled(
   return { file, changed: true };
 }
 
-/** As `setDisabled` in a list that a registry uses already. */
 export function disabledAfter(
   entries: readonly DisabledSkill[],
   { skill, agent }: SkillForAgent,
@@ -62,7 +61,6 @@ export function disabledAfter(
 
 const MAX_BYTES = 1_048_576;
 
-/** An empty document when there is no file. */
 function readDocument(file: string): Document {
   let text = '';
   try {

@@ -30,7 +30,6 @@ export function configOfUntrustedRoot(
 
 // --- internal ---
 
-/** Whether a value shows no more than the default. */
 type IsSafe = (value: unknown) => boolean;
 
 const atMost =
@@ -101,7 +100,6 @@ function safeSource(entry: unknown, name: string, rootDir: string, ignored: stri
   return [{ ...kind, ...onlySafe(flags, FLAGS, `${name}.`, ignored) }];
 }
 
-/** Checks the real path, so links are resolved. */
 function isBelow(path: string, rootDir: string): boolean {
   if (path === '~' || path.startsWith('~/')) return isInside(futureRealPath(join(homedir(), path.slice(1))), rootDir);
   return isInside(futureRealPath(isAbsolute(path) ? resolve(path) : resolve(rootDir, path)), rootDir);

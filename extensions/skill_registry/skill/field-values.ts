@@ -27,7 +27,6 @@ export type ProblemSink = (
   details?: Readonly<Record<string, unknown>>,
 ) => void;
 
-/** Collects the problems of `file`. */
 export function problemSink(file: string): { readonly problems: readonly Problem[]; readonly add: ProblemSink } {
   const problems: Problem[] = [];
   return {
@@ -46,7 +45,6 @@ export function shown(value: unknown): string {
   return shorten(foldLine(JSON.stringify(value) ?? String(value)), 80);
 }
 
-/** The type of a value, as messages name it. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -60,7 +58,6 @@ export function hasLetterOrEmoji(value: unknown): value is string {
   return /^[A-Za-z]/.test(value) || /(?![\u{13441}\u{13442}])[\p{L}\p{Extended_Pictographic}]/u.test(foldLine(value));
 }
 
-/** Says why a field has no text. */
 export function whyNoText(key: string, data: Fields): string {
   if (!Object.hasOwn(data, key)) return `There is no ${key}`;
   const value = data[key];

@@ -56,7 +56,6 @@ function lineEndsIn(text: string): number {
   return count;
 }
 
-/** Where the first line begins that does not look like YAML. */
 function endOfYamlLike(text: string, from: number): number {
   let end = from;
   YAML_LIKE.lastIndex = from;

@@ -18,7 +18,6 @@ export interface Gate {
   readonly config: readonly string[];
 }
 
-/** What a gate is checked against. */
 export interface GateEnvironment {
   readonly platform: string;
   hasProgram(name: string): boolean;

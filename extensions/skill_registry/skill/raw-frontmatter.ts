@@ -132,7 +132,6 @@ function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
   return WORDS[code]?.(yaml[pos[0]] ?? '') ?? message;
 }
 
-/** The offset of a top-level key. */
 function offsetOf({ contents }: Document.Parsed, name: string): number {
   const { isMap, isNode, isScalar } = yamlPackage();
   const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
@@ -184,7 +183,6 @@ function withMetadataText(fields: RawFields): RawFields {
   return new Map(fields).set('metadata', texts);
 }
 
-/** A list or a mapping as JSON, such as `{"bins":["git"]}`. */
 function rawValueText(value: RawValue): string {
   if (typeof value === 'string') return value;
   return JSON.stringify(value, (_, inner) => (inner instanceof Map ? Object.fromEntries(inner) : inner));

@@ -56,7 +56,6 @@ interface Read<T = unknown> {
   readonly end: number;
 }
 
-/** Reads a mapping, up to the first row that is indented less. */
 function mappingAt(
   rows: string[],
   from: number,
@@ -89,7 +88,6 @@ function mappingAt(
   return { value: mapping, end: at };
 }
 
-/** The value of a key. @param text - After the colon. @param from - The row after the key. @param indent - Of the key. */
 function valueAt(text: string | undefined, rows: string[], from: number, indent: number): Read | undefined {
   if (text !== undefined && BLOCK.test(text)) return blockAt(text, rows, from, indent);
   const next = nextRow(rows, from);
@@ -104,7 +102,6 @@ function valueAt(text: string | undefined, rows: string[], from: number, indent:
   return { value: text === undefined ? null : scalarOf(text), end: next };
 }
 
-/** Reads a list, up to the first row that is indented less, or that is no entry. */
 function listAt(rows: string[], from: number, indent: number): Read | undefined {
   const list: unknown[] = [];
   let at = from;
@@ -154,7 +151,6 @@ function indentOf(row: string): number {
 /** The sign of a block: literal or folded, with one line feed at its end or none. */
 const BLOCK = /^[>|]-?$/;
 
-/** Reads the rows of a block. */
 function blockAt(sign: string, rows: readonly string[], from: number, parent: number): Read | undefined {
   const indent = indentOf(rows[from] ?? '');
   // The first row says how far the block is indented.

@@ -17,7 +17,6 @@ const ALLOWED = ['allowed-tools', 'compatibility', 'description', 'license', 'me
 export const HYPHEN_AT_END = 'Skill name cannot start or end with a hyphen';
 export const HYPHENS_TOGETHER = 'Skill name cannot contain consecutive hyphens';
 
-/** One rule that a SKILL.md breaks. */
 export interface Violation {
   readonly message: string;
   /** 1-based line of the field; 1 when there is no such field. */
@@ -91,7 +90,6 @@ export function failureText({ kind, detail }: RawFailure): string {
   }
 }
 
-/** The error of a required field that is missing, empty or not text; undefined when it is valid. */
 export function requiredFieldError(field: string, value: RawValue | undefined): string | undefined {
   if (value === undefined) return `Missing required field in frontmatter: ${field}`;
   if (typeof value === 'string' && strip(value) !== '') return undefined;

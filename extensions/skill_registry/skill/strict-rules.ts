@@ -53,7 +53,6 @@ export function didYouMeanField(field: string): string {
 
 // --- internal ---
 
-/** Authors choose what an unknown field is called. */
 function ruleOf(field: string): string {
   return `strict/${Object.hasOwn(RULES, field) ? field : 'frontmatter'}`;
 }
@@ -83,7 +82,6 @@ function failureText({ kind, detail }: RawFailure): string {
   }
 }
 
-/** Returns what is wrong with a value, or undefined. */
 type Rule = (value: unknown) => string | undefined;
 
 const SLUG = /^[a-z][a-z0-9-]*$/;

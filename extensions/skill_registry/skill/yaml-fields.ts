@@ -3,7 +3,6 @@ import { yamlPackage } from '../../../kernel/host.ts';
 import { kindOf } from './field-values.ts';
 import { MAX_REPAIRED_CHARS, MAX_REPAIRS, scanFields } from './scan-fields.ts';
 
-/** Why text could not be read as a YAML mapping. */
 export interface YamlFailure {
   readonly message: string;
   /** 1-based. */
@@ -12,7 +11,6 @@ export interface YamlFailure {
   readonly notMapping?: true;
 }
 
-/** The fields between the fences. */
 export interface YamlFields {
   readonly data: Readonly<Record<string, unknown>>;
   /** 1-based line within the frontmatter of each top-level key. */
@@ -148,7 +146,6 @@ export function fieldAt(lines: readonly string[], at: number): Field | undefined
 
 // --- internal ---
 
-/** The offset of the first repeated key. */
 function repeatedKeyAt(document: Document.Parsed): number | undefined {
   const { isScalar, visit } = yamlPackage();
   let repeated: number | undefined;
@@ -198,7 +195,6 @@ function quoteValueAt(text: string, line: number, done: readonly string[]): { te
   return { text: lines.join('\n'), key };
 }
 
-/** Removes the quotes of a value that is quoted incorrectly. */
 function unquote(value: string): string {
   const [, quote, inner] = /^(["'])(.*)\1$/.exec(value) ?? [];
   return quote && inner !== undefined ? inner : value;

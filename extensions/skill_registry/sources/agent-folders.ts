@@ -11,7 +11,6 @@ export interface FoundAgent {
   readonly folder: string;
 }
 
-/** One folder of a preset. */
 export interface PresetFolder {
   readonly id: string;
   readonly path: string;

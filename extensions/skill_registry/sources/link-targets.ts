@@ -4,11 +4,9 @@ import { futureRealPath, isInside, realPathOf } from '../../../lib/files/index.t
 import type { OnlyWithin, SkillSource } from './source.ts';
 
 export interface LinkTargetOptions {
-  /** All sources of the registry. */
   readonly sources: readonly SkillSource[];
   /** The user's own folders for skills of agents; absolute. */
   readonly ownFolders: readonly string[];
-  /** The root of the registry; absolute. */
   readonly root: string;
   /** As of a directory source. When set, links may lead only to folders and `.md` files below that folder. */
   readonly onlyWithin: OnlyWithin | undefined;

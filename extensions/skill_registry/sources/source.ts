@@ -120,7 +120,6 @@ export class ScannedSkills<T> {
 
 export const NO_FILES: SkillListing = { files: [], leftOut: 0 };
 
-/** Files of any skill, read through its source. SKILL_NOT_FOUND when its source has been removed. */
 export interface SourceReader {
   readonly readSkill: (skill: Skill) => Buffer;
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;

@@ -14,7 +14,6 @@ export interface CachePart {
   readonly name: string;
   /** A whole number, at least 1. Raise it when the tables change, or when the same input gives other rows. */
   readonly version: number;
-  /** `CREATE` statements. */
   readonly sql: string;
 }
 
@@ -77,7 +76,6 @@ export interface Cache {
   use<T>(work: (database: SqliteDatabase) => T): T | undefined;
   /** As `use`, but does not create the file; undefined when there is none. */
   useIfThere<T>(work: (database: SqliteDatabase) => T): T | undefined;
-  /** Why it is in memory although a file was given. */
   trouble(): string | undefined;
   close(): void;
 }
@@ -142,7 +140,6 @@ export function cacheFileOf(root: string, trusted: boolean): string {
   return trusted && data?.isDirectory() ? inRoot : ofUser;
 }
 
-/** The two possible cache files of a root: in the root, and in the user's cache directory. */
 export function cacheFilesOf(root: string): readonly [string, string] {
   const key = hash('sha256', futureRealPath(root), 'hex').slice(0, 32);
   return [join(root, 'data', 'skill_registry', 'cache.db'), join(userCacheDirectory(), 'roots', key, 'cache.db')];
@@ -175,7 +172,6 @@ export function cacheProblems(
 
 // --- internal ---
 
-/** Whether an error says that the file is damaged or not a database. */
 function isDamage(error: unknown): boolean {
   return sqliteFailure(error) === 'damaged';
 }
@@ -198,7 +194,6 @@ function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
   }
 }
 
-/** Version of the whole file, stored as `user_version`; a new file has 0. */
 const FORMAT = 3;
 /** Also holds, under the name `schema`, the number that SQLite increases with each change of a table: shows changes by hand. */
 const VERSIONS = 'CREATE TABLE part (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;';

@@ -9,7 +9,6 @@ export interface OwnData extends Pick<Reservation, 'release'> {
   renew(): void;
 }
 
-/** @param root - Absolute. */
 export function reserveOwnData(root: string): OwnData {
   const reservation = reserve(root, 'skill_registry');
   const renew = (): void => reservation.keep(reservedPaths(root));

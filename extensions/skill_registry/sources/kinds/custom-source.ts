@@ -9,7 +9,6 @@ import { createMemorySource, type MemorySkill, type MemorySkills } from './memor
 export interface CustomSourceOptions {
   /** Used instead of the id of the source, which may be in use. */
   readonly id: string;
-  /** Shown to people. */
   readonly location: string;
   /** Timeout of the function in milliseconds. Default: 10,000. */
   readonly skillsMs?: number;
@@ -108,7 +107,6 @@ function readFields(
   };
 }
 
-/** Returns a copy of plain JSON data. */
 function readFrontmatter(given: unknown, report: (message: string) => void): Readonly<Record<string, unknown>> {
   try {
     if (isRecord(given)) return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;

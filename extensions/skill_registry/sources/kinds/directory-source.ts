@@ -173,7 +173,6 @@ function isSame(before: readonly unknown[], after: readonly unknown[]): boolean 
   return before.length === after.length && before.every((one, at) => one === after[at]);
 }
 
-/** The name of a bare file without `.md`; undefined for a folder. */
 function bareIdOf({ bare, file }: FoundSkillFile): string | undefined {
   return bare && bareNameOf(basename(file));
 }

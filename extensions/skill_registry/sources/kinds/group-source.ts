@@ -3,7 +3,6 @@ import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { NO_FILES, ScannedSkills, type SkillSource } from '../source.ts';
 
-/** The members of a group at one moment. */
 export interface GroupMembers {
   /** In order of declaration. */
   readonly members: readonly SkillSource[];
@@ -78,20 +77,16 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
 // --- internal ---
 
 interface Found {
-  /** As the group returns it. */
   readonly skill: Skill;
-  /** As the member found it. */
   readonly original: Skill;
   readonly member: SkillSource;
 }
 
-/** What one member found. */
 interface ScannedMember {
   readonly found: readonly Found[];
   readonly problems: readonly Problem[];
 }
 
-/** The failure of one member does not affect the others. */
 async function scanMember(
   member: SkillSource,
   limits: SkillRegistryConfig['limits'],

@@ -9,7 +9,6 @@ export interface InlineSourceOptions {
   readonly id: string;
   /** Skills in a config or a pack. The id of `Escalation Protocol` is `escalation-protocol`. */
   readonly skills: readonly InlineSkillConfig[];
-  /** The file that contains them. */
   readonly file: string;
 }
 

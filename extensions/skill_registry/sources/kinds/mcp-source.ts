@@ -37,7 +37,6 @@ export interface McpSourceOptions {
 
 /** Milliseconds. */
 export interface McpSourceTimes extends McpTimes {
-  /** How long a scan waits for the first list. */
   readonly first: number;
   /** How long a scan waits for a later list before it uses the last one. */
   readonly later: number;
@@ -106,7 +105,6 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
 interface ServerListOptions extends McpSourceOptions {
   readonly location: string;
   readonly noteBlocked: NoteBlocked;
-  /** Receives all skills of each new list, by qualified id. */
   readonly keep: (all: ReadonlyMap<string, McpListedSkill>) => void;
 }
 
@@ -123,7 +121,6 @@ class ServerList {
   #waiting = 0;
   #good: Good = { text: '', skills: NONE, losers: NONE, problems: [], attacks: new Map() };
   #current: SourceScan = { skills: [], problems: [] };
-  /** By the last scan. */
   #returned: SourceScan = this.#current;
   server: McpServer | undefined;
   /** Called when the skills have changed and no scan has returned them. */
@@ -224,7 +221,6 @@ interface Good {
 }
 
 interface ReadingList {
-  /** Of the source. */
   readonly id: string;
   readonly limits: SkillRegistryConfig['limits'];
   readonly attacks: Good['attacks'];
@@ -232,7 +228,6 @@ interface ReadingList {
   readonly noteBlocked: NoteBlocked;
 }
 
-/** Entries are inspected before they are listed. */
 async function readList(
   text: string,
   found: Parameters<typeof skillsOf>[0],

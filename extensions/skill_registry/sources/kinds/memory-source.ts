@@ -14,7 +14,6 @@ import { MAX_LISTED_FILES, withoutPrivate } from '../walk/list-files.ts';
 /** A skill in memory, with valid fields. */
 export interface MemorySkill {
   readonly id: string;
-  /** Shown to people. */
   readonly name: string;
   readonly description: string;
   readonly body: string;
@@ -22,9 +21,7 @@ export interface MemorySkill {
   readonly frontmatter?: Readonly<Record<string, unknown>>;
   /** Content by path; paths are normalized by `relativeSegments`. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** The `file` of its problems. */
   readonly file: string;
-  /** The beginning of the messages of problems. */
   readonly label: string;
 }
 
@@ -91,7 +88,6 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
 // --- internal ---
 
 interface StoredSkill {
-  /** Of the SKILL.md. */
   readonly bytes: Buffer;
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
@@ -121,7 +117,6 @@ function toSkill(
   return { skill: makeSkill(named, identity, digest, bytes.length), bytes, problems: skillProblems };
 }
 
-/** The text of its SKILL.md. */
 function skillMdOf({ id, description, body, frontmatter = {} }: MemorySkill): string {
   const fields = yamlPackage().stringify({ ...frontmatter, name: id, description }, { lineWidth: 0 });
   return `---\n${fields}---\n\n${body.trim()}\n`;

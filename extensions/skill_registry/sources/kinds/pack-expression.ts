@@ -20,7 +20,6 @@ export function matchesExpression(expression: string | undefined, { id, pack }: 
   return isGlob(normal) && matchesGlob(normal, path);
 }
 
-/** Whether an expression is `none`. */
 export function isNone(expression: string | undefined): boolean {
   return (
     expression !== undefined && expression.length <= MAX_EXPRESSION && /^none$/i.test(normalizePackPath(expression))

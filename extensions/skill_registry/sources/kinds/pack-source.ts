@@ -19,9 +19,7 @@ import { escapePointer, type PackEntry, type PromptPack, parsePromptPack } from 
 
 export interface PackSourceOptions {
   readonly id: string;
-  /** Absolute path of the PromptPack JSON. */
   readonly file: string;
-  /** Entries may lead outside the folder of the pack. */
   readonly allowOutside: boolean;
   readonly validation: ValidationProfile;
   /** Preload all skills, and not only those that the pack says. */
@@ -118,7 +116,6 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
 interface Part {
   /** The reference in the pack; for an inline skill its name. */
   readonly reference: string;
-  /** JSON pointer of the entry. */
   readonly pointer: string;
   readonly source?: SkillSource;
   /** Returns the folder or file that the reference names. */
@@ -166,7 +163,6 @@ function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): P
   return { reference, pointer, source, preload, problems, target: () => path };
 }
 
-/** PACK_PATH_EMPTY for each part without a skill and without another problem. */
 function emptyParts(
   parts: readonly Part[],
   withSkills: ReadonlySet<SkillSource>,

@@ -29,7 +29,6 @@ export interface PackageSourceOptions {
   readonly optional?: boolean;
   /** Whether `skillSource()` may be called, which runs code of the package. Default: true. */
   readonly factory?: boolean;
-  /** Timeout of `skillSource()` in milliseconds. Default: 5,000. */
   readonly factoryMs?: number;
   /** Milliseconds before a `skillSource()` that failed is called again; doubled after each further failure. Default: 5,000. */
   readonly retryMs?: number;
@@ -119,7 +118,6 @@ export function findPackage(name: string, from: string): string | undefined {
   return packageFolders(name, from).find((folder) => existsSync(join(folder, 'package.json')));
 }
 
-/** All folders in which the package could be, nearest first. */
 export function packageFolders(name: string, from: string): readonly string[] {
   const folder = join(from, 'node_modules', ...name.split('/'));
   return from === dirname(from) ? [folder] : [folder, ...packageFolders(name, dirname(from))];
@@ -130,20 +128,14 @@ export function packageFolders(name: string, from: string): readonly string[] {
 interface LoadedPackage {
   readonly key: string;
   readonly found: GroupMembers;
-  /** How often in a row `skillSource()` failed, and when to call it again (milliseconds since the epoch). */
   readonly failed?: { readonly times: number; readonly retryAt: number };
 }
 
-/** A problem, with the members from before. */
 function withMembersKept(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
   if (members.length === 0) return { members, problems: [problem] };
   return { members, problems: [{ ...problem, message: `${problem.message} Until then its last skills are used.` }] };
 }
 
-/**
- * @param failures - How often in a row `skillSource()` has failed.
- * @param before - The members until now.
- */
 async function loadPackage(
   folder: string,
   text: string,
@@ -157,7 +149,6 @@ async function loadPackage(
     key,
     found: withMembersKept(before, packageBroken(name, folder, reason, remedy)),
   });
-  /** The package is not broken, but has no skills. */
   const without = (reason: string, remedy: string): LoadedPackage => ({
     key,
     found: { members: [], problems: [packageBroken(name, folder, reason, remedy)] },
@@ -202,7 +193,6 @@ interface PackageFields {
   readonly hasEntry: boolean;
 }
 
-/** @throws an Error that says what is wrong. */
 function readFields(text: string): PackageFields {
   let json: unknown;
   try {
@@ -222,7 +212,6 @@ function readFields(text: string): PackageFields {
   throw new Error(`"skills" in package.json is ${brief(skills)}, expected a folder or a list of folders`);
 }
 
-/** The package has none of the three forms. */
 const NO_FORM = 'it has no "skills" in package.json, no skills/ folder and exports no function skillSource';
 const NO_FILE = 'the file that main or exports of its package.json names cannot be found';
 const WRONG_RESULT = 'its skillSource() returned neither { id, skills } nor the path of a folder';

@@ -5,9 +5,7 @@ import { normalizePackPath } from './pack-expression.ts';
 /** The fields of a PromptPack JSON that concern skills (RFC 0008). */
 export interface PromptPack {
   readonly id: string;
-  /** In order of declaration. */
   readonly skills: readonly PackEntry[];
-  /** Names of the tools that the pack declares. */
   readonly tools: ReadonlySet<string>;
   readonly workflow?: PackWorkflow;
 }
@@ -27,7 +25,6 @@ export interface PackWorkflow {
   readonly entry: string;
   /** The skills expression of each state; undefined: all skills of the pack. */
   readonly states: ReadonlyMap<string, string | undefined>;
-  /** The events (`on_event`) that lead out of each state to another state of the pack. */
   readonly events: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
@@ -86,7 +83,6 @@ export function parsePromptPack(
   return { pack: { id, skills, tools, ...(workflow ? { workflow } : {}) }, problems };
 }
 
-/** Escapes the name of a member for a JSON pointer. */
 export function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
@@ -172,7 +168,6 @@ interface UnknownName {
   readonly known: 'prompt' | 'state';
 }
 
-/** Names in workflow states that lead to nothing. */
 function unknownNames({ prompts, workflow }: Fields): readonly UnknownName[] {
   const states = isRecord(workflow) && isRecord(workflow.states) ? workflow.states : {};
   const found: UnknownName[] = [];
@@ -189,7 +184,6 @@ function unknownNames({ prompts, workflow }: Fields): readonly UnknownName[] {
   return found;
 }
 
-/** The entries with a key that an earlier one has. */
 function repeated(
   entries: readonly PackEntry[],
   keyOf: (entry: PackEntry) => string | undefined,

@@ -16,13 +16,11 @@ export interface PageCopy {
   /** The index, or the head of its parts, as it came. */
   readonly index: string;
   readonly inParts?: boolean | undefined;
-  /** By name; each lies in `skillFolder`. */
   readonly skills: readonly CopiedSkill[];
   /** What is wrong with the skills that are missing, or that are older than the index says. */
   readonly faults: readonly string[];
 }
 
-/** One skill of a copy. */
 export interface CopiedSkill {
   readonly name: string;
   /** `sha256:<64 hex>` of the artifact that it was taken from. */
@@ -33,9 +31,7 @@ export interface CopiedSkill {
   readonly stamp: string;
 }
 
-/** A file of a copied skill. */
 export interface CopiedFile {
-  /** `sha256:<64 hex>` */
   readonly digest: string;
   readonly size: number;
   readonly path: string;
@@ -56,7 +52,6 @@ export type FetchCopy = (request: {
   readonly onProgress: (line: string) => void;
 }) => Promise<{ readonly isComplete: boolean }>;
 
-/** Bytes of each file beside the skills. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const FORMAT = 1;
 const FILE = 'copy.json';
@@ -114,7 +109,6 @@ export function forgetFetched(folder: string): void {
   rmSync(join(folder, JOURNAL), { force: true });
 }
 
-/** Parts of an index that were fetched before, by their digests. */
 export interface KeptParts {
   read(digest: string): Buffer | undefined;
   write(digest: string, bytes: Buffer): void;

@@ -41,7 +41,6 @@ export interface WellKnownSourceOptions {
   /** Called with the progress of fetching, when that takes more than a second. */
   readonly onProgress: (line: string) => void;
   readonly validation: ValidationProfile;
-  /** The same as for a directory source. */
   readonly cache?: SkillFileCache | undefined;
 }
 
@@ -259,7 +258,6 @@ async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
 }
 
 interface ReadCopy extends SourceScan {
-  /** By qualified id. */
   readonly copied: ReadonlyMap<string, CopiedSkill>;
 }
 
@@ -301,7 +299,6 @@ function damagedCopy({ name }: CopiedSkill, file: string): Problem {
   return { code: 'ORIGIN_REFUSED', severity: 'error', file, message };
 }
 
-/** The most that are named. */
 const MAX_FAULTS = 20;
 
 function faultsOf(faults: readonly string[], file: string): readonly Problem[] {

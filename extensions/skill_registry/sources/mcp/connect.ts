@@ -8,7 +8,6 @@ import { INSTANCE_CAPABILITY } from './cycle.ts';
 import { type Entry, MAX_FRONTMATTER, type McpListing } from './entries.ts';
 import { type ByteCounter, httpTransport, ServerProcessTransport } from './transports.ts';
 
-/** Timeouts in milliseconds. */
 export interface McpTimes {
   readonly connect: number;
   /** For all pages of the list together. */
@@ -21,10 +20,8 @@ export interface ConnectOptions {
   readonly server: McpServerConfig;
   /** The folder in which a program runs. */
   readonly cwd: string;
-  /** The most bytes of one file. */
   readonly fileBytes: number;
   readonly times: McpTimes;
-  /** Aborts connecting. */
   readonly signal: AbortSignal;
   /** Called when the server says that its skills have changed. Over HTTP it cannot: that would need an open connection. */
   readonly onChanged: () => void;
@@ -36,7 +33,6 @@ export interface ConnectOptions {
 export interface McpConnection {
   /** Which registry the server is; undefined for another program. */
   readonly instance: string | undefined;
-  /** Whether the server has the Skills extension. */
   readonly hasSkills: boolean;
   list(): Promise<McpListing>;
   /**
@@ -53,9 +49,7 @@ export interface McpConnection {
 
 /** Of one message of a server. A file may have twice its bytes in a message, because it is escaped or in base64. */
 const MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Pages of a list. */
 const MAX_PAGES = 256;
-/** Of all pages of a list together. */
 const LIST_BYTES = 32 * 1024 * 1024;
 /** How long a started server has to answer a question of the newest protocol, in milliseconds; after that it is asked the old way. */
 const PROBE_MS = 3_000;
@@ -145,7 +139,6 @@ function transportOf(
   return new ServerProcessTransport({ command, args, env: { ...server.env }, cwd, maxBufferSize: maxBytes }, meter);
 }
 
-/** Limits the bytes of a list. */
 interface ListMeter extends ByteCounter {
   /** @returns a signal that aborts when too many bytes have arrived. */
   startList(): AbortSignal;
@@ -200,7 +193,6 @@ function codeOf(error: unknown): { readonly code?: string } {
   return typeof code === 'string' ? { code } : {};
 }
 
-/** The last line that tells of an error, else the last one. */
 function errorLineOf(text: string): string {
   const lines = text.trim().split(/[\r\n]+/);
   return (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? '').trim();

@@ -28,7 +28,6 @@ export const CHAIN_VARIABLE = 'SKILL_REGISTRY_MCP_CHAIN';
 /** The longest chain of registries, each started by the one before. */
 export const MAX_CHAIN = 8;
 
-/** The registries that have started this process, outermost first. */
 export function chainOfProcess(): readonly string[] {
   // biome-ignore lint/style/noProcessEnv: the process that started this one has set it
   const chain = process.env[CHAIN_VARIABLE] ?? '';

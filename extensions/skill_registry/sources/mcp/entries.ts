@@ -13,7 +13,6 @@ import { withoutPrivate } from '../walk/list-files.ts';
 
 export type { Entry };
 
-/** What a server listed. */
 export interface McpListing {
   readonly entries: readonly Entry[];
   /** Entries that break the rules of SEP-2640 or agentskills.io, with the reason. */
@@ -28,18 +27,15 @@ export interface McpListedSkill {
   readonly entry: Entry;
   /** The text that its frontmatter makes: all that is known of SKILL.md before it is read. */
   readonly header: string;
-  /** Of the entry: its frontmatter, and its files as it lists them. */
   readonly digest: string;
   /** SKILL.md under that name, and the other files, by path. */
   readonly files: ReadonlyMap<string, McpListedFile>;
   /** The files that are listed for people and agents. */
   readonly listed: readonly ResourceInfo[];
-  /** How many are never handed out. */
   readonly leftOut: number;
 }
 
 export interface McpListedFile {
-  /** As the entry spells it. */
   readonly uri: string;
   readonly size: number;
   readonly digest: string;
@@ -127,7 +123,6 @@ function skillOf(
   };
 }
 
-/** The beginning of SKILL.md, as the entry gives it. */
 function headerOf({ frontmatter }: Entry): string {
   const { length } = JSON.stringify(frontmatter);
   if (length > MAX_FRONTMATTER)
@@ -158,7 +153,6 @@ function relativePath(uri: string, root: string): string {
   throw new Error(`one of its files has the address ${quotedName(uri)}, which gives no usable path`);
 }
 
-/** The text between the scheme and SKILL.md, unchanged. */
 function pathOf(uri: string): string {
   const path = uri.slice(0, -`/${SKILL_MD}`.length).replace(/^[a-z][a-z\d+.-]*:\/*/i, '');
   if (/^[\w!$&'()*+,;=:@%./~-]+$/.test(path)) return path;

@@ -1,15 +1,12 @@
 import { CodedError, type Problem } from 'skill-registry/kernel';
 
-/** Codes of reading a file of a skill of an MCP server. */
 export type McpErrorCode = 'MCP_SERVER_FAILED' | 'MCP_FILE_REFUSED';
 
 /** Why the skills of a server cannot be listed or read now. */
 export interface McpFailure {
   readonly code: 'MCP_SERVER_FAILED' | 'MCP_CIRCLE' | 'MCP_SECRET_MISSING';
   readonly reason: string;
-  /** Milliseconds since the epoch. */
   readonly since: number;
-  /** Failures in a row. */
   readonly times: number;
   /** When it is tried again; milliseconds since the epoch. */
   readonly retryAt: number;
@@ -26,7 +23,6 @@ export function readFailed(source: string, path: string): CodedError<McpErrorCod
   return new CodedError('MCP_SERVER_FAILED', message, { source, path });
 }
 
-/** @param why - Which check it has not passed. */
 export function fileRefused(source: string, path: string, why: string, remedy: string): CodedError<McpErrorCode> {
   const message = `"${path}" of the MCP server "${source}" is not handed out: ${why}. ${remedy}`;
   return new CodedError('MCP_FILE_REFUSED', message, { source, path });

@@ -8,13 +8,11 @@ import { fileRefused, readFailed, serverFailed } from './errors.ts';
 import type { McpServer } from './server.ts';
 
 export interface FetchOptions {
-  /** Id of the source. */
   readonly source: string;
   readonly server: () => McpServer;
   /** @throws RESOURCE_NOT_FOUND. */
   readonly listed: (skill: Skill) => McpListedSkill;
   readonly noteBlocked: NoteBlocked;
-  /** Called when a file that was fetched holds its skill. */
   readonly onHeld: () => void;
   /** Called when a file is not what its entry says: the list may be outdated. */
   readonly onDifference: () => void;
@@ -100,7 +98,6 @@ export function createFetch({
   }
 }
 
-/** The `block` findings. */
 export async function blockFindingsIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
   const { inspectSkill } = await import('../../inspect/inspect-skill.ts');
   const { findings } = await inspectSkill([{ path, bytes }]);

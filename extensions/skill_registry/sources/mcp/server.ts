@@ -7,7 +7,6 @@ import { CHAIN_VARIABLE, MAX_CHAIN } from './cycle.ts';
 import type { McpFailure } from './errors.ts';
 
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
-  /** Its values may name secrets. */
   readonly server: McpServerConfig;
   readonly getSecret: (name: string) => string | undefined;
   /** Which registry this is. */
@@ -16,7 +15,6 @@ export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
   readonly chain: readonly string[];
 }
 
-/** Before the first repetition, and the longest, in milliseconds. */
 const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
 /** A server of the config: connects when it is first needed, again after a failure, and never more than once at a time. */
@@ -25,7 +23,6 @@ export class McpServer {
   readonly #closed = new AbortController();
   #connecting: Promise<McpConnection> | undefined;
   #failure: McpFailure | undefined;
-  /** Values that no message may have. */
   #secrets: readonly string[] = [];
 
   constructor(options: McpServerOptions) {
@@ -37,7 +34,6 @@ export class McpServer {
     return this.#failure;
   }
 
-  /** Whether enough time has passed since the last failure. */
   get mayTry(): boolean {
     return !this.#closed.signal.aborted && (!this.#failure || Date.now() >= this.#failure.retryAt);
   }
@@ -68,7 +64,6 @@ export class McpServer {
     }
   }
 
-  /** Ends the connection, and a process that was started. */
   async close(): Promise<void> {
     this.#closed.abort();
     const connection = await this.#connecting?.catch(() => undefined);
@@ -130,7 +125,6 @@ export class McpServer {
     return new Error(shown);
   }
 
-  /** Replaces `${NAME}` in variables and headers. */
   #withSecrets(server: McpServerConfig): { readonly filled: McpServerConfig; readonly missing: readonly string[] } {
     const missing = new Set<string>();
     const secrets = new Set<string>();

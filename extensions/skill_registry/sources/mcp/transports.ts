@@ -3,13 +3,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/client/stdio';
 import type { McpServerConfig } from '../../config/mcp.ts';
 
-/** Counts the bytes that a server sends. */
 export interface ByteCounter {
   /** @throws when there are too many. */
   add(bytes: number): void;
 }
 
-/** Characters of the standard error of a server that are kept for messages. */
 const KEPT_STDERR = 2_000;
 
 /**
@@ -29,7 +27,6 @@ export class ServerProcessTransport extends StdioClientTransport {
     });
   }
 
-  /** The end of what it wrote to standard error. */
   get stderrEnd(): string {
     return this.#stderr;
   }
@@ -140,7 +137,6 @@ async function answerFrom(address: string | URL, init: RequestInit | undefined):
   throw new Error(`it leads elsewhere more than ${MAX_REDIRECTIONS} times`);
 }
 
-/** A response whose body fails when it is too long. */
 function counted(response: Response, maxBytes: number, meter: ByteCounter): Response {
   if (!response.body) return response;
   let left = maxBytes;

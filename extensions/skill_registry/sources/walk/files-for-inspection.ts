@@ -8,7 +8,6 @@ import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
 import { filesBelow, type ListOptions } from './list-files.ts';
 
-/** How the files of a skill are read, whatever its source is. */
 export interface SkillReader {
   readonly readSkill: (skill: Skill) => Buffer;
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
@@ -18,7 +17,6 @@ export interface SkillReader {
 
 /** More than is listed: what is not listed can still be read by its path. */
 const EVERYTHING: ListOptions = { maxFiles: 2_000, maxFolders: 2_000, dependencies: true, sizes: false };
-/** A larger file is never handed out. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** A file that was changed less than this long ago could change again without another time. */
 const SETTLED_MS = 2_000;

@@ -89,9 +89,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   return { files: [...walk.files, ...walk.linkedFiles], outside: [...walk.outside], problems: walk.problems };
 }
 
-/** The stats of a file in a short form, which is kept for many files. */
 export interface FileStamp {
-  /** Size, times and inode as text. */
   readonly stamp: string;
   /**
    * The file had not been changed for two seconds when its stats were read. A file changed more recently could change again with
@@ -134,7 +132,6 @@ interface Folder {
   readonly isLink: boolean;
 }
 
-/** One call of `findSkillFiles`. */
 interface Walk {
   readonly options: FindOptions;
   /** Milliseconds since the epoch. */
@@ -144,13 +141,11 @@ interface Walk {
   readonly files: FoundSkillFile[];
   readonly linkedFiles: FoundSkillFile[];
   readonly links: Folder[];
-  /** Real folders. */
   readonly visited: Set<string>;
   readonly outside: Set<string>;
   readonly problems: Problem[];
 }
 
-/** Depth first, in order of path. */
 async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
   const toVisit = [folder];
   for (let count = 1; toVisit.length > 0; count++) {

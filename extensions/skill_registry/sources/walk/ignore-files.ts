@@ -4,13 +4,11 @@ import { readNamedFile } from '../../../../lib/files/index.ts';
 
 /** The rules of all ignore files from a root down to one folder. */
 export interface IgnoreRules {
-  /** The rules for a folder in this one. */
   into(dir: string): IgnoreRules;
   /** @param path - Absolute, below the folder of the rules. */
   ignores(path: string, isDirectory: boolean): boolean;
 }
 
-/** A larger file is ignored. */
 const MAX_BYTES = 262_144;
 
 /** Reads `.gitignore` and `.ignore` of a folder and adds their rules to those of its parent folders. */

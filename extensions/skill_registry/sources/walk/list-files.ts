@@ -4,9 +4,7 @@ import { isPrivatePath, isTemporaryName, listContained } from '../../../../lib/f
 import type { ResourceInfo } from '../../skill/skill.ts';
 import type { SkillListing } from '../source.ts';
 
-/** At most 512 files are listed. */
 export const MAX_LISTED_FILES = 512;
-/** At most 512 folders of a skill are searched. */
 const MAX_FOLDERS = 512;
 /** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
 const MAX_DEPTH = 63;
@@ -17,7 +15,6 @@ export interface ListOptions {
   readonly maxFolders: number;
   /** Also below `node_modules`. */
   readonly dependencies: boolean;
-  /** As of `listContained`. */
   readonly sizes: boolean;
   /** As of `listContained`. Default: false. */
   readonly own?: boolean;

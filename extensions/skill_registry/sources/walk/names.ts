@@ -1,5 +1,3 @@
-/** What the name of a file or folder means in the search for skills. */
-
 /** Never searched: large folders that belong to tools. */
 export const SKIPPED: ReadonlySet<string> = new Set([
   'node_modules',
@@ -15,7 +13,6 @@ export const GENERATED: ReadonlySet<string> = new Set(['build', 'dist', 'out', '
 /** Files that tools write into folders that are theirs, whatever these are called: Python environments and caches. */
 export const TOOL_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'CACHEDIR.TAG']);
 
-/** Whether a name is SKILL.md in any letter case. */
 export function isSkillFileName(name: string): boolean {
   return name.toLowerCase() === 'skill.md';
 }

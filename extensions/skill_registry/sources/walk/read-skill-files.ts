@@ -212,7 +212,6 @@ function parse(bytes: Buffer, found: FoundSkillFile, profile: ValidationProfile)
   return header ? { header, ...parsed } : parsed;
 }
 
-/** The rules of the profile that a file breaks; none under `lenient`. */
 function violationsOf(
   text: string,
   fault: EncodingFault | undefined,

@@ -6,7 +6,6 @@ import type { SqliteDatabase } from '../../store/open-database.ts';
 
 /** The result of reading a SKILL.md, and the stats of the file. */
 export interface SkillFileEntry {
-  /** Equal as long as the file has not changed. */
   readonly stamp: string;
   /** An equal stamp means an equal file, see `FileStamp`. */
   readonly settled: boolean;
@@ -130,7 +129,6 @@ function entryIn(text: string | undefined): SkillFileEntry | undefined {
   }
 }
 
-/** Whether a row has the shape that `entryText` gives; any other file is read again. */
 function isEntry(entry: SkillFileEntry): boolean {
   const { file, stamp, settled } = entry;
   const { header, digest, bytes, problems } = file;
@@ -158,7 +156,6 @@ function writeRows(database: SqliteDatabase, waiting: Map<string, Waiting>, end:
   }
 }
 
-/** Forgets sources whose folder or file does not exist any more. */
 function forgetRemoved(database: SqliteDatabase): void {
   const after = database.prepare<{ place: string | null }>(
     'SELECT min(place) AS place FROM skill_files WHERE place > ?',
