@@ -20,7 +20,7 @@ export const mcpSources = [
   },
   {
     title: 'An entry of a server is listed before it is inspected',
-    in: 'readList',
+    in: 'ServerList.#readList',
     swap: ['found.length > 0', 'found.length > 1e6'],
     test: 'holds a skill whose entry has an attack',
   },

@@ -1,40 +1,26 @@
 import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
-import type { Skill } from '../../skill/skill.ts';
 import type { NoteBlocked, RemoteFiles } from '../../trust/types.ts';
 import type { SkillSource } from '../source.ts';
 import { type McpListedFile, type McpListedSkill, SKILL_MD } from './entries.ts';
 import { fileRefused, readFailed, serverFailed } from './errors.ts';
 import type { McpServer } from './server.ts';
-
-export interface FetchOptions {
-  readonly source: string;
-  readonly server: () => McpServer;
-  /** @throws RESOURCE_NOT_FOUND. */
-  readonly listed: (skill: Skill) => McpListedSkill;
-  readonly noteBlocked: NoteBlocked;
-  readonly onHeld: () => void;
-  /** Called when a file is not what its entry says: the list may be outdated. */
-  readonly onDifference: () => void;
-}
+import { blockFindingsIn, type ServerList } from './server-list.ts';
 
 /**
  * Makes `fetch` of a source: a file is fetched at every call, compared with its entry and inspected; with a `block` finding it is
  * handed out when a person has allowed what the entry lists. While SKILL.md of a skill is refused, nothing else of it is fetched.
  * `remote` fetches for a person who looks at the findings.
  */
-export function createFetch({
-  source,
-  server,
-  listed,
-  noteBlocked,
-  onHeld,
-  onDifference,
-}: FetchOptions): Required<Pick<SkillSource, 'fetch' | 'remote'>> {
+export function createFetch(
+  source: string,
+  list: ServerList,
+  noteBlocked: NoteBlocked,
+): Required<Pick<SkillSource, 'fetch' | 'remote'>> {
   /** By the entry, so that a new one is tried again. */
   const refused = new WeakSet<object>();
   const fetch: NonNullable<SkillSource['fetch']> = async (skill, path, maxBytes) => {
-    const found = listed(skill);
+    const found = list.found.get(skill);
     const [name, file] = fileOf(found, path);
     const { entry } = found;
     const refuse = (why: string, remedy: string): Error => {
@@ -48,7 +34,7 @@ export function createFetch({
     const attacks = await blockFindingsIn(name, bytes);
     const isAllowed = attacks.length === 0 || (await noteBlocked(skill, found.digest, attacks));
     if (!isAllowed) {
-      onHeld();
+      list.changed?.();
       throw refuse(
         `a check found what a person would call an attack (${findingText(attacks[0] as Finding)})`,
         `Tell the user, who can see it with skill-registry trust show ${skill.qualifiedId}.`,
@@ -58,15 +44,9 @@ export function createFetch({
     return Buffer.from(bytes);
   };
   const remote: RemoteFiles = {
-    digestOf(skill) {
-      try {
-        return listed(skill).digest;
-      } catch {
-        return undefined;
-      }
-    },
+    digestOf: (skill) => list.found.find(skill)?.digest,
     async read(skill) {
-      const found = listed(skill);
+      const found = list.found.get(skill);
       const files: InspectedFile[] = [];
       for (const path of [SKILL_MD, ...found.listed.map((one) => one.path)]) {
         const [name, file] = fileOf(found, path);
@@ -84,24 +64,19 @@ export function createFetch({
     uri: string,
     refuse: (why: string, remedy: string) => Error,
   ): Promise<Uint8Array> {
+    const server = list.server as McpServer;
     try {
-      return await server().use((connection) => connection.read(entry, uri), isAnswer);
+      return await server.use((connection) => connection.read(entry, uri), isAnswer);
     } catch (error) {
       const why = differenceOf(error);
       if (why !== undefined) {
-        onDifference();
+        list.expire();
         throw refuse(why, 'The list of the server is read again. Try again; if that does not help, tell the user.');
       }
-      const { failure } = server();
+      const { failure } = server;
       throw failure && !isAnswer(error) ? serverFailed(source, failure.since) : readFailed(source, name);
     }
   }
-}
-
-export async function blockFindingsIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
-  const { inspectSkill } = await import('../../inspect/inspect-skill.ts');
-  const { findings } = await inspectSkill([{ path, bytes }]);
-  return findings.filter(({ level }) => level === 'block');
 }
 
 // --- internal ---

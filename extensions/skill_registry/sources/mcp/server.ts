@@ -3,7 +3,7 @@ import { oneLine } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
 import type { ConnectOptions, McpConnection } from './connect.ts';
-import { CHAIN_VARIABLE, MAX_CHAIN } from './cycle.ts';
+import { CHAIN_VARIABLE, chainOfProcess, MAX_CHAIN } from './cycle.ts';
 import type { McpFailure } from './errors.ts';
 
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
@@ -11,8 +11,6 @@ export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
   readonly getSecret: (name: string) => string | undefined;
   /** Which registry this is. */
   readonly instance: string;
-  /** The registries that have started this process, outermost first. */
-  readonly chain: readonly string[];
 }
 
 const RETRY = { firstMs: 1_000, maxMs: 60_000 };
@@ -80,7 +78,8 @@ export class McpServer {
   }
 
   async #connect(): Promise<McpConnection> {
-    const { chain, instance, onEnd, server } = this.#options;
+    const { instance, onEnd, server } = this.#options;
+    const chain = chainOfProcess();
     const circle = whyCircle(chain, instance);
     if (circle) throw this.#fail('MCP_CIRCLE', circle);
     const { filled, missing } = this.#withSecrets(server);

@@ -119,7 +119,7 @@ it('does not wait long for a server that does not answer, and takes its list whe
   };
   const source = createMcpSource({
     ...{ id: 'far', server: { url: server.url }, root: '/', trusted: true, optional: false },
-    ...{ getSecret: () => undefined, instance: 'this', chain: [], times: { first: 20, later: 20 } },
+    ...{ getSecret: () => undefined, instance: 'this', times: { first: 20, later: 20 } },
   });
   onTestFinished(() => source.close?.());
   let told = 0;
@@ -137,7 +137,7 @@ it('gives up a list that takes too long', async () => {
   server.list = () => new Promise(() => {});
   const source = createMcpSource({
     ...{ id: 'far', server: { url: server.url }, root: '/', trusted: true, optional: false },
-    ...{ getSecret: () => undefined, instance: 'this', chain: [], times: { first: 60_000, list: 100 } },
+    ...{ getSecret: () => undefined, instance: 'this', times: { first: 60_000, list: 100 } },
   });
   onTestFinished(() => source.close?.());
   const { problems } = await scan(source);

@@ -1,0 +1,201 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Problem } from 'skill-registry/kernel';
+import type { SkillRegistryConfig } from '../../config/config.ts';
+import type { McpServerConfig } from '../../config/mcp.ts';
+import { inspectSkill } from '../../inspect/inspect-skill.ts';
+import type { Finding } from '../../inspect/types.ts';
+import type { Skill } from '../../skill/skill.ts';
+import type { NoteBlocked } from '../../trust/types.ts';
+import { ScannedSkills, type SourceScan } from '../source.ts';
+import type { McpTimes } from './connect.ts';
+import { type McpListedSkill, type McpListing, SKILL_MD, skillsOf } from './entries.ts';
+import { failureProblem, noAnswerYet } from './errors.ts';
+import { McpServer } from './server.ts';
+
+export interface ServerListOptions {
+  /** Of the source. */
+  readonly id: string;
+  readonly server: McpServerConfig;
+  /** Absolute. A program runs in it. */
+  readonly root: string;
+  /** No problem is reported while the server cannot be used. */
+  readonly optional: boolean;
+  readonly getSecret: (name: string) => string | undefined;
+  /** Which registry this is (`instanceOf`). */
+  readonly instance: string;
+  readonly noteBlocked: NoteBlocked;
+  readonly times?: Partial<McpSourceTimes>;
+}
+
+/** Milliseconds. */
+export interface McpSourceTimes extends McpTimes {
+  /** How long a scan waits for the first list. */
+  readonly first: number;
+  /** How long a scan waits for a later list before it uses the last one. */
+  readonly later: number;
+}
+
+const TIMES: McpSourceTimes = { connect: 30_000, list: 30_000, read: 30_000, first: 10_000, later: 1_000 };
+/** How long a list stays valid at least, and at most whatever the server says, in milliseconds. */
+const FRESH_MS = { least: 1_000, most: 300_000 };
+
+/** The last list that could be read. */
+interface Good extends SourceScan {
+  /** As it came; empty before the first. */
+  readonly text: string;
+  readonly losers: readonly Skill[];
+  /** What was found in the beginning of each SKILL.md, as its entry gives it. */
+  readonly attacks: ReadonlyMap<string, readonly Finding[]>;
+}
+
+/** The list of a server's skills: asked for when it is outdated, one request at a time; the last good one stays. */
+export class ServerList {
+  readonly #options: ServerListOptions;
+  readonly #times: McpSourceTimes;
+  readonly #notYet: SourceScan;
+  /** All skills of the last list. */
+  readonly found: ScannedSkills<McpListedSkill> = new ScannedSkills();
+  #listing: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
+  #freshUntil = 0;
+  /** How often something said that the list is outdated. */
+  #outdated = 0;
+  /** Scans that wait for the present list. */
+  #waiting = 0;
+  #good: Good = { text: '', skills: [], losers: [], problems: [], attacks: new Map() };
+  #current: SourceScan = { skills: this.#good.skills, problems: [] };
+  /** By the last scan. */
+  #returned = this.#current;
+  server: McpServer | undefined;
+  /** Called when the skills have changed and no scan has returned them. */
+  changed: (() => void) | undefined;
+
+  constructor(options: ServerListOptions) {
+    const { id, optional, server, times } = options;
+    this.#options = options;
+    this.#times = { ...TIMES, ...times };
+    this.#notYet = { skills: [], problems: optional ? [] : [noAnswerYet(id, locationOf(server))] };
+  }
+
+  async scan(limits: SkillRegistryConfig['limits']): Promise<SourceScan> {
+    if (!this.#listing && Date.now() >= this.#freshUntil && this.#serverFor(limits).mayTry)
+      this.#listing = { startedAt: Date.now(), done: this.#list(limits) };
+    const isFirst = this.#good.text === '';
+    const listing = this.#listing;
+    if (listing) {
+      const wait = isFirst && !this.server?.failure ? this.#times.first : this.#times.later;
+      this.#waiting += 1;
+      await untilOrFor(listing.done, listing.startedAt + wait - Date.now());
+      this.#waiting -= 1;
+    }
+    this.#returned = this.#good.text === '' && this.#listing ? this.#notYet : this.#current;
+    return this.#returned;
+  }
+
+  /** The list is outdated; subscribers are notified. */
+  expire(): void {
+    this.#expire();
+    this.changed?.();
+  }
+
+  async close(): Promise<void> {
+    await this.server?.close();
+    await this.#listing?.done;
+  }
+
+  #expire(): void {
+    this.#outdated += 1;
+    this.#freshUntil = 0;
+  }
+
+  #serverFor(limits: SkillRegistryConfig['limits']): McpServer {
+    const { root: cwd, server, getSecret, instance } = this.#options;
+    this.server ??= new McpServer({
+      server,
+      cwd,
+      getSecret,
+      instance,
+      fileBytes: Math.max(limits.file_bytes, limits.resource_bytes),
+      times: this.#times,
+      onChanged: () => this.expire(),
+      onEnd: () => this.#expire(),
+    });
+    return this.server;
+  }
+
+  async #list(limits: SkillRegistryConfig['limits']): Promise<void> {
+    const before = this.#outdated;
+    try {
+      const found = await this.#serverFor(limits).use(async (connection) => {
+        const listed = await connection.list();
+        const text = JSON.stringify([listed.entries, listed.invalid]);
+        if (text !== this.#good.text) this.#good = await this.#readList(text, listed, limits.file_bytes);
+        return listed;
+      });
+      const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
+      this.#freshUntil = before === this.#outdated ? Date.now() + fresh : 0;
+    } catch {
+      // The server says why (`failure`).
+    }
+    this.#settle();
+    this.#listing = undefined;
+    if (this.#waiting === 0 && this.#current !== this.#returned) this.changed?.();
+  }
+
+  /** Entries are inspected before they are listed. */
+  async #readList(text: string, listed: McpListing, maxBytes: number): Promise<Good> {
+    const { id, noteBlocked } = this.#options;
+    const { skills, problems } = await skillsOf(listed, id, maxBytes);
+    const all = [...skills].sort((a, b) => (a.skill.qualifiedId < b.skill.qualifiedId ? -1 : 1));
+    const attacks = new Map<string, readonly Finding[]>();
+    const first = new Map<string, Skill>();
+    const losers: Skill[] = [];
+    this.found.replace(() => new Map(all.map((one) => [one.skill.qualifiedId, one])));
+    for (const { digest, header, skill } of all) {
+      const found = this.#good.attacks.get(header) ?? (await blockFindingsIn(SKILL_MD, Buffer.from(header)));
+      attacks.set(header, found);
+      if (found.length > 0) await noteBlocked(skill, digest, found);
+      if (first.has(skill.id)) losers.push(skill);
+      else first.set(skill.id, skill);
+    }
+    return { text, skills: [...first.values()], losers, problems, attacks };
+  }
+
+  /** The scan for the present state stays the same object while nothing has changed. */
+  #settle(): void {
+    const { id, optional, server } = this.#options;
+    const { skills, losers, problems: found } = this.#good;
+    const failure = this.server?.failure;
+    const shown = optional ? undefined : failure;
+    const isCircle = failure?.code === 'MCP_CIRCLE';
+    const problems: readonly Problem[] = [
+      ...found,
+      ...(shown ? [failureProblem(id, locationOf(server), shown, skills.length + losers.length)] : []),
+    ];
+    const next = isCircle ? { skills: NONE, losers: NONE, problems } : { skills, losers, problems };
+    const isSameText = JSON.stringify(this.#current.problems) === JSON.stringify(problems);
+    if (this.#current.skills !== next.skills || !isSameText) this.#current = next;
+  }
+}
+
+export async function blockFindingsIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
+  const { findings } = await inspectSkill([{ path, bytes }]);
+  return findings.filter(({ level }) => level === 'block');
+}
+
+/** For people: an address without its query, or the program without its arguments. Both may hold a secret. */
+export function locationOf({ command = [], url }: McpServerConfig): string {
+  if (url === undefined) return [command].flat()[0] ?? '';
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+// --- internal ---
+
+const NONE: readonly Skill[] = [];
+
+async function untilOrFor(work: Promise<void>, ms: number): Promise<void> {
+  if (ms <= 0) return;
+  const end = new AbortController();
+  await Promise.race([work, setTimeout(ms, undefined, { signal: end.signal }).catch(() => undefined)]);
+  end.abort();
+}
