@@ -44,7 +44,6 @@ function unknownTools(skills: readonly Skill[], file: string): readonly Problem[
   });
 }
 
-/** Empty for a pack that cannot be read; that is reported already. */
 function toolsOf(file: string): ReadonlySet<string> {
   try {
     return parsePromptPack(readNamedFile(file, MAX_PACK_BYTES).toString('utf8'), file).pack?.tools ?? new Set();

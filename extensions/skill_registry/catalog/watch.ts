@@ -222,7 +222,6 @@ export class FolderEvents {
 
 // --- internal ---
 
-/** The path that must be created first: the outermost parent that does not exist, else the path itself. */
 function firstMissingOrItself(path: string): string {
   let missing = path;
   while (!isFolder(dirname(missing)) && dirname(missing) !== missing) missing = dirname(missing);

@@ -1,10 +1,8 @@
 import type { Problem } from 'skill-registry/kernel';
+import { isLoopback } from '../../../lib/loopback/index.ts';
 import { collectProblems, sourceAdvice } from './config-problems.ts';
-import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
 import { keyFinder } from './key-finder.ts';
 import { type McpServerConfig, mcpServer } from './mcp.ts';
-import { PACKAGE_NAME } from './package-name.ts';
-import { PAGE_EXPECTED, pageAddress } from './page-address.ts';
 import { PRESET_NAMES, type PresetName } from './presets.ts';
 import {
   bool,
@@ -26,6 +24,20 @@ import {
   valueThat,
   withAdvice,
 } from './readers.ts';
+
+/** `name` or `@scope/name`, by npm's rules for what is installed today; nothing that could leave node_modules. */
+export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+
+/** The endpoint that search by meaning asks for vectors. */
+export interface EmbeddingsConfig {
+  /** Address of an OpenAI-compatible API without `/embeddings`; empty: search uses words only. */
+  readonly base_url: string;
+  readonly model: string;
+  /** How long a search or a turn waits for the vector of its query, in milliseconds. */
+  readonly timeout_ms: number;
+  /** At most this many texts in one request. */
+  readonly batch: number;
+}
 
 /** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped`, `wellKnown` and `mcp`. */
 export interface SourceConfig {
@@ -160,6 +172,8 @@ function oneOrMore<T>(entry: Reader<T>): Reader<readonly T[]> {
   );
 }
 
+const PAGE_EXPECTED = 'expected an https: address (http: only on this machine) without user name, query and fragment';
+
 const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped', 'wellKnown', 'mcp'] as const;
 const SOURCE_DEFAULTS = {
   ...{ allow_outside: false, preload: false, optional: false },
@@ -203,6 +217,22 @@ const disabledForAgent = entryOf<Exclude<DisabledSkill, string>>(
 const disabledSkill: Reader<DisabledSkill> = readerOf(
   { anyOf: [someText.schema, disabledForAgent.schema] },
   (value, at) => (typeof value === 'object' ? disabledForAgent(value, at) : someText(value, at)),
+);
+
+const NO_EMBEDDINGS: EmbeddingsConfig = { base_url: '', model: '', timeout_ms: 400, batch: 64 };
+const embeddings: Reader<EmbeddingsConfig> = refine(
+  sectionOf(
+    {
+      base_url: valueThat('expected an http(s) address without a password', { type: 'string' }, isEndpoint),
+      model: text,
+      // All context of a turn must be ready after 2 seconds.
+      timeout_ms: integerFrom(10, 1500),
+      batch: integerFrom(1, 2048),
+    },
+    NO_EMBEDDINGS,
+  ),
+  'expected both base_url and model, or neither',
+  ({ base_url, model }) => (base_url === '') === (model === ''),
 );
 
 const DEFAULTS: SkillRegistryConfig = {
@@ -293,4 +323,23 @@ export const CONFIG_SCHEMA: JsonSchema = config.schema;
 /** Whether an id can be the first half of a qualified id. */
 export function isSourceId(id: string): boolean {
   return SOURCE_ID.test(id);
+}
+
+/**
+ * The page that an address names, below which `.well-known/agent-skills/index.json` is; the address of that index names it, too. No
+ * slash is at its end. Undefined for any other text.
+ */
+export function pageAddress(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) return undefined;
+  if (`${url.username}${url.password}${url.search}${url.hash}` !== '') return undefined;
+  return url.origin + url.pathname.replace(/\/\.well-known\/.*$/, '').replace(/\/+$/, '');
+}
+
+// --- internal ---
+
+function isEndpoint(text: unknown): boolean {
+  if (typeof text !== 'string' || text === '') return text === '';
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }

@@ -5,7 +5,6 @@ import { isRecord } from './readers.ts';
 
 export interface KeyPosition {
   readonly file: string;
-  /** 1-based. */
   readonly line: number;
 }
 

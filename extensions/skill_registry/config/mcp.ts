@@ -7,7 +7,6 @@ export interface McpServerConfig {
   readonly args?: readonly string[] | undefined;
   /** Variables beside HOME, LOGNAME, PATH, SHELL, TERM and USER of this process. `${NAME}` is replaced by the secret NAME. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Address of its Streamable HTTP endpoint. */
   readonly url?: string | undefined;
   /** Headers of every request. `${NAME}` is replaced by the secret NAME. */
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -97,7 +97,6 @@ export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>
 
 type Readers<T> = { readonly [Key in keyof T]-?: Reader<Exclude<T[Key], undefined>> };
 
-/** A wrong value gets its default; unknown keys are ignored. */
 export function sectionOf<T extends object>(readers: Readers<T>, defaults: T): Reader<T> {
   return readerOf(schemaOf(readers, [], defaults), (value, at) => {
     const read = readKeys(value, readers, [], at);
@@ -178,7 +177,6 @@ function readOf(value: object, key: string, copies: Map<unknown, unknown>): unkn
   }
 }
 
-/** Not an assignment: the key may be `__proto__`. */
 function define(copy: object, key: string, value: unknown): void {
   Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -7,7 +7,6 @@ import type { DisabledSkill } from './config.ts';
 import { ownerFile, writeOwnerFile } from './owner-file.ts';
 
 export interface SkillForAgent {
-  /** An id or a qualified id. */
   readonly skill: string;
   /** Only for this agent. Default: for every agent. */
   readonly agent?: string | undefined;

@@ -48,7 +48,6 @@ function schemaAddress(root: string): string {
   return isInside(packageRoot(), realPathOf(root) ?? root) ? relative(from, file) : pathToFileURL(file).href;
 }
 
-/** A line of the manifest: a comment stays, a key gets a `#`. */
 function startOf(line: string, presets: readonly PresetName[]): readonly string[] {
   if (line.startsWith('#')) return [line];
   if (!line.startsWith('sources:')) return [`#${line}`, ''];

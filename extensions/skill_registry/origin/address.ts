@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isPlainPath } from '../../../lib/files/index.ts';
 import { isLoopback } from '../../../lib/loopback/index.ts';
-import { PACKAGE_NAME } from '../config/package-name.ts';
+import { PACKAGE_NAME } from '../config/config.ts';
 import { originInvalid } from './errors.ts';
 import type { ArchiveOrigin, GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './opened-origin.ts';
 import type { LockEntry } from './types.ts';

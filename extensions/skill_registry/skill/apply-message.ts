@@ -68,7 +68,6 @@ function givenValue(args: Readonly<Record<string, string>>, name: string): strin
   return Object.hasOwn(args, name) ? args[name] : undefined;
 }
 
-/** All values: first those that the skill names, in its order, then the others. */
 function argumentText(args: Readonly<Record<string, string>>, names: readonly string[]): string {
   const others = Object.keys(args).filter((name) => !names.includes(name));
   return [...names, ...others].flatMap((name) => givenValue(args, name) || []).join(' ');

@@ -61,7 +61,6 @@ export function asMapping(value: unknown): Mapping | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : undefined;
 }
 
-/** Why models do not see a draft; undefined when it is not a draft. */
 export function draftReason(fillsLeft: number | undefined): string | undefined {
   if (!fillsLeft) return undefined;
   return `it is a draft, and ${fillsLeft === 1 ? '1 FILL is' : `${fillsLeft} FILL are`} left in it`;

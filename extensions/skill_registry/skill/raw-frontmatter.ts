@@ -8,13 +8,11 @@ import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
 export type RawValue = string | readonly RawValue[] | RawFields;
 export type RawFields = ReadonlyMap<string, RawValue>;
 
-/** Why no fields could be read. */
 export interface RawFailure {
   /** `missing`: no opening fence at the start; `unclosed`: no closing one; `invalid`: no YAML; `not-mapping`: no fields. */
   readonly kind: 'missing' | 'unclosed' | 'invalid' | 'not-mapping';
   /** `invalid`: the reason and its line in the file. `not-mapping`: the Python name of its type. Else empty. */
   readonly detail: string;
-  /** 1-based, in the file. */
   readonly line: number;
 }
 
@@ -112,7 +110,6 @@ function parse(yaml: string, firstLine: number): RawFrontmatter | { readonly fai
     }
     return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
   } catch (error) {
-    // A refusal of `convert`.
     return fail('invalid', error instanceof Error ? error.message : String(error));
   }
 }

@@ -44,13 +44,11 @@ const NO_KEYS: ReadonlySet<string> = new Set('null Null NULL true True TRUE fals
 const UNSUPPORTED: unique symbol = Symbol('left to the yaml package');
 const [SPACE, DASH, HASH] = [0x20, 0x2d, 0x23];
 
-/** What is known of top-level fields only. */
 interface TopLevel {
   readonly lines: Map<string, number>;
   readonly repaired: string[];
 }
 
-/** A value, and the row after it. */
 interface Read<T = unknown> {
   readonly value: T;
   readonly end: number;
@@ -97,7 +95,6 @@ function valueAt(text: string | undefined, rows: string[], from: number, indent:
   const isNested = row !== '' && (own > indent || (own === indent && row.charCodeAt(own) === DASH));
   if (text === undefined && isNested)
     return row.charCodeAt(own) === DASH ? listAt(rows, next, own) : mappingAt(rows, next, own);
-  // An indented row continues the value.
   if (isNested) return undefined;
   return { value: text === undefined ? null : scalarOf(text), end: next };
 }
@@ -119,7 +116,6 @@ function listAt(rows: string[], from: number, indent: number): Read | undefined 
   return { value: list, end: at };
 }
 
-/** The mapping of `- key: value` is one with a blank for the hyphen. */
 function mappingInItem(rows: string[], at: number, dash: number): Read | undefined {
   const row = rows[at] as string;
   rows[at] = `${row.slice(0, dash)} ${row.slice(dash + 1)}`;
@@ -148,7 +144,6 @@ function indentOf(row: string): number {
   return indent;
 }
 
-/** The sign of a block: literal or folded, with one line feed at its end or none. */
 const BLOCK = /^[>|]-?$/;
 
 function blockAt(sign: string, rows: readonly string[], from: number, parent: number): Read | undefined {
@@ -170,7 +165,6 @@ function blockAt(sign: string, rows: readonly string[], from: number, parent: nu
   return { value: sign[1] === '-' ? text : `${text}\n`, end: at };
 }
 
-/** Joins rows with blanks. Empty rows become line feeds, and rows that are indented more keep theirs. */
 function folded(texts: readonly string[]): string {
   let value = '';
   let separator = '';
@@ -219,7 +213,6 @@ function scalarOf(text: string): unknown {
   return text;
 }
 
-/** Reads simple numbers, and text that is certainly not a number. */
 function numberOf(text: string): unknown {
   if (/^(?:0|[1-9][0-9]{0,14})$|^(?:0|[1-9][0-9]{0,5})\.[0-9]{1,6}$/.test(text)) return Number(text);
   if (/^[0-9]+(?:\.[0-9]+\.[0-9]+|(?:-[0-9]+){1,2})$/.test(text)) return text;

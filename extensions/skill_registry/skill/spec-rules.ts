@@ -13,7 +13,6 @@ const MAX_DESCRIPTION = 1024;
 const MAX_COMPATIBILITY = 500;
 const ALLOWED = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name'];
 
-/** The strict profile has the same rules. */
 export const HYPHEN_AT_END = 'Skill name cannot start or end with a hyphen';
 export const HYPHENS_TOGETHER = 'Skill name cannot contain consecutive hyphens';
 
@@ -76,7 +75,6 @@ const BOM = 'The reference validator refuses a byte order mark.';
 const BRACKETS = 'The reference validator refuses lists and mappings in brackets.';
 const HYPHENS = 'The reference validator reads three hyphens in a value as the end of the frontmatter.';
 
-/** The message of the reference implementation when there are no fields. */
 export function failureText({ kind, detail }: RawFailure): string {
   switch (kind) {
     case 'missing':

@@ -56,7 +56,6 @@ export function readWithPackage(yaml: string): YamlFields {
 
 export type Parsed = Pick<YamlFields, 'data' | 'lineOf'> | YamlFailure;
 
-/** Reads one YAML mapping without repairs. Never throws. */
 export function parseMapping(text: string): Parsed {
   if (isTooDeep(text)) return { message: 'nested too deeply', line: 1 };
   const { isMap, LineCounter, parseDocument } = yamlPackage();
@@ -117,7 +116,6 @@ export function isTooDeep(yaml: string): boolean {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(yaml)) {
     for (const _token of parser.next(lexeme)) {
-      // Only the stack of the parser is needed.
     }
     if (parser.stack.length > MAX_DEPTH) return true;
   }

@@ -7,7 +7,6 @@ import { workTreeOf } from './link-targets.ts';
 /** An agent that is used on this machine. */
 export interface FoundAgent {
   readonly preset: PresetName;
-  /** Absolute: the folder that shows it. */
   readonly folder: string;
 }
 

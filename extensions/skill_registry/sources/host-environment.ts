@@ -38,7 +38,6 @@ export function hostEnvironment(
 
 // --- internal ---
 
-/** Undefined for a folder that can be searched, but not listed. */
 function namesIn(folder: string): ReadonlySet<string> | undefined {
   try {
     return new Set(readdirSync(folder));

@@ -1,7 +1,6 @@
 import type { SkillHeader } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 
-/** The fields of a skill that come from its source and not from SKILL.md. */
 export type SkillIdentity = Pick<Skill, 'id' | 'qualifiedId' | 'source' | 'file' | 'dir' | 'realFile'>;
 
 /**

@@ -4,9 +4,8 @@ import type { Problem } from 'skill-registry/kernel';
 import { packageRoot, unapprovedRootProblem } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
 import { openTrust, type Trust } from '../../../lib/trust/index.ts';
-import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config/config.ts';
+import { type InlineSkillConfig, pageAddress, type SourceConfig, type ValidationProfile } from '../config/config.ts';
 import type { McpServerConfig } from '../config/mcp.ts';
-import { pageAddress } from '../config/page-address.ts';
 import type { Skill } from '../skill/skill.ts';
 import { revokedFiles, revokedProblem, revokedSkill, whyRevoked } from '../trust/sources.ts';
 import type { NoteBlocked } from '../trust/types.ts';
@@ -27,13 +26,11 @@ export interface SourceDefaults {
   readonly validation: ValidationProfile;
   /** Whether a person has approved the root; if not, no link out of it is followed. Default: true. */
   readonly trusted?: boolean;
-  /** Brings the copy of a page up to date. */
   readonly fetchCopy: FetchCopy;
   /** Asks whether a person has allowed what was found in files of an MCP server. Default: nobody has. */
   readonly noteBlocked?: NoteBlocked | undefined;
   /** Called with the progress of fetching a page, when it takes more than a second. */
   readonly onProgress: (line: string) => void;
-  /** The file in problems of inline skills. */
   readonly configFile: string;
   /** Ids in use. An id in use gets a number. Is changed. */
   readonly taken: Set<string>;
@@ -68,14 +65,12 @@ export async function makeSources(
   return made;
 }
 
-/** The skills of this package for its own agents. They are not watched. */
 export function makeBuiltInSource({ taken, cache }: Pick<SourceDefaults, 'taken' | 'cache'>): SkillSource {
   const id = takeFreeId(BUILT_IN, taken);
   const source = createDirectorySource({ id, root: shippedFolder(), cache, allowOutside: false, optional: true });
   return { ...source, watchFolders: () => [] };
 }
 
-/** Takes an id that is not in use: `base`, or `base` with a number. */
 export function takeFreeId(base: string, taken: Set<string>): string {
   let id = base;
   for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
@@ -83,7 +78,6 @@ export function takeFreeId(base: string, taken: Set<string>): string {
   return id;
 }
 
-/** The folder of the skills of this package. */
 export function shippedFolder(): string {
   return join(packageRoot(), 'skills');
 }

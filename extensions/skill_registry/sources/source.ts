@@ -59,7 +59,6 @@ export interface SkillSource {
   watchFolders(): readonly string[];
   /** Registers a function to call when the skills have changed. Absent: the source does not report changes. @returns unsubscribes. */
   subscribe?(changed: () => void): () => void;
-  /** The scopes of a prompt pack at its last scan. */
   scopes?(): PackScopes | undefined;
   /** Whether a real path is inside the source. */
   contains(path: string): boolean;
@@ -69,7 +68,6 @@ export interface SkillSource {
   isCode?(path: string): boolean;
   /** The folder in which skills may be created and changed, and the profile they must pass. Absent: the source is read-only. */
   readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
-  /** Ends what the source has started. It is not used afterwards. */
   close?(): Promise<void>;
 }
 
@@ -84,7 +82,6 @@ export interface SkillListing {
 }
 
 export interface SourceScan {
-  /** In order of path. */
   readonly skills: readonly Skill[];
   /** Skills whose id another skill of the same source has; readable by qualified id. */
   readonly losers?: readonly Skill[];
@@ -110,7 +107,6 @@ export class ScannedSkills<T> {
     return this.#all.get(qualifiedId);
   }
 
-  /** @throws RESOURCE_NOT_FOUND. */
   get(skill: Skill): T {
     const own = this.find(skill);
     if (own === undefined) throw resourceNotFound(skill.qualifiedId, 'its source has no such skill');

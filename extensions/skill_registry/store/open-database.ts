@@ -38,7 +38,6 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
  */
 export function assertNoLinkLeadsOut(file: string): void {
   const data = futureRealPath(dirname(dirname(file)));
-  // SQLite creates these files in the same folder.
   const linked = ['', '-wal', '-shm', '-journal'].find((end) => !isInside(futureRealPath(file + end), data));
   if (linked === undefined) return;
   const message = `${file}${linked} is reached through a link that leads out of ${data}, so it is not read or written. Remove the link; its target may belong to another program.`;

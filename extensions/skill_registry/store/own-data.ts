@@ -24,7 +24,6 @@ function reservedPaths(root: string): readonly string[] {
   const folder = futureRealPath(join(futureRealPath(data), 'skill_registry'));
   const linked = linksIn(folder).flatMap((link) => {
     const target = futureRealPath(link);
-    // SQLite creates these files next to the target of the link.
     return ['', '-wal', '-shm', '-journal'].map((end) => target + end);
   });
   // Approvals of this user, and caches of other roots. They can be inside the root, which may be the home directory.

@@ -1,8 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hidesSkills } from '../../../extensions/skill_registry/sources/walk/find-problems.ts';
-import { findSkillFiles } from '../../../extensions/skill_registry/sources/walk/find-skill-files.ts';
+import { findSkillFiles, hidesSkills } from '../../../extensions/skill_registry/sources/walk/find-skill-files.ts';
 import { briefProblems } from '../../helpers/open-registry.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 

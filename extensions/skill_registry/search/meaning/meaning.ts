@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
-import type { EmbeddingsConfig } from '../../config/embeddings.ts';
+import type { EmbeddingsConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 import { documentKey } from '../document.ts';

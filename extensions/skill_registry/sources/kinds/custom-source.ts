@@ -1,7 +1,7 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { withDeadline } from '../../../../kernel/host.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
-import { isUsableId, quotedName } from '../../skill/usable-id.ts';
+import { isUsableId, quotedName } from '../../skill/skill.ts';
 import type { SkillSource } from '../source.ts';
 import type { CustomSkill, CustomSource } from '../types.ts';
 import { createMemorySource, type MemorySkill, type MemorySkills } from './memory-source.ts';
@@ -46,9 +46,7 @@ export function createCustomSource(
     return () => {
       try {
         if (typeof unsubscribe === 'function') unsubscribe();
-      } catch {
-        // The source is removed, so nothing is left to report.
-      }
+      } catch {}
     };
   };
   return { ...createMemorySource({ id, kind: 'own', location, load }), subscribe };
@@ -64,7 +62,6 @@ function readSkill(given: unknown, source: string, problems: Problem[]): readonl
     if (isOwnId(id)) return [readFields(id, rest, `${source}:${id}`, problems)];
     problems.push(unusableId(id, source));
   } catch (error) {
-    // The value is not an object, or throws when it is read.
     problems.push(unusableId(describeError(error), source));
   }
   return [];

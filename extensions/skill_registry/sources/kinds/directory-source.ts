@@ -46,10 +46,9 @@ export interface DirectorySourceOptions {
   /** Ignore what `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignoreFiles?: boolean;
   /** Default: `lenient`. */
-  readonly validation?: ValidationProfile;
+  readonly validation?: ValidationProfile | undefined;
   /** No problem is reported when `root` does not exist. Default: false. */
   readonly optional?: boolean;
-  /** Not used while an earlier source has a skill, loadable or not. Default: false. */
   readonly ifNone?: boolean;
   /** Skills may be changed and created in it. Default: false. */
   readonly writable?: boolean;
@@ -153,7 +152,6 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
   };
 }
 
-/** Reads SKILL.md of a skill on disk. */
 export function readSkillFile({ realFile }: Skill, maxBytes: number): Buffer {
   const file = realFile as string;
   return readContained(dirname(file), basename(file), maxBytes);

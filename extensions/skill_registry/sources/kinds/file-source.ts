@@ -8,37 +8,16 @@ import {
   relativeSegments,
   resourceNotFound,
 } from '../../../../lib/files/index.ts';
-import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import {
-  linkedOut,
-  NO_FILES,
-  type OnlyWithin,
-  reservedSource,
-  ScannedSkills,
-  type SkillSource,
-  type SourceScan,
-} from '../source.ts';
+import { linkedOut, NO_FILES, reservedSource, ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
 import { pathBelow } from '../walk/list-files.ts';
 import { SkillFileReader } from '../walk/read-skill-files.ts';
-import type { SkillFileCache } from '../walk/skill-file-cache.ts';
-import { readSkillFile } from './directory-source.ts';
+import { type DirectorySourceOptions, readSkillFile } from './directory-source.ts';
 
-export interface FileSourceOptions {
-  readonly id: string;
+export interface FileSourceOptions
+  extends Pick<DirectorySourceOptions, 'base' | 'cache' | 'id' | 'onlyWithin' | 'optional' | 'validation' | 'within'> {
   /** Absolute path of a `.md` file. */
   readonly file: string;
-  /** Folder that qualified ids are relative to. Default: the file's own. */
-  readonly base?: string;
-  /** The folder in which the real path must be. Default: no limit. */
-  readonly within?: string | undefined;
-  readonly validation: ValidationProfile;
-  /** No problem is reported when the file does not exist. Default: false. */
-  readonly optional?: boolean;
-  /** As of a directory source. */
-  readonly onlyWithin?: OnlyWithin | undefined;
-  /** Keeps what was read for the next process. Default: nothing is kept. */
-  readonly cache?: SkillFileCache | undefined;
 }
 
 /** A source of one Markdown file that is a skill. The name without `.md` is the id; the skill has no other files. */

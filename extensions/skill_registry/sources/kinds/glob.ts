@@ -19,7 +19,6 @@ export function matchesGlob(pattern: string, path: string): boolean {
 
 // --- internal ---
 
-/** The alternatives of a pattern with braces; empty when there are too many. */
 function alternativesOf(pattern: string): readonly string[] {
   let all = [pattern];
   for (;;) {
@@ -49,7 +48,6 @@ function matchesSegments(patterns: readonly string[], segments: readonly (readon
   return reached.at(-1) === true;
 }
 
-/** `*` matches any number of characters, a function matches one. */
 type Token = '*' | ((char: string) => boolean);
 
 function tokensOf(pattern: string): readonly Token[] {

@@ -4,7 +4,6 @@ import type { Skill } from '../../skill/skill.ts';
 import { NO_FILES, ScannedSkills, type SkillSource } from '../source.ts';
 
 export interface GroupMembers {
-  /** In order of declaration. */
   readonly members: readonly SkillSource[];
   readonly problems: readonly Problem[];
 }
@@ -19,7 +18,6 @@ export interface GroupSourceOptions {
   adapt?(skill: Skill, member: SkillSource): Skill;
   /** Which member wins an id that several have. Default: `first`. */
   readonly winner?: 'first' | 'last';
-  /** Folders and files to watch, because they decide which members there are. */
   watch(): readonly string[];
 }
 

@@ -1,7 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { InlineSkillConfig } from '../../config/config.ts';
-import { slugOf } from '../../skill/skill.ts';
-import { isUsableId, quotedName } from '../../skill/usable-id.ts';
+import { isUsableId, quotedName, slugOf } from '../../skill/skill.ts';
 import type { SkillSource } from '../source.ts';
 import { createMemorySource, type MemorySkill } from './memory-source.ts';
 

@@ -11,13 +11,11 @@ import { makeSkill } from '../make-skill.ts';
 import { ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
 import { MAX_LISTED_FILES, withoutPrivate } from '../walk/list-files.ts';
 
-/** A skill in memory, with valid fields. */
 export interface MemorySkill {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly body: string;
-  /** Plain data. */
   readonly frontmatter?: Readonly<Record<string, unknown>>;
   /** Content by path; paths are normalized by `relativeSegments`. */
   readonly files: ReadonlyMap<string, Uint8Array>;

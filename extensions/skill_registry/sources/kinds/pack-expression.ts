@@ -2,7 +2,6 @@ import { posix } from 'node:path';
 import type { Skill } from '../../skill/skill.ts';
 import { isGlob, matchesGlob } from './glob.ts';
 
-/** Characters; the maximum length of a path on Linux. */
 const MAX_EXPRESSION = 4096;
 
 /**

@@ -2,14 +2,12 @@ import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside, readNamedFile, realPathOf } from '../../../../lib/files/index.ts';
-import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { encodingFault } from '../../validate/read-skill-md.ts';
 import type { SkillSource } from '../source.ts';
 import type { PackScopes } from '../types.ts';
 import { isSkillFileName } from '../walk/names.ts';
-import type { SkillFileCache } from '../walk/skill-file-cache.ts';
-import { createDirectorySource } from './directory-source.ts';
+import { createDirectorySource, type DirectorySourceOptions } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { createInlineSource } from './inline-source.ts';
@@ -17,17 +15,11 @@ import { isNone, matchesExpression, normalizePackPath } from './pack-expression.
 import { createPackageSource, findPackage, isPackageName } from './package-source.ts';
 import { escapePointer, type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
 
-export interface PackSourceOptions {
-  readonly id: string;
+export interface PackSourceOptions
+  extends Pick<DirectorySourceOptions, 'allowOutside' | 'cache' | 'id' | 'optional' | 'validation'> {
   readonly file: string;
-  readonly allowOutside: boolean;
-  readonly validation: ValidationProfile;
   /** Preload all skills, and not only those that the pack says. */
   readonly preload: boolean;
-  /** No problem is reported when the pack does not exist. Default: false. */
-  readonly optional?: boolean;
-  /** As of a directory source. */
-  readonly cache?: SkillFileCache | undefined;
 }
 
 export const MAX_PACK_BYTES = 4_194_304;
@@ -118,7 +110,6 @@ interface Part {
   readonly reference: string;
   readonly pointer: string;
   readonly source?: SkillSource;
-  /** Returns the folder or file that the reference names. */
   readonly target?: () => string | undefined;
   readonly preload: boolean;
   problems(file: string): readonly Problem[];
@@ -155,7 +146,6 @@ function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): P
           within: allowOutside ? undefined : folder,
           validation,
           cache,
-          // `problems` reports a missing entry.
           optional: true,
         });
   const problems = (): readonly Problem[] =>

@@ -6,34 +6,26 @@ import { describeError, type Problem } from 'skill-registry/kernel';
 import { withDeadline } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
-import type { ValidationProfile } from '../../config/config.ts';
-import { PACKAGE_NAME } from '../../config/package-name.ts';
+import { PACKAGE_NAME } from '../../config/config.ts';
 import { revokedProblem, whyRevoked } from '../../trust/sources.ts';
 import { isCustomSource } from '../define-source.ts';
 import type { SkillSource } from '../source.ts';
-import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createCustomSource } from './custom-source.ts';
-import { createDirectorySource } from './directory-source.ts';
+import { createDirectorySource, type DirectorySourceOptions } from './directory-source.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 
-export interface PackageSourceOptions {
-  readonly id: string;
+export interface PackageSourceOptions
+  extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'optional' | 'validation'>,
+    Partial<Pick<DirectorySourceOptions, 'allowOutside'>> {
   /** `name` or `@scope/name`. */
   readonly name: string;
   /** Absolute folder; `node_modules` is searched in it and in its parent folders. */
   readonly from: string;
-  /** Its folders, and links in them, may lead outside the package. Default: false. */
-  readonly allowOutside?: boolean;
-  readonly validation: ValidationProfile;
-  /** No problem is reported when the package is not installed. Default: false. */
-  readonly optional?: boolean;
   /** Whether `skillSource()` may be called, which runs code of the package. Default: true. */
   readonly factory?: boolean;
   readonly factoryMs?: number;
   /** Milliseconds before a `skillSource()` that failed is called again; doubled after each further failure. Default: 5,000. */
   readonly retryMs?: number;
-  /** The same as for a directory source. */
-  readonly cache?: SkillFileCache | undefined;
   /** The entry of a prompt pack that names the package, for problems. */
   readonly namedIn?: { readonly file: string; readonly pointer: string };
 }
@@ -75,7 +67,7 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       try {
         text = readNamedFile(join(folder, 'package.json'), MAX_PACKAGE_JSON_BYTES).toString('utf8');
       } catch (error) {
-        return withMembersKept(loaded?.found.members, packageBroken(name, folder, oneLine(error)));
+        return broken(loaded?.found.members, packageBroken(name, folder, oneLine(error)));
       }
       // Members cache what they have read, so new ones are made only for another version, or when skills/ is added or removed.
       const version = `${folder}\0${text}\0${existsSync(join(folder, 'skills'))}`;
@@ -128,10 +120,12 @@ export function packageFolders(name: string, from: string): readonly string[] {
 interface LoadedPackage {
   readonly key: string;
   readonly found: GroupMembers;
+  /** How often in a row `skillSource()` failed, and when to call it again (milliseconds since the epoch). */
   readonly failed?: { readonly times: number; readonly retryAt: number };
 }
 
-function withMembersKept(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
+/** A broken package keeps the members that it had before. */
+function broken(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
   if (members.length === 0) return { members, problems: [problem] };
   return { members, problems: [{ ...problem, message: `${problem.message} Until then its last skills are used.` }] };
 }
@@ -145,15 +139,10 @@ async function loadPackage(
   before: readonly SkillSource[] | undefined,
 ): Promise<LoadedPackage> {
   const { id, name, validation, cache, allowOutside = false } = options;
-  const broken = (reason: string, remedy?: string): LoadedPackage => ({
-    key,
-    found: withMembersKept(before, packageBroken(name, folder, reason, remedy)),
-  });
-  const without = (reason: string, remedy: string): LoadedPackage => ({
-    key,
-    found: { members: [], problems: [packageBroken(name, folder, reason, remedy)] },
-  });
   const of = (...members: readonly SkillSource[]): LoadedPackage => ({ key, found: { members, problems: [] } });
+  const without = (reason: string, remedy: string): GroupMembers => {
+    return { members: [], problems: [packageBroken(name, folder, reason, remedy)] };
+  };
   const directory = (root: string): SkillSource => {
     const within = allowOutside ? undefined : folder;
     return createDirectorySource({ id, root, base: folder, allowOutside, validation, within, cache });
@@ -162,15 +151,14 @@ async function loadPackage(
   try {
     fields = readFields(text);
   } catch (error) {
-    return broken(oneLine(error), 'Correct it, or remove the source.');
+    const problem = packageBroken(name, folder, oneLine(error), 'Correct it, or remove the source.');
+    return { key, found: broken(before, problem) };
   }
-  const { skills } = fields;
-  if (skills !== undefined) return of(...skills.map((path) => directory(join(folder, path))));
-  if (statSync(join(folder, 'skills'), { throwIfNoEntry: false })?.isDirectory())
-    return of(directory(join(folder, 'skills')));
+  if (fields.skills !== undefined) return of(...fields.skills.map((path) => directory(join(folder, path))));
+  if (isFolder(join(folder, 'skills'))) return of(directory(join(folder, 'skills')));
   if (options.factory === false) {
     const reason = 'it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it';
-    return without(reason, 'Add one of the two to the package, or remove the package from the pack.');
+    return { key, found: without(reason, 'Add one of the two to the package, or remove the package from the pack.') };
   }
   try {
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
@@ -180,16 +168,21 @@ async function loadPackage(
   } catch (error) {
     const message = oneLine(error);
     const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, maxMs: MAX_RETRY_MS });
-    const failed = { times: failures + 1, retryAt: Date.now() + wait };
-    if (message === NO_FORM)
-      return { ...without(message, 'Add one of the three to the package, or remove the source.'), failed };
-    return { ...broken(OWN_MESSAGES.has(message) ? message : `its skillSource() failed: ${message}`), failed };
+    const reason = OWN_MESSAGES.has(message) ? message : `its skillSource() failed: ${message}`;
+    const found =
+      message === NO_FORM
+        ? without(message, 'Add one of the three to the package, or remove the source.')
+        : broken(before, packageBroken(name, folder, reason));
+    return { key, found, failed: { times: failures + 1, retryAt: Date.now() + wait } };
   }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 interface PackageFields {
   readonly skills?: readonly string[];
-  /** Whether `main` or `exports` names its module. */
   readonly hasEntry: boolean;
 }
 

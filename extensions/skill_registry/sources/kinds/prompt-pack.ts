@@ -11,7 +11,6 @@ export interface PromptPack {
 }
 
 export type PackEntry =
-  /** A path below the pack, or `@scope/package`. */
   | { readonly kind: 'reference'; readonly reference: string; readonly preload: boolean; readonly pointer: string }
   | {
       readonly kind: 'inline';
@@ -154,7 +153,6 @@ function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined 
   return { entry: String(value.entry), states, events };
 }
 
-/** `prompt_task` and the values of `on_event` have to be texts. */
 function checkTexts({ prompt_task: prompt, on_event: events }: Fields, pointer: string, report: Report): void {
   if (prompt !== undefined && typeof prompt !== 'string') report(`${pointer}/prompt_task`, 'a text', prompt);
   if (events !== undefined && !isRecord(events)) report(`${pointer}/on_event`, 'an object', events);

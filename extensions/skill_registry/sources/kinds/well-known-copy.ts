@@ -9,7 +9,6 @@ import { isPrivatePath, readContained, relativeSegments, writeContained } from '
 /** The copy of a well-known page, as copy.json in its folder says. */
 export interface PageCopy {
   readonly format: typeof FORMAT;
-  /** The page. */
   readonly url: string;
   /** Of what is asked for next time: the index, or the head of its parts. */
   readonly etag?: string | undefined;
@@ -55,7 +54,6 @@ export type FetchCopy = (request: {
 const MAX_BYTES = 64 * 1024 * 1024;
 const FORMAT = 1;
 const FILE = 'copy.json';
-/** One CopiedSkill a line. */
 const JOURNAL = 'fetched.jsonl';
 
 /** The folder of a page's copy in the user's cache directory, by its address. */
@@ -79,7 +77,6 @@ export function readCopy(folder: string): PageCopy | undefined {
   }
 }
 
-/** Replaces the copy in one step. @throws WRITE_FAILED. */
 export function writeCopy(folder: string, copy: Omit<PageCopy, 'format'>): void {
   writeContained(folder, FILE, JSON.stringify({ format: FORMAT, ...copy }), { own: true });
 }
@@ -114,7 +111,6 @@ export interface KeptParts {
   write(digest: string, bytes: Buffer): void;
 }
 
-/** Only what has its digest is read. */
 export function keptParts(folder: string): KeptParts {
   return {
     read(digest) {
@@ -130,14 +126,12 @@ export function keptParts(folder: string): KeptParts {
   };
 }
 
-/** @param digests - Of the parts that stay. */
 export function forgetOtherParts(folder: string, digests: ReadonlySet<string>): void {
   const stay = new Set([...digests].map(partFile));
   for (const name of readdirSync(join(folder, PARTS)))
     if (!stay.has(`${PARTS}/${name}`)) rmSync(join(folder, PARTS, name), { force: true });
 }
 
-/** Notes that the page has answered that the copy is what it has. */
 export function confirmCopy(folder: string): void {
   const now = new Date();
   utimesSync(join(folder, FILE), now, now);
@@ -157,7 +151,6 @@ export async function damagedSkills(folder: string, skills: readonly CopiedSkill
   return damaged;
 }
 
-/** Whether every file of a skill has the bytes that its digest is of. */
 export function isIntact(folder: string, skill: Omit<CopiedSkill, 'stamp'>): boolean {
   const base = skillFolder(folder, skill);
   return filesOfCopy(skill).every(({ path, digest, size }) => {

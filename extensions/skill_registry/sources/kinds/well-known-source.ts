@@ -11,12 +11,10 @@ import {
 } from '../../../../lib/files/index.ts';
 import { userCacheDirectory } from '../../../../lib/trust/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
-import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { NO_FILES, ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
 import { FILES_A_STEP, SkillFileReader } from '../walk/read-skill-files.ts';
-import type { SkillFileCache } from '../walk/skill-file-cache.ts';
-import { sameScan } from './directory-source.ts';
+import { type DirectorySourceOptions, sameScan } from './directory-source.ts';
 import {
   type CopiedSkill,
   copyFolder,
@@ -29,8 +27,7 @@ import {
   statsOfCopy,
 } from './well-known-copy.ts';
 
-export interface WellKnownSourceOptions {
-  readonly id: string;
+export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'validation'> {
   /** The page below which `.well-known/agent-skills/index.json` is; no slash at its end. */
   readonly url: string;
   /** How long the copy is used before the page is asked again, in milliseconds. */
@@ -38,10 +35,7 @@ export interface WellKnownSourceOptions {
   /** No problem is reported while there is no copy. */
   readonly optional: boolean;
   readonly fetchCopy: FetchCopy;
-  /** Called with the progress of fetching, when that takes more than a second. */
   readonly onProgress: (line: string) => void;
-  readonly validation: ValidationProfile;
-  readonly cache?: SkillFileCache | undefined;
 }
 
 /**
@@ -115,13 +109,11 @@ interface OpenedCopy {
   readonly copy: PageCopy | undefined;
   /** When the page last answered that the copy is what it has, in milliseconds since the epoch; 0 without a copy. */
   readonly answeredAt: number;
-  /** Skills whose files do not have their digests. */
   readonly damaged: Set<CopiedSkill>;
 }
 
 const NO_COPY: OpenedCopy = { copy: undefined, answeredAt: 0, damaged: new Set() };
 
-/** Reads and compares the copy when it was replaced; else what it was is used again. */
 function createCopyOpener(folder: string): () => Promise<OpenedCopy> {
   let identity = '';
   let last = NO_COPY;
@@ -151,7 +143,6 @@ const MAX_MS = 900_000;
 interface Failure {
   readonly code: string;
   readonly message: string;
-  /** Milliseconds since the epoch. */
   readonly at: number;
 }
 

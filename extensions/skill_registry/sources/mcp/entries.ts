@@ -6,8 +6,7 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
 import { needsFolding, oneLine } from '../../../../lib/text/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
-import type { ResourceInfo, Skill } from '../../skill/skill.ts';
-import { quotedName } from '../../skill/usable-id.ts';
+import { quotedName, type ResourceInfo, type Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
 import { withoutPrivate } from '../walk/list-files.ts';
 

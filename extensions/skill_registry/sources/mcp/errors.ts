@@ -2,7 +2,6 @@ import { CodedError, type Problem } from 'skill-registry/kernel';
 
 export type McpErrorCode = 'MCP_SERVER_FAILED' | 'MCP_FILE_REFUSED';
 
-/** Why the skills of a server cannot be listed or read now. */
 export interface McpFailure {
   readonly code: 'MCP_SERVER_FAILED' | 'MCP_CIRCLE' | 'MCP_SECRET_MISSING';
   readonly reason: string;
@@ -41,7 +40,6 @@ export function failureProblem(source: string, location: string, failure: McpFai
   };
 }
 
-/** The problem of a source whose first list has not come. */
 export function noAnswerYet(source: string, location: string): Problem {
   const message = `The MCP server "${source}" has not listed its skills yet. They appear when it does; until then the others are used.`;
   return { code: 'MCP_SERVER_FAILED', severity: 'warning', file: location, message, details: { source } };

@@ -81,7 +81,6 @@ export function createFetch(
 
 // --- internal ---
 
-/** The path of a file in the entry, and what that says of it. @throws RESOURCE_NOT_FOUND, PATH_TRAVERSAL, INVALID_ARGUMENT. */
 function fileOf({ files }: McpListedSkill, path: string = SKILL_MD): readonly [string, McpListedFile] {
   const segments = relativeSegments(path);
   assertReadable(segments, path);
@@ -100,7 +99,6 @@ function isAnswer(error: unknown): boolean {
   return typeof (error as { readonly code?: unknown } | null)?.code === 'number' || differenceOf(error) !== undefined;
 }
 
-/** What differs from the entry; undefined for another failure. */
 function differenceOf(error: unknown): string | undefined {
   const { reason } = (error ?? {}) as { readonly reason?: unknown };
   return typeof reason === 'string' ? DIFFERENCES[reason] : undefined;

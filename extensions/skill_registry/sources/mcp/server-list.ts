@@ -13,7 +13,6 @@ import { failureProblem, noAnswerYet } from './errors.ts';
 import { McpServer } from './server.ts';
 
 export interface ServerListOptions {
-  /** Of the source. */
   readonly id: string;
   readonly server: McpServerConfig;
   /** Absolute. A program runs in it. */
@@ -27,7 +26,6 @@ export interface ServerListOptions {
   readonly times?: Partial<McpSourceTimes>;
 }
 
-/** Milliseconds. */
 export interface McpSourceTimes extends McpTimes {
   /** How long a scan waits for the first list. */
   readonly first: number;
@@ -39,7 +37,6 @@ const TIMES: McpSourceTimes = { connect: 30_000, list: 30_000, read: 30_000, fir
 /** How long a list stays valid at least, and at most whatever the server says, in milliseconds. */
 const FRESH_MS = { least: 1_000, most: 300_000 };
 
-/** The last list that could be read. */
 interface Good extends SourceScan {
   /** As it came; empty before the first. */
   readonly text: string;
@@ -53,7 +50,6 @@ export class ServerList {
   readonly #options: ServerListOptions;
   readonly #times: McpSourceTimes;
   readonly #notYet: SourceScan;
-  /** All skills of the last list. */
   readonly found: ScannedSkills<McpListedSkill> = new ScannedSkills();
   #listing: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
   #freshUntil = 0;
@@ -63,7 +59,6 @@ export class ServerList {
   #waiting = 0;
   #good: Good = { text: '', skills: [], losers: [], problems: [], attacks: new Map() };
   #current: SourceScan = { skills: this.#good.skills, problems: [] };
-  /** By the last scan. */
   #returned = this.#current;
   server: McpServer | undefined;
   /** Called when the skills have changed and no scan has returned them. */

@@ -1,5 +1,5 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import {
@@ -11,13 +11,11 @@ import {
   isTemporaryName,
   realPathOf,
 } from '../../../../lib/files/index.ts';
-import { brokenLink, hidesSkills, leadsOut, leadsToPrivate, tooDeep } from './find-problems.ts';
+import { showName } from '../../../../lib/text/index.ts';
 import type { IgnoreRules } from './ignore-files.ts';
 import { bareNameOf, GENERATED, isSkillFileName, SKIPPED, TOOL_MARKS } from './names.ts';
 
-/** A directory with a SKILL.md, or a Markdown file that is a skill by itself. */
 export interface FoundSkillFile {
-  /** Absolute, links not resolved. */
   readonly dir: string;
   /** In `dir`: `SKILL.md`, also in other letter case; for a bare file its name, such as `notes.md`. */
   readonly file: string;
@@ -30,7 +28,6 @@ export interface FoundSkillFile {
 }
 
 export interface FindOptions {
-  /** Absolute. */
   readonly root: string;
   readonly maxDepth: number;
   readonly allowOutside: boolean;
@@ -98,7 +95,6 @@ export interface FileStamp {
   readonly settled: boolean;
 }
 
-/** @param at - When the stats were read, or before; milliseconds since the epoch. */
 export function fileStamp({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): FileStamp {
   return { stamp: `${size} ${mtimeMs} ${ctimeMs} ${ino}`, settled: Math.max(mtimeMs, ctimeMs) < at - SETTLED_AFTER_MS };
 }
@@ -123,7 +119,6 @@ const EXACT = 'SKILL.md';
 const FOLDERS_A_STEP = 32; // Reading the clock takes as long as reading a folder.
 
 interface Folder {
-  /** Absolute, links not resolved. */
   readonly dir: string;
   readonly realDir: string;
   readonly depth: number;
@@ -134,7 +129,6 @@ interface Folder {
 
 interface Walk {
   readonly options: FindOptions;
-  /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly realRoot: string;
   readonly boundary: string;
@@ -157,7 +151,6 @@ async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
   }
 }
 
-/** Searches one folder. @returns the folders in it that must be searched, too. */
 function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Folder[] {
   const { visited, problems, options } = walk;
   // This reports no problem, because many roots contain data/ of the registry.
@@ -221,7 +214,6 @@ function plainFile(file: string, at: number): FileStamp | undefined {
     const stats = lstatSync(file, { throwIfNoEntry: false });
     return stats?.isFile() ? fileStamp(stats, at) : undefined;
   } catch {
-    // Listing the folder reports the error.
     return undefined;
   }
 }
@@ -284,3 +276,69 @@ function isLinkToFile(path: string): boolean {
 }
 
 const SETTLED_AFTER_MS = 2_000;
+
+function tooDeep(dir: string, maxDepth: number, count: number): Problem {
+  const message = `${count} folder(s) in this one are deeper than limits.scan_depth (${maxDepth}) and were not searched. Raise the limit or add a source.`;
+  return { code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details: { maxDepth, count } };
+}
+
+function leadsOut(
+  path: string,
+  target: string,
+  realRoot: string,
+  { mayLeadTo, unapproved }: { readonly mayLeadTo?: unknown; readonly unapproved?: string | undefined },
+): Problem {
+  const folder = statSync(target, { throwIfNoEntry: false })?.isFile() ? dirname(target) : target;
+  // Naming a folder that contains the source would not help, nor would it for a package.
+  const naming = mayLeadTo && !isInside(realRoot, folder) ? `add { path: ${folder} } to sources, or ` : '';
+  const allowing = `${naming}set allow_outside: true for the source`;
+  const remedy = unapproved
+    ? `Nobody has approved ${unapproved}, so only links to folders and .md files in it are followed. Approve it with skill-registry trust allow ${unapproved}, then ${allowing}.`
+    : `To allow it, ${allowing}.`;
+  const message = `This link leads out of its source and was not followed. ${remedy}`;
+  return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };
+}
+
+/** Folders in which a skill keeps its own examples of a SKILL.md. */
+const PARTS = new Set([
+  'assets',
+  'example',
+  'examples',
+  'fixtures',
+  'references',
+  'resources',
+  'scripts',
+  'template',
+  'templates',
+  'tests',
+]);
+
+/** A SKILL.md that was meant for a folder of its own makes one skill of a whole folder of skills. @param dir - Of a source. */
+export function hidesSkills(dir: string): readonly Problem[] {
+  const names = namesIn(dir).filter(
+    (name) => !name.startsWith('.') && !PARTS.has(name) && existsSync(join(dir, name, 'SKILL.md')),
+  );
+  if (names.length === 0) return [];
+  const which = `${names.slice(0, 5).map(showName).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+  const message = `This file makes its whole folder one skill, so ${names.length} folder(s) with a SKILL.md in it are no skills: ${which}. Move this file into a folder of its own; if they are files of this skill, nothing is wrong.`;
+  return [{ code: 'SKILLS_INSIDE_SKILL', severity: 'warning', file: join(dir, 'SKILL.md'), message }];
+}
+
+function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+function leadsToPrivate(path: string): Problem {
+  const message =
+    'This link leads to a file or folder that is never read: data/ of the root, .env, .git, .ssh or a private key. Remove the link.';
+  return { code: 'SOURCE_RESERVED', severity: 'error', file: path, message };
+}
+
+function brokenLink(path: string): Problem {
+  const message = 'The target of this link does not exist, or links form a circle. Repair or remove it.';
+  return { code: 'SYMLINK_BROKEN', severity: 'warning', file: path, message };
+}

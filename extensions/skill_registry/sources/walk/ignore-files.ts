@@ -5,7 +5,6 @@ import { readNamedFile } from '../../../../lib/files/index.ts';
 /** The rules of all ignore files from a root down to one folder. */
 export interface IgnoreRules {
   into(dir: string): IgnoreRules;
-  /** @param path - Absolute, below the folder of the rules. */
   ignores(path: string, isDirectory: boolean): boolean;
 }
 

@@ -13,10 +13,8 @@ export interface ListOptions {
   /** One more is listed, which shows that there are more. */
   readonly maxFiles: number;
   readonly maxFolders: number;
-  /** Also below `node_modules`. */
   readonly dependencies: boolean;
   readonly sizes: boolean;
-  /** As of `listContained`. Default: false. */
   readonly own?: boolean;
 }
 

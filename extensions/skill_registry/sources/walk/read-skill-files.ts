@@ -7,9 +7,8 @@ import { readContained } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import { splitFrontmatter } from '../../skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill, type SkillHeader } from '../../skill/parse-skill.ts';
-import type { Skill } from '../../skill/skill.ts';
+import { isUsableId, type Skill, unusableIdText } from '../../skill/skill.ts';
 import { specViolations, type Violation } from '../../skill/spec-rules.ts';
-import { isUsableId, unusableIdText } from '../../skill/usable-id.ts';
 import { type EncodingFault, encodingFault, findSkillMd } from '../../validate/read-skill-md.ts';
 import { strictViolations } from '../../validate/validate-skill.ts';
 import { makeSkill } from '../make-skill.ts';
@@ -22,7 +21,6 @@ export interface SkillFileReaderOptions {
   readonly profile?: ValidationProfile | undefined;
   /** Keeps the results for the next process, under `cachePath`. Default: nothing is kept. */
   readonly cache?: SkillFileCache | undefined;
-  /** The folder or file of the source, absolute. */
   readonly cachePath?: string;
   /** Other settings that decide which files are found there. Sources of one folder with different settings have separate rows. */
   readonly setting?: string;
@@ -128,7 +126,6 @@ function readEntry(
   const whole = before?.whole ?? before?.file.header;
   try {
     const { stamp: fileOnly, settled } = found.stamp ?? fileStamp(statSync(found.realFile), Date.now());
-    // The target of a link is part of the stamp.
     const stamp = found.realFile === found.file ? fileOnly : `${fileOnly} ${found.realFile}`;
     if (before?.settled && before.stamp === stamp) return before;
     const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes, {
@@ -176,7 +173,6 @@ const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 const OPENING_FENCE = '---\n';
 const LINE_FEED = 0x0a;
 
-/** Bytes in which the end of the frontmatter is looked for; most have a few hundred. */
 const BEGINNING_BYTES = 8_192;
 
 interface Parsed extends ParsedSkill {
@@ -227,7 +223,6 @@ function violationsOf(
   return profile === 'spec' ? { violations: specViolations(text, name) } : strictViolations(text, found.realDir, name);
 }
 
-/** 1-based line of the first U+FFFD, which is the first invalid character unless the author wrote one before; else 1. */
 function lineOfFirstInvalid(text: string): number {
   return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split(/\r\n|\n|\r/).length;
 }

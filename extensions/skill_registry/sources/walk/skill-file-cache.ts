@@ -4,7 +4,6 @@ import type { Skill } from '../../skill/skill.ts';
 import type { Cache, CachePart } from '../../store/cache.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 
-/** The result of reading a SKILL.md, and the stats of the file. */
 export interface SkillFileEntry {
   readonly stamp: string;
   /** An equal stamp means an equal file, see `FileStamp`. */
@@ -33,7 +32,6 @@ export interface SkillFileCache {
 }
 
 export interface CacheKey {
-  /** Absolute: the root of a source, or its file. */
   readonly path: string;
   /** The profile and the settings under which files are read. */
   readonly readAs: string;
@@ -124,7 +122,6 @@ function entryIn(text: string | undefined): SkillFileEntry | undefined {
     const { stamp, settled, file } = entry;
     return { stamp, settled, skill: undefined, file, whole: undefined };
   } catch {
-    // Somebody has changed the row by hand.
     return undefined;
   }
 }
@@ -179,7 +176,6 @@ function entryText({ stamp, settled, file }: SkillFileEntry): string | undefined
   return text.length > MAX_CHARS ? undefined : text;
 }
 
-/** Whether JSON preserves a value. YAML has no other values than these. */
 function survives(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
