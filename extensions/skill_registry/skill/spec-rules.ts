@@ -76,16 +76,10 @@ const BRACKETS = 'The reference validator refuses lists and mappings in brackets
 const HYPHENS = 'The reference validator reads three hyphens in a value as the end of the frontmatter.';
 
 export function failureText({ kind, detail }: RawFailure): string {
-  switch (kind) {
-    case 'missing':
-      return 'SKILL.md must start with YAML frontmatter (---)';
-    case 'unclosed':
-      return 'SKILL.md frontmatter not properly closed with ---';
-    case 'invalid':
-      return `Invalid YAML in frontmatter: ${detail}`;
-    case 'not-mapping':
-      return 'SKILL.md frontmatter must be a YAML mapping';
-  }
+  if (kind === 'missing') return 'SKILL.md must start with YAML frontmatter (---)';
+  if (kind === 'unclosed') return 'SKILL.md frontmatter not properly closed with ---';
+  if (kind === 'not-mapping') return 'SKILL.md frontmatter must be a YAML mapping';
+  return `Invalid YAML in frontmatter: ${detail}`;
 }
 
 export function requiredFieldError(field: string, value: RawValue | undefined): string | undefined {

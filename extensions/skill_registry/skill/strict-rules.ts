@@ -43,7 +43,7 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
   const violations = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)].map(
     ({ field, message }) => ({ message, line: source.lineOf(field), rule: ruleOf(field) }),
   );
-  return verdict(violations, source.lineOf, declaredFiles(fields));
+  return { violations, lineOf: source.lineOf, declared: declaredFiles(fields) };
 }
 
 /** As `didYouMean`, for a field of the frontmatter that is not known; empty for one that is. */
@@ -58,28 +58,14 @@ function ruleOf(field: string): string {
 }
 
 function refused(message: string, line = 1): StrictVerdict {
-  return verdict([{ message, line, rule: ruleOf('') }], () => 1, []);
-}
-
-function verdict(
-  violations: readonly Violation[],
-  lineOf: StrictVerdict['lineOf'],
-  declared: readonly DeclaredFile[],
-): StrictVerdict {
-  return { violations, lineOf, declared };
+  return { violations: [{ message, line, rule: ruleOf('') }], lineOf: () => 1, declared: [] };
 }
 
 function failureText({ kind, detail }: RawFailure): string {
-  switch (kind) {
-    case 'missing':
-      return 'missing YAML frontmatter — expected ``---`` on the first line';
-    case 'unclosed':
-      return 'unterminated YAML frontmatter — missing closing ``---`` fence';
-    case 'invalid':
-      return `invalid YAML frontmatter: ${detail}`;
-    case 'not-mapping':
-      return `frontmatter must be a YAML mapping, got ${detail}`;
-  }
+  if (kind === 'missing') return 'missing YAML frontmatter — expected ``---`` on the first line';
+  if (kind === 'unclosed') return 'unterminated YAML frontmatter — missing closing ``---`` fence';
+  if (kind === 'not-mapping') return `frontmatter must be a YAML mapping, got ${detail}`;
+  return `invalid YAML frontmatter: ${detail}`;
 }
 
 type Rule = (value: unknown) => string | undefined;

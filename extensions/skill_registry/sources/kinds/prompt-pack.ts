@@ -59,19 +59,14 @@ export function parsePromptPack(
     report('/skills', 'an array', json.skills);
     return { problems };
   }
-  const skills = readEntries(json.skills, report);
+  const skills = (json.skills ?? []).flatMap((entry, index) => readEntry(entry, `/skills/${index}`, report));
   const warn = (code: string, pointer: string, message: string): void =>
-    void problems.push({ code, severity: 'warning', file, message, details: { pointer } });
-  for (const { pointer } of repeated(skills, (entry) => (entry.kind === 'inline' ? entry.name : undefined))) {
-    const message = `${pointer}/name: this inline skill has the name of an earlier one, and the last one wins. Rename one.`;
-    warn('PACK_NAME_REPEATED', pointer, message);
-  }
+    void problems.push({ code, severity: 'warning', file, message: `${pointer}${message}`, details: { pointer } });
+  const RENAME = '/name: this inline skill has the name of an earlier one, and the last one wins. Rename one.';
+  for (const { pointer } of repeated(skills, (entry) => (entry.kind === 'inline' ? entry.name : undefined)))
+    warn('PACK_NAME_REPEATED', pointer, RENAME);
   for (const { pointer, first } of repeated(skills, pathOf))
-    warn(
-      'PACK_PATH_REPEATED',
-      pointer,
-      `${pointer}: this is what ${first} names already. Remove one of the two entries.`,
-    );
+    warn('PACK_PATH_REPEATED', pointer, `: this is what ${first} names already. Remove one of the two entries.`);
   for (const { pointer, name, known } of unknownNames(json)) {
     const message = `${pointer}: the pack has no ${known} ${JSON.stringify(shorten(name, 80))}. Correct the name, or declare it.`;
     problems.push({ code: 'PACK_NAME_UNKNOWN', severity: 'error', file, message, details: { pointer } });
@@ -89,10 +84,6 @@ export function escapePointer(key: string): string {
 // --- internal ---
 
 type Report = (pointer: string, expected: string, got: unknown) => void;
-
-function readEntries(entries: readonly unknown[] = [], report: Report): readonly PackEntry[] {
-  return entries.flatMap((entry, index) => readEntry(entry, `/skills/${index}`, report));
-}
 
 function readEntry(value: unknown, pointer: string, report: Report): PackEntry[] {
   if (typeof value === 'string' && value !== '')
@@ -116,12 +107,10 @@ function readEntry(value: unknown, pointer: string, report: Report): PackEntry[]
   if (isPath && value.preload !== undefined && typeof value.preload !== 'boolean') fail('preload', 'true or false');
   if (!isValid) return [];
   if (isPath) return [{ kind: 'reference', reference: String(value.path), preload: value.preload === true, pointer }];
-  const [name, description, instructions] = [value.name, value.description, value.instructions].map(String) as [
-    string,
-    string,
-    string,
+  const { name, description, instructions } = value as Readonly<Record<string, string>>;
+  return [
+    { kind: 'inline', name: name ?? '', description: description ?? '', instructions: instructions ?? '', pointer },
   ];
-  return [{ kind: 'inline', name, description, instructions, pointer }];
 }
 
 function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined {
@@ -160,16 +149,10 @@ function checkTexts({ prompt_task: prompt, on_event: events }: Fields, pointer: 
     if (typeof next !== 'string') report(`${pointer}/on_event/${escapePointer(event)}`, 'the name of a state', next);
 }
 
-interface UnknownName {
-  readonly pointer: string;
-  readonly name: string;
-  readonly known: 'prompt' | 'state';
-}
-
-function unknownNames({ prompts, workflow }: Fields): readonly UnknownName[] {
+function unknownNames({ prompts, workflow }: Fields) {
   const states = isRecord(workflow) && isRecord(workflow.states) ? workflow.states : {};
-  const found: UnknownName[] = [];
-  const look = (pointer: string, name: unknown, known: UnknownName['known'], names: Fields): void => {
+  const found: { readonly pointer: string; readonly name: string; readonly known: 'prompt' | 'state' }[] = [];
+  const look = (pointer: string, name: unknown, known: 'prompt' | 'state', names: Fields): void => {
     if (typeof name === 'string' && !Object.hasOwn(names, name)) found.push({ pointer, name, known });
   };
   for (const [id, state] of Object.entries(states)) {
