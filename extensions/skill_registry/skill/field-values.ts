@@ -38,7 +38,13 @@ export function problemSink(file: string): { readonly problems: readonly Problem
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type LineOf = (key: string) => number;
+
+/** The fields of a frontmatter, and where their problems go. */
+export interface FieldSource {
+  readonly data: Fields;
+  readonly add: ProblemSink;
+  readonly lineOf: (key: string) => number;
+}
 
 /** A value for a message: JSON on one line, at most 80 characters. */
 export function shown(value: unknown): string {
@@ -81,30 +87,30 @@ export const EMPTY_LIST: readonly string[] = Object.freeze([]);
 export const EMPTY_RECORD: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Reads a list, or text with commas between its entries. Removes empty and repeated entries. FIELD_INVALID for anything else. */
-export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
-  const value = fields[key];
+export function readList(key: string, from: FieldSource): readonly string[] {
+  const value = from.data[key];
   if (value === undefined || value === null) return EMPTY_LIST;
   if (typeof value === 'string') return clean(value.split(','));
   if (Array.isArray(value) && value.every((item) => readText(item) !== undefined && !Array.isArray(item))) {
     return clean(value.map((item) => readText(item) as string));
   }
-  const message = `"${key}" should be a list of texts, got ${shown(value)}; it was ignored. Write a list such as [a, b].`;
-  add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
+  report(key, from, 'a list of texts', 'it was ignored. Write a list such as [a, b].');
   return [];
 }
 
 /** The tags of `tags` and `metadata.tags`, each once. */
-export function readTags(fields: Fields, { tags }: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
-  const own = readList('tags', fields, add, lineOf);
+export function readTags(from: FieldSource, { tags }: Fields): readonly string[] {
+  const own = readList('tags', from);
   if (tags === undefined || tags === null) return own;
-  const inMetadata = readList('metadata.tags', { 'metadata.tags': tags }, add, () => lineOf('metadata'));
+  const data = { 'metadata.tags': tags };
+  const inMetadata = readList('metadata.tags', { ...from, data, lineOf: () => from.lineOf('metadata') });
   return [...new Set([...own, ...inMetadata])];
 }
 
 /** As `readList`, but white space separates entries, too. */
-export function readWords(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
-  const value = fields[key];
-  return readList(key, typeof value === 'string' ? { [key]: value.split(/[\s,]+/) } : fields, add, lineOf);
+export function readWords(key: string, from: FieldSource): readonly string[] {
+  const value = from.data[key];
+  return readList(key, typeof value === 'string' ? { ...from, data: { [key]: value.split(/[\s,]+/) } } : from);
 }
 
 const TRUE: ReadonlySet<unknown> = new Set<unknown>([true, 1, 'true', 'yes', 'on', '1']);
@@ -116,19 +122,12 @@ export function isTrue(value: unknown): boolean {
 }
 
 /** Reads true or false, yes or no, on or off, 1 or 0. Anything else is FIELD_INVALID and gives the default. */
-export function readBoolean(
-  key: string,
-  fields: Fields,
-  byDefault: boolean,
-  add: ProblemSink,
-  lineOf: LineOf,
-): boolean {
-  const value = fields[key];
+export function readBoolean(key: string, from: FieldSource, byDefault: boolean): boolean {
+  const value = from.data[key];
   if (value === undefined || value === null) return byDefault;
   if (isTrue(value)) return true;
   if (FALSE.has(comparable(value))) return false;
-  const message = `"${key}" should be true or false, got ${shown(value)}; it was taken as ${byDefault}. Write true or false.`;
-  add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
+  report(key, from, 'true or false', `it was taken as ${byDefault}. Write true or false.`);
   return byDefault;
 }
 
@@ -136,16 +135,21 @@ export function readBoolean(
  * Reads the tools that a skill asks permission for, as written: `Bash(git add *)`. Text, and each entry of a list, is split at
  * white space and commas outside parentheses. FIELD_INVALID for anything else.
  */
-export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
-  const value = fields[key];
+export function readTools(key: string, from: FieldSource): readonly string[] {
+  const value = from.data[key];
   if (value === undefined || value === null) return EMPTY_LIST;
   if (typeof value === 'string') return splitOutsideParentheses(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
     return value.flatMap((item) => splitOutsideParentheses(item));
   }
-  const message = `"${key}" should be text or a list of texts, got ${shown(value)}; it was ignored. Write text such as Read Bash(git add *).`;
-  add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
+  report(key, from, 'text or a list of texts', 'it was ignored. Write text such as Read Bash(git add *).');
   return [];
+}
+
+/** FIELD_INVALID. */
+export function report(key: string, { data, add, lineOf }: FieldSource, expected: string, effect: string): void {
+  const message = `"${key}" should be ${expected}, got ${shown(data[key])}; ${effect}`;
+  add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
 }
 
 export const NAME_RULE = '1-64 lowercase letters, digits and single hyphens, none at the ends';

@@ -2,6 +2,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { codePoints, foldLine, shorten } from '../../../lib/text/index.ts';
 import {
   EMPTY_RECORD,
+  type FieldSource,
   hasLetterOrEmoji,
   isName,
   isTrue,
@@ -15,7 +16,7 @@ import {
   readText,
   readTools,
   readWords,
-  shown,
+  report,
   whyNoText,
 } from './field-values.ts';
 import { splitFrontmatter } from './frontmatter.ts';
@@ -102,44 +103,42 @@ export function parseSkill(
 ): ParsedSkill {
   const { problems, add } = problemSink(file);
   const split = splitFrontmatter(text);
-  const fields = readFields(text, split, add);
+  const { data, lineOf: lineInYaml } = readFields(text, split, add);
+  const from: FieldSource = { data, add, lineOf: (key) => split.yamlLine + lineInYaml(key) - 1 };
   // Where there is no frontmatter that can be read, a problem says so.
   const isRead = split.yaml !== undefined && !problems.some(({ severity }) => severity === 'error');
-  const expected = isRead || Object.keys(fields.data).length > 0;
-  const lineOf = (key: string): number => split.yamlLine + fields.lineOf(key) - 1;
+  const expected = isRead || Object.keys(data).length > 0;
   const body = (): string => whole().slice(split.bodyOffset, split.bodyOffset + 20_000);
-  const description = readDescription(fields.data, body, expected, add, lineOf);
+  const description = readDescription(from, body, expected);
   if (!description) {
     const message = 'There is no description and no text to take one from. Write both, or remove the file.';
     add('SKILL_EMPTY', 'error', message);
     return { problems };
   }
-  const hint = readText(fields.data['argument-hint']);
-  const { metadata, ...withGate } = readMetadata(fields.data, add, lineOf);
+  const hint = readText(data['argument-hint']);
+  const { metadata, ...withGate } = readMetadata(from);
   const fillsLeft = isTrue(metadata.draft) ? whole().match(/\bFILL\b/g)?.length : undefined;
   const header: SkillHeader = {
-    name: readName(fields.data, directory, expected, add, lineOf),
+    name: readName(from, directory, expected),
     description,
-    tags: readTags(fields.data, metadata, add, lineOf),
-    requires: readList('requires', fields.data, add, lineOf),
-    modelInvocable: !readBoolean('disable-model-invocation', fields.data, false, add, lineOf),
-    userInvocable: readBoolean('user-invocable', fields.data, true, add, lineOf),
+    tags: readTags(from, metadata),
+    requires: readList('requires', from),
+    modelInvocable: !readBoolean('disable-model-invocation', from, false),
+    userInvocable: readBoolean('user-invocable', from, true),
     ...(hint ? { argumentHint: foldLine(hint) } : {}),
-    arguments: readWords('arguments', fields.data, add, lineOf),
-    triggerKeywords: readList('trigger_keywords', fields.data, add, lineOf),
-    allowedTools: readTools('allowed-tools', fields.data, add, lineOf),
-    ...readLabels(fields.data, add, lineOf),
+    arguments: readWords('arguments', from),
+    triggerKeywords: readList('trigger_keywords', from),
+    allowedTools: readTools('allowed-tools', from),
+    ...readLabels(from),
     metadata,
     ...withGate,
     ...(fillsLeft === undefined ? {} : { fillsLeft }),
-    extra: othersOf(fields.data),
+    extra: othersOf(data),
   };
   return { header, problems };
 }
 
 // --- internal ---
-
-type LineOf = (key: string) => number;
 
 const IN_QUOTES = "Put it in single quotes, and write each ' in it twice.";
 const NO_FIELDS: YamlFields = { data: {}, lineOf: () => 1, repaired: [] };
@@ -188,20 +187,14 @@ function readFields(
 
 const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
 
-function readLabels(
-  data: YamlFields['data'],
-  add: ProblemSink,
-  lineOf: LineOf,
-): Pick<SkillHeader, (typeof LABELS)[number]> {
+function readLabels(from: FieldSource): Pick<SkillHeader, (typeof LABELS)[number]> {
   const labels: Record<string, string> = {};
   for (const key of LABELS) {
-    const value = data[key];
+    const value = from.data[key];
     if (value === undefined || value === null) continue;
     const text = Array.isArray(value) ? undefined : readText(value);
-    if (text === undefined) {
-      const message = `"${key}" should be text, got ${shown(value)}; it was ignored. Write one text, in quotes.`;
-      add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
-    } else labels[key] = foldLine(text);
+    if (text === undefined) report(key, from, 'text', 'it was ignored. Write one text, in quotes.');
+    else labels[key] = foldLine(text);
   }
   return labels;
 }
@@ -211,38 +204,26 @@ function othersOf(data: YamlFields['data']): SkillHeader['extra'] {
   return others.length === 0 ? EMPTY_RECORD : Object.fromEntries(others.map((key) => [key, data[key]]));
 }
 
-function readMetadata(
-  data: YamlFields['data'],
-  add: ProblemSink,
-  lineOf: LineOf,
-): Pick<SkillHeader, 'metadata' | 'gate'> {
-  const given = data.metadata;
-  if (given === undefined || given === null) return { metadata: EMPTY_RECORD };
-  const report = (message: string): void =>
-    add('FIELD_INVALID', 'warning', message, lineOf('metadata'), { field: 'metadata' });
-  const metadata = asMapping(given);
+function readMetadata(from: FieldSource): Pick<SkillHeader, 'metadata' | 'gate'> {
+  const { data, add, lineOf } = from;
+  if (data.metadata === undefined || data.metadata === null) return { metadata: EMPTY_RECORD };
+  const metadata = asMapping(data.metadata);
   if (!metadata) {
-    report(
-      `"metadata" should be a mapping, got ${shown(given)}; it was ignored. Write lines such as "key: value" below it.`,
-    );
+    report('metadata', from, 'a mapping', 'it was ignored. Write lines such as "key: value" below it.');
     return { metadata: {} };
   }
-  const gate = readGate(metadata, report);
+  const gate = readGate(metadata, (message) =>
+    add('FIELD_INVALID', 'warning', message, lineOf('metadata'), { field: 'metadata' }),
+  );
   return { metadata, ...(gate ? { gate } : {}) };
 }
 
-function readName(
-  data: YamlFields['data'],
-  directory: string,
-  expected: boolean,
-  add: ProblemSink,
-  lineOf: LineOf,
-): string {
+function readName({ data, add, lineOf }: FieldSource, directory: string, expected: boolean): string {
   const given = readText(data.name);
   const name = given === undefined ? '' : foldLine(given);
   if (!name) {
     const message = `${whyNoText('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`;
-    if (expected) add('NAME_MISSING', 'warning', message, lineOrFirst('name', data, lineOf));
+    if (expected) add('NAME_MISSING', 'warning', message, Object.hasOwn(data, 'name') ? lineOf('name') : 1);
     return directory;
   }
   if (!isName(name)) {
@@ -256,13 +237,7 @@ function readName(
   return name;
 }
 
-function readDescription(
-  data: YamlFields['data'],
-  body: () => string,
-  expected: boolean,
-  add: ProblemSink,
-  lineOf: LineOf,
-): string {
+function readDescription({ data, add, lineOf }: FieldSource, body: () => string, expected: boolean): string {
   const given = [data.description, data.when_to_use].filter(hasLetterOrEmoji);
   const description = foldLine(given.join(' '));
   if (description) {
@@ -280,13 +255,10 @@ function readDescription(
   const paragraph = firstParagraph(body());
   if (paragraph && expected) {
     const message = `${whyNoText('description', data)}; the first paragraph is used. Write one that says what the skill does and when.`;
-    add('DESCRIPTION_MISSING', 'warning', message, lineOrFirst('description', data, lineOf));
+    const line = Object.hasOwn(data, 'description') ? lineOf('description') : 1;
+    add('DESCRIPTION_MISSING', 'warning', message, line);
   }
   return paragraph;
-}
-
-function lineOrFirst(key: string, data: YamlFields['data'], lineOf: LineOf): number {
-  return Object.hasOwn(data, key) ? lineOf(key) : 1;
 }
 
 /** The first paragraph of prose, at most 300 characters; a heading when there is nothing else. */
