@@ -25,15 +25,12 @@ export function extensionStatusTool({ root, kernel, held }: ExtensionStatusOptio
       const folderOf = ({ dir }: ExtensionStatus): string => relative(root, dir).split(sep).join('/');
       const isWritten = (one: ExtensionStatus): boolean => folderOf(one).startsWith('extensions/');
       const known = new Set([...all.map(({ id }) => id), ...waiting.keys()]);
-      const asked =
-        extension === undefined ? [...all.filter(isWritten).map(({ id }) => id), ...waiting.keys()] : [extension];
       if (extension !== undefined && !known.has(extension)) {
-        const ids = [...known].join(', ');
-        return toolError(
-          'INVALID_ARGUMENT',
-          `There is no extension ${JSON.stringify(extension.slice(0, 80))}. Extensions: ${ids}.`,
-        );
+        const message = `There is no extension ${JSON.stringify(extension.slice(0, 80))}.`;
+        return toolError('INVALID_ARGUMENT', `${message} Extensions: ${[...known].join(', ')}.`);
       }
+      const written = [...all.filter(isWritten).map(({ id }) => id), ...waiting.keys()];
+      const asked = extension === undefined ? written : [extension];
       const extensions = [...new Set(asked)].map((id) => {
         const status = all.find((one) => one.id === id);
         // The name of a folder may differ from the id of its extension.

@@ -223,8 +223,9 @@ function authorOf({ agentId }: TurnContext): string {
 function restartMessage(waiting: readonly string[]): string {
   const reload = 'Extensions are reloaded when this turn has ended.';
   if (waiting.length === 0) return reload;
-  const names = waiting.join(', ');
-  return `${reload} Until a person has approved it, what you wrote for ${names} has no effect. At a terminal the person is asked now; elsewhere it waits for: skill-registry extensions approve ${waiting[0]}. Tell the user.`;
+  const held = `Until a person has approved it, what you wrote for ${waiting.join(', ')} has no effect.`;
+  const command = `skill-registry extensions approve ${waiting[0]}`;
+  return `${reload} ${held} At a terminal the person is asked now; elsewhere it waits for: ${command}. Tell the user.`;
 }
 
 /**
@@ -239,12 +240,10 @@ function locate({ root, trusted }: WorkspaceOptions, path: string): WorkspacePat
     throw new CodedError('PATH_OUTSIDE_WORKSPACE', `"${path}" must start with extensions/ or skills/.`, { path });
   const base = folderOf(root, folder);
   if (!trusted) assertDataInRoot(root);
-  if (!trusted && !isInside(base, root))
-    throw new CodedError(
-      'PATH_TRAVERSAL',
-      `${folder}/ is a link that leads out of this root, which nobody has approved. Tell the user.`,
-      { path },
-    );
+  if (!trusted && !isInside(base, root)) {
+    const message = `${folder}/ is a link that leads out of this root, which nobody has approved. Tell the user.`;
+    throw new CodedError('PATH_TRAVERSAL', message, { path });
+  }
   return { shown: path, base, below: rest.join('/') };
 }
 
@@ -259,12 +258,8 @@ function folderOf(root: string, folder: string): string {
 
 function folderUnusable(folder: string, cause: unknown): CodedError {
   const reason = (cause as NodeJS.ErrnoException).code;
-  return new CodedError(
-    'WRITE_FAILED',
-    `${folder}/ is not a folder and cannot be made (${reason}). Tell the user.`,
-    { folder },
-    cause,
-  );
+  const message = `${folder}/ is not a folder and cannot be made (${reason}). Tell the user.`;
+  return new CodedError('WRITE_FAILED', message, { folder }, cause);
 }
 
 function refusal(path: string, { action, policy, source, reason }: WritePolicy): ToolResult {
@@ -273,9 +268,7 @@ function refusal(path: string, { action, policy, source, reason }: WritePolicy):
     const message = `"${path}" lies in skill source "${source}", and ${why}. Tell the user what you wanted to write.`;
     return toolError('WRITE_DENIED', message);
   }
-  return toolError(
-    'PROPOSAL_REQUIRED',
-    `"${path}" lies in skill source "${source}", where writes.${action} is propose, and it is no file of a skill that could be ` +
-      'proposed. Write below the folder of a skill, or a SKILL.md in a new folder of the source; else ask the user.',
-  );
+  const why = `where writes.${action} is propose, and it is no file of a skill that could be proposed.`;
+  const advice = 'Write below the folder of a skill, or a SKILL.md in a new folder of the source; else ask the user.';
+  return toolError('PROPOSAL_REQUIRED', `"${path}" lies in skill source "${source}", ${why} ${advice}`);
 }

@@ -39,9 +39,7 @@ export async function approveHeldExtensions({
     try {
       if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;
       const by = `person:${userInfo().username}`;
-      if (!trusted && !approved) {
-        openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
-      }
+      if (!trusted && !approved) openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
       approveExtension({ dir: rootDir, trusted: true }, held.name, held.digest);
       approved = true;
       state = 'is approved';
@@ -57,13 +55,10 @@ export async function approveHeldExtensions({
 
 async function questionAbout(held: HeldExtension, rootDir: string, trusted: boolean): Promise<string> {
   const others = trusted ? [] : heldOfRoot(rootDir);
+  const more = others.length > 0 ? `, with ${others.join('; ')}` : '';
   return [
     await describeHeld(held, ownExtensionIds()),
-    ...(trusted
-      ? []
-      : [
-          `A yes also approves the root ${printableCode(escapedPath(rootDir))}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`,
-        ]),
+    ...(trusted ? [] : [`A yes also approves the root ${printableCode(escapedPath(rootDir))}${more}.`]),
     'An extension runs as you and may do everything you may do. Run it?',
   ].join('\n');
 }

@@ -80,15 +80,13 @@ export function listHeldFiles(rootDir: string, path: string | undefined, by: str
   const base = heldFolder(rootDir);
   if (base === undefined || path === undefined) return [];
   const [name, ...below] = path === '' || path === '.' ? [] : relativeSegments(path);
-  const names = name === undefined ? namesOf(base) : [name];
   const entries = new Map<string, FolderEntry>();
-  for (const one of names) {
+  for (const one of name === undefined ? namesOf(base) : [name]) {
     for (const file of filesBelow(base, `${one}/files`)) {
       if (readHeldRecord(base, one, file)?.by !== by) continue;
       const segments = name === undefined ? [one, ...file.split('/')] : file.split('/');
-      if (below.some((segment, index) => segment !== segments[index])) continue;
       const [child, ...rest] = segments.slice(below.length);
-      if (child === undefined) continue;
+      if (child === undefined || below.some((segment, index) => segment !== segments[index])) continue;
       const size = rest.length > 0 ? 0 : (readIfThere(base, `${one}/files/${file}`, true)?.length ?? 0);
       entries.set(child, { name: child, kind: rest.length > 0 ? 'directory' : 'file', size });
     }
@@ -207,7 +205,7 @@ export function digestOfChange(files: readonly Replacement[]): string {
 }
 
 /** What is stored of a waiting file beside its content. */
-export interface HeldRecord {
+interface HeldRecord {
   /** sha256 of the file in `extensions/` when an agent first wrote; null: there was none. */
   readonly base: string | null;
   readonly by: string;
@@ -268,27 +266,27 @@ function namesOf(base: string): readonly string[] {
   return readdirSync(base).filter(isExtensionName).sort();
 }
 
-function listIfThere(base: string | undefined, path: string): readonly FolderEntry[] | undefined {
-  if (base === undefined) return undefined;
-  try {
-    return listContained(base, path, { own: true });
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
-    throw error;
-  }
-}
-
 /** Paths of all files below a folder, relative to it. */
 function filesBelow(base: string, folder: string): readonly string[] {
-  return (listIfThere(base, folder) ?? []).flatMap(({ name, kind }) => {
+  return entriesIfThere(base, folder).flatMap(({ name, kind }) => {
     if (isApprovalBackupName(name)) return [];
     if (kind === 'directory') return filesBelow(base, `${folder}/${name}`).map((path) => `${name}/${path}`);
     return kind === 'file' && !isTemporaryName(name) ? [name] : [];
   });
 }
 
+function entriesIfThere(base: string, folder: string): readonly FolderEntry[] {
+  try {
+    return listContained(base, folder, { own: true });
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
+    throw error;
+  }
+}
+
 function unreadableHeld(name: string, { code, message }: CodedError): UnreadableHeld {
   if (code === 'EXTENSION_HALF_APPROVED') return { name, isHalf: true, message };
-  const text = `What waits for extensions/${name} cannot be read, so it cannot be approved and has no effect: ${message.replace(/\.$/, '')}. To remove it: skill-registry extensions revoke ${name}.`;
-  return { name, isHalf: false, message: text };
+  const what = `What waits for extensions/${name} cannot be read, so it cannot be approved and has no effect`;
+  const advice = `To remove it: skill-registry extensions revoke ${name}.`;
+  return { name, isHalf: false, message: `${what}: ${message.replace(/\.$/, '')}. ${advice}` };
 }

@@ -92,8 +92,10 @@ export function undoApproval(rootDir: string, name: string, files: readonly Held
     removeContained(waiting, markerPath(name), { own: true });
   } catch (error) {
     const first = cause === undefined ? '' : `${describeError(cause)} `;
-    const reason = `${first}The approval cannot be undone (${describeError(error)}), so part of it is in its files, and nothing of it is loaded. Correct that, or write into its files what you want and remove data/${HELD}/${markerPath(name)}; then approve or revoke it`;
-    throw writeFailed(`extensions/${name}`, reason, error);
+    const why = `The approval cannot be undone (${describeError(error)}), so part of it is in its files, and nothing of it is loaded.`;
+    const marker = `data/${HELD}/${markerPath(name)}`;
+    const advice = `Correct that, or write into its files what you want and remove ${marker}; then approve or revoke it`;
+    throw writeFailed(`extensions/${name}`, `${first}${why} ${advice}`, error);
   }
 }
 

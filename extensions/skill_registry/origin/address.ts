@@ -141,20 +141,17 @@ export function sourceFields(
       const [, host, path] = /^https:\/\/(github|gitlab)\.com\/(.+?)(?:\.git)?$/.exec(origin.url) ?? [];
       const ref = origin.ref === undefined ? {} : { ref: origin.ref };
       if (host === 'github' && path) return { source: path, sourceType: 'github', ...ref };
-      const sourceType = host === 'gitlab' ? 'gitlab' : 'git';
-      return { source: path ?? withoutUser(origin.url), sourceUrl: withoutUser(origin.url), sourceType, ...ref };
+      const sourceUrl = withoutUser(origin.url);
+      return { source: path ?? sourceUrl, sourceUrl, sourceType: host === 'gitlab' ? 'gitlab' : 'git', ...ref };
     }
     case 'npm':
-      return { source: `npm:${origin.name}@${origin.range}`, sourceType: 'npm' };
+      return { source: shownOrigin(origin), sourceType: 'npm' };
     case 'well-known':
       return { source: `wellknown/${new URL(origin.url).hostname}`, sourceUrl: origin.url, sourceType: 'well-known' };
-    case 'archive': {
-      const isUrl = /^https?:/.test(origin.location);
-      return {
-        source: isUrl ? origin.location : portable(origin.location, root),
-        sourceType: isUrl ? 'download' : 'local-archive',
-      };
-    }
+    case 'archive':
+      return /^https?:/.test(origin.location)
+        ? { source: origin.location, sourceType: 'download' }
+        : { source: portable(origin.location, root), sourceType: 'local-archive' };
     default:
       return { source: portable(origin.path, root), sourceType: 'local' };
   }
@@ -176,11 +173,7 @@ function isLocal(text: string, cwd: string): boolean {
 }
 
 function localOrigin(text: string, cwd: string): Origin {
-  const path = text.startsWith('~/')
-    ? join(homedir(), text.slice(2))
-    : isAbsolute(text)
-      ? resolve(text)
-      : resolve(cwd, text);
+  const path = text.startsWith('~/') ? join(homedir(), text.slice(2)) : resolve(cwd, text);
   if (ARCHIVE.test(path)) return { kind: 'archive', location: path };
   return { kind: 'folder', path: basename(path) === SKILL_FILE ? dirname(path) : path };
 }
@@ -214,11 +207,10 @@ function remoteOrigin(text: string): Origin {
 function githubPage(address: string, pathname: string, ref: string | undefined): GitOrigin {
   const [, owner, repository = '', kind, ...rest] = pathname.split('/');
   const [shown, ...path] = kind === 'releases' && rest[0] === 'tag' ? rest.slice(1) : rest;
-  if (kind !== undefined && !(shown && /^(?:tree|blob|commit|releases)$/.test(kind)))
-    throw originInvalid(
-      address,
-      'expected the page of the repository, or of a folder in it: .../tree/<branch>/<folder>.',
-    );
+  if (kind !== undefined && !(shown && /^(?:tree|blob|commit|releases)$/.test(kind))) {
+    const why = 'expected the page of the repository, or of a folder in it: .../tree/<branch>/<folder>.';
+    throw originInvalid(address, why);
+  }
   return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref ?? shown, decoded(path.join('/')));
 }
 

@@ -5,6 +5,7 @@ import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { isUsableId, slugOf } from '../skill/skill.ts';
 import { noSuchSkill, originInvalid, severalSkills, someOf } from './errors.ts';
 import { MAX_SKILL_FILE, type OpenedOrigin, type OriginSkill, originSkills } from './opened-origin.ts';
+import type { AddOptions } from './types.ts';
 import { INDEX_PATH } from './well-known/page.ts';
 
 /** A skill of an opened origin whose SKILL.md was read. */
@@ -12,12 +13,6 @@ export interface ReadableSkill extends OriginSkill {
   /** The name of the folder it gets: what it calls itself, as an id. */
   readonly id: string;
   readonly header: SkillHeader;
-}
-
-export interface Choice {
-  /** Names, ids or folders. */
-  readonly skills?: readonly string[] | undefined;
-  readonly all?: boolean | undefined;
 }
 
 /** The skills to take from an opened origin, and the options of the request. */
@@ -37,7 +32,7 @@ export interface ChosenSkills {
 export async function chooseSkills(
   opened: OpenedOrigin,
   below: string,
-  choice: Choice,
+  choice: Pick<AddOptions, 'skills' | 'all'>,
   shown: string,
 ): Promise<ChosenSkills> {
   const { readable, unreadable } = await readHeaders(opened, below);
@@ -65,17 +60,16 @@ export async function chooseSkills(
 
 // --- internal ---
 
-/** Paths that are listed in a message. */
-const MAX_PATHS = 5;
-
 /** What was expected, what is there, and what to do. */
 function whyNone(opened: OpenedOrigin, below: string, unreadable: readonly string[]): string {
-  const { entries } = opened;
-  const paths = entries.map(({ path }) => path);
+  const paths = opened.entries.map(({ path }) => path);
+  const none = 'there is no folder with a SKILL.md in it';
   if (paths.includes(INDEX_PATH))
-    return 'there is no folder with a SKILL.md in it. It is a page with skills, as publish makes it: have a web server serve it, and add its address.';
-  if (unreadable.length > 0)
-    return `it has no SKILL.md that can be read as a skill. To see why, take a copy and run skill-registry validate on ${some(unreadable)}.`;
+    return `${none}. It is a page with skills, as publish makes it: have a web server serve it, and add its address.`;
+  if (unreadable.length > 0) {
+    const advice = `To see why, take a copy and run skill-registry validate on ${some(unreadable)}.`;
+    return `it has no SKILL.md that can be read as a skill. ${advice}`;
+  }
   const folders = below === '' ? [] : originSkills(opened, '').map(({ folder }) => folder || '.');
   const others = folders.length > 0 ? ` Folders with a SKILL.md: ${some(folders)}.` : '';
   if (below !== '' && !paths.some((path) => path.startsWith(`${below}/`))) {
@@ -84,14 +78,12 @@ function whyNone(opened: OpenedOrigin, below: string, unreadable: readonly strin
   }
   const there = paths.filter((path) => below === '' || path.startsWith(`${below}/`));
   const what = there.length === 0 ? 'it is empty' : `it has ${there.length} file(s): ${some(there)}`;
-  return `there is no folder with a SKILL.md in it, and ${what}. A skill is a folder with a file of that name.${others}`;
+  return `${none}, and ${what}. A skill is a folder with a file of that name.${others}`;
 }
 
 function some(paths: readonly string[]): string {
-  return someOf(
-    paths.map((path) => oneLine(path, 100)),
-    MAX_PATHS,
-  );
+  const shown = paths.map((path) => oneLine(path, 100));
+  return someOf(shown, 5);
 }
 
 async function readHeaders(
@@ -145,7 +137,11 @@ function idOf(name: string, folderName: string): string | undefined {
   return [slugOf(name), slugOf(folderName)].find((id) => isUsableId(id) && id.length <= 64);
 }
 
-function namedSkills(readable: readonly ReadableSkill[], { skills, all }: Choice, shown: string): ReadableSkill[] {
+function namedSkills(
+  readable: readonly ReadableSkill[],
+  { skills, all }: Pick<AddOptions, 'skills' | 'all'>,
+  shown: string,
+): ReadableSkill[] {
   const list = readable.map(({ id }) => id);
   if (skills && skills.length > 0) {
     return skills.map((wanted) => {
@@ -157,10 +153,8 @@ function namedSkills(readable: readonly ReadableSkill[], { skills, all }: Choice
       if (first) return first;
       if (found.length === 0) throw noSuchSkill(shown, wanted, list);
       const folders = found.map(({ folder }) => folder).join(', ');
-      throw originInvalid(
-        shown,
-        `${found.length} skills are called ${JSON.stringify(wanted)}: ${folders}. Give the folder.`,
-      );
+      const why = `${found.length} skills are called ${JSON.stringify(wanted)}: ${folders}. Give the folder.`;
+      throw originInvalid(shown, why);
     });
   }
   if (all || readable.length === 1) return [...readable];

@@ -6,12 +6,8 @@ import type { ChangedSkill } from './types.ts';
 
 /** The text names nothing from which skills can be taken. */
 export function originInvalid(what: string, why: string, cause?: unknown): CodedError<'ORIGIN_INVALID'> {
-  return new CodedError(
-    'ORIGIN_INVALID',
-    `Skills cannot be taken from ${JSON.stringify(what.slice(0, 200))}: ${why}`,
-    {},
-    cause,
-  );
+  const message = `Skills cannot be taken from ${JSON.stringify(what.slice(0, 200))}: ${why}`;
+  return new CodedError('ORIGIN_INVALID', message, {}, cause);
 }
 
 export function lockInvalid(file: string, why: string): CodedError<'LOCK_INVALID'> {
@@ -20,7 +16,8 @@ export function lockInvalid(file: string, why: string): CodedError<'LOCK_INVALID
 
 /** A plan is for what a person was shown, and is written over nothing else. */
 export function planOutdated(skillId: string, what: string): CodedError<'SHOWN_CHANGED'> {
-  const message = `${what} since ${JSON.stringify(skillId)} was looked at: somebody has edited it, or another command has run meanwhile. Nothing was written. Run the command again to see what it would do now.`;
+  const why = 'somebody has edited it, or another command has run meanwhile. Nothing was written.';
+  const message = `${what} since ${JSON.stringify(skillId)} was looked at: ${why} Run the command again to see what it would do now.`;
   return new CodedError('SHOWN_CHANGED', message, { skill_id: skillId });
 }
 
@@ -35,16 +32,13 @@ export function skillBlocked(
 ): CodedError<'SKILL_BLOCKED'> {
   const whys = refused.map(({ skillId, findings }) => `"${skillId}" looks like an attack: ${blockReason(findings)}.`);
   const done = changed.length === 0 ? '' : ` The others are written: ${changed.map(({ id }) => id).join(', ')}.`;
-  const names = refused.map(({ allowBlock }) => allowBlock);
-  const advice = `A person who has read it lets in exactly these files with allowBlock: ${JSON.stringify(names)}, or at the command line with --allow-block.`;
-  return new CodedError('SKILL_BLOCKED', `${whys.join(' ')} Nothing of it was written.${done} ${advice}`, {
-    refused: refused.map((one) => ({
-      skill_id: one.skillId,
-      allow_block: one.allowBlock,
-      findings: one.findings,
-    })),
-    changed,
+  const names = JSON.stringify(refused.map(({ allowBlock }) => allowBlock));
+  const advice = `A person who has read it lets in exactly these files with allowBlock: ${names}, or at the command line with --allow-block.`;
+  const message = `${whys.join(' ')} Nothing of it was written.${done} ${advice}`;
+  const details = refused.map(({ skillId, allowBlock, findings }) => {
+    return { skill_id: skillId, allow_block: allowBlock, findings };
   });
+  return new CodedError('SKILL_BLOCKED', message, { refused: details, changed });
 }
 
 /** An origin has several skills, and nobody said which to take. */
@@ -66,7 +60,7 @@ export function someOf(names: readonly string[], limit = 30): string {
 
 /** A lock is acted on only where a person has approved its root. */
 export function rootNotApproved(): CodedError<'ROOT_NOT_APPROVED'> {
-  const message =
-    'Nobody has approved this root, so nothing is done that its skills-lock.json asks for. To approve it: skill-registry trust allow (for one command: --trust).';
-  return new CodedError('ROOT_NOT_APPROVED', message);
+  const why = 'Nobody has approved this root, so nothing is done that its skills-lock.json asks for.';
+  const advice = 'To approve it: skill-registry trust allow (for one command: --trust).';
+  return new CodedError('ROOT_NOT_APPROVED', `${why} ${advice}`);
 }

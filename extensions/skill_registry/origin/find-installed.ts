@@ -51,10 +51,12 @@ export function findInstalled(context: ChangeContext): InstalledSkills {
         .map((skill) => inSource(context, skill));
       const besides = (beside.get(slugOf(name)) ?? []).map((location) => ({ location, hasSource: false }));
       const all = [...inSources.filter(({ hasSource }) => hasSource), ...besides, ...inSources];
-      // Another process may have removed it since the last scan.
-      const there = all.filter(({ location }) => folderExists(location));
       const found = new Map<string, InstalledSkill>();
-      for (const one of there) if (!found.has(folderOf(one.location))) found.set(folderOf(one.location), one);
+      for (const one of all) {
+        const folder = folderOf(one.location);
+        // Another process may have removed it since the last scan.
+        if (!found.has(folder) && folderExists(one.location)) found.set(folder, one);
+      }
       const [first, ...others] = found.values();
       if (others.length === 0) return first;
       return [...found.values()].find(({ location }) => isAsLocked(filesAt(location), entry)) ?? first;

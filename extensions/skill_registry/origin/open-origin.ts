@@ -35,26 +35,23 @@ export async function openOrigin(origin: Origin, names?: readonly string[]): Pro
   }
 }
 
-/** Opened origins, for reading several skills from each. */
-export interface OriginCache {
-  /** As `openOrigin`, once for each origin; of a page once for each name. */
-  open(origin: Origin, name: string): Promise<OpenedOrigin>;
-  close(): Promise<void>;
-}
+/** As `openOrigin`, once for each origin; of a page once for each name. */
+export type OpenOnce = (origin: Origin, name: string) => Promise<OpenedOrigin>;
 
-export function createOriginCache(): OriginCache {
+/** Opens origins for several skills, and closes all of them when `use` has ended. */
+export async function withOrigins<T>(use: (open: OpenOnce) => Promise<T>): Promise<T> {
   const origins = new Map<string, Promise<OpenedOrigin>>();
-  return {
-    async open(origin, name) {
-      const key = JSON.stringify([origin, origin.kind === 'well-known' ? name : '']);
-      const opened = origins.get(key) ?? openOrigin(origin, [name]);
-      origins.set(key, opened);
-      return opened;
-    },
-    async close() {
-      for (const opened of origins.values()) (await opened.catch(() => undefined))?.close();
-    },
+  const open: OpenOnce = (origin, name) => {
+    const key = JSON.stringify([origin, origin.kind === 'well-known' ? name : '']);
+    const opened = origins.get(key) ?? openOrigin(origin, [name]);
+    origins.set(key, opened);
+    return opened;
   };
+  try {
+    return await use(open);
+  } finally {
+    for (const opened of origins.values()) (await opened.catch(() => undefined))?.close();
+  }
 }
 
 // --- internal ---
@@ -83,8 +80,12 @@ const MAX_ENTRIES = 100_000;
 function openFolder(origin: FolderOrigin): OpenedOrigin {
   const base = realFolder(origin.path);
   return {
-    ...{ origin, at: {}, name: basename(base), entries: entriesBelow(base), close: () => undefined },
+    origin,
+    at: {},
+    name: basename(base),
+    entries: entriesBelow(base),
     read: async (paths) => paths.map((path) => readContained(base, path, MAX_UNPACKED)),
+    close: () => undefined,
   };
 }
 
@@ -109,16 +110,14 @@ function entriesBelow(base: string): readonly OriginEntry[] {
   const entries: OriginEntry[] = [];
   const visit = (folder: string): void => {
     for (const { name, kind, size } of listContained(base, folder)) {
-      const path = folder === '' ? name : `${folder}/${name}`;
       if (entries.length >= MAX_ENTRIES) throw originUnavailable(base, `it has more than ${MAX_ENTRIES} files`);
-      if (kind === 'directory') {
-        if (name !== 'node_modules' && name !== '.git') visit(path);
-      } else if (kind !== 'private') {
-        const stats = lstatSync(join(base, path), { throwIfNoEntry: false });
-        if (!stats) continue;
-        const entry = kind === 'file' ? kind : stats.isSymbolicLink() ? 'link' : 'other';
-        entries.push({ path, size, kind: entry, executable: (stats.mode & 0o100) !== 0 });
-      }
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (kind === 'directory' && name !== 'node_modules' && name !== '.git') visit(path);
+      if (kind === 'directory' || kind === 'private') continue;
+      const stats = lstatSync(join(base, path), { throwIfNoEntry: false });
+      if (!stats) continue;
+      const entry = kind === 'file' ? kind : stats.isSymbolicLink() ? 'link' : 'other';
+      entries.push({ path, size, kind: entry, executable: (stats.mode & 0o100) !== 0 });
     }
   };
   visit('');

@@ -9,7 +9,7 @@ import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { filesAt, findInstalled } from './find-installed.ts';
 import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
 import { isAsLocked, readLock } from './lock.ts';
-import { createOriginCache, type OriginCache } from './open-origin.ts';
+import { type OpenOnce, withOrigins } from './open-origin.ts';
 import type { AddPlan, LockEntry } from './types.ts';
 import { incomingOf } from './update.ts';
 import { locationFor } from './write-skill.ts';
@@ -28,13 +28,10 @@ export async function planRestore(context: ChangeContext, to: string | undefined
   }
   for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
   const fetched: PlannedSkill[] = [];
-  const cache = createOriginCache();
-  try {
-    const ids = absent.map(([name]) => slugOf(name));
-    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { cache, to, ids }));
-  } finally {
-    await cache.close();
-  }
+  const ids = absent.map(([name]) => slugOf(name));
+  await withOrigins(async (open) => {
+    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { open, to, ids }));
+  });
   return {
     origin: 'skills-lock.json',
     skills: fetched.map(({ view }) => view),
@@ -68,10 +65,10 @@ async function fetchLocked(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
-  { cache, to, ids }: { readonly cache: OriginCache; readonly to: string | undefined; readonly ids: readonly string[] },
+  { open, to, ids }: { readonly open: OpenOnce; readonly to: string | undefined; readonly ids: readonly string[] },
 ): Promise<PlannedSkill> {
   const origin = pinnedOrigin(originOf(entry, context.root), entry);
-  const incoming = await incomingOf(await cache.open(origin, name), name, entry);
+  const incoming = await incomingOf(await open(origin, name), name, entry);
   if (!isAsLocked(incoming.files, entry)) {
     const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
     throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);

@@ -13,7 +13,7 @@ import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { filesAt, findInstalled, type InstalledSkill } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming } from './let-in.ts';
 import { isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
-import { createOriginCache, type OriginCache } from './open-origin.ts';
+import { type OpenOnce, withOrigins } from './open-origin.ts';
 import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
 import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
 import type { SkillToWrite } from './write-skill.ts';
@@ -30,13 +30,10 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   }
   const prepared: Prepared[] = [];
   const installed = findInstalled(context);
-  const cache = createOriginCache();
-  try {
+  await withOrigins(async (open) => {
     for (const [name, entry] of wanted)
-      prepared.push(await prepareOne(context, name, entry, { cache, found: installed.find(name, entry) }));
-  } finally {
-    await cache.close();
-  }
+      prepared.push(await prepareOne(context, name, entry, installed.find(name, entry), open));
+  });
   const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
   const failed = unusable.map(([name, reason]) => ({
     ...viewOf(slugOf(name), name, 'unknown'),
@@ -82,7 +79,8 @@ async function prepareOne(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
-  { cache, found }: { readonly cache: OriginCache; readonly found: InstalledSkill | undefined },
+  found: InstalledSkill | undefined,
+  open: OpenOnce,
 ): Promise<Prepared> {
   const known = viewOf(found?.location.skillId ?? slugOf(name), name, entry.source);
   if (!found) return { view: { ...known, state: 'absent' } };
@@ -95,7 +93,7 @@ async function prepareOne(
   try {
     const origin = originOf(entry, context.root);
     assertNotRevoked(sourceKey(origin));
-    const opened = await cache.open(origin, name);
+    const opened = await open(origin, name);
     const incoming = await incomingOf(opened, name, entry);
     if (isAsLocked(incoming.files, entry)) return { view: { ...view, state: 'current' } };
     if (found.refusal) throw found.refusal;
@@ -103,7 +101,7 @@ async function prepareOne(
     if (opened.at.isTag && commit !== undefined)
       return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, opened.at.commit) } };
     const base = view.drifted
-      ? await lockedBase(context, name, entry, { here, theirs: incoming.files }, cache)
+      ? await lockedBase(context, name, entry, { here, theirs: incoming.files }, open)
       : baseOf(here.map(lineOf), here);
     const { updates, result, conflicts } = mergeFiles(here, base, incoming.files);
     if (conflicts.length > 0 && !found.hasSource) throw undecidable(location, conflicts);
@@ -165,7 +163,7 @@ async function lockedBase(
   name: string,
   entry: LockEntry,
   { here, theirs }: { readonly here: readonly IncomingFile[]; readonly theirs: readonly IncomingFile[] },
-  cache: OriginCache,
+  open: OpenOnce,
 ): Promise<ReadonlyMap<string, BaseFile>> {
   const lines = entry.registry?.files ?? [];
   const [mine, yours] = [byPath(here), byPath(theirs)];
@@ -182,7 +180,7 @@ async function lockedBase(
   }
   if (!isLost) return known;
   try {
-    const opened = await cache.open(pinnedOrigin(originOf(entry, root), entry), name);
+    const opened = await open(pinnedOrigin(originOf(entry, root), entry), name);
     const { files } = await incomingOf(opened, name, entry);
     return isAsLocked(files, entry) ? baseOf(lines, files) : known;
   } catch {
