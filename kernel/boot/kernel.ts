@@ -254,7 +254,7 @@ class RunningKernel {
       onSlow: ({ manifest }, what) =>
         log({ level: 'warn', extensionId: manifest.id, message: `takes long to start: waiting for its ${what}` }),
       context: this.#contexts.contextOf,
-      load: (found) => loadApproved(found, this.#root.dir, this.#approvals),
+      load: (found) => loadApproved(found, this.#root.dir, this.#approvals, this.#budgets.start),
       declarativeAgent: this.#turns.declarativeAgent,
       isEnabled: ({ manifest }) => manifest.enabled || enabled.includes(manifest.id),
       checkAgent: this.#turns.check,

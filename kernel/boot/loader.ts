@@ -21,15 +21,27 @@ const MAX_NAMES = 5;
  * As `loadEntrypoint`. Nothing of a root is imported while code of it is approved, or after that when the manifests were read before:
  * it would be of two versions.
  *
- * @param stamp - As of `approvalsStamp`, before the manifests were read. @throws EntrypointError, WRITE_FAILED.
+ * @param stamp - As of `approvalsStamp`, before the manifests were read. @param maxMs - As of `whileNobodyApproves`.
+ * @throws EntrypointError, WRITE_FAILED.
  */
-export function loadApproved(found: FoundExtension, rootDir: string, stamp: string): Promise<Extension> {
+export async function loadApproved(
+  found: FoundExtension,
+  rootDir: string,
+  stamp: string,
+  maxMs: number,
+): Promise<Extension> {
   if (found.origin === 'package') return loadEntrypoint(found);
-  return whileNobodyApproves(rootDir, async () => {
-    if (approvalsStamp(rootDir) === stamp) return loadEntrypoint(found);
-    throw new EntrypointError(
-      'code of this root was approved while it started, so it may be of two versions. Start again',
-    );
+  const assertSame = (): void => {
+    if (approvalsStamp(rootDir) === stamp) return;
+    const why = 'code of this root was approved while it started, so it may be of two versions. Start again';
+    throw new EntrypointError(why);
+  };
+  return whileNobodyApproves(rootDir, maxMs, async () => {
+    assertSame();
+    const loaded = await loadEntrypoint(found);
+    // Where the lock could not be taken, somebody else may have approved.
+    assertSame();
+    return loaded;
   });
 }
 

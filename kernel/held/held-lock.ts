@@ -22,13 +22,16 @@ export function underHeldLock<T>(rootDir: string, use: () => T): T {
 /**
  * Runs `use` while no process approves or revokes code of the root; several may do this at a time.
  *
+ * @param maxMs - After so long it is given up on: what never ends must not keep anybody from revoking it.
  * @throws WRITE_FAILED when one does so for more than five seconds, and what `use` throws.
  */
-export async function whileNobodyApproves<T>(rootDir: string, use: () => Promise<T>): Promise<T> {
+export async function whileNobodyApproves<T>(rootDir: string, maxMs: number, use: () => Promise<T>): Promise<T> {
   const lock = heldFolder(rootDir) === undefined ? undefined : lockForReading(rootDir);
+  const giveUp = setTimeout(() => lock?.close(), maxMs).unref();
   try {
     return await use();
   } finally {
+    clearTimeout(giveUp);
     lock?.close();
   }
 }

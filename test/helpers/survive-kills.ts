@@ -144,6 +144,9 @@ async function prepare(root: string, action: string, kill: number, random: () =>
     }
     if (action === 'create')
       return { id: `new-${kill}`, content: `---\nname: new-${kill}\ndescription: New.\n---\n\nNew.\n` };
+    // An agent may have five that wait.
+    for (const { id, author } of action === 'propose' ? await registry.proposals.list() : [])
+      if (author !== 'person:ada') await registry.proposals.reject(id, ACTOR);
     const path = random() < 0.5 ? 'SKILL.md' : `references/${kill}.md`;
     return { path, content };
   });

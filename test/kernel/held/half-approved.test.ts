@@ -13,6 +13,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
+import type { InternalBootOptions } from '../../../kernel/boot/kernel.ts';
 import {
   approveExtension,
   heldExtension,
@@ -274,6 +275,15 @@ it('loads nothing whose manifest was read before it was approved, and all of it 
     ...{ state: 'ERROR', reason: expect.stringMatching(/was approved while it started.*Start again/) },
   });
   expect(await versionsLoaded(root)).toEqual(['new']);
+});
+
+it('can be revoked while it is loaded and never ends to', async () => {
+  const { root } = waitingCode();
+  writeTree(root, extension('hangs', 'await new Promise(() => {});'));
+  const kernel = await boot({ root, budgets: { start: 500 } } as InternalBootOptions);
+  onTestFinished(() => kernel.shutdown());
+  expect(kernel.extensions().find(({ id }) => id === 'hangs')).toMatchObject({ state: 'ERROR' });
+  expect(revokeExtension({ dir: root, trusted: true }, 'hangs')).toContain('.revoked/hangs-');
 });
 
 it.each([
