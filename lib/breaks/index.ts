@@ -2,22 +2,20 @@
 const SLICE_MS = 8;
 
 /**
- * Lets other work of the process run during long synchronous work. Synchronous reads take a twentieth of the time of
- * asynchronous ones, but they block the process.
+ * Lets other work of the process run during long synchronous work: await it between steps. Synchronous reads take a twentieth of the
+ * time of asynchronous ones, but they block the process.
  *
  * All that take breaks share one slice of 8 ms in each turn of the event loop: pieces of work that follow each other, that are
  * nested or that run at once hold a turn no longer than one alone.
- *
- * @returns Await it between steps. It yields to the event loop when the slice of this turn is over.
  */
-export function createBreaks(): () => Promise<void> {
-  return takeBreak;
-}
-
-/** As `createBreaks` returns it. */
 export async function takeBreak(): Promise<void> {
   if (performance.now() < endOfSlice()) return;
   await new Promise<void>((resolve) => waiting.push(resolve));
+}
+
+/** @returns `takeBreak`. */
+export function createBreaks(): () => Promise<void> {
+  return takeBreak;
 }
 
 /** Calls `each` with every item, and takes a break before every hundredth. */

@@ -1,4 +1,3 @@
-import type { Steps } from '../breaks/index.ts';
 import { batchPosting, MAX_TIMES } from './postings.ts';
 import { runsOf, termsOfRun, wordsOf } from './terms.ts';
 
@@ -24,13 +23,11 @@ export interface DocumentBatch {
 /** A batch that is being filled. */
 export interface OpenBatch extends DocumentBatch {
   /**
-   * In steps: a document is in the batch after the last one.
-   *
    * @param key - Unique.
    * @param header - Its words are the candidates for corrections.
    * @param body - Markdown; each of its sections is ranked separately.
    */
-  add(key: string, header: string, body: string): Steps<void>;
+  add(key: string, header: string, body: string): void;
   /** Characters of all texts that were added. */
   characters(): number;
 }
@@ -42,11 +39,11 @@ export function createBatch(): OpenBatch {
   return {
     documents,
     terms: counts.terms,
-    *add(key, header, body) {
+    add(key, header, body) {
       const parts = [header, ...sectionsOf(body.slice(0, MAX_INDEXED_BODY))];
       const lengths = new Uint16Array(parts.length);
       for (const [section, text] of parts.entries()) {
-        const occurrences = yield* countTerms(counts, text, batchPosting(documents.length, section));
+        const occurrences = countTerms(counts, text, batchPosting(documents.length, section));
         lengths[section] = Math.min(occurrences, 0xffff);
         characters += text.length;
       }
@@ -86,9 +83,6 @@ const MAX_SECTIONS = 1000;
 const HEADING = /^ {0,3}#{1,6}\s/;
 const FENCE = /^\s*(?:```|~~~)/;
 
-/** Runs of a text that are counted in one step: a few milliseconds of work. */
-const STEP_RUNS = 1_000;
-
 /** Where one term occurs, and how often in the last counted section that has it. */
 interface TermCount {
   readonly postings: number[];
@@ -111,12 +105,11 @@ interface Counts {
  * @param first - The posting of a term that occurs once in the section.
  * @returns The number of terms in the section.
  */
-function* countTerms(counts: Counts, text: string, first: number): Steps<number> {
-  let [occurrences, looked] = [0, 0];
+function countTerms(counts: Counts, text: string, first: number): number {
+  let occurrences = 0;
   counts.sections += 1;
   const { sections, runs } = counts;
   for (const run of runsOf(text)) {
-    if (++looked % STEP_RUNS === 0) yield;
     for (const count of runs.get(run) ?? countsOfRun(counts, run)) {
       occurrences += 1;
       if (count.section !== sections) {

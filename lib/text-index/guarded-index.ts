@@ -10,19 +10,20 @@ export interface GuardedIndex {
 }
 
 /**
- * @param open - Opens the database on first use.
+ * @param open - Opens the database on first use. Default: the index is in memory from the beginning.
  * @param remove - Removes the damaged file, so that `open` creates it again. It is called once.
  */
-export function createGuardedIndex(open: () => SqliteDatabase, remove?: () => void): GuardedIndex {
+export function createGuardedIndex(open?: () => SqliteDatabase, remove?: () => void): GuardedIndex {
   let database: SqliteDatabase | undefined;
+  let inMemory = open === undefined;
   let index: TextIndex | undefined;
-  let inMemory = false;
   let isRemoved = false;
   const current = (): TextIndex => {
-    if (!index) {
+    if (!index && open) {
       database = open();
       index = createTextIndex(database);
     }
+    index ??= createMemoryIndex();
     return index;
   };
   const use = <T>(work: (index: TextIndex) => T): T => {
@@ -68,13 +69,11 @@ export function createMemoryIndex(): TextIndex {
     size: () => next,
     postings: (term) => chunks.get(term) ?? [],
     words: () => [...words],
-    *add({ documents, terms }) {
+    add({ documents, terms }) {
       const first = next;
       next += documents.length;
       const isNew = documents.map(({ key }) => !numbers.has(key));
-      let step = 0;
       for (const [term, { postings }] of terms) {
-        if (++step % STEP_TERMS === 0) yield;
         for (const chunk of chunksOf(postings, first, isNew)) append(term, chunk);
       }
       for (const [position, document] of documents.entries()) {
@@ -94,8 +93,6 @@ export function createMemoryIndex(): TextIndex {
 
 // --- internal ---
 
-/** Terms in one step: a few milliseconds of work. */
-const STEP_TERMS = 1_000;
 const NONE = new Uint16Array(1);
 
 function joined(before: Uint32Array, after: Uint32Array): Uint32Array {

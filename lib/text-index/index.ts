@@ -1,4 +1,4 @@
-export { createBatch, type DocumentBatch, MIN_CORRECTED, sectionsOf } from './document-batch.ts';
+export { createBatch, MIN_CORRECTED, type OpenBatch, sectionsOf } from './document-batch.ts';
 export { createGuardedIndex, type GuardedIndex } from './guarded-index.ts';
 export { CHUNK_DOCUMENTS, type PostingChunk, postingDocument, postingSection, postingTimes } from './postings.ts';
 export { type QueryTerms, queryTerms, termOf, termsOf } from './terms.ts';

@@ -1,7 +1,6 @@
 import { type SqliteDatabase, SqliteRowsDamaged, type SqliteStatement } from '../sqlite/index.ts';
 import type { DocumentBatch } from './document-batch.ts';
-import { createIndexWriter } from './index-writer.ts';
-import type { PostingChunk } from './postings.ts';
+import { chunksOf, type PostingChunk } from './postings.ts';
 
 /** The full-text index in the database of the cache. Several processes may add to it at once. */
 export interface TextIndex {
@@ -14,8 +13,8 @@ export interface TextIndex {
   postings(term: string): readonly PostingChunk[];
   /** Words of all headers, for corrections. Cached until documents are added. */
   words(): readonly string[];
-  /** Adds the documents that are not in the index. Each step is a short transaction; they can be found after the last step. */
-  add(batch: DocumentBatch): Iterator<undefined, void, undefined>;
+  /** Adds the documents that are not in the index, in one transaction. */
+  add(batch: DocumentBatch): void;
   /** Reads what other processes have added or emptied. */
   catchUp(): void;
   /** Increases each time the index is emptied: the numbers of documents from before are not valid then. */
@@ -122,7 +121,14 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
       words ??= allWords.all().map(({ word }) => word);
       return words;
     },
-    add: createIndexWriter(database, (key) => numbers.has(key), catchUp),
+    add(batch) {
+      database.transaction(() => {
+        catchUp();
+        const isNew = batch.documents.map(({ key }) => !numbers.has(key));
+        if (isNew.includes(true)) write(database, batch, isNew, stateIn(state).next);
+      });
+      catchUp();
+    },
     catchUp,
     generation: () => generation,
     atOnce: (read) => database.transaction(read, 'deferred'),
@@ -152,6 +158,31 @@ interface State {
   readonly since: number;
   /** The number for the next document. */
   readonly next: number;
+}
+
+/** @param isNew - By position in the batch. @param first - The number of the first document of the batch; the others follow. */
+function write(database: SqliteDatabase, batch: DocumentBatch, isNew: readonly boolean[], first: number): void {
+  const append = database.prepare(
+    `INSERT INTO search_posting (term, chunk, data) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET data = CAST(data || excluded.data AS BLOB)`,
+  );
+  const addWord = database.prepare('INSERT OR IGNORE INTO search_word (word) VALUES (?)');
+  const addDocument = database.prepare('INSERT OR IGNORE INTO search_document (number, key, lengths) VALUES (?, ?, ?)');
+  // In the order of the table, so that consecutive rows are in the same pages.
+  for (const term of [...batch.terms.keys()].sort()) {
+    for (const { chunk, postings } of chunksOf(batch.terms.get(term)?.postings ?? [], first, isNew))
+      append.run(term, chunk, bytesOf(postings));
+  }
+  for (const [position, { key, lengths, words }] of batch.documents.entries()) {
+    if (!isNew[position]) continue;
+    for (const word of words) addWord.run(word);
+    addDocument.run(first + position, key, bytesOf(lengths));
+  }
+  database.prepare('UPDATE search_state SET next = next + ?').run(batch.documents.length);
+}
+
+function bytesOf(values: Uint32Array | Uint16Array): Buffer {
+  return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
 }
 
 /** @throws SqliteRowsDamaged after a change by hand: see the triggers. */

@@ -1,5 +1,4 @@
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
-import { createBreaks } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { triggerQueries } from '../search/overlap/trigger-queries.ts';
@@ -35,7 +34,7 @@ export async function readSuite(skill: Skill, read: ReadSkillFile): Promise<Eval
     used.set(path, digestOf(bytes));
     return bytes;
   };
-  const triggers = await triggerQueries([skill], (_, path, maxBytes) => noting(path, maxBytes), createBreaks());
+  const triggers = await triggerQueries([skill], (_, path, maxBytes) => noting(path, maxBytes));
   const problems: Problem[] = [...triggers.problems];
   const report = (path: string) => (what: string) => problems.push(invalid(skill, path, what));
   const cases = [

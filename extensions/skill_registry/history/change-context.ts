@@ -4,7 +4,7 @@ import { assertWritable, futureRealPath, isInside } from '../../../lib/files/ind
 import { nearestIds } from '../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
+import type { RetrievalChange } from '../search/types.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';
 import { isUsableId, type Skill } from '../skill/skill.ts';

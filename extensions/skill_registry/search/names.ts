@@ -1,4 +1,3 @@
-import { runSteps } from '../../../lib/breaks/index.ts';
 import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -28,16 +27,10 @@ export interface NameTable {
 }
 
 export function makeNameTable(skills: readonly Skill[]): NameTable {
-  return runSteps(nameTableSteps(skills, skills.length));
-}
-
-/** @param step - Skills in one step; other work may run between steps. */
-export function* nameTableSteps(skills: readonly Skill[], step: number): Generator<undefined, NameTable, undefined> {
   const triggers = new Map<string, number[]>();
   const names: string[] = [];
   const qualified: string[] = [];
   for (const [position, { id, name, qualifiedId, triggerKeywords }] of skills.entries()) {
-    if (position % step === step - 1) yield;
     for (const keyword of triggerKeywords.map(normalizedName)) {
       const positions = triggers.get(keyword);
       if (positions) positions.push(position);
@@ -46,9 +39,13 @@ export function* nameTableSteps(skills: readonly Skill[], step: number): Generat
     names.push(`\n${normalizedName(id)}\n${normalizedName(name)}\n`);
     qualified.push(`\n${normalizedName(qualifiedId)}\n`);
   }
-  const [allNames, nameStarts] = joined(names);
-  const [allQualified, qualifiedStarts] = joined(qualified);
-  return { names: allNames, nameStarts, qualified: allQualified, qualifiedStarts, triggers };
+  return {
+    names: names.join(''),
+    nameStarts: startsOf(names),
+    qualified: qualified.join(''),
+    qualifiedStarts: startsOf(qualified),
+    triggers,
+  };
 }
 
 /** Scores by position of the skills whose name equals the query or begins with it. @param query - By `normalizedName`. */
@@ -73,14 +70,15 @@ export function skillsWithNamePart({ names, nameStarts }: NameTable, part: strin
 
 // --- internal ---
 
-function joined(texts: readonly string[]): readonly [string, Uint32Array] {
+/** Where each text begins when they are joined. */
+function startsOf(texts: readonly string[]): Uint32Array {
   const starts = new Uint32Array(texts.length);
   let at = 0;
   for (const [position, text] of texts.entries()) {
     starts[position] = at;
     at += text.length;
   }
-  return [texts.join(''), starts];
+  return starts;
 }
 
 function* offsetsOf(text: string, part: string): Generator<number> {

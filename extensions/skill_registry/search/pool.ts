@@ -1,8 +1,7 @@
-import { runSteps } from '../../../lib/breaks/index.ts';
 import type { TextIndex } from '../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
-import { type NameTable, nameTableSteps } from './names.ts';
+import { makeNameTable, type NameTable } from './names.ts';
 
 /** The skills of one search, and the lengths of their documents for ranking. */
 export interface Pool {
@@ -22,11 +21,6 @@ export interface Pool {
 
 /** In about 2 µs per skill. */
 export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
-  return runSteps(poolSteps(skills, index));
-}
-
-/** As `makePool`: other work may run between steps, as long as the index is not emptied. */
-export function* poolSteps(skills: readonly Skill[], index: TextIndex): Generator<undefined, Pool, undefined> {
   const positions = new Int32Array(index.size()).fill(-1);
   const headerLengths = new Float64Array(skills.length);
   const totalLengths = new Float64Array(skills.length);
@@ -34,7 +28,6 @@ export function* poolSteps(skills: readonly Skill[], index: TextIndex): Generato
   const sections: Uint16Array[] = [];
   let [at, header, total, documents] = [0, 0, 0, 0];
   for (const [position, skill] of skills.entries()) {
-    if (position % STEP === STEP - 1) yield;
     sectionStarts[position] = at;
     const document = index.numberOf(documentKey(skill));
     // The skill could not be read, but can still be found by name.
@@ -62,11 +55,6 @@ export function* poolSteps(skills: readonly Skill[], index: TextIndex): Generato
     total: Math.max(1, total / Math.max(1, documents)),
     section: Math.max(1, total / Math.max(1, at)),
   };
-  const names = yield* nameTableSteps(skills, STEP);
+  const names = makeNameTable(skills);
   return { skills, positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means, names };
 }
-
-// --- internal ---
-
-/** Skills in one step: less than a millisecond of work. */
-const STEP = 200;

@@ -1,15 +1,21 @@
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
-import { createGuardedIndex, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
+import {
+  createBatch,
+  createGuardedIndex,
+  type GuardedIndex,
+  type OpenBatch,
+  type TextIndex,
+} from '../../../lib/text-index/index.ts';
+import { bodyOf } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { bodyIfThere, headerText } from './document.ts';
+import { bodyIfThere, documentKey, headerText } from './document.ts';
 import { hitsInsideWords, hitsOf, nearestTo, relevantOf, type SearchHit } from './hits.ts';
-import { createIndexer, type Indexer } from './indexer.ts';
 import type { Likeness } from './meaning/likeness.ts';
 import { normalizedName } from './names.ts';
-import { makePool, type Pool, poolSteps } from './pool.ts';
+import { makePool, type Pool } from './pool.ts';
 import { lookUpTerms, parseQuery, type Query } from './query.ts';
 import { type Ranking, rankPool } from './rank.ts';
 
@@ -23,9 +29,9 @@ export interface SearchAnswer {
 }
 
 export interface SearcherOptions {
-  /** Opens the cache's database with the tables of `SEARCH_INDEX`; called on first use. `close` closes it. When it throws, the index is in memory. */
-  readonly database: () => SqliteDatabase;
-  /** Removes the file of a damaged database, so that `database` creates it again. */
+  /** Opens the database of the cache on first use; `close` closes it. Default: the index is in memory. */
+  readonly database?: () => SqliteDatabase;
+  /** Removes a damaged file of the cache. Default: nothing is removed. */
   readonly removeDatabase?: () => void;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
@@ -33,21 +39,23 @@ export interface SearcherOptions {
 
 /** For phrases, at most this many of the best hits are read; the others are left out. */
 const MAX_READ = 1000;
+/** Characters of the documents that are written in one transaction: the more, the fewer rows are written twice. */
+const BATCH_CHARACTERS = 500_000;
 
 /** Finds skills for a query or a prompt. */
 export class Searcher {
   readonly #proposals = new WeakMap<Skill, Buffer>();
+  /** Skills that could not be read. The next snapshot may have new objects for them. */
+  readonly #unreadable = new WeakSet<Skill>();
   readonly #readSkill: (skill: Skill) => Buffer;
   readonly #guarded: GuardedIndex;
-  readonly #indexer: Indexer;
-  readonly #closing = new AbortController();
   readonly #pools = new WeakMap<readonly Skill[], StoredPool>();
   #preparing: Promise<void> = Promise.resolve();
+  #isClosed = false;
 
   constructor({ database, removeDatabase, readSkill }: SearcherOptions) {
     this.#readSkill = (skill) => this.#proposals.get(skill) ?? readSkill(skill);
     this.#guarded = createGuardedIndex(database, removeDatabase);
-    this.#indexer = createIndexer(this.#guarded, this.#readSkill);
   }
 
   /**
@@ -64,14 +72,11 @@ export class Searcher {
     likeness?: Likeness,
   ): SearchAnswer {
     const query = parseQuery(text);
-    let pool = this.#completePool(skills);
-    let ranked = this.#rank(pool, query, true);
-    if (this.#pools.get(skills)?.of !== ranked.of) {
-      // The file has failed in that moment, and the pool belongs to the index before.
-      pool = this.#completePool(skills);
-      ranked = this.#rank(pool, query, true);
-    }
-    const { ranking, terms } = ranked;
+    // When the file fails meanwhile, all of it is done again with another index.
+    const { pool, ranking, terms } = this.#guarded.use((index) => {
+      const all = this.#completePool(index, skills);
+      return { pool: all, ...rankedIn(index, all, query, true) };
+    });
     const quoted = query.phrases.length > 0;
     const found = hitsOf(pool, ranking, normalizedName(text), accepts, quoted ? undefined : likeness);
     const hits = quoted
@@ -91,32 +96,24 @@ export class Searcher {
     prompt: string,
     likeness?: Likeness,
   ): readonly { readonly skill: Skill; readonly fits: boolean }[] {
-    if (this.#closing.signal.aborted) return [];
-    const pool = this.#storedPool(skills) ?? this.#guarded.use((index) => makePool(skills, index));
-    return relevantOf(pool, this.#rank(pool, parseQuery(prompt), false).ranking, likeness);
+    if (this.#isClosed) return [];
+    return this.#guarded.use((index) => {
+      const pool = this.#storedPool(index, skills) ?? makePool(skills, index);
+      return relevantOf(pool, rankedIn(index, pool, parseQuery(prompt), false).ranking, likeness);
+    });
   }
 
   /** How many skills `relevant` leaves out. */
   unindexed(skills: readonly Skill[]): number {
-    if (this.#closing.signal.aborted || this.#storedPool(skills)) return 0;
-    return this.#indexer.missing(skills).length;
+    if (this.#isClosed || this.#isReady(skills)) return 0;
+    return this.#guarded.use((index) => this.#missing(index, skills).length);
   }
 
-  /**
-   * Indexes missing skills in slices, so that the next search is fast. Calls run one after the other.
-   *
-   * @param takeBreak - That of the work this is a part of. Default: its own.
-   */
-  async prepare(skills: readonly Skill[], takeBreak: () => Promise<void> = createBreaks()): Promise<void> {
-    const { signal } = this.#closing;
-    if (signal.aborted || this.#storedPool(skills)) return;
+  /** Indexes missing skills, with breaks, so that the next search is fast. Calls run one after the other. */
+  async prepare(skills: readonly Skill[]): Promise<void> {
+    if (this.#isClosed || this.#isReady(skills)) return;
     // One after the other, so that no skill is indexed twice.
-    const run = this.#preparing.then(async () => {
-      if (signal.aborted || this.#storedPool(skills)) return;
-      // First: what it empties is indexed again.
-      this.#guarded.use((index) => index.emptyWhenStale(skills.length, Date.now()));
-      while (!signal.aborted && !(await this.#indexAndKeep(skills, takeBreak)));
-    });
+    const run = this.#preparing.then(() => this.#indexSlowly(skills));
     this.#preparing = run.catch(() => undefined);
     await run;
   }
@@ -126,73 +123,74 @@ export class Searcher {
     const bytes = Buffer.from(text);
     const { header } = parseSkill(text, skill.file, skill.id);
     if (!header) return undefined;
-    const digest = digestOf(bytes);
-    const proposed = { ...skill, ...header, digest, bytes: bytes.length };
+    const proposed = { ...skill, ...header, digest: digestOf(bytes), bytes: bytes.length };
     this.#proposals.set(proposed, bytes);
     return proposed;
   }
 
   /** Stops `prepare`, and closes the database. */
   close(): void {
-    this.#closing.abort();
+    this.#isClosed = true;
     this.#guarded.close();
   }
 
-  #completePool(skills: readonly Skill[]): Pool {
-    const stored = this.#storedPool(skills);
-    if (stored) return stored;
-    this.#indexer.index(skills);
-    return this.#keepPool(skills);
+  #isReady(skills: readonly Skill[]): boolean {
+    return this.#guarded.use((index) => this.#storedPool(index, skills)) !== undefined;
   }
 
   /** A pool stays valid when documents are added: their numbers are outside its arrays. */
-  #storedPool(skills: readonly Skill[]): Pool | undefined {
-    return this.#guarded.use((index) => {
-      index.catchUp();
-      const stored = this.#pools.get(skills);
-      return stored?.of === index && stored.generation === index.generation() ? stored.pool : undefined;
-    });
+  #storedPool(index: TextIndex, skills: readonly Skill[]): Pool | undefined {
+    index.catchUp();
+    const stored = this.#pools.get(skills);
+    return stored?.of === index && stored.generation === index.generation() ? stored.pool : undefined;
   }
 
-  /** In slices. @returns false when the index was emptied or replaced meanwhile: then it has to be done again. */
-  async #indexAndKeep(skills: readonly Skill[], takeBreak: () => Promise<void>): Promise<boolean> {
-    const { signal } = this.#closing;
-    const started = this.#guarded.use((index) => {
-      index.catchUp();
-      return { of: index, generation: index.generation() };
-    });
-    if (!(await this.#indexer.indexSlowly(skills, signal, takeBreak))) return true;
-    const steps = this.#guarded.use((index) => poolSteps(skills, index));
-    for (;;) {
-      const step = this.#guarded.use((index) => {
-        index.catchUp();
-        return index === started.of && index.generation() === started.generation ? steps.next() : undefined;
-      });
-      if (!step) return false;
-      if (step.done) {
-        this.#pools.set(skills, { ...started, pool: step.value });
-        return true;
-      }
-      await takeBreak();
-      if (signal.aborted) return true;
+  #completePool(index: TextIndex, skills: readonly Skill[]): Pool {
+    const stored = this.#storedPool(index, skills);
+    if (stored) return stored;
+    let batch = createBatch();
+    for (const skill of this.#missing(index, skills)) {
+      this.#addTo(batch, skill);
+      if (batch.characters() >= BATCH_CHARACTERS) batch = written(index, batch);
     }
+    written(index, batch);
+    const pool = makePool(skills, index);
+    this.#pools.set(skills, { of: index, generation: index.generation(), pool });
+    return pool;
   }
 
-  #keepPool(skills: readonly Skill[]): Pool {
-    return this.#guarded.use((index) => {
-      const pool = makePool(skills, index);
-      this.#pools.set(skills, { of: index, generation: index.generation(), pool });
-      return pool;
+  async #indexSlowly(skills: readonly Skill[]): Promise<void> {
+    if (this.#isClosed || this.#isReady(skills)) return;
+    const missing = this.#guarded.use((index) => {
+      // First: what it empties is indexed again.
+      index.emptyWhenStale(skills.length, Date.now());
+      return this.#missing(index, skills);
+    });
+    let batch = createBatch();
+    for (const skill of missing) {
+      await takeBreak();
+      if (this.#isClosed) return;
+      this.#addTo(batch, skill);
+      if (batch.characters() >= BATCH_CHARACTERS) batch = this.#guarded.use((index) => written(index, batch));
+    }
+    this.#guarded.use((index) => {
+      written(index, batch);
+      // Indexes again what was emptied or lost meanwhile.
+      this.#completePool(index, skills);
     });
   }
 
-  #rank(pool: Pool, query: Query, corrected: boolean): Ranked {
-    return this.#guarded.use((index) =>
-      index.atOnce(() => {
-        const { found, terms } = lookUpTerms(query, pool, index, corrected);
-        return { of: index, ranking: rankPool(pool, found), terms };
-      }),
-    );
+  /** Those that are not indexed, and could be. */
+  #missing(index: TextIndex, skills: readonly Skill[]): readonly Skill[] {
+    index.catchUp();
+    return skills.filter((skill) => !this.#unreadable.has(skill) && index.numberOf(documentKey(skill)) === undefined);
+  }
+
+  /** In about 0.5 ms. */
+  #addTo(batch: OpenBatch, skill: Skill): void {
+    const text = skillFileText(skill, this.#readSkill);
+    if (text === undefined) this.#unreadable.add(skill);
+    else batch.add(documentKey(skill), headerText(skill), bodyOf(text));
   }
 }
 
@@ -204,10 +202,35 @@ interface StoredPool {
   readonly pool: Pool;
 }
 
-interface Ranked {
-  readonly of: TextIndex;
-  readonly ranking: Ranking;
-  readonly terms: ReadonlySet<string>;
+/** @returns an empty batch. */
+function written(index: TextIndex, batch: OpenBatch): OpenBatch {
+  if (batch.documents.length > 0) index.add(batch);
+  return createBatch();
+}
+
+function rankedIn(
+  index: TextIndex,
+  pool: Pool,
+  query: Query,
+  corrected: boolean,
+): { readonly ranking: Ranking; readonly terms: ReadonlySet<string> } {
+  return index.atOnce(() => {
+    const { found, terms } = lookUpTerms(query, pool, index, corrected);
+    return { ranking: rankPool(pool, found), terms };
+  });
+}
+
+/** The text of SKILL.md; empty when it lies on another machine; undefined when the file has changed since the snapshot. */
+function skillFileText(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
+  if (skill.remote) return '';
+  try {
+    const bytes = readSkill(skill);
+    // A source of a program may have digests of another kind.
+    const comparable = /^sha256:[0-9a-f]{64}$/.test(skill.digest);
+    return comparable && digestOf(bytes) !== skill.digest ? undefined : bytes.toString('utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /**

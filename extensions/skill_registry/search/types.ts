@@ -103,3 +103,13 @@ export interface StolenQuery {
   /** Id of the first hit. */
   readonly found: string | null;
 }
+
+/** A trigger query whose first hit changes. */
+export interface RetrievalChange {
+  readonly query: string;
+  /** The skill that has the query. */
+  readonly skillId: string;
+  readonly shouldTrigger: boolean;
+  readonly before: string | null;
+  readonly after: string | null;
+}

@@ -2,7 +2,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Skill } from '../../../extensions/skill_registry/api.ts';
 import { documentKey, headerText } from '../../../extensions/skill_registry/search/document.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
-import { runSteps } from '../../../lib/breaks/index.ts';
 import { createBatch, type DocumentBatch } from '../../../lib/text-index/document-batch.ts';
 import { createGuardedIndex, createMemoryIndex } from '../../../lib/text-index/guarded-index.ts';
 import { createTextIndex, SEARCH_INDEX, type TextIndex } from '../../../lib/text-index/text-index.ts';
@@ -22,7 +21,7 @@ function batchOf(skills: readonly Skill[]): DocumentBatch {
     // The same in every batch: a key is that of one content.
     const at = SKILLS.indexOf(skill);
     const body = `# ${WORDS[at % 3]}\n\nBrew it.\n\n## ${WORDS[at % 4]}\n`;
-    runSteps(batch.add(documentKey(skill), headerText(skill), body));
+    batch.add(documentKey(skill), headerText(skill), body);
   }
   return batch;
 }
@@ -33,11 +32,9 @@ function inSqlite(): TextIndex {
   return createTextIndex(database);
 }
 
-/** Two batches at once, step by step, which share some skills; then one of skills that are all there. */
+/** Two batches, which share some skills; then one of skills that are all there. */
 function fill(index: TextIndex): TextIndex {
-  const [one, other] = [index.add(batchOf(SKILLS.slice(0, 700))), index.add(batchOf(SKILLS.slice(500)))];
-  for (let running = [one, other]; running.length > 0; ) running = running.filter((steps) => !steps.next().done);
-  for (const steps = index.add(batchOf(SKILLS.slice(3, 5))); !steps.next().done; );
+  for (const some of [SKILLS.slice(0, 700), SKILLS.slice(500), SKILLS.slice(3, 5)]) index.add(batchOf(some));
   return index;
 }
 
@@ -57,12 +54,12 @@ function contentOf(index: TextIndex): unknown {
   return { postings, lengths, words: [...index.words()].sort() };
 }
 
-it('holds what the one in SQLite holds, whichever of two writers is done first', () => {
+it('holds what the one in SQLite holds, also of documents that are added twice', () => {
   const memory = fill(createMemoryIndex());
   expect(contentOf(memory)).toEqual(contentOf(fill(inSqlite())));
   expect(memory.numberOf('another')).toBeUndefined();
   const before = structuredClone(memory.postings('brew'));
-  runSteps(memory.add(batchOf(SKILLS.slice(0, 9))));
+  memory.add(batchOf(SKILLS.slice(0, 9)));
   expect(memory.postings('brew')).toEqual(before);
 });
 

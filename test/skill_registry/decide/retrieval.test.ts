@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { withRetrieval } from '../../../extensions/skill_registry/decide/retrieval.ts';
-import type { RetrievalChange } from '../../../extensions/skill_registry/search/overlap/trigger-queries.ts';
+import type { RetrievalChange } from '../../../extensions/skill_registry/search/types.ts';
 
 async function told(retrievalEffect: () => Promise<readonly RetrievalChange[]>): Promise<readonly string[]> {
   const stored = { kind: 'retrieval', level: 'warn', text: 'of an earlier release' } as const;

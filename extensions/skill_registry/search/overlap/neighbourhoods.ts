@@ -1,3 +1,4 @@
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { termsOf } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { headerText } from '../document.ts';
@@ -15,12 +16,9 @@ const MAX_SHARED_WORDS = 5;
  * Finds groups of skills whose descriptions compete for the same tasks. Likeness is measured by common words; rare words count more.
  * Groups with many similar skills first; each skill is in at most one group.
  */
-export async function neighbourhoods(
-  skills: readonly Skill[],
-  takeBreak: () => Promise<void>,
-): Promise<readonly Neighbourhood[]> {
-  const vectors = await vectorsOf(skills, takeBreak);
-  const near = await neighbours(vectors, takeBreak);
+export async function neighbourhoods(skills: readonly Skill[]): Promise<readonly Neighbourhood[]> {
+  const vectors = await vectorsOf(skills);
+  const near = await neighbours(vectors);
   const density = near.map((others) => [...others.values()].reduce((sum, likeness) => sum + likeness, 0));
   const order = [...near.keys()].filter((at) => (density[at] as number) > 0);
   order.sort((a, b) => (density[b] as number) - (density[a] as number) || a - b);
@@ -31,12 +29,13 @@ export async function neighbourhoods(
     const members = [...(near[centre] as ReadonlyMap<number, number>)].filter(([other]) => !taken.has(other));
     if (members.length === 0) continue;
     members.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-    for (const at of [centre, ...members.map(([other]) => other)]) taken.add(at);
+    const group = [centre, ...members.map(([other]) => other)];
+    for (const at of group) taken.add(at);
     const likeness = members.reduce((sum, [, value]) => sum + value, 0) / members.length;
     groups.push({
-      skills: [centre, ...members.map(([other]) => other)].map((at) => (skills[at] as Skill).id),
+      skills: group.map((at) => (skills[at] as Skill).id),
       likeness: Number(likeness.toFixed(2)),
-      words: sharedWords([centre, ...members.map(([other]) => other)].map((at) => vectors[at] as Vector)),
+      words: sharedWords(group.map((at) => vectors[at] as Vector)),
     });
   }
   return groups.sort((a, b) => b.skills.length * b.likeness - a.skills.length * a.likeness);
@@ -47,7 +46,7 @@ export async function neighbourhoods(
 /** Weight by term, of length 1. */
 type Vector = ReadonlyMap<string, number>;
 
-async function vectorsOf(skills: readonly Skill[], takeBreak: () => Promise<void>): Promise<readonly Vector[]> {
+async function vectorsOf(skills: readonly Skill[]): Promise<readonly Vector[]> {
   const frequency = new Map<string, number>();
   const terms: ReadonlySet<string>[] = [];
   for (const skill of skills) {
@@ -63,10 +62,7 @@ async function vectorsOf(skills: readonly Skill[], takeBreak: () => Promise<void
   });
 }
 
-async function neighbours(
-  vectors: readonly Vector[],
-  takeBreak: () => Promise<void>,
-): Promise<readonly ReadonlyMap<number, number>[]> {
+async function neighbours(vectors: readonly Vector[]): Promise<readonly ReadonlyMap<number, number>[]> {
   const skillsByTerm = new Map<string, number[]>();
   for (const [at, vector] of vectors.entries()) {
     for (const term of vector.keys()) {

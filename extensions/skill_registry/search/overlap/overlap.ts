@@ -1,15 +1,15 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
-import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
-import type { OverlapReport, TakenOver } from '../types.ts';
+import type { OverlapReport, RetrievalChange, TakenOver } from '../types.ts';
 import { neighbourhoods } from './neighbourhoods.ts';
 import { takenOver } from './taken-over.ts';
-import { firstHits, type RetrievalChange, stolenQueries, triggerQueries, withText } from './trigger-queries.ts';
+import { triggerQueries } from './trigger-queries.ts';
 
 /** Which skills compete for the same queries. */
 export interface Overlap {
@@ -28,7 +28,7 @@ export interface Overlap {
    * The first hit of each query among the skills that models see; null when nothing is found. Changes nothing.
    *
    * @param as - Search as if this skill, or a new skill of this id, had this SKILL.md. Default: all skills as they are now.
-   * @param until - See `firstHits` in trigger-queries.ts.
+   * @param until - As `performance.now()` gives it: after that the rest is not tried and is undefined. Default: all are tried.
    */
   firstHits(
     queries: readonly string[],
@@ -47,36 +47,34 @@ export interface OverlapOptions {
 }
 
 /** As `Overlap.overlap`. */
-export async function overlapReport({ visible, searcher, readFile }: OverlapOptions): Promise<OverlapReport> {
-  const skills = visible({});
-  await searcher.prepare(skills);
-  const { queries, problems } = await triggerQueries(skills, readIfThere(readFile), createBreaks());
-  const groups = await neighbourhoods(skills, createBreaks());
-  return {
-    neighbourhoods: groups,
-    queries: queries.length,
-    stolen: await stolenQueries(searcher, skills, queries, createBreaks()),
-    problems,
-  };
+export async function overlapReport(options: OverlapOptions): Promise<OverlapReport> {
+  const skills = options.visible({});
+  const { queries, problems } = await triggerQueries(skills, readIfThere(options));
+  const groups = await neighbourhoods(skills);
+  const hits = await firstHitsIn(
+    options.searcher,
+    skills,
+    queries.map(({ query }) => query),
+  );
+  const stolen = queries.flatMap(({ skill, query, shouldTrigger }, at) => {
+    const found = hits[at]?.id ?? null;
+    return (found === skill.id) === shouldTrigger ? [] : [{ query, skillId: skill.id, shouldTrigger, found }];
+  });
+  return { neighbourhoods: groups, queries: queries.length, stolen, problems };
 }
 
 /** As `Overlap.retrievalEffect`. */
 export async function retrievalEffect(
-  { snapshot, visible, searcher, readFile }: OverlapOptions,
+  options: OverlapOptions,
   skillId: string,
   text: string,
 ): Promise<readonly RetrievalChange[]> {
-  const takeBreak = createBreaks();
-  const skills = visible({});
-  const { queries } = await triggerQueries(skills, readIfThere(readFile), takeBreak);
+  const { queries } = await triggerQueries(options.visible({}), readIfThere(options));
   // Most catalogs have none, and then nothing needs to be indexed.
   if (queries.length === 0) return [];
   const texts = queries.map(({ query }) => query);
-  await searcher.prepare(skills);
-  const now = await firstHits(searcher, skills, texts, takeBreak);
-  const changed = withText(searcher, skills, skillNamedOrNew(snapshot(), skillId, text), text);
-  await searcher.prepare(changed);
-  const then = await firstHits(searcher, changed, texts, takeBreak);
+  const now = await firstHitsAs(options, texts);
+  const then = await firstHitsAs(options, texts, { skillId, text });
   return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
     const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
     return before === after ? [] : [{ query, skillId: skill.id, shouldTrigger, before, after }];
@@ -88,12 +86,14 @@ export async function firstHitsAs(
   { snapshot, visible, searcher }: OverlapOptions,
   ...[queries, as, until]: Parameters<Overlap['firstHits']>
 ): ReturnType<Overlap['firstHits']> {
-  const takeBreak = createBreaks();
   const skills = visible({});
-  const seen = as ? withText(searcher, skills, skillNamedOrNew(snapshot(), as.skillId, as.text), as.text) : skills;
-  // Indexes in slices. A search would index everything at once.
-  await searcher.prepare(seen, takeBreak);
-  return firstHits(searcher, seen, queries, takeBreak, until);
+  if (!as) return firstHitsIn(searcher, skills, queries, until);
+  const skill = skillNamedOrNew(snapshot(), as.skillId, as.text);
+  const proposed = searcher.propose(skill, as.text);
+  // Models cannot find a skill that they do not see; a text without a header removes the skill.
+  const shown = proposed?.modelInvocable ? [proposed] : [];
+  const seen = skills.includes(skill) ? skills.flatMap((one) => (one === skill ? shown : one)) : [...skills, ...shown];
+  return firstHitsIn(searcher, seen, queries, until);
 }
 
 /** As `Overlap.takenOver`. */
@@ -102,8 +102,7 @@ export async function takenOverBy(
   skillId: string,
   text: string,
 ): Promise<TakenOver | null> {
-  const skill = skillNamedOrNew(snapshot(), skillId, text);
-  const proposed = searcher.propose(skill, text);
+  const proposed = searcher.propose(skillNamedOrNew(snapshot(), skillId, text), text);
   const present = snapshot().byId.get(skillId);
   if (!proposed?.modelInvocable || proposed.description === present?.description) return null;
   return takenOver(visible({}), present, proposed);
@@ -111,10 +110,25 @@ export async function takenOverBy(
 
 // --- internal ---
 
+/** One search takes milliseconds, and without `prepare` it would index everything at once. */
+async function firstHitsIn(
+  searcher: Searcher,
+  skills: readonly Skill[],
+  queries: readonly string[],
+  until: number = Number.POSITIVE_INFINITY,
+): ReturnType<Overlap['firstHits']> {
+  await searcher.prepare(skills);
+  const hits: (Skill | null | undefined)[] = [];
+  for (const query of queries) {
+    await takeBreak();
+    const isTried = performance.now() < until;
+    hits.push(isTried ? (searcher.search(skills, query).hits[0]?.skill ?? null) : undefined);
+  }
+  return hits;
+}
+
 /** Most skills have no trigger queries, and to see that takes a tenth of the time of a read that fails. */
-function readIfThere(
-  readFile: OverlapOptions['readFile'],
-): (...given: Parameters<typeof readFile>) => Buffer | undefined {
+function readIfThere({ readFile }: OverlapOptions): (...given: Parameters<typeof readFile>) => Buffer | undefined {
   return (skill, path, maxBytes) =>
     skill.dir === null || mayBeThere(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
 }

@@ -1,9 +1,7 @@
-import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
-import { SEARCH_INDEX } from '../../../../lib/text-index/index.ts';
 import { claimsPrecedence } from '../../inspect/fields.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { openCacheDatabase } from '../../store/cache.ts';
 import { Searcher } from '../searcher.ts';
 import type { TakenOver } from '../types.ts';
 
@@ -25,34 +23,24 @@ export async function takenOver(
   proposed: Skill,
 ): Promise<TakenOver> {
   const until = performance.now() + MAX_MS;
-  const breaks = createBreaks();
-  const takeBreak = async (): Promise<void> => {
-    if (performance.now() > until) throw new TimeIsOver();
-    await breaks();
-  };
   const others = skills.filter(({ id }) => id !== proposed.id).map(lineOf);
   const [before, after] = [present && lineOf(present), lineOf(proposed)];
   const [now, then] = [before ? [...others, before] : others, [...others, after]];
-  const lines = new Searcher({
-    database: () => openCacheDatabase(':memory:', [SEARCH_INDEX]),
-    readSkill: () => Buffer.alloc(0),
-  });
+  const lines = new Searcher({ readSkill: () => Buffer.alloc(0) });
+  // Ends the indexing.
+  const timer = setTimeout(() => lines.close(), MAX_MS).unref();
+  for (const pool of [now, then]) await lines.prepare(pool);
+  clearTimeout(timer);
+  const bestBeside = (pool: readonly Skill[], other: Skill): Skill | undefined =>
+    lines.search(pool, other.description, (one) => one !== other).hits[0]?.skill;
+  const nearest = lines.relevant(then, proposed.description).filter(({ skill }) => skill !== after);
   const ids: string[] = [];
   let tried = 0;
-  try {
-    const bestBeside = (pool: readonly Skill[], other: Skill): Skill | undefined =>
-      lines.search(pool, other.description, (one) => one !== other).hits[0]?.skill;
-    for (const pool of [now, then]) await lines.prepare(pool, takeBreak);
-    const nearest = lines.relevant(then, proposed.description).filter(({ skill }) => skill !== after);
-    for (const { skill } of nearest.slice(0, MAX_TRIED)) {
-      await takeBreak();
-      if (bestBeside(then, skill) === after && (!before || bestBeside(now, skill) !== before)) ids.push(skill.id);
-      tried += 1;
-    }
-  } catch (error) {
-    if (!(error instanceof TimeIsOver)) throw error;
-  } finally {
-    lines.close();
+  for (const { skill } of nearest.slice(0, MAX_TRIED)) {
+    await takeBreak();
+    if (performance.now() > until) break;
+    if (bestBeside(then, skill) === after && (!before || bestBeside(now, skill) !== before)) ids.push(skill.id);
+    tried += 1;
   }
   const found = {
     skills: ids,
@@ -65,8 +53,6 @@ export async function takenOver(
 }
 
 // --- internal ---
-
-class TimeIsOver extends Error {}
 
 /** Of a skill on another machine only the line is indexed. */
 function lineOf(skill: Skill): Skill {

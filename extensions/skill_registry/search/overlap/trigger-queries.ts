@@ -1,23 +1,12 @@
 import { isCodedError, type Problem, z } from 'skill-registry/kernel';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import type { Skill } from '../../skill/skill.ts';
-import type { Searcher } from '../searcher.ts';
-import type { StolenQuery } from '../types.ts';
 
 /** A query for which a skill should be found first, or should not, as its author says. */
 export interface TriggerQuery {
   readonly skill: Skill;
   readonly query: string;
   readonly shouldTrigger: boolean;
-}
-
-/** A trigger query whose first hit changes. */
-export interface RetrievalChange {
-  readonly query: string;
-  /** The skill that has the query. */
-  readonly skillId: string;
-  readonly shouldTrigger: boolean;
-  readonly before: string | null;
-  readonly after: string | null;
 }
 
 const FILE = 'evals/trigger-eval.json';
@@ -33,9 +22,7 @@ const MAX_ROWS = 500;
 export async function triggerQueries(
   skills: readonly Skill[],
   readFile: (skill: Skill, path: string, maxBytes: number) => Buffer | undefined,
-  takeBreak: () => Promise<void>,
 ): Promise<{ readonly queries: readonly TriggerQuery[]; readonly problems: readonly Problem[] }> {
-  let rows: ReturnType<typeof makeRows> | undefined;
   const queries: TriggerQuery[] = [];
   const problems: Problem[] = [];
   for (const skill of skills) {
@@ -44,9 +31,7 @@ export async function triggerQueries(
     try {
       const bytes = readFile(skill, FILE, MAX_BYTES);
       if (!bytes) continue;
-      const found: unknown = JSON.parse(bytes.toString('utf8'));
-      rows ??= makeRows();
-      for (const { query, should_trigger } of rows.parse(found)) {
+      for (const { query, should_trigger } of rowsIn(bytes)) {
         queries.push({ skill, query, shouldTrigger: should_trigger });
       }
     } catch (error) {
@@ -56,64 +41,12 @@ export async function triggerQueries(
   return { queries, problems };
 }
 
-/**
- * The first hit of each query; null when nothing is found. In slices, because one search takes milliseconds.
- *
- * @param until - As `performance.now()` gives it: after that the rest is not tried and is undefined. Default: all are tried.
- */
-export async function firstHits(
-  searcher: Searcher,
-  skills: readonly Skill[],
-  queries: readonly string[],
-  takeBreak: () => Promise<void>,
-  until: number = Number.POSITIVE_INFINITY,
-): Promise<readonly (Skill | null | undefined)[]> {
-  const hits: (Skill | null | undefined)[] = [];
-  for (const query of queries) {
-    await takeBreak();
-    const isTried = performance.now() < until;
-    hits.push(isTried ? (searcher.search(skills, query).hits[0]?.skill ?? null) : undefined);
-  }
-  return hits;
-}
-
-/**
- * Trigger queries whose first hit is another skill although it should be this one, or this one although it should not.
- */
-export async function stolenQueries(
-  searcher: Searcher,
-  skills: readonly Skill[],
-  queries: readonly TriggerQuery[],
-  takeBreak: () => Promise<void>,
-): Promise<readonly StolenQuery[]> {
-  const texts = queries.map(({ query }) => query);
-  const hits = await firstHits(searcher, skills, texts, takeBreak);
-  return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
-    const found = hits[at]?.id ?? null;
-    if ((found === skill.id) === shouldTrigger) return [];
-    return [{ query, skillId: skill.id, shouldTrigger, found }];
-  });
-}
-
-/**
- * What a model would see if a skill had this SKILL.md.
- *
- * @param skills - The skills that models see. `skill` may be missing: it may be new or hidden.
- * @param text - The whole new SKILL.md; a text without a header removes the skill.
- */
-export function withText(searcher: Searcher, skills: readonly Skill[], skill: Skill, text: string): readonly Skill[] {
-  const proposed = searcher.propose(skill, text);
-  // Models cannot find a skill that they do not see.
-  const shown = proposed?.modelInvocable ? [proposed] : [];
-  return skills.includes(skill) ? skills.flatMap((one) => (one === skill ? shown : one)) : [...skills, ...shown];
-}
-
 // --- internal ---
 
-/** Made when a file is there, because loading zod takes longer than most commands. */
-function makeRows() {
+function rowsIn(bytes: Buffer) {
+  const found: unknown = JSON.parse(bytes.toString('utf8'));
   const row = z.object({ query: z.string().trim().min(1).max(2000), should_trigger: z.boolean() });
-  return z.array(row).max(MAX_ROWS);
+  return z.array(row).max(MAX_ROWS).parse(found);
 }
 
 function invalid(skill: Skill, error: unknown): Problem {
