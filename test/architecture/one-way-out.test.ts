@@ -30,8 +30,6 @@ const READS: Readonly<Record<string, string>> = {
   'search/meaning/embedding-run.ts': 'sends bodies to the endpoint that the owner configured',
   'search/overlap/overlap.ts': 'reads test queries for a person',
   'search/overlap/trigger-queries.ts': 'reads test queries for a person',
-  'read/skill-files.ts': 'reads for read-admitted.ts',
-  'read/reading.ts': 'makes the answer of what was admitted',
   'history/skill-tree.ts': 'keeps revisions',
   'origin/publish/artifact.ts': 'gives files to publish, which inspects exactly these',
   'evaluate/subject.ts': 'gives texts to test cases, which ask before they answer',
@@ -39,7 +37,7 @@ const READS: Readonly<Record<string, string>> = {
 
 const REGISTRY = 'extensions/skill_registry';
 const READING =
-  /\breadSkill\(|\b(?:source|member|sourceOf\(skill\))\.(?:readResource|fetch)\(|\breadFile\(skill|\b(?:skillFileBytes|resourceBytes|bodyIfThere)\(/;
+  /\breadSkill\(|\b(?:source|member|sourceOf\(skill\))\.(?:readResource\(|fetch(?:\?\.)?\()|\breadFile\(skill|\b(?:resourceBytes|bodyIfThere)\(/;
 
 const codeOf = (file: string): string =>
   readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');

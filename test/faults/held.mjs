@@ -15,7 +15,7 @@ export const held = [
   {
     title: 'A file that was written beside a clean SKILL.md is taken for inspected',
     in: 'stampOf',
-    drop: '...paths',
+    swap: ['dir === null ? [] : others', '[]'],
     test: 'sees a file that was written beside a clean SKILL.md long ago',
   },
   {
@@ -121,7 +121,7 @@ export const held = [
   {
     title: 'A person is shown a held text without a mark',
     in: 'admissionOf',
-    swap: ['{ given: true, heldBecause }', '{ given: true }'],
+    swap: ['{ given: true, heldBecause, listing }', '{ given: true, listing }'],
     test: 'a person is shown by readBytes why no agent is given exactly that',
   },
   {

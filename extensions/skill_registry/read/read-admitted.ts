@@ -1,38 +1,40 @@
 import { basename } from 'node:path';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { relativeSegments } from '../../../lib/files/index.ts';
+import { nameShownAs, nearestIds, showName } from '../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { findVisible } from '../show/scope.ts';
-import type { Skill } from '../skill/skill.ts';
+import type { Skill, SkillListing } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { Guard, JudgedFile, LeavingBytes } from '../trust/types.ts';
-import { pathShownAs, resourceBytes, skillFileBytes } from './skill-files.ts';
 
 export interface AdmittedFile extends JudgedFile {
   readonly skill: Skill;
   readonly source: SkillSource;
   readonly bytes: Buffer;
-  /** Why no agent is given it; only for a person. */
-  readonly heldBecause?: string;
+  /** As of `Admission`. */
+  readonly heldBecause?: string | undefined;
+  readonly listing?: SkillListing | undefined;
 }
 
 export type Found = ReturnType<typeof findVisible>;
 
 export interface ReadRequest {
   /** Default: SKILL.md. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Who gets it in the end. */
   readonly audience: LeavingBytes['audience'];
   /** Whether a person is told that what was read is held: then it is judged. */
   readonly isMarked: boolean;
 }
 
-interface Surroundings {
+export interface Surroundings {
   readonly admit: Guard['admit'];
   readonly limits: SkillRegistryConfig['limits'];
   /** Looks the skill up. */
   readonly find: () => Found;
-  readonly sourceOf: (skill: Skill | undefined) => SkillSource | undefined;
+  readonly sourceOf: (skill: Skill) => SkillSource | undefined;
 }
 
 /** Changes of the catalog while a file is read, after which it is read again: its id may have become that of another skill. */
@@ -42,7 +44,7 @@ const MAX_CHANGES = 3;
  * Looks a skill up, reads what is asked for, and asks whether these very bytes may leave.
  *
  * @returns without bytes when they may not: `refusal` says why; without it, there is no such skill.
- * @throws as `skillFileBytes` and `resourceBytes`.
+ * @throws as `readContained`; what to do about it is added to RESOURCE_TOO_LARGE and RESOURCE_NOT_FOUND.
  */
 export async function readAdmitted(
   surroundings: Surroundings,
@@ -52,9 +54,9 @@ export async function readAdmitted(
   const { admit, limits, find, sourceOf } = surroundings;
   const { path, audience } = request;
   const { skill, refusal } = find();
-  const source = sourceOf(skill);
+  const source = skill && sourceOf(skill);
   // Without a source: it was removed after this snapshot.
-  if (!skill || !source) return {};
+  if (!source) return {};
   if (refusal && refusal !== 'SKILL_HELD') return { skill, refusal };
   // Nothing is fetched of a skill that is held.
   if (skill.remote && !admit({ skill, kind: 'line', audience }).given) return { skill, refusal: 'SKILL_HELD' };
@@ -68,36 +70,68 @@ export async function readAdmitted(
   }
   if (audience === 'person' && !request.isMarked) return { ...read, skill, source };
   const kind = path === undefined ? 'body' : 'file';
-  const { given, heldBecause } = await admit({ ...read, skill, kind, audience });
+  const { given, heldBecause, listing } = await admit({ ...read, skill, kind, audience });
   // Its state may have changed with what was found.
   const now = find();
   if (!given || !now.skill || now.refusal) return refusedAs(now);
   if (!isSameFile(now.skill, skill))
     return changes < MAX_CHANGES ? readAdmitted(surroundings, request, changes + 1) : {};
-  return { ...read, skill: now.skill, source, ...(heldBecause === undefined ? {} : { heldBecause }) };
+  return { ...read, skill: now.skill, source, heldBecause, listing };
 }
 
 // --- internal ---
-
-type ReadFile = (JudgedFile & { readonly bytes: Buffer }) | { readonly error: unknown };
 
 async function readFile(
   skill: Skill,
   source: SkillSource,
   path: string | undefined,
-  limits: SkillRegistryConfig['limits'],
-): Promise<ReadFile> {
+  { file_bytes, resource_bytes }: SkillRegistryConfig['limits'],
+): Promise<(JudgedFile & { readonly bytes: Buffer }) | { readonly error: unknown }> {
   try {
-    const shown = path === undefined ? undefined : pathShownAs(path, skill, source);
-    const bytes =
-      shown === undefined
-        ? await skillFileBytes(skill, source, limits)
-        : await resourceBytes(skill, shown, source, limits);
-    const name = shown === undefined ? 'SKILL.md' : relativeSegments(shown).join('/');
+    if (path === undefined) {
+      const bytes = await (source.fetch?.(skill, undefined, file_bytes) ?? source.readSkill(skill, file_bytes));
+      return { path: 'SKILL.md', bytes, digest: digestOf(bytes) };
+    }
+    const shown = pathShownAs(path, skill, source);
+    const bytes = await resourceBytes(skill, shown, source, resource_bytes);
+    const name = relativeSegments(shown).join('/');
     return { path: name === basename(skill.file) ? 'SKILL.md' : name, bytes, digest: digestOf(bytes) };
   } catch (error) {
     return { error };
   }
+}
+
+/** The path of a file for which a list has shown this one, with hidden characters as `⟦U+202E⟧`. */
+function pathShownAs(path: string, skill: Skill, source: SkillSource): string {
+  if (!path.includes('⟦')) return path;
+  return nameShownAs(
+    path,
+    source.listing(skill).files.map((one) => one.path),
+  );
+}
+
+async function resourceBytes(skill: Skill, path: string, source: SkillSource, most: number): Promise<Buffer> {
+  try {
+    return await (source.fetch?.(skill, path, most) ?? source.readResource(skill, path, most));
+  } catch (error) {
+    throw withAdvice(error, path, skill, source);
+  }
+}
+
+/** What to read instead, or what a person can change. */
+function withAdvice(error: unknown, path: string, skill: Skill, source: SkillSource): unknown {
+  if (isCodedError(error, 'RESOURCE_TOO_LARGE')) {
+    const advice = 'A person can raise limits.resource_bytes in the config of the registry.';
+    return new CodedError(error.code, `${error.message} ${advice}`, error.details, error);
+  }
+  if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) return error;
+  const paths = source.listing(skill).files.map((file) => file.path);
+  const near = nearestIds(paths, path);
+  const shown = (near.length > 0 ? near : paths.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
+  const has =
+    paths.length === 0 ? 'The skill has only SKILL.md.' : `Beside SKILL.md it has ${paths.length} file(s): ${shown}.`;
+  const known = near.length > 0 ? `Nearest: ${shown}.` : has;
+  return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
 }
 
 function refusedAs({ skill, refusal = 'SKILL_HELD' }: Found): Found {

@@ -2,7 +2,7 @@ import { type CodedError, describeError, isCodedError, type TurnContext } from '
 import { digestOf } from '../../../lib/digest/index.ts';
 import { countTokens, nearestIds, showName, withNote, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { skillNamed } from '../catalog/snapshot.ts';
+import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
@@ -11,15 +11,13 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { Guard } from '../trust/types.ts';
-import { type AdmittedFile, type Found, readAdmitted } from './read-admitted.ts';
+import { type AdmittedFile, type Found, readAdmitted, type Surroundings } from './read-admitted.ts';
 import type { LoadDetails, Reading, ReadOptions, ResourceContent, SkillContent, SkillLoadedEvent } from './types.ts';
-
-type Limits = SkillRegistryConfig['limits'];
 
 export interface ReadingContext {
   readonly catalog: Catalog;
   readonly grants: Grants;
-  readonly limits: Limits;
+  readonly limits: SkillRegistryConfig['limits'];
   readonly admit: Guard['admit'];
   readonly tokensOfBody: SkillTokenCounts['ofBody'];
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
@@ -33,24 +31,16 @@ export class SkillReading implements Reading {
     this.#context = context;
   }
 
+  /** @param later - Gets a function that counts what was read as a load. Default: it counts at once. */
   async read(
     skillId: string,
     { view = 'body', audience = 'person' }: ReadOptions = {},
     turn?: TurnContext,
-    /** Gets a function that counts what was read as a load. Default: it counts at once. */
     later?: (count: () => void) => void,
   ): Promise<SkillContent> {
     return this.#load(
-      { skillId, audience, turn, ...(later ? { later } : {}) },
-      (admitted, id) => {
-        const { skill } = admitted;
-        const isFound = (needed: string): boolean => {
-          const { skill: other, refusal } = this.#find({ skillId: needed, audience, turn });
-          return other !== undefined && other !== skill && refusal === undefined;
-        };
-        const shown = audience === 'model' ? showName : (name: string) => name;
-        return readSkill(admitted, id, { view, shown, isFound, tokensOfBody: this.#context.tokensOfBody });
-      },
+      { skillId, audience, turn, later },
+      (admitted, id) => this.#contentOf(admitted, id, view, { skillId, audience, turn }),
       ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
     );
   }
@@ -60,17 +50,17 @@ export class SkillReading implements Reading {
     { path, countsAsLoad = true, onHeld }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
     turn?: TurnContext,
   ): Promise<Uint8Array> {
-    const request: LoadRequest = {
-      skillId,
-      audience: turn ? 'model' : 'person',
-      turn,
-      countsAsLoad: countsAsLoad !== false,
-      // Without it, the reader has no place for the mark, as a search for hidden characters.
-      isMarked: onHeld !== undefined,
-    };
     return this.#load(
-      path === undefined ? request : { ...request, path },
-      async ({ bytes, heldBecause }) => {
+      {
+        skillId,
+        path,
+        audience: turn ? 'model' : 'person',
+        turn,
+        countsAsLoad: countsAsLoad !== false,
+        // Without it, the reader has no place for the mark, as a search for hidden characters.
+        isMarked: onHeld !== undefined,
+      },
+      ({ bytes, heldBecause }) => {
         if (heldBecause !== undefined) onHeld?.(heldBecause);
         return bytes;
       },
@@ -88,10 +78,15 @@ export class SkillReading implements Reading {
         const text = bytes.toString('utf8');
         const isText = Buffer.from(text).equals(bytes);
         const content = isText ? text : bytes.toString('base64');
-        const encoding = isText ? 'utf-8' : 'base64';
-        const approxTokens = await countTokens(content);
-        const mark = heldBecause === undefined ? {} : { heldBecause };
-        return { skillId: id, path, content, encoding, size: bytes.length, approxTokens, ...mark };
+        return {
+          skillId: id,
+          path,
+          content,
+          encoding: isText ? 'utf-8' : 'base64',
+          size: bytes.length,
+          approxTokens: await countTokens(content),
+          ...(heldBecause === undefined ? {} : { heldBecause }),
+        };
       },
       ({ approxTokens: tokens }) => ({ tokens }),
     );
@@ -101,10 +96,8 @@ export class SkillReading implements Reading {
   async bodyForPrompt(skill: Skill): Promise<string | undefined> {
     if (skill.remote) return undefined;
     try {
-      const found = await readAdmitted(
-        this.#around(() => ({ skill })),
-        { audience: 'model', isMarked: false },
-      );
+      const around = this.#around(() => ({ skill }));
+      const found = await readAdmitted(around, { audience: 'model', isMarked: false });
       return 'bytes' in found ? withNote(withoutHidden(bodyOf(found.bytes.toString('utf8')))) : undefined;
     } catch (error) {
       if (isCodedError(error)) return undefined;
@@ -119,8 +112,7 @@ export class SkillReading implements Reading {
 
   leftOutCount(skillId: string): number {
     const skill = this.#readableSkill({ skillId, audience: 'person', turn: undefined });
-    const source = this.#sourceOf(skill);
-    return source ? source.listing(skill).leftOut : 0;
+    return this.#sourceOf(skill)?.listing(skill).leftOut ?? 0;
   }
 
   /**
@@ -129,55 +121,53 @@ export class SkillReading implements Reading {
    */
   async #load<T>(
     request: LoadRequest,
-    use: (admitted: AdmittedFile, id: string) => Promise<T>,
+    use: (admitted: AdmittedFile, id: string) => T | Promise<T>,
     detailsOf: (loaded: T) => Partial<Pick<LoadDetails, 'digest' | 'tokens'>> | undefined,
   ): Promise<T> {
     const startedAt = performance.now();
     const { skillId, path, audience, turn, isMarked = true } = request;
-    const wanted = {
-      ...(path === undefined ? {} : { path }),
-      audience: audience === 'person' && turn ? 'model' : audience,
-      isMarked,
-    } as const;
-    const secondsSince = (): number => (performance.now() - startedAt) / 1000;
-    let found: AdmittedFile | Found = this.#find(request);
-    try {
-      found = await readAdmitted(
-        this.#around(() => this.#find(request)),
-        wanted,
+    const find = this.#finder(request);
+    const report = (outcome: Outcome, error: string | null, skill?: Skill, details?: Partial<LoadDetails>): void =>
+      this.#report(
+        request,
+        { outcome, error, durationSeconds: (performance.now() - startedAt) / 1000 },
+        skill,
+        details,
       );
+    let found: AdmittedFile | Found = find();
+    try {
+      const reader = audience === 'person' && turn ? 'model' : audience;
+      found = await readAdmitted(this.#around(find), { path, audience: reader, isMarked });
       if ('bytes' in found) {
         const { skill } = found;
         const loaded = await use(found, this.#idOf(skill, request));
         // The agent of a conversation may use what a person loads in it.
         if (audience === 'person' && turn) this.#context.grants.add(skill, turn);
         const details = detailsOf(loaded);
-        const done = { outcome: 'success', durationSeconds: secondsSince(), error: null } as const;
-        if (details) (request.later ?? ((count) => count()))(() => this.#report(request, skill, done, details));
+        const count = (): void => report('success', null, skill, details);
+        if (details) (request.later ?? callNow)(count);
         return loaded;
       }
     } catch (error) {
-      const reason = isCodedError(error) ? error.code : describeError(error);
-      this.#report(request, found.skill, { outcome: 'failure', durationSeconds: secondsSince(), error: reason });
+      report('failure', isCodedError(error) ? error.code : describeError(error), found.skill);
       throw error;
     }
     const { skill, refusal } = found;
-    const outcome = refusal ? 'refused' : 'failure';
-    this.#report(request, skill, { outcome, durationSeconds: secondsSince(), error: refusal ?? 'SKILL_NOT_FOUND' });
+    report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND', skill);
     if (audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
       throw skillHeldOrDisabled(refusal, skill?.id ?? skillId);
     throw this.#notFound(request);
   }
 
-  #around(find: () => Found): Parameters<typeof readAdmitted>[0] {
+  #around(find: () => Found): Surroundings {
     const { admit, limits } = this.#context;
     return { admit, limits, find, sourceOf: (skill) => this.#sourceOf(skill) };
   }
 
   #report(
     { skillId, path, audience, turn, countsAsLoad }: LoadRequest,
+    done: Pick<SkillLoadedEvent, 'outcome' | 'durationSeconds' | 'error'>,
     skill: Skill | undefined,
-    { outcome, durationSeconds, error }: Pick<SkillLoadedEvent, 'outcome' | 'durationSeconds' | 'error'>,
     { digest, tokens }: Partial<LoadDetails> = {},
   ): void {
     if (countsAsLoad === false) return;
@@ -186,35 +176,46 @@ export class SkillReading implements Reading {
       skillId,
       ...(path === undefined ? {} : { path }),
       source: skill?.source ?? null,
-      outcome,
+      outcome: done.outcome,
       audience,
       agentId: turn?.agentId ?? null,
-      durationSeconds,
-      error,
+      durationSeconds: done.durationSeconds,
+      error: done.error,
     };
     this.#context.onLoaded(event, { skill, turn, digest, tokens });
+  }
+
+  /** Looks the id up once for each snapshot. */
+  #finder(request: SkillRequest): () => Found {
+    let of: Snapshot | undefined;
+    let found: Found = {};
+    return () => {
+      const now = this.#context.catalog.snapshot();
+      if (now !== of) found = this.#find(now, request);
+      of = now;
+      return found;
+    };
   }
 
   /**
    * Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. What a person loads
    * in a conversation is sent to its agent.
    */
-  #find(request: LoadRequest): Found {
-    const { skillId, audience, turn = {} } = request;
-    const { catalog, grants } = this.#context;
-    if (audience === 'model') return findVisible(catalog.snapshot(), skillId, turn, grants.of(turn));
-    const skill = skillNamed(catalog.snapshot(), skillId);
-    const refusal = skill && (audience === 'binding' || request.turn) ? heldOrDisabled(turn, skill) : undefined;
-    return skill ? { skill, ...(refusal ? { refusal } : {}) } : {};
+  #find(snapshot: Snapshot, { skillId, audience, turn }: SkillRequest): Found {
+    if (audience === 'model') return findVisible(snapshot, skillId, turn ?? {}, this.#context.grants.of(turn ?? {}));
+    const skill = skillNamed(snapshot, skillId);
+    if (!skill) return {};
+    const refusal = audience === 'binding' || turn ? heldOrDisabled(turn ?? {}, skill) : undefined;
+    return { skill, ...(refusal ? { refusal } : {}) };
   }
 
-  #readableSkill(request: LoadRequest): Skill {
-    const { skill, refusal } = this.#find(request);
+  #readableSkill(request: SkillRequest): Skill {
+    const { skill, refusal } = this.#find(this.#context.catalog.snapshot(), request);
     if (skill && !refusal) return skill;
     throw this.#notFound(request);
   }
 
-  #notFound({ skillId, audience, turn = {} }: LoadRequest): CodedError {
+  #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
     const { catalog, grants } = this.#context;
     const snapshot = catalog.snapshot();
     const found = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
@@ -222,14 +223,54 @@ export class SkillReading implements Reading {
     return skillNotFound(skillId, nearestIds(ids, skillId));
   }
 
-  #sourceOf(skill: Skill | undefined): SkillSource | undefined {
-    return skill && this.#context.catalog.sources().find(({ id }) => id === skill.source);
+  #sourceOf(skill: Skill): SkillSource | undefined {
+    return this.#context.catalog.sources().find(({ id }) => id === skill.source);
   }
 
   /** The id by which the caller gets this skill again: the short one, unless it is the id of another skill. */
-  #idOf(skill: Skill, request: LoadRequest): string {
+  #idOf(skill: Skill, request: SkillRequest): string {
     if (request.skillId === skill.id) return skill.id;
-    return this.#find({ ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
+    const short = this.#find(this.#context.catalog.snapshot(), { ...request, skillId: skill.id });
+    return short.skill === skill ? skill.id : skill.qualifiedId;
+  }
+
+  async #contentOf(
+    { skill, source, bytes, digest, heldBecause, listing }: AdmittedFile,
+    id: string,
+    view: 'body' | 'raw',
+    request: SkillRequest,
+  ): Promise<SkillContent> {
+    const text = bytes.toString('utf8');
+    const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
+    const isBody = view === 'body' && hidden === 0;
+    const approxTokens = await this.#context.tokensOfBody(skill, isBody ? digest : undefined, content);
+    const snapshot = this.#context.catalog.snapshot();
+    const isFound = (needed: string): boolean => {
+      const { skill: other, refusal } = this.#find(snapshot, { ...request, skillId: needed });
+      return other !== undefined && other !== skill && refusal === undefined;
+    };
+    const needed = skill.requires.filter(isFound).join(', ');
+    const { files, leftOut } = source.listing(skill, listing);
+    /** How the caller gets a path. */
+    const shown = request.audience === 'model' ? showName : (name: string) => name;
+    return {
+      skillId: id,
+      name: skill.name,
+      content,
+      ...(hidden > 0 ? { hiddenLeftOut: hidden } : {}),
+      approxTokens,
+      message: loadedMessage(id, approxTokens),
+      requires: skill.requires,
+      ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
+      allowedTools: skill.allowedTools.map((tool) => withoutHidden(tool).text),
+      ...(skill.dir === null ? {} : { directory: shown(skill.dir) }),
+      resources: files.map(({ path, size }) => ({ path: shown(path), size })),
+      ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
+      // Of the bytes read: the file may have changed since the snapshot.
+      digest,
+      source: skill.source,
+      ...(heldBecause === undefined ? {} : { heldBecause }),
+    };
   }
 }
 
@@ -239,53 +280,21 @@ export function loadedMessage(skillId: string, tokens: number): string {
 
 // --- internal ---
 
-interface LoadRequest {
+const callNow = (count: () => void): void => count();
+
+type Outcome = SkillLoadedEvent['outcome'];
+
+interface SkillRequest {
   readonly skillId: string;
-  readonly path?: string;
   readonly audience: NonNullable<ReadOptions['audience']>;
   readonly turn: TurnContext | undefined;
+}
+
+interface LoadRequest extends SkillRequest {
+  readonly path?: string | undefined;
   /** False: no event is sent. */
   readonly countsAsLoad?: boolean;
   /** As of `ReadRequest`. Default: true. */
   readonly isMarked?: boolean;
-  readonly later?: (count: () => void) => void;
-}
-
-interface SkillView extends Pick<ReadingContext, 'tokensOfBody'> {
-  readonly view: 'body' | 'raw';
-  /** How the caller gets a path. */
-  readonly shown: (path: string) => string;
-  /** Whether the caller can read another skill with this id. */
-  readonly isFound: (skillId: string) => boolean;
-}
-
-async function readSkill(
-  { skill, source, bytes, digest, heldBecause }: AdmittedFile,
-  id: string,
-  { view, shown, isFound, tokensOfBody }: SkillView,
-): Promise<SkillContent> {
-  const text = bytes.toString('utf8');
-  const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
-  const isBody = view === 'body' && hidden === 0;
-  const approxTokens = await tokensOfBody(skill, isBody ? digest : undefined, content);
-  const needed = skill.requires.filter(isFound).join(', ');
-  const { files, leftOut } = source.listing(skill);
-  return {
-    skillId: id,
-    name: skill.name,
-    content,
-    ...(hidden > 0 ? { hiddenLeftOut: hidden } : {}),
-    approxTokens,
-    message: loadedMessage(id, approxTokens),
-    requires: skill.requires,
-    ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
-    allowedTools: skill.allowedTools.map((tool) => withoutHidden(tool).text),
-    ...(skill.dir === null ? {} : { directory: shown(skill.dir) }),
-    resources: files.map(({ path, size }) => ({ path: shown(path), size })),
-    ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
-    // Of the bytes read: the file may have changed since the snapshot.
-    digest,
-    source: skill.source,
-    ...(heldBecause === undefined ? {} : { heldBecause }),
-  };
+  readonly later?: ((count: () => void) => void) | undefined;
 }

@@ -41,6 +41,16 @@ export interface ResourceInfo {
   readonly size: number;
 }
 
+/** The files of a skill other than SKILL.md. */
+export interface SkillListing {
+  /** By path, at most 512. */
+  readonly files: readonly ResourceInfo[];
+  /** The number of files and folders that are left out because they are never handed out. */
+  readonly leftOut: number;
+  /** Paths of links and devices, which are not followed. Default: none. */
+  readonly links?: readonly string[];
+}
+
 /** The line of a skill in the catalog. `maxDescription` counts characters. */
 export function bulletOf(
   skill: Pick<Skill, 'id' | 'description'>,

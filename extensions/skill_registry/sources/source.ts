@@ -4,7 +4,7 @@ import { unapprovedRootProblem } from '../../../kernel/host.ts';
 import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import { skillNotFound } from '../skill/errors.ts';
-import type { ResourceInfo, Skill } from '../skill/skill.ts';
+import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import type { RemoteFiles } from '../trust/types.ts';
 import type { PackScopes } from './types.ts';
 
@@ -40,7 +40,12 @@ export interface SkillSource {
   ): { readonly skill: Skill; readonly scan: SourceScan } | undefined;
   /** Reads the bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
-  listing(skill: Skill): SkillListing;
+  /**
+   * The other files of a skill, by path, at most 512.
+   *
+   * @param present - What the guard has just listed in its folder, so that it is listed once. Default: it is listed.
+   */
+  listing(skill: Skill, present?: SkillListing): SkillListing;
   /** @throws as `readContained`. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
   /**
@@ -69,16 +74,6 @@ export interface SkillSource {
   /** The folder in which skills may be created and changed, and the profile they must pass. Absent: the source is read-only. */
   readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
   close?(): Promise<void>;
-}
-
-/** The files of a skill other than SKILL.md. */
-export interface SkillListing {
-  /** By path, at most 512. */
-  readonly files: readonly ResourceInfo[];
-  /** The number of files and folders that are left out because they are never handed out. */
-  readonly leftOut: number;
-  /** Paths of links and devices, which are not followed. Default: none. */
-  readonly links?: readonly string[];
 }
 
 export interface SourceScan {

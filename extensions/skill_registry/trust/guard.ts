@@ -46,11 +46,11 @@ export function createGuard({ held, isOfPackage, renew, onOther }: GuardOptions)
 // --- internal ---
 
 function admissionOf(
-  { heldBecause, findings }: Judgement,
+  { heldBecause, findings, listing }: Judgement,
   { audience }: Pick<LeavingLine | LeavingBytes, 'audience'>,
 ): Admission {
-  if (heldBecause === undefined) return { given: true };
-  if (audience === 'person') return { given: true, heldBecause };
+  if (heldBecause === undefined) return { given: true, listing };
+  if (audience === 'person') return { given: true, heldBecause, listing };
   const code = heldBecause === NOT_INSPECTED ? 'SKILL_NOT_INSPECTED' : 'SKILL_HELD';
   return { given: false, code, findings, heldBecause };
 }

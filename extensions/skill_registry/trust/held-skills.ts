@@ -1,5 +1,5 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { createBreaks, takeSteps } from '../../../lib/breaks/index.ts';
+import { takeBreak, takeSteps } from '../../../lib/breaks/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
@@ -7,7 +7,7 @@ import type { Skill } from '../skill/skill.ts';
 import { type CheckAll, createCheckAll } from './check-all.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
 import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem } from './reasons.ts';
-import type { JudgedFile, NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
+import type { JudgedFile, NoteBlocked, Present, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
 export interface HeldSkillsOptions {
   /** Called before the first inspection. */
@@ -28,6 +28,8 @@ export interface HeldSkillsOptions {
 export interface Judgement {
   readonly heldBecause: string | undefined;
   readonly findings: readonly Finding[];
+  /** As of `Present`. */
+  readonly listing?: Present['listing'];
 }
 
 /** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
@@ -62,7 +64,6 @@ export class HeldSkills {
     const all = [...skills];
     const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
     this.#isFirst = false;
-    const takeBreak = createBreaks();
     const unknown: Skill[] = [];
     for (let at = 0; at < all.length; at += LOOKED_UP) {
       await takeBreak();
@@ -104,7 +105,8 @@ export class HeldSkills {
     // The source of a remote skill inspects each file at its fetch, and compares it with its entry.
     if (skill.remote) return this.known(skill);
     try {
-      return this.#judgementOf(skill, await this.#inspect(skill, judged));
+      const { entry, listing } = await this.#inspect(skill, judged);
+      return { ...this.#judgementOf(skill, entry), listing };
     } catch (error) {
       // Its SKILL.md cannot be read; the reader of the skill gets the reason.
       if (isCodedError(error) && !judged) return this.known(skill);
@@ -114,7 +116,7 @@ export class HeldSkills {
 
   /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
   async trustOf(skill: Skill): Promise<SkillTrust> {
-    const entry = await this.#inspect(skill);
+    const { entry } = await this.#inspect(skill);
     const { findings, verdict } = this.#inspections.inspectionOf(entry.digest) ?? {
       findings: [],
       verdict: entry.verdict,
@@ -135,7 +137,6 @@ export class HeldSkills {
   /** The present files of a skill. */
   async filesOf(skill: Skill): Promise<readonly InspectedFile[]> {
     const { files } = await this.#load();
-    const takeBreak = createBreaks();
     const found: InspectedFile[] = [];
     for (const one of files.read(skill)) {
       await takeBreak();
@@ -185,20 +186,24 @@ export class HeldSkills {
     return skill.remote === true || this.#options.isBroughtIn(skill);
   }
 
-  async #inspect(skill: Skill, judged?: JudgedFile): Promise<InspectionEntry> {
-    if (skill.remote) return this.#inspectRemote(skill);
+  async #inspect(
+    skill: Skill,
+    judged?: JudgedFile,
+  ): Promise<{ readonly entry: InspectionEntry; readonly listing?: Present['listing'] }> {
+    if (skill.remote) return { entry: await this.#inspectRemote(skill) };
     const { files, inspectFiles } = await this.#load();
     // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
-    const stamp = await takeSteps(files.stamp(skill), createBreaks());
+    const { stamp, listing } = await takeSteps(files.stamp(skill), takeBreak);
     const before = this.#inspections.entryAt(pathOf(skill));
-    if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged)) return before;
+    if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged))
+      return { entry: before, listing };
     const read = () => files.read(skill);
     const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged);
     const { digest, skillDigest, inspection } = found;
     // The stamp is one of the files that lie there.
     const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };
     this.#inspections.keep(pathOf(skill), entry, inspection, found.files);
-    return entry;
+    return { entry, listing };
   }
 
   /** Inspects all files together: a finding may need two of them. While its server does not answer, the last inspection counts. */

@@ -1,6 +1,6 @@
 /** What an inspection says of skills, and who may decide about it. No code. */
 import type { Finding, FindingLevel, InspectedFile } from '../inspect/types.ts';
-import type { Skill } from '../skill/skill.ts';
+import type { Skill, SkillListing } from '../skill/skill.ts';
 
 export type { Finding, FindingLevel } from '../inspect/types.ts';
 
@@ -56,15 +56,19 @@ export interface JudgedFile {
   readonly digest: string;
 }
 
-/** `heldBecause`: why no agent is given it. A person is given it all the same, marked with that. */
+/**
+ * `heldBecause`: why no agent is given it. A person is given it all the same, marked with that. `listing`: the files beside it, where the
+ * guard has listed them.
+ */
 export type Admission =
-  | { readonly given: true; readonly heldBecause?: string }
+  | { readonly given: true; readonly heldBecause?: string; readonly listing?: SkillListing | undefined }
   | {
       readonly given: false;
       readonly code: 'SKILL_HELD' | 'SKILL_NOT_INSPECTED';
       /** Those of the level `block`. */
       readonly findings: readonly Finding[];
       readonly heldBecause: string;
+      readonly listing?: undefined;
       /** When to ask again; absent: not before something changes. */
       readonly retryAfterMs?: number;
     };
@@ -89,10 +93,18 @@ export type ChangeToApprove =
   | { readonly skillId: string; readonly revision: string | number }
   | { /** Of a removed skill. */ readonly restoredId: string };
 
+export interface Present {
+  readonly stamp: string;
+  readonly listing: SkillListing | undefined;
+}
+
 /** The files of skills, as they lie on disk now. */
 export interface SkillFiles {
-  /** Equal as long as no file has changed; empty when that cannot be told from the stats. */
-  stamp(skill: Skill): Generator<undefined, string, undefined>;
+  /**
+   * `stamp`: equal as long as no file has changed; empty when that cannot be told from the stats. `listing`: the files that were looked
+   * at, as `SkillSource.listing` takes them; undefined where it has to list them itself.
+   */
+  stamp(skill: Skill): Generator<undefined, Present, undefined>;
   /** All files, SKILL.md first, read one by one, and what was not read; `undefined` now and then, for a break. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
   read(skill: Skill): Iterable<InspectedFile | Finding | undefined>;
 }

@@ -18,7 +18,6 @@ import {
   type OnlyWithin,
   reservedSource,
   ScannedSkills,
-  type SkillListing,
   type SkillSource,
   type SourceScan,
 } from '../source.ts';
@@ -128,10 +127,10 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       return next && { skill: next, scan: last };
     },
     readSkill: (skill, maxBytes) => readSkillFile(own.get(skill), maxBytes),
-    listing(skill): SkillListing {
+    listing(skill, present) {
       const { dir = null, file = '' } = own.find(skill) ?? {};
       if (dir === null) return NO_FILES;
-      const { files, leftOut, links = [] } = runSteps(filesBelow(dir));
+      const { files, leftOut, links = [] } = present ?? runSteps(filesBelow(dir));
       const skillFile = basename(file);
       return {
         files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_LISTED_FILES),

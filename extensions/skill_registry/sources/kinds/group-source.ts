@@ -58,9 +58,9 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
       const { member, original } = own.get(skill);
       return member.readSkill(original, maxBytes);
     },
-    listing(skill) {
+    listing(skill, present) {
       const found = own.find(skill);
-      return found ? found.member.listing(found.original) : NO_FILES;
+      return found ? found.member.listing(found.original, present) : NO_FILES;
     },
     readResource: (skill, path, maxBytes) => {
       const { member, original } = own.get(skill);

@@ -6,7 +6,7 @@ import { isReserved, readContained } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
-import { filesBelow, type ListOptions } from './list-files.ts';
+import { filesBelow, type ListOptions, shownOf } from './list-files.ts';
 
 export interface SkillReader {
   readonly readSkill: (skill: Skill) => Buffer;
@@ -23,20 +23,22 @@ const SETTLED_MS = 2_000;
 
 /** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
 export function filesForInspection({ readSkill, readFile, listed }: SkillReader): SkillFiles {
-  function* others(skill: Skill): Steps<readonly ResourceInfo[]> {
+  function* others(skill: Skill): Steps<Others> {
     // The copy of a page is in a folder of the registry, which no search for skills enters.
-    if (skill.dir === null || isReserved(skill.dir)) return listed(skill);
-    const { files } = yield* filesBelow(skill.dir, EVERYTHING);
+    if (skill.dir === null || isReserved(skill.dir)) return { files: listed(skill) };
+    const below = yield* filesBelow(skill.dir, EVERYTHING);
     const skillFile = basename(skill.file);
-    return files.filter(({ path }) => path !== skillFile);
+    return { files: below.files.filter(({ path }) => path !== skillFile), below };
   }
   return {
     *stamp(skill) {
-      return yield* stampOf(skill, yield* others(skill));
+      const { files, below } = yield* others(skill);
+      const { stamp, present } = yield* stampOf(skill, files);
+      return { stamp, listing: below && shownOf({ ...below, files: present }) };
     },
     *read(skill) {
       yield { path: 'SKILL.md', bytes: readSkill(skill) };
-      const files = yield* others(skill);
+      const { files } = yield* others(skill);
       for (const file of files.slice(0, EVERYTHING.maxFiles))
         yield* readIfThere(skill.dir, file, (path) => readFile(skill, path, MAX_BYTES));
       if (files.length > EVERYTHING.maxFiles)
@@ -67,6 +69,12 @@ export function* asReadForInspection(files: readonly Required<InspectedFile>[]):
 
 // --- internal ---
 
+/** The files of a skill beside SKILL.md; `below`: everything in its folder, when that is where they are. */
+interface Others {
+  readonly files: readonly ResourceInfo[];
+  readonly below?: Parameters<typeof shownOf>[0];
+}
+
 function* readIfThere(
   dir: string | null,
   { path, size: listedSize }: ResourceInfo,
@@ -82,21 +90,32 @@ function* readIfThere(
   }
 }
 
-/** Paths, sizes, times and inodes; empty when a file is so new that its times do not tell the next change. */
-function* stampOf({ dir, file, realFile }: Skill, others: readonly ResourceInfo[]): Steps<string> {
-  if (realFile === null) return '';
+/**
+ * `stamp`: of paths, sizes, times and inodes; empty when a file is so new that its times do not tell the next change. `present`: the
+ * files that are still there, with their sizes.
+ */
+function* stampOf(
+  { dir, file, realFile }: Skill,
+  others: readonly ResourceInfo[],
+): Steps<{ readonly stamp: string; readonly present: readonly ResourceInfo[] }> {
+  if (realFile === null) return { stamp: '', present: others };
   const hash = createHash('sha256');
   const settledBefore = BigInt(Date.now() - SETTLED_MS) * 1_000_000n;
   let isSettled = true;
-  const paths = dir === null ? [] : others.map(({ path }) => join(dir, path));
-  yield* eachInSteps([realFile, ...paths], (path) => {
+  const sizeOf = (path: string): number | undefined => {
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    hash.update(
-      `${path}\n${stats ? `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino} ${stats.mode}` : ''}\n`,
-    );
+    const text = stats && `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino} ${stats.mode}`;
+    hash.update(`${path}\n${text ?? ''}\n`);
     if (stats && stats.ctimeNs >= settledBefore) isSettled = false;
+    return stats?.isFile() ? Number(stats.size) : undefined;
+  };
+  sizeOf(realFile);
+  const present: ResourceInfo[] = [];
+  yield* eachInSteps(dir === null ? [] : others, ({ path }) => {
+    const size = sizeOf(join(dir ?? '', path));
+    if (size !== undefined) present.push({ path, size });
   });
-  return isSettled ? hash.update(file).digest('hex') : '';
+  return { stamp: isSettled ? hash.update(file).digest('hex') : '', present };
 }
 
 function tooLarge(path: string, size: number): Finding {

@@ -1,8 +1,7 @@
 import { relative, sep } from 'node:path';
 import type { Steps } from '../../../../lib/breaks/index.ts';
 import { isPrivatePath, isTemporaryName, listContained } from '../../../../lib/files/index.ts';
-import type { ResourceInfo } from '../../skill/skill.ts';
-import type { SkillListing } from '../source.ts';
+import type { ResourceInfo, SkillListing } from '../../skill/skill.ts';
 
 export const MAX_LISTED_FILES = 512;
 const MAX_FOLDERS = 512;
@@ -18,6 +17,11 @@ export interface ListOptions {
   readonly own?: boolean;
 }
 
+interface FolderListing extends Required<SkillListing> {
+  /** How many were searched, with the one that was given. */
+  readonly folders: number;
+}
+
 const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS, dependencies: false, sizes: true };
 
 /**
@@ -26,7 +30,7 @@ const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS
  *
  * @param options - Default: 512 files and folders, without `node_modules`.
  */
-export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<SkillListing> {
+export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<FolderListing> {
   const { maxFiles, maxFolders, dependencies } = options;
   const files: ResourceInfo[] = [];
   const links: string[] = [];
@@ -42,12 +46,19 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Sk
         if (depth < MAX_DEPTH && (dependencies || name !== 'node_modules')) yield* visit(path, depth + 1);
       } else if (kind === 'file') {
         if (!isTemporaryName(name)) files.push({ path, size });
-      } else if (kind === 'private') leftOut += 1;
+      } else if (kind === 'private') leftOut += isDependency(path) ? 0 : 1;
       else links.push(path);
     }
   }
   yield* visit('', 0);
-  return { files, leftOut, links };
+  return { files, leftOut, links, folders };
+}
+
+/** What `filesBelow` lists without options, of a list of everything below a folder; undefined where that is more than it lists. */
+export function shownOf({ files, leftOut, links, folders }: FolderListing): SkillListing | undefined {
+  if (files.length > MAX_LISTED_FILES || folders >= MAX_FOLDERS) return undefined;
+  const isShown = (path: string): boolean => !isDependency(path);
+  return { files: files.filter(({ path }) => isShown(path)), leftOut, links: links.filter(isShown) };
 }
 
 /** As `filesBelow`, for files that are not in a folder. */
@@ -66,6 +77,10 @@ export function pathBelow(folder: string, path: string): string {
 }
 
 // --- internal ---
+
+function isDependency(path: string): boolean {
+  return path.startsWith('node_modules/') || path.includes('/node_modules/');
+}
 
 /** Empty for a folder that does not exist any more, cannot be read or is too deep: the other folders are still listed. */
 function entriesOf(dir: string, below: string, { sizes, own = false }: ListOptions): ReturnType<typeof listContained> {
