@@ -1,8 +1,7 @@
 import { fitHunk, type HunkFit, outerContext, whyAmbiguous, whyNowhere } from './fit-hunk.ts';
 import { endOf, joinLines, splitLines, usualEnd, withoutLineEnd } from './lines.ts';
-import { type ParsedDiff, parseDiff } from './parse-diff.ts';
-import type { Hunk, HunkLine } from './parse-hunks.ts';
-import { createLineSearch, type LineSearch, MAX_FOUND } from './search-lines.ts';
+import { type Hunk, type HunkLine, type ParsedDiff, parseDiff } from './parse-diff.ts';
+import { LineSearch, MAX_FOUND } from './search-lines.ts';
 
 /** Larger diffs are refused and not parsed. */
 export const MAX_DIFF_BYTES: number = 262_144;
@@ -16,11 +15,7 @@ export type DiffOutcome =
       /** Mistakes of the diff that were accepted: "hunk 2 was found 4 lines further down". */
       readonly notes: readonly string[];
     }
-  | {
-      readonly applied: false;
-      /** What is wrong and what to do, for a model. */
-      readonly reason: string;
-    };
+  | ({ readonly applied: false } & Refused);
 
 /**
  * Applies a unified diff as models write it, when it can be applied in exactly one way. `fitHunk` says which mistakes are
@@ -33,35 +28,32 @@ export type DiffOutcome =
  * @param skillId - Id of the skill. With it, headers may also name a longer path that ends in `<skillId>/<path>`.
  */
 export function applyDiff(current: string, diff: string, path: string, skillId?: string): DiffOutcome {
+  const refused = (reason: string): DiffOutcome => ({ applied: false, reason });
   const bytes = diff.length > MAX_DIFF_BYTES ? diff.length : Buffer.byteLength(diff);
-  if (bytes > MAX_DIFF_BYTES) {
-    const reason = `The diff is too large: ${MAX_DIFF_BYTES} bytes are allowed, it has ${bytes}. Propose less at a time.`;
-    return { applied: false, reason };
-  }
+  if (bytes > MAX_DIFF_BYTES)
+    return refused(
+      `The diff is too large: ${MAX_DIFF_BYTES} bytes are allowed, it has ${bytes}. Propose less at a time.`,
+    );
   const read = parseDiff(diff, path, skillId);
-  if ('reason' in read) return { applied: false, reason: read.reason };
+  if ('reason' in read) return refused(read.reason);
   const { bom, lines } = splitLines(current);
-  const fitted = fitHunks(createLineSearch(lines.map(withoutLineEnd)), read);
-  if ('reason' in fitted) return { applied: false, reason: fitted.reason };
-  const newBom = { added: '\ufeff', removed: '', kept: bom }[read.bom ?? 'kept'];
+  const fitted = fitHunks(new LineSearch(lines.map(withoutLineEnd)), read);
+  if ('reason' in fitted) return refused(fitted.reason);
   const edited = editLines(lines, fitted.fits, read.addedEnd);
-  if ('reason' in edited) return { applied: false, reason: edited.reason };
+  if ('reason' in edited) return refused(edited.reason);
+  const newBom = { added: '\ufeff', removed: '', kept: bom }[read.bom ?? 'kept'];
   const text = joinLines(newBom, edited.lines);
-  if (text !== current) return { applied: true, text, notes: fitted.notes };
-  return { applied: false, reason: 'The diff changes nothing: the file already has this text.' };
+  if (text === current) return refused('The diff changes nothing: the file already has this text.');
+  return { applied: true, text, notes: fitted.notes };
 }
 
 // --- internal ---
 
 /** A fit, with the number of its hunk in the diff, from 1. */
-interface NumberedFit extends HunkFit {
-  readonly number: number;
-}
+type NumberedFit = HunkFit & { readonly number: number };
 
-interface Refused {
-  /** What is wrong and what to do, for a model. */
-  readonly reason: string;
-}
+/** What is wrong and what to do, for a model. */
+type Refused = { readonly reason: string };
 
 /** Reasons in one message. */
 const MAX_REASONS = 4;
@@ -147,9 +139,7 @@ function firstAddedAlready(search: LineSearch, { start, lines }: HunkFit): numbe
   return present ? from : undefined;
 }
 
-/**
- * @param addedEnd - Line end of added lines without one of their own. Default: the end that most lines have.
- */
+/** @param addedEnd - Line end of added lines without one of their own. Default: the end that most lines have. */
 function editLines(
   lines: readonly string[],
   fits: readonly NumberedFit[],
@@ -157,11 +147,9 @@ function editLines(
 ): { readonly lines: readonly string[] } | Refused {
   // By 0-based line of the file. Added lines come before that line; the key of lines added at the end is the number of lines.
   const added = new Map<number, HunkLine[]>();
-  const [addedBy, removedBy, shownBy] = [
-    new Map<number, number>(),
-    new Map<number, number>(),
-    new Map<number, number>(),
-  ];
+  const addedBy = new Map<number, number>();
+  const removedBy = new Map<number, number>();
+  const shownBy = new Map<number, number>();
   // Lines that have no line end according to the diff, in the current text and in the new one.
   const unended = { old: new Set<number>(), new: new Set<HunkLine | number | undefined>() };
   for (const { start, lines: rows, number } of fits) {

@@ -1,5 +1,5 @@
 import { quoteLine, SHOWN } from './lines.ts';
-import type { Hunk, HunkLine } from './parse-hunks.ts';
+import type { Hunk, HunkLine } from './parse-diff.ts';
 import { type Comparison, type LineSearch, MAX_FOUND } from './search-lines.ts';
 
 /** A position where a hunk fits. */
@@ -200,17 +200,18 @@ function shiftLines(
 }
 
 /** The position where most lines fit, and the first line that does not fit there. */
-function nearest(old: readonly HunkLine[], { texts, linesLike }: LineSearch): string {
+function nearest(old: readonly HunkLine[], search: LineSearch): string {
+  const { texts } = search;
   const fitting = new Map<number, number>();
   for (const [at, { text }] of old.slice(0, MAX_COMPARED).entries()) {
-    const positions = text.trim() === '' ? [] : linesLike(text, MAX_OCCURRENCES + 1);
+    const positions = text.trim() === '' ? [] : search.linesLike(text, MAX_OCCURRENCES + 1);
     if (positions.length > MAX_OCCURRENCES) continue;
     for (const position of positions) fitting.set(position - at, (fitting.get(position - at) ?? 0) + 1);
   }
   let [start, most]: [number | undefined, number] = [undefined, 0];
   for (const [at, count] of fitting) if (count > most) [start, most] = [at, count];
   if (start === undefined) {
-    const line = old.find(({ text }) => text.trim() !== '' && linesLike(text, 1).length === 0);
+    const line = old.find(({ text }) => text.trim() !== '' && search.linesLike(text, 1).length === 0);
     return line
       ? `The file has no line like ${quoteLine(line.text)}.`
       : 'The file does not have its lines in this order.';

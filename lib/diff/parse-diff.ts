@@ -1,17 +1,34 @@
-import { type LineEnd, quoteLine } from './lines.ts';
-import { type Hunk, type ParsedRows, parseHunks } from './parse-hunks.ts';
+import { LINE_ENDS, type LineEnd, quoteLine } from './lines.ts';
 
-/** A diff for one file. */
-export interface ParsedDiff {
-  /** The hunks that change something. Messages number them from 1. */
-  readonly hunks: readonly Hunk[];
-  /** Line end of the lines it adds, when the diff names one. */
-  readonly addedEnd?: LineEnd | undefined;
-  /** How the byte order mark changes, when the diff says so. */
-  readonly bom?: 'added' | 'removed' | undefined;
-  /** The diff is for a file that does not exist yet. */
-  readonly creates: boolean;
+export interface HunkLine {
+  /** Unchanged, removed or added. */
+  readonly kind: ' ' | '-' | '+';
+  /** Without the sign and the line end. */
+  readonly text: string;
+  /** Of an unchanged line: the line with its leading blank, in case the blank belongs to the text and is not the sign. */
+  readonly unsigned?: string;
+  /** `\ No newline at end of file` follows. */
+  readonly noNewline?: boolean;
+  /** `\ Line ends with CRLF` follows. */
+  readonly end?: LineEnd;
 }
+
+export interface Hunk {
+  readonly lines: readonly HunkLine[];
+  /** 1-based, from its `@@` line. Only used in notes, because it is often wrong. */
+  readonly oldStart?: number;
+  /** Its `@@` line gives wrong numbers of lines. */
+  readonly miscounted?: boolean;
+  /** The text of its `@@` line after the numbers. */
+  readonly heading?: string;
+  /** `*** End of File` follows: it belongs at the end of the file. */
+  readonly atEnd?: boolean;
+  /** Number of lines at its end that have no sign, from an empty one on: they may be prose after the diff. */
+  readonly looseTail: number;
+}
+
+/** A diff for one file: the hunks that change something, which messages number from 1, and what its headers say. */
+export type ParsedDiff = Readonly<Pick<ParsedRows, 'hunks' | 'creates' | 'addedEnd' | 'bom'>>;
 
 /**
  * Parses a diff as models write it. When all counts in the `@@` lines are right, they decide which row belongs to which hunk, so
@@ -29,7 +46,7 @@ export function parseDiff(diff: string, path: string, skillId?: string): ParsedD
   const rows = text.includes('\n') ? text.split(/\r?\n|\r$/) : text.split('\r');
   if (rows.at(-1) === '') rows.pop();
   if (rows.every((row) => row.trim() === '')) return { reason: `The diff is empty. ${EXPECTED}` };
-  const parsed = parseHunks(rows, 'counts') ?? (parseHunks(rows, 'signs') as ParsedRows);
+  const parsed = parseRows(rows, true) ?? (parseRows(rows, false) as ParsedRows);
   const hunks = parsed.hunks.filter(({ lines }) => lines.some(({ kind }) => kind !== ' '));
   const saysNothing = parsed.bom === undefined && hunks.length === 0;
   const reason = whyRefused(parsed, path, skillId) ?? (saysNothing ? whyNoDiff(rows, parsed) : undefined);
@@ -47,6 +64,23 @@ const NO_FILE = '/dev/null';
 const PLACEHOLDER =
   /^(?:[ab]\/)?(?:a|b|original|modified|old|new|before|after|current|proposed|updated|previous|file)(?:[ _-]?file)?$/i;
 const PREFIX = /^(?:[abciow]|old|new)\//;
+
+/** What the rows of a diff say, before it is checked. */
+interface ParsedRows {
+  readonly hunks: Hunk[];
+  readonly oldNames: string[];
+  readonly newNames: string[];
+  /** Reasons to refuse the diff, for a model. */
+  readonly refusals: string[];
+  /** The file does not exist yet. */
+  creates: boolean;
+  /** Line end of added lines. */
+  addedEnd?: LineEnd | undefined;
+  /** How the byte order mark changes. */
+  bom?: 'added' | 'removed' | undefined;
+  /** A row outside of all hunks that looks like a change. */
+  stray?: string;
+}
 
 function whyRefused(
   { hunks, oldNames, newNames, refusals, stray }: ParsedRows,
@@ -74,14 +108,11 @@ function whyRefused(
     }
   }
   if (otherNames.size === 0) return undefined;
-  const names = [...otherNames]
-    .slice(0, 5)
-    .map((name) => quoteLine(name))
-    .join(', ');
+  const names = [...otherNames].slice(0, 5).map((name) => quoteLine(name));
   if (isNamed || otherNames.size > 1) {
-    return `The diff is for more than one file (${isNamed ? `${path}, ` : ''}${names}) or renames one: propose one file at a time, here only ${path}.`;
+    return `The diff is for more than one file (${[...(isNamed ? [path] : []), ...names].join(', ')}) or renames one: propose one file at a time, here only ${path}.`;
   }
-  return `The diff is for ${names}, but the proposal is for ${path}. Paths are relative to the skill: write "--- a/${path}" and "+++ b/${path}", or name the file you mean in the path argument.`;
+  return `The diff is for ${names[0]}, but the proposal is for ${path}. Paths are relative to the skill: write "--- a/${path}" and "+++ b/${path}", or name the file you mean in the path argument.`;
 }
 
 function whyNoDiff(rows: readonly string[], { hunks }: ParsedRows): string {
@@ -121,4 +152,246 @@ function readName(written: string): readonly string[] {
     const here = one.replace(/^\.\//, '');
     return [one, here.replace(PREFIX, '').replace(/^\.\//, ''), here];
   });
+}
+
+/**
+ * Parses the rows of a diff.
+ *
+ * @param exact - The counts in the `@@` lines say where a hunk ends. False: the signs of the rows do.
+ * @returns undefined when a count is missing or wrong, with `exact`.
+ */
+function parseRows(rows: readonly string[], exact: boolean): ParsedRows | undefined {
+  const parsed: ParsedRows = { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
+  const fence: Fence = {};
+  const isContent = exact ? [] : contentAfter(rows);
+  let heading: string | undefined;
+  for (let at = 0; at < rows.length; ) {
+    const row = rows[at] as string;
+    const isHeader = row.startsWith('@@');
+    if (row.startsWith('@@@')) parsed.refusals.push(MERGE);
+    if (exact && !isHeader) {
+      const isStray = parsed.hunks.length > 0 && looksLikeChange(row, fence) && !startsHeader(rows, at);
+      if (isStray || PATCH_ROW.test(row)) return undefined;
+    }
+    if (!isHeader && (exact || !isHunkWithoutHeader(rows, at, fence))) {
+      at += readHeaderRows(rows, at, parsed, fence);
+      if (exact && isHunkWithoutHeader(rows, at)) return undefined;
+      continue;
+    }
+    const header = isHeader ? readHunkHeader(row) : {};
+    const end = exact ? endByCounts(rows, at + 1, header.counts) : endBySigns(rows, at + 1, fence, isContent);
+    if (end === undefined) return undefined;
+    const body = readHunkBody(rows.slice(isHeader ? at + 1 : at, end), exact);
+    heading = header.heading ?? heading;
+    if (exact || body.lines.length > 0) {
+      const { oldStart, counts } = header;
+      const [old, added] = ['+', '-'].map((other) => body.lines.filter(({ kind }) => kind !== other).length);
+      parsed.hunks.push({
+        ...body,
+        ...(oldStart === undefined ? {} : { oldStart }),
+        ...(heading === undefined ? {} : { heading }),
+        ...(!exact && counts && (old !== counts.old || added !== counts.new) ? { miscounted: true } : {}),
+        ...(rows[end] === '*** End of File' ? { atEnd: true } : {}),
+      });
+      heading = undefined;
+    }
+    at = end;
+  }
+  if (parsed.hunks.length > 0) return parsed;
+  if (exact) return parsed.bom && parsed;
+  // A diff without any header: only rows with signs, some of them changes.
+  const isBody = rows.some((row) => /^[+-]/.test(row)) && rows.every((row) => row === '' || /^[ +\\-]/.test(row));
+  if (parsed.newNames.length > 0 || !isBody) return parsed;
+  return { hunks: [readHunkBody(rows, false)], oldNames: [], newNames: [], refusals: [], creates: false };
+}
+
+/** The Markdown fence around the current row. */
+interface Fence {
+  mark?: string | undefined;
+  /** Its language is that of a diff. */
+  isDiff?: boolean;
+  /** A fence was closed: prose follows. */
+  closed?: boolean;
+}
+
+/** What a `@@` line says. */
+interface HunkHeader extends Pick<Hunk, 'oldStart' | 'heading'> {
+  /** Only when the line has the standard format. */
+  readonly counts?: { readonly old: number; readonly new: number };
+}
+
+const STANDARD = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
+const PATCH_ROW = /^\*\*\* (?:(?:Begin Patch|End Patch|End of File)\s*$|(?:(?:Update|Add|Delete) File|Move to): )/;
+const DIFF_LANGUAGE = /^(?:diff|patch|udiff)$/i;
+/** A change, and not an item of a list, a line of dashes or a header. */
+const CHANGE_ROW = /^(?:\+(?!\+\+ )|-(?! \S|-- |-{1,2} ?$))/;
+const MERGE = 'The diff is one of a merge ("@@@"): compare with one text only.';
+const RENAME = 'The diff renames or copies the file: a proposal can only change the text of one file.';
+const BINARY = 'The diff is binary: only text can be proposed.';
+const DELETE = 'The diff deletes the file: a diff can change its text, not delete it.';
+
+/** Parses rows outside of hunks. @returns How many rows were parsed, at least 1. */
+function readHeaderRows(rows: readonly string[], at: number, parsed: ParsedRows, fence: Fence): number {
+  const row = rows[at] as string;
+  const next = rows[at + 1] ?? '';
+  if (startsHeader(rows, at)) {
+    parsed.oldNames.push(row.slice(4));
+    parsed.newNames.push(next.slice(4));
+    return 2;
+  }
+  const [, action, name = ''] = (PATCH_ROW.test(row) && /^\*\*\* (\w+) (?:File|to): ?(.*)$/.exec(row)) || [];
+  if (row.startsWith('--- ') && next.startsWith('@@')) parsed.oldNames.push(row.slice(4));
+  else if (row.startsWith('+++ ') && next.startsWith('@@')) parsed.newNames.push(row.slice(4));
+  else if (row.startsWith('diff --git ')) readGitRow(rows, at, parsed);
+  else if (action === 'Delete') parsed.refusals.push(DELETE);
+  else if (action === 'Move' || /^(?:rename|copy) (?:from|to) /.test(row)) parsed.refusals.push(RENAME);
+  else if (/^(?:GIT binary patch$|Binary files .* differ$)/.test(row)) parsed.refusals.push(BINARY);
+  else if (action !== undefined) {
+    parsed.creates ||= action === 'Add';
+    parsed.newNames.push(name.trim());
+  } else if (CHANGE_ROW.test(row) && !fence.closed) parsed.stray ??= row;
+  else if (parsed.hunks.length === 0) {
+    const [, bom] = /^byte order mark (added|removed)$/.exec(row) ?? [];
+    if (bom === 'added' || bom === 'removed') parsed.bom = bom;
+    const end = LINE_ENDS[/^added lines end with (LF|CRLF|CR)$/.exec(row)?.[1] ?? ''];
+    if (end) parsed.addedEnd = end;
+  }
+  const { mark, language = '' } = fenceOf(row);
+  if (mark !== undefined && fence.mark === undefined) {
+    Object.assign(fence, { mark, isDiff: DIFF_LANGUAGE.test(language) });
+  } else if (mark !== undefined && language === '' && mark.startsWith(fence.mark as string)) {
+    Object.assign(fence, { mark: undefined, isDiff: false, closed: true });
+  }
+  return 1;
+}
+
+/** `diff --git a/x b/x` names the file only when no `---` and `+++` follow. */
+function readGitRow(rows: readonly string[], at: number, parsed: ParsedRows): void {
+  for (let next = at + 1; next < rows.length && !(rows[next] as string).startsWith('diff --git '); next++) {
+    if (startsHeader(rows, next)) return;
+    if ((rows[next] as string).startsWith('@@')) break;
+  }
+  const [, name] = / "?b\/(.+?)"?$/.exec((rows[at] as string).slice(0, 10_000)) ?? [];
+  if (name !== undefined) parsed.newNames.push(name);
+}
+
+/** Parses an `@@` line; also `@@`, `@@ ... @@ heading`, `@@ heading` and numbers with blanks in between. */
+function readHunkHeader(row: string): HunkHeader {
+  const close = row.indexOf('@@', 2);
+  const inner = close === -1 ? row.slice(2) : row.slice(2, close);
+  const after = close === -1 ? '' : row.slice(close + 2).trim();
+  const numbers = /(?:^|\s)-\s?(\d{1,9})/.exec(inner.slice(0, 100));
+  const heading = after || (numbers ? '' : inner.trim().replace(/^\.+$|^…$/, ''));
+  const [standard, , old = '1', , added = '1'] = STANDARD.exec(row) ?? [];
+  return {
+    ...(numbers ? { oldStart: Number(numbers[1]) } : {}),
+    ...(heading === '' ? {} : { heading }),
+    ...(standard === undefined ? {} : { counts: { old: Number(old), new: Number(added) } }),
+  };
+}
+
+/**
+ * The lines of a hunk from its rows. A row without a sign is an unchanged line without its leading blank. A row that is just `---`
+ * or `+++` is one as well: it is a fence of frontmatter far more often than a change of `--`.
+ *
+ * @param exact - The counts of the hunk are right, so the signs are too.
+ */
+function readHunkBody(rows: readonly string[], exact: boolean): Pick<Hunk, 'lines' | 'looseTail'> {
+  const lines: HunkLine[] = [];
+  let unsignedFrom = 0;
+  let signedUntil = 0;
+  for (const row of rows) {
+    const sign = row[0];
+    const last = lines.at(-1);
+    if (sign === '\\') {
+      const end = LINE_ENDS[/^\\ Line ends with (LF|CRLF|CR)$/.exec(row)?.[1] ?? ''];
+      const isRemark = end !== undefined || /^\\ ?(?:no newline|no new line)/i.test(row);
+      if (last && isRemark) lines[lines.length - 1] = { ...last, ...(end ? { end } : { noNewline: true }) };
+      if (isRemark || (last && row.startsWith('\\ '))) continue;
+    }
+    if (row === '') {
+      if (unsignedFrom <= signedUntil) unsignedFrom = lines.length + 1;
+      lines.push({ kind: ' ', text: '' });
+      continue;
+    }
+    const isSigned = sign === ' ' || ((sign === '+' || sign === '-') && (exact || !/^(?:---|\+\+\+)$/.test(row)));
+    if (!isSigned) lines.push({ kind: ' ', text: row });
+    else if (sign === ' ') lines.push({ kind: sign, text: row.slice(1), unsigned: row });
+    else lines.push({ kind: sign, text: row.slice(1) });
+    if (isSigned) signedUntil = lines.length;
+  }
+  if (exact) return { lines, looseTail: 0 };
+  while (lines.length > signedUntil && lines.at(-1)?.text === '') lines.pop();
+  const isUnsignedTail = unsignedFrom > signedUntil && unsignedFrom <= lines.length;
+  return { lines, looseTail: isUnsignedTail ? lines.length - unsignedFrom + 1 : 0 };
+}
+
+/** Fence characters and language of a row that opens or closes a fence. */
+function fenceOf(row: string): { readonly mark?: string; readonly language?: string } {
+  const [, mark, language = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(row.slice(0, 100)) ?? [];
+  return mark !== undefined && /^[\w-]*$/.test(language.trim()) ? { mark, language: language.trim() } : {};
+}
+
+function startsHeader(rows: readonly string[], at: number): boolean {
+  return (rows[at] ?? '').startsWith('--- ') && (rows[at + 1] ?? '').startsWith('+++ ');
+}
+
+/** Whether a hunk without an `@@` line begins: after the names of the file, or after the line that opens a fence of a diff. */
+function isHunkWithoutHeader(rows: readonly string[], at: number, fence: Fence = {}): boolean {
+  const before = rows[at - 1] ?? '';
+  const isBelowNames = startsHeader(rows, at - 2) || /^\*\*\* (?:Update|Add) File: /.test(before);
+  const isBegun = isBelowNames || (fence.isDiff === true && fenceOf(before).mark !== undefined);
+  return isBegun && /^[ +-]/.test(rows[at] ?? '') && !startsHeader(rows, at);
+}
+
+/** Whether a row outside of hunks may be a change. After a fence `- ` begins an item of a list; `--` begins a mail signature. */
+function looksLikeChange(row: string, fence: Fence): boolean {
+  return fence.closed ? CHANGE_ROW.test(row) : /^[ +-]/.test(row) && !/^-- ?$/.test(row);
+}
+
+function endByCounts(rows: readonly string[], from: number, counts: HunkHeader['counts']): number | undefined {
+  if (!counts) return undefined;
+  let { old, new: added } = counts;
+  let at = from;
+  while (old > 0 || added > 0) {
+    // Counts that need more rows than there are: they are wrong, or the diff was cut.
+    const row = rows[at++];
+    if (row === undefined || !/^(?:$|[ +\\-])/.test(row)) return undefined;
+    if (row.startsWith('\\')) continue;
+    if (!row.startsWith('+')) old--;
+    if (!row.startsWith('-')) added--;
+  }
+  while (rows[at]?.startsWith('\\')) at++;
+  return old < 0 || added < 0 ? undefined : at;
+}
+
+function endBySigns(rows: readonly string[], from: number, fence: Fence, isContent: readonly boolean[]): number {
+  for (let at = from; at < rows.length; at++) {
+    const row = rows[at] as string;
+    if (row.startsWith('@@') || row.startsWith('diff --git ') || PATCH_ROW.test(row)) return at;
+    if (startsHeader(rows, at) && (rows[at + 2] ?? '@@').startsWith('@@')) return at;
+    if (fence.mark === undefined || isContent[at]) continue;
+    const { mark, language } = fenceOf(row);
+    if (language === '' && mark?.startsWith(fence.mark) && row.startsWith(mark)) return at;
+  }
+  return rows.length;
+}
+
+/**
+ * For each row: whether it is a line of the file although it looks like the end of a fence. It is one when changes follow, or an
+ * odd number of fences, before the next fence that opens a diff.
+ */
+function contentAfter(rows: readonly string[]): readonly boolean[] {
+  const isContent: boolean[] = [];
+  let changes = false;
+  let fences = 0;
+  for (let at = rows.length - 1; at >= 0; at--) {
+    const row = rows[at] as string;
+    isContent[at] = changes || fences % 2 === 1;
+    const { language } = fenceOf(row);
+    if (language !== undefined && DIFF_LANGUAGE.test(language)) [changes, fences] = [false, 0];
+    else if (language !== undefined) fences++;
+    else if (CHANGE_ROW.test(row) || row.startsWith('@@')) changes = true;
+  }
+  return isContent;
 }

@@ -1,92 +1,98 @@
 /** Which blanks a comparison of lines ignores: none, those at the end, those at both ends. */
 export type Comparison = 'exact' | 'end' | 'both';
 
-/** Finds runs of lines in a text. All searches in one text share one limit of work. */
-export interface LineSearch {
-  /** Lines without their ends. */
-  readonly texts: readonly string[];
-  /**
-   * Where the run begins, ascending, 0-based; at most `MAX_FOUND`. None for an empty run.
-   *
-   * @param run - For every line the texts that match it.
-   */
-  find(run: readonly (readonly string[])[], comparison: Comparison): readonly number[];
-  /** At most `most` lines that equal this one apart from blanks at both ends: 0-based, ascending. */
-  linesLike(text: string, most: number): readonly number[];
-  /**
-   * The section under a Markdown heading: from its line to the next heading of the same or a higher level, 0-based, the end
-   * exclusive. Undefined unless the heading occurs exactly once.
-   */
-  section(heading: string): { readonly from: number; readonly to: number } | undefined;
-  /** True when the limit of work is reached: `find` then finds nothing more. */
-  exhausted(): boolean;
-}
-
 /** The most positions that are found for one run. */
 export const MAX_FOUND = 1000;
 /** The most comparisons of two lines, for all searches in one text together. */
 const MAX_STEPS = 20_000_000;
 
-export function createLineSearch(texts: readonly string[]): LineSearch {
-  const indexes: Partial<Record<Comparison, LineIndex>> = {};
-  let steps = MAX_STEPS;
-  const indexFor = (comparison: Comparison): LineIndex => {
-    indexes[comparison] ??= indexLines(texts, NORMALIZE[comparison]);
-    return indexes[comparison];
-  };
-  // Cached, because many hunks may name the same heading of a long text.
-  const sections = new Map<string, ReturnType<LineSearch['section']>>();
-  return {
-    texts,
-    exhausted: () => steps <= 0,
-    linesLike(text, most) {
-      const { idOf, first, next } = indexFor('both');
-      const found: number[] = [];
-      let at = first[idOf.get(NORMALIZE.both(text)) ?? -1] ?? -1;
-      for (; at !== -1 && found.length < most; at = next[at] as number) found.push(at);
-      return found;
-    },
-    section(heading) {
-      if (sections.has(heading)) return sections.get(heading);
-      const level = /^#{1,6}(?=\s)/.exec(heading)?.[0].length ?? 0;
-      const [from, another] = this.linesLike(heading, 2);
-      const isOne = level > 0 && from !== undefined && another === undefined;
-      const isNext = new RegExp(`^#{1,${level || 1}}\\s`);
-      const to = isOne ? texts.findIndex((text, at) => at > from && isNext.test(text)) : -1;
-      const found = isOne ? { from, to: to === -1 ? texts.length : to } : undefined;
-      sections.set(heading, found);
-      return found;
-    },
-    find(run, comparison) {
-      const { ids, idOf, first, next, counts } = indexFor(comparison);
-      const runIds = run.map((choices) => choices.map((text) => idOf.get(NORMALIZE[comparison](text)) ?? -1));
-      steps -= run.length;
-      // The run can only be where its rarest line is.
-      let rarest: number | undefined;
-      let fewest = Number.POSITIVE_INFINITY;
-      for (const [at, choices] of runIds.entries()) {
-        const count = choices.reduce((sum, id) => sum + (counts[id] ?? 0), 0);
-        if (count < fewest) [fewest, rarest] = [count, at];
-        if (count === 0) return [];
+interface Section {
+  /** 0-based. */
+  readonly from: number;
+  /** The end, exclusive. */
+  readonly to: number;
+}
+
+/** Finds runs of lines in a text. All searches in one text share one limit of work. */
+export class LineSearch {
+  /** Lines without their ends. */
+  readonly texts: readonly string[];
+  readonly #indexes: Partial<Record<Comparison, LineIndex>> = {};
+  // Many hunks may name the same heading of a long text.
+  readonly #sections = new Map<string, Section | undefined>();
+  #steps = MAX_STEPS;
+
+  constructor(texts: readonly string[]) {
+    this.texts = texts;
+  }
+
+  /** True when the limit of work is reached: `find` then finds nothing more. */
+  exhausted(): boolean {
+    return this.#steps <= 0;
+  }
+
+  /** At most `most` lines that equal this one apart from blanks at both ends: 0-based, ascending. */
+  linesLike(text: string, most: number): readonly number[] {
+    const { idOf, first, next } = this.#indexFor('both');
+    const found: number[] = [];
+    let at = first[idOf.get(NORMALIZE.both(text)) ?? -1] ?? -1;
+    for (; at !== -1 && found.length < most; at = next[at] as number) found.push(at);
+    return found;
+  }
+
+  /** From a Markdown heading to the next one of the same or a higher level. Undefined unless it occurs exactly once. */
+  section(heading: string): Section | undefined {
+    const { texts } = this;
+    if (this.#sections.has(heading)) return this.#sections.get(heading);
+    const level = /^#{1,6}(?=\s)/.exec(heading)?.[0].length ?? 0;
+    const [from, another] = this.linesLike(heading, 2);
+    const isOne = level > 0 && from !== undefined && another === undefined;
+    const isNext = new RegExp(`^#{1,${level || 1}}\\s`);
+    const to = isOne ? texts.findIndex((text, at) => at > from && isNext.test(text)) : -1;
+    const found = isOne ? { from, to: to === -1 ? texts.length : to } : undefined;
+    this.#sections.set(heading, found);
+    return found;
+  }
+
+  /**
+   * Where the run begins, ascending, 0-based; at most `MAX_FOUND`. None for an empty run.
+   *
+   * @param run - For every line the texts that match it.
+   */
+  find(run: readonly (readonly string[])[], comparison: Comparison): readonly number[] {
+    const { ids, idOf, first, next, counts } = this.#indexFor(comparison);
+    const runIds = run.map((choices) => choices.map((text) => idOf.get(NORMALIZE[comparison](text)) ?? -1));
+    this.#steps -= run.length;
+    // The run can only be where its rarest line is.
+    let rarest: number | undefined;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const [at, choices] of runIds.entries()) {
+      const count = choices.reduce((sum, id) => sum + (counts[id] ?? 0), 0);
+      if (count < fewest) [fewest, rarest] = [count, at];
+      if (count === 0) return [];
+    }
+    if (rarest === undefined) return [];
+    const found = new Set<number>();
+    for (const choice of new Set(runIds[rarest])) {
+      for (let at = first[choice] ?? -1; at !== -1; at = next[at] as number) {
+        const start = at - rarest;
+        if (start + run.length > this.texts.length) break;
+        if (--this.#steps <= 0) return [];
+        if (start < 0) continue;
+        let matched = 0;
+        while (matched < runIds.length && runIds[matched]?.includes(ids[start + matched] as number)) matched++;
+        this.#steps -= matched;
+        if (matched === runIds.length) found.add(start);
+        if (found.size >= MAX_FOUND) break;
       }
-      if (rarest === undefined) return [];
-      const found = new Set<number>();
-      for (const choice of new Set(runIds[rarest])) {
-        for (let at = first[choice] ?? -1; at !== -1; at = next[at] as number) {
-          const start = at - rarest;
-          if (start + run.length > texts.length) break;
-          if (--steps <= 0) return [];
-          if (start < 0) continue;
-          let matched = 0;
-          while (matched < runIds.length && runIds[matched]?.includes(ids[start + matched] as number)) matched++;
-          steps -= matched;
-          if (matched === runIds.length) found.add(start);
-          if (found.size >= MAX_FOUND) break;
-        }
-      }
-      return [...found].sort((a, b) => a - b);
-    },
-  };
+    }
+    return [...found].sort((a, b) => a - b);
+  }
+
+  #indexFor(comparison: Comparison): LineIndex {
+    this.#indexes[comparison] ??= indexLines(this.texts, NORMALIZE[comparison]);
+    return this.#indexes[comparison];
+  }
 }
 
 // --- internal ---

@@ -8,7 +8,7 @@ import {
   usualEnd,
   withoutLineEnd,
 } from './lines.ts';
-import { createLineSearch } from './search-lines.ts';
+import { LineSearch } from './search-lines.ts';
 
 /**
  * A unified diff from which `applyDiff` makes `after` again, byte for byte: `--- a/<path>`, `+++ b/<path>`, lines that end with
@@ -65,7 +65,7 @@ function quoteName(name: string): string {
 /** Groups edits into hunks whose lines of `before` occur only once. */
 function groupEdits(before: readonly string[], edits: readonly LineEdit[]): readonly Group[] {
   const texts = before.map(withoutLineEnd);
-  const search = createLineSearch(texts);
+  const search = new LineSearch(texts);
   const contexts = new Map(edits.map((edit) => [edit, CONTEXT]));
   for (;;) {
     const groups: { edits: LineEdit[]; from: number; to: number }[] = [];

@@ -1,22 +1,15 @@
-/**
- * The kind of a database error, whichever engine has thrown it.
- *
- * - `busy`: another connection has locked the file or a table. A later attempt may succeed.
- * - `damaged`: the file is not a valid database, or its rows are not what was written.
- * - `full`, `io`, `readonly`, `cantopen`: the operating system refuses. The file itself may be valid.
- * - `constraint`: a constraint of a table was violated.
- * - `unavailable`: no engine can be loaded.
- * - `other`: an invalid statement, a number that JavaScript cannot represent, and everything else that SQLite reports.
- */
+/** The kind of a database error, whichever engine has thrown it. */
 export type SqliteFailure =
+  /** Another connection has locked the file or a table. A later attempt may succeed. */
   | 'busy'
+  /** The file is not a valid database, or its rows are not what was written. */
   | 'damaged'
-  | 'full'
-  | 'io'
-  | 'readonly'
-  | 'cantopen'
+  /** The operating system refuses. The file itself may be valid. */
+  | ('full' | 'io' | 'readonly' | 'cantopen')
   | 'constraint'
+  /** No engine can be loaded. */
   | 'unavailable'
+  /** An invalid statement, a number that JavaScript cannot represent, and everything else that SQLite reports. */
   | 'other';
 
 /** Thrown when neither engine can be loaded. The message has the reason and the remedy, in one line. */

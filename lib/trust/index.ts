@@ -19,32 +19,21 @@ import { CodedError, describeError } from '../errors/index.ts';
 
 /** What a person has decided about. */
 export type Subject =
-  /** A root: its code, addresses and settings. */
-  | { readonly kind: 'root' /** Real path of the folder. */; readonly path: string }
-  /** Where skills are taken from. */
-  | { readonly kind: 'source' /** An address, `npm:<name>`, or an absolute path. */; readonly path: string }
-  /** Code of agents: the extension of this folder, with the digest of what was shown. Only a record: its files are what was approved. */
-  | { readonly kind: 'extension' /** Absolute. */; readonly path: string; readonly digest: string | null }
-  /** A skill switched off (`revoke`) or on again for agents. Only a record: the config of the root says what is off. */
-  | {
-      readonly kind: 'switch';
-      /** The root. */
-      readonly path: string;
-      /** As it was named. */
-      readonly skill: string;
-      /** null: for every agent. */
-      readonly agent: string | null;
-    }
-  /** The files of a skill, wherever they lie. */
-  | { readonly kind: 'content' /** Where they lay. */; readonly path: string; readonly digest: string }
-  /** One finding in the skill of one folder, across edits. */
-  | {
-      readonly kind: 'finding';
-      /** Real path of the folder, or of the file that is the skill. */
-      readonly path: string;
-      readonly rule: string;
-      readonly excerpt: string;
-    };
+  /** A root: its code, addresses and settings; the real path of the folder. */
+  | { readonly kind: 'root'; readonly path: string }
+  /** Where skills are taken from: an address, `npm:<name>`, or an absolute path. */
+  | { readonly kind: 'source'; readonly path: string }
+  /** The extension of agents in this folder, with the digest of what was shown. Only a record: its files are what was approved. */
+  | { readonly kind: 'extension'; readonly path: string; readonly digest: string | null }
+  /**
+   * A skill of the root `path` switched off (`revoke`) or on again for one agent; null: for every agent. Only a record: the config of
+   * the root says what is off.
+   */
+  | { readonly kind: 'switch'; readonly path: string; readonly skill: string; readonly agent: string | null }
+  /** The files of a skill, wherever they lie; `path`: where they lay. */
+  | { readonly kind: 'content'; readonly path: string; readonly digest: string }
+  /** One finding in the skill of one folder, across edits; `path`: real path of the folder, or of the file that is the skill. */
+  | { readonly kind: 'finding'; readonly path: string; readonly rule: string; readonly excerpt: string };
 
 /** A decision of a person on this machine. */
 export type Decision = Subject & {
@@ -128,12 +117,7 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
   };
 }
 
-/**
- * Why nothing may be approved by what a file of this user says: it is a link, or belongs to, or can be written by somebody else.
- * Undefined when it may, and when there is no file.
- *
- * @param file - Absolute.
- */
+/** Why what a file of this user says approves nothing; undefined when it may, and when there is no file. @param file - Absolute. */
 export function whyNotTrusted(file: string): string | undefined {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (!stats) return undefined;
@@ -159,18 +143,11 @@ export function userCacheDirectory(environment?: Environment): string {
 
 /** What a decision is about, in a few words for people: `root`, `tea off for brewer`. */
 export function describeSubject(decision: Decision): string {
-  switch (decision.kind) {
-    case 'content':
-      return `content ${decision.digest.slice(0, 19)}`;
-    case 'finding':
-      return `${decision.rule} ${decision.excerpt}`;
-    case 'switch': {
-      const whom = decision.agent === null ? '' : ` for ${decision.agent}`;
-      return `${decision.skill} ${decision.action === 'allow' ? 'on' : 'off'}${whom}`;
-    }
-    default:
-      return decision.kind;
-  }
+  if (decision.kind === 'content') return `content ${decision.digest.slice(0, 19)}`;
+  if (decision.kind === 'finding') return `${decision.rule} ${decision.excerpt}`;
+  if (decision.kind !== 'switch') return decision.kind;
+  const whom = decision.agent === null ? '' : ` for ${decision.agent}`;
+  return `${decision.skill} ${decision.action === 'allow' ? 'on' : 'off'}${whom}`;
 }
 
 // --- internal ---
@@ -241,10 +218,10 @@ const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
 
 /** Decisions about one subject have the same. */
 function subjectOf(subject: Subject): string {
-  if (subject.kind === 'switch') return JSON.stringify([subject.kind, subject.path, subject.skill, subject.agent]);
-  if (subject.kind === 'content') return JSON.stringify([subject.kind, subject.digest]);
-  if (subject.kind === 'finding') return JSON.stringify([subject.kind, subject.path, subject.rule, subject.excerpt]);
-  return JSON.stringify([subject.kind, subject.path]);
+  const { kind, path } = subject;
+  if (kind === 'switch') return JSON.stringify([kind, path, subject.skill, subject.agent]);
+  if (kind === 'content') return JSON.stringify([kind, subject.digest]);
+  return JSON.stringify(kind === 'finding' ? [kind, path, subject.rule, subject.excerpt] : [kind, path]);
 }
 
 function append(file: string, line: string): void {

@@ -11,14 +11,11 @@ import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
  *   fewer columns. Default: everything, whole.
  */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
-  const shown = shownColumns(width);
+  const shown = COLUMNS.filter(({ from }) => width === undefined || width >= from);
   const idOf = width === undefined ? (id: string): string => id : shortIds(proposals.map(({ id }) => id));
   const rows = proposals.map((proposal) => shown.map(({ cell }) => cell(proposal, idOf)));
-  return formatTable(
-    shown.map(({ name }) => name),
-    rows,
-    width,
-  );
+  const names = shown.map(({ name }) => name);
+  return formatTable(names, rows, width);
 }
 
 /** Whether it changes by what agents pick the skill. */
@@ -39,13 +36,14 @@ export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skil
 export function describeProposal(proposal: Proposal, ran: readonly string[] = []): string {
   const { id, state, kind, skillId, source, path, author, model, created, diff, justification, evidence } = proposal;
   const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
-  const decided = decision
-    ? ` by ${decision.by} at ${decision.at}${decision.reason ? `: ${decision.reason}` : ''}`
-    : '';
+  const reason = decision?.reason ? `: ${decision.reason}` : '';
+  const decided = decision ? ` by ${decision.by} at ${decision.at}${reason}` : '';
+  const what = kind === 'update' ? `${skillId}/${path}` : skillId;
   const head = [
     `${id}  ${state}${decided}`,
-    `${kind} ${kind === 'update' ? `${skillId}/${path}` : skillId} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
+    `${kind} ${what} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
   ];
+  const found = checks.map(({ level, text, line }) => `  ${MARK[level]} ${text}${line ? ` (line ${line})` : ''}`);
   if (purged) return printable([...head, `Its texts were purged by ${purged.by} at ${purged.at}.`].join('\n'));
   const parts = [
     [...head, `Report: ${file}`].join('\n'),
@@ -55,7 +53,7 @@ export function describeProposal(proposal: Proposal, ran: readonly string[] = []
     `Justification\n${indent(justification)}`,
     ...(evidence === null ? [] : [`Evidence, as its author claims\n${indent(evidence)}`]),
     ...ran,
-    `Checks (${LEGEND})\n${checks.map(({ level, text, line }) => `  ${MARK[level]} ${text}${line ? ` (line ${line})` : ''}`).join('\n')}`,
+    [`Checks (${LEGEND})`, ...found].join('\n'),
     ...recommendations.map(({ by, verdict, reason }) => `${by} recommends to ${verdict}\n${indent(reason)}`),
     ...(conflict === null ? [] : [`Conflict\n${indent(conflict)}`]),
   ];
@@ -95,12 +93,10 @@ export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: 
     figures.rolledBackWithin30Days,
   ];
   const header = ['', 'WAITING', 'APPROVED', 'REJECTED', 'ACCEPTED', 'MEDIAN TIME', 'ROLLED BACK'];
-  const table = (title: string, figures: ProposalStats['byAgent']): string =>
-    formatTable(
-      [title, ...header.slice(1)],
-      Object.entries(figures).map(([name, entry]) => rowOf(name, entry)),
-      width,
-    );
+  const table = (title: string, figures: ProposalStats['byAgent']): string => {
+    const rows = Object.entries(figures).map(([name, entry]) => rowOf(name, entry));
+    return formatTable([title, ...header.slice(1)], rows, width);
+  };
   return [
     formatTable(header, [rowOf('all', all)], width),
     table('AGENT', byAgent),
@@ -123,11 +119,8 @@ export function describeRevisions(revisions: readonly Revision[], width?: number
       ? [proposal, reason].filter(Boolean).join(': ')
       : [reason, proposal && `(${proposal})`].filter(Boolean).join(' '),
   ]);
-  return formatTable(
-    [isNarrow ? 'REV' : 'REVISION', 'WHEN', 'WHAT', 'BY', ...(isNarrow ? [] : ['DIGEST']), 'WHY'],
-    rows,
-    width,
-  );
+  const names = [isNarrow ? 'REV' : 'REVISION', 'WHEN', 'WHAT', 'BY', ...(isNarrow ? [] : ['DIGEST']), 'WHY'];
+  return formatTable(names, rows, width);
 }
 
 // --- internal ---
@@ -161,10 +154,6 @@ const COLUMNS: readonly Column[] = [
   { name: 'CREATED', from: WIDE, cell: ({ created }) => created.slice(0, 16).replace('T', ' ') },
   { name: 'WARNINGS', from: 0, cell: warningsOf },
 ];
-
-function shownColumns(width: number | undefined): readonly Column[] {
-  return COLUMNS.filter(({ from }) => width === undefined || width >= from);
-}
 
 function stateOf({ state, problem, purged }: Proposal): string {
   if (purged) return `${state}, purged`;

@@ -8,29 +8,25 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 import { fileEditedMessage, proposalNotFound, proposalNotNamed, skillGone } from './errors.ts';
 import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
-/** A proposal as the history has it. Contents are digests of blobs. */
-export interface ProposalRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly state: ProposalState;
-  readonly kind: Proposal['kind'];
+/** A new proposal as the history has it. Contents are digests of blobs. */
+export interface NewProposal
+  extends Pick<
+    Proposal,
+    'id' | 'state' | 'kind' | 'source' | 'path' | 'base' | 'diff' | 'justification' | 'evidence' | 'author' | 'model'
+  > {
   readonly skill_id: string;
   /** The key of its location in the history; a column, so the name stays. */
   readonly place: string;
-  readonly source: string;
-  readonly path: string;
-  readonly base: string | null;
   /** Digest of the proposed file; null: the file is removed. */
   readonly proposed: string | null;
-  readonly diff: string;
-  readonly justification: string;
-  readonly evidence: string | null;
   /** JSON. */
   readonly checks: string;
-  readonly conflict: string | null;
-  readonly author: string;
-  readonly model: string | null;
   readonly created: string;
+}
+
+export interface ProposalRow extends NewProposal {
+  readonly seq: number;
+  readonly conflict: string | null;
   readonly decided_by: string | null;
   readonly decided_at: string | null;
   readonly decision_reason: string | null;
@@ -40,19 +36,6 @@ export interface ProposalRow {
   readonly file_digest: string | null;
   readonly file_due: number;
 }
-
-export type NewProposal = Omit<
-  ProposalRow,
-  | 'seq'
-  | 'conflict'
-  | 'decided_by'
-  | 'decided_at'
-  | 'decision_reason'
-  | 'revision'
-  | 'version'
-  | 'file_digest'
-  | 'file_due'
->;
 
 export type EventKind =
   | 'created'
@@ -87,10 +70,8 @@ export function assertNoNul(fields: Partial<ProposalRow>): void {
 
 /** Changes fields of a row and marks its report as due. */
 export function updateProposal(database: SqliteDatabase, id: string, fields: Partial<ProposalRow>): void {
-  const sets = Object.keys(fields).map((name) => `${name} = ?`);
-  database
-    .prepare(`UPDATE proposal SET ${[...sets, 'version = version + 1', 'file_due = 1'].join(', ')} WHERE id = ?`)
-    .run(...Object.values(fields), id);
+  const sets = [...Object.keys(fields).map((name) => `${name} = ?`), 'version = version + 1', 'file_due = 1'];
+  database.prepare(`UPDATE proposal SET ${sets.join(', ')} WHERE id = ?`).run(...Object.values(fields), id);
 }
 
 /** Stores the digests that the report may have, and whether it must be written again. */
@@ -99,9 +80,8 @@ export function noteReport(
   id: string,
   { digests, due }: { readonly digests?: string; readonly due: boolean },
 ): void {
-  database
-    .prepare('UPDATE proposal SET file_digest = ifnull(?, file_digest), file_due = ? WHERE id = ?')
-    .run(digests ?? null, Number(due), id);
+  const sql = 'UPDATE proposal SET file_digest = ifnull(?, file_digest), file_due = ? WHERE id = ?';
+  database.prepare(sql).run(digests ?? null, Number(due), id);
 }
 
 export function addEvent(
@@ -111,9 +91,8 @@ export function addEvent(
   { by, at }: { readonly by: string; readonly at: string },
   content: Readonly<Record<string, unknown>> = {},
 ): void {
-  database
-    .prepare('INSERT INTO proposal_event (proposal, kind, at, by, content) VALUES (?, ?, ?, ?, ?)')
-    .run(proposal, kind, at, by, JSON.stringify(content));
+  const sql = 'INSERT INTO proposal_event (proposal, kind, at, by, content) VALUES (?, ?, ?, ?, ?)';
+  database.prepare(sql).run(proposal, kind, at, by, JSON.stringify(content));
 }
 
 /** Newest first. @param state - Default: open and stale. */
@@ -122,40 +101,29 @@ export function proposalRows(
   state?: ProposalState | 'all',
   { author, skillId }: Pick<ProposalFilter, 'author' | 'skillId'> = {},
 ): readonly ProposalRow[] {
-  const states = state === 'all' ? [] : state === undefined ? ['open', 'stale'] : [state];
-  const conditions = [
-    ...(states.length === 0 ? [] : [`state IN (${states.map(() => '?').join(', ')})`]),
-    ...(author === undefined ? [] : ['author = ?']),
-    ...(skillId === undefined ? [] : ['skill_id = ?']),
-  ];
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const values = [...states, author, skillId].filter((value) => value !== undefined);
-  return database.prepare<ProposalRow>(`SELECT * FROM proposal ${where} ORDER BY seq DESC`).all(...values);
+  const states = state === 'all' ? ['open', 'stale', 'approved', 'rejected'] : state ? [state] : ['open', 'stale'];
+  const sql = `SELECT * FROM proposal WHERE state IN (${states.map(() => '?').join(', ')})
+    AND author = ifnull(?, author) AND skill_id = ifnull(?, skill_id) ORDER BY seq DESC`;
+  return database.prepare<ProposalRow>(sql).all(...states, author ?? null, skillId ?? null);
 }
 
 export function dueRows(database: SqliteDatabase): readonly ProposalRow[] {
-  return database.prepare('SELECT * FROM proposal WHERE file_due = 1 ORDER BY seq').all() as ProposalRow[];
+  return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE file_due = 1 ORDER BY seq').all();
 }
 
 /** Proposals whose report somebody has edited. */
 export function rowsWithEdits(database: SqliteDatabase): readonly ProposalRow[] {
   const sql = "SELECT * FROM proposal WHERE id IN (SELECT proposal FROM proposal_event WHERE kind = 'file-edited')";
-  return database.prepare(sql).all() as ProposalRow[];
+  return database.prepare<ProposalRow>(sql).all();
 }
 
 /** The id of another open proposal for the same change. */
 export function openDuplicate(database: SqliteDatabase, row: NewProposal): string | undefined {
   const { id, place, path, kind, proposed } = row;
-  const found = database
-    .prepare(
-      "SELECT id FROM proposal WHERE state = 'open' AND id <> ? AND place = ? AND path = ? AND kind = ? AND ifnull(proposed, '') = ifnull(?, '')",
-    )
-    .get(id, place, path, kind, proposed);
-  return (found as { id: string } | undefined)?.id;
+  const sql = `SELECT id FROM proposal WHERE state = 'open' AND id <> ? AND place = ? AND path = ? AND kind = ?
+    AND ifnull(proposed, '') = ifnull(?, '')`;
+  return database.prepare<{ id: string }>(sql).get(id, place, path, kind, proposed)?.id;
 }
-
-/** The shortest part of an id that is accepted. */
-const FEWEST_CHARACTERS = 6;
 
 /** Ids of the proposals of one author for one skill that wait for a decision, oldest first. */
 export function waitingOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
@@ -172,7 +140,10 @@ export function rowOf(database: SqliteDatabase, id: string): ProposalRow {
   throw matching.length > 0 ? proposalNotNamed(id, 'part', matching) : proposalNotFound(id, ids);
 }
 
-/** @param idOrPart - An id, or at least six characters of its beginning or its end in any case. @throws PROPOSAL_NOT_FOUND. */
+/** The shortest part of an id that is accepted. */
+const FEWEST_CHARACTERS = 6;
+
+/** @param idOrPart - An id, or at least six characters of its beginning or end in any case. @throws PROPOSAL_NOT_FOUND. */
 export function findRow(database: SqliteDatabase, idOrPart: string): ProposalRow {
   const part = idOrPart.trim().replace(/\.md$/, '');
   const exact = rowIfThere(database, part);
@@ -185,17 +156,17 @@ export function findRow(database: SqliteDatabase, idOrPart: string): ProposalRow
 }
 
 export function newestSeq(database: SqliteDatabase): number {
-  return (database.prepare('SELECT ifnull(max(seq), 0) AS seq FROM proposal').get() as { seq: number }).seq;
+  return database.prepare<{ seq: number }>('SELECT ifnull(max(seq), 0) AS seq FROM proposal').get()?.seq ?? 0;
 }
 
 export function rowsAfter(database: SqliteDatabase, seq: number): readonly ProposalRow[] {
-  return database.prepare('SELECT * FROM proposal WHERE seq > ? ORDER BY seq').all(seq) as ProposalRow[];
+  return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE seq > ? ORDER BY seq').all(seq);
 }
 
 /** Who purged the texts of a proposal, and when; null if nobody did. */
 export function purgeOf(database: SqliteDatabase, id: string): Proposal['purged'] {
-  const row = database.prepare("SELECT by, at FROM proposal_event WHERE proposal = ? AND kind = 'purged'").get(id);
-  return (row as Proposal['purged'] | undefined) ?? null;
+  const sql = "SELECT by, at FROM proposal_event WHERE proposal = ? AND kind = 'purged'";
+  return database.prepare<NonNullable<Proposal['purged']>>(sql).get(id) ?? null;
 }
 
 /** The last event of these kinds. */
@@ -206,7 +177,7 @@ export function lastEvent(
 ): { readonly kind: EventKind; readonly content: Readonly<Record<string, unknown>> } | undefined {
   const marks = kinds.map(() => '?').join(', ');
   const sql = `SELECT kind, content FROM proposal_event WHERE proposal = ? AND kind IN (${marks}) ORDER BY seq DESC LIMIT 1`;
-  const row = database.prepare(sql).get(id, ...kinds) as { kind: EventKind; content: string } | undefined;
+  const row = database.prepare<{ kind: EventKind; content: string }>(sql).get(id, ...kinds);
   return row && { kind: row.kind, content: JSON.parse(row.content) };
 }
 
@@ -224,13 +195,11 @@ type Edited = Pick<ProposalRow, 'id' | 'state' | 'proposed'>;
 
 /** PROPOSAL_FILE_EDITED while a copy of an edited report exists. */
 export function editProblem(database: SqliteDatabase, row: Edited, dataDir: string): Problem | undefined {
-  const rows = database
-    .prepare("SELECT content FROM proposal_event WHERE proposal = ? AND kind = 'file-edited' ORDER BY seq DESC")
-    .all(row.id) as { content: string }[];
+  const sql = "SELECT content FROM proposal_event WHERE proposal = ? AND kind = 'file-edited' ORDER BY seq DESC";
+  const rows = database.prepare<{ content: string }>(sql).all(row.id);
   const names = rows.map(({ content }) => String((JSON.parse(content) as { file?: unknown }).file));
   const name = names.find((file) => isKeptName(file, row.id) && existsSync(join(dataDir, 'proposals', file)));
-  if (name === undefined) return undefined;
-  return fileEdited(row, join(dataDir, 'proposals', name));
+  return name === undefined ? undefined : fileEdited(row, join(dataDir, 'proposals', name));
 }
 
 /** @param file - The copy of the edited report. */
@@ -241,18 +210,30 @@ export function fileEdited({ id, state, proposed }: Edited, file: string): Probl
 
 /** @param dataDir - Of the registry. */
 export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: string): Proposal {
-  const { id, state, kind, skill_id: skillId, source, path, base, diff, justification, evidence, conflict } = row;
-  const { author, model, created, revision, decided_by: by, decided_at: at, decision_reason: reason } = row;
+  const { id, state, decided_by: by, decided_at: at, decision_reason: reason } = row;
   const problem = editProblem(database, row, dataDir);
   return {
-    ...{ id, state, kind, skillId, source, path, base, version: versionOf(row), diff },
-    ...{ editable: isEditable(row), justification, evidence },
+    id,
+    state,
+    kind: row.kind,
+    skillId: row.skill_id,
+    source: row.source,
+    path: row.path,
+    base: row.base,
+    version: versionOf(row),
+    diff: row.diff,
+    editable: isEditable(row),
+    justification: row.justification,
+    evidence: row.evidence,
     // Earlier releases wrote `warning`.
     checks: JSON.parse(row.checks.replaceAll('"level":"warning"', '"level":"warn"')) as Check[],
     recommendations: recommendationsOf(database, id),
-    ...{ conflict, author, model, created },
+    conflict: row.conflict,
+    author: row.author,
+    model: row.model,
+    created: row.created,
     decision: by === null || at === null ? null : { by, at, reason },
-    revision,
+    revision: row.revision,
     purged: state === 'rejected' ? purgeOf(database, id) : null,
     file: join(dataDir, reportPath(row)),
     ...(problem ? { problem } : {}),
@@ -267,11 +248,9 @@ export function editedCopyName({ id }: Pick<ProposalRow, 'id'>, n: number): stri
 // --- internal ---
 
 /** As `proposals.edit` decides it. */
-function isEditable(row: ProposalRow): boolean {
-  if (row.kind === 'delete' || row.proposed === null) return false;
-  return (
-    row.state === 'open' || (row.state === 'stale' && row.kind === 'update' && row.conflict !== skillGone(row.skill_id))
-  );
+function isEditable({ kind, proposed, state, conflict, skill_id }: ProposalRow): boolean {
+  if (kind === 'delete' || proposed === null) return false;
+  return state === 'open' || (state === 'stale' && kind === 'update' && conflict !== skillGone(skill_id));
 }
 
 /** The history may come from somebody else, so a name in it is checked. */
@@ -292,8 +271,7 @@ function matchingIds(database: SqliteDatabase, part: string): Readonly<Record<'i
 }
 
 function recommendationsOf(database: SqliteDatabase, id: string): readonly Recommendation[] {
-  const rows = database
-    .prepare("SELECT at, by, content FROM proposal_event WHERE proposal = ? AND kind = 'recommended' ORDER BY seq")
-    .all(id) as { at: string; by: string; content: string }[];
+  const sql = "SELECT at, by, content FROM proposal_event WHERE proposal = ? AND kind = 'recommended' ORDER BY seq";
+  const rows = database.prepare<Readonly<Record<'at' | 'by' | 'content', string>>>(sql).all(id);
   return rows.map(({ by, at, content }) => ({ by, at, ...JSON.parse(content) }));
 }

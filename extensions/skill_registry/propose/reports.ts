@@ -55,8 +55,7 @@ export function isReportEdited(dataDir: string, row: ProposalRow): boolean {
 
 /** Whether the report exists unchanged. @param dataDir - Real. */
 export function isReportThere(dataDir: string, row: ProposalRow): boolean {
-  const present = presentDigest(dataDir, row);
-  return present !== undefined && isOurs(row, present);
+  return isOurs(row, presentDigest(dataDir, row) ?? '');
 }
 
 /**
@@ -162,14 +161,13 @@ const MARKUP = /<(?=[A-Za-z/!?])|!(?=\[)/g;
 /** One line for each field, so that no value can begin a line of the file. */
 function fieldLines(proposal: Proposal): string {
   const { id, state, kind, skillId: skill, source, path, base, author, model, created, decision } = proposal;
-  const fields: Readonly<Record<string, string | null>> = {
-    ...{ id, state, kind, skill, source, path, base, author },
-    ...(model === null ? {} : { model }),
-    created,
-    ...(decision ? { decided_by: decision.by, decided_at: decision.at } : {}),
-  };
-  const shown = Object.entries(fields).map(([key, value]) => [
-    key,
+  const fields: readonly (readonly [name: string, value: string | null])[] = [
+    ...Object.entries({ id, state, kind, skill, source, path, base, author }),
+    ...Object.entries(model === null ? { created } : { model, created }),
+    ...Object.entries(decision ? { decided_by: decision.by, decided_at: decision.at } : {}),
+  ];
+  const shown = fields.map(([name, value]) => [
+    name,
     value && showTrailingBlank(showHidden(value).replace(/[\n\t]/g, notation)),
   ]);
   return yamlPackage().stringify(Object.fromEntries(shown), { lineWidth: 0 });

@@ -16,7 +16,7 @@ const FIELD = 'disable-model-invocation';
 /** What an agent is told whose proposal turns the skill off; undefined for any other. */
 export function turnOffWarning(before: Buffer | null, after: Buffer | null): string | undefined {
   const text = after?.toString('utf8') ?? '';
-  if (!after || !text.includes(FIELD) || isOff(after) !== true || (before && isOff(before) === true)) return undefined;
+  if (!after || isOff(after) !== true || (before && isOff(before) === true)) return undefined;
   const line = fieldLine(text)?.text ?? '';
   // A comment behind the value is of the author, and nobody has judged it.
   const removed = line.trim() === `${FIELD}: true` ? JSON.stringify(line) : 'the whole line with its end';

@@ -78,10 +78,7 @@ export interface Proposal {
   readonly purged: { readonly by: string; readonly at: string } | null;
   /** Absolute path of its report. */
   readonly file: string;
-  /**
-   * PROPOSAL_FILE_EDITED: somebody has changed the report. It names the copy of what they wrote, and what to do. WRITE_FAILED: the
-   * report cannot be written; that does not change a decision.
-   */
+  /** PROPOSAL_FILE_EDITED: somebody has changed the report; a copy is kept. WRITE_FAILED: the report cannot be written. */
   readonly problem?: Problem;
 }
 
@@ -157,33 +154,35 @@ export interface ProposalStats {
   readonly bySkill: Readonly<Record<string, ProposalFigures>>;
 }
 
+/**
+ * Whatever writes also throws WRITE_FAILED, HISTORY_DAMAGED and HISTORY_BUSY. Whatever names a proposal throws PROPOSAL_NOT_FOUND, and
+ * what decides it PROPOSAL_DECIDED when that is done already, PROPOSAL_CHANGED when `version` is another one.
+ */
 export interface Proposals {
   /**
-   * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT, PATH_TRAVERSAL, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PROPOSAL_DIFF_FAILED, PROPOSAL_NO_CHANGE,
-   *   PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, WRITE_DENIED, HISTORY_DAMAGED, HISTORY_BUSY; unless a
-   *   person asks, PROPOSAL_REJECTED for a content that was rejected before, and PROPOSAL_LIMIT while five proposals of one
-   *   author for one skill are open or stale.
+   * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT, PATH_TRAVERSAL, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PROPOSAL_DIFF_FAILED,
+   *   PROPOSAL_NO_CHANGE, PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, WRITE_DENIED; unless a person asks,
+   *   PROPOSAL_REJECTED for a content that was rejected before, and PROPOSAL_LIMIT while five proposals of one author for one skill
+   *   are open or stale.
    */
   propose(input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt>;
   /**
-   * Makes an open proposal of a report that is no proposal here: one that outlived its history, or came with git. Only the skill and
-   * the difference are taken; the author is `unknown, from a file`, the justification a quotation.
+   * Makes an open proposal of the text of a report that is no proposal here: one that outlived its history, or came with git. Only the
+   * skill and the difference are taken; the author is `unknown, from a file`, the justification a quotation.
    *
-   * @param report - The text of the report. @throws REPORT_INVALID unless it is as the registry writes it; as `propose`.
+   * @throws REPORT_INVALID unless it is as the registry writes it; as `propose`.
    */
   import(report: string): Promise<ProposalReceipt>;
   /**
    * Newest first, with the present state: a proposal that does not apply to the present skill is `stale`.
    *
-   * @param state - Default: open and stale ones.
-   * @param filter - Default: all of them.
+   * @param state - Default: open and stale ones. @param filter - Default: all of them.
    */
   list(state?: ProposalState | 'all', filter?: ProposalFilter): Promise<readonly Proposal[]>;
   /**
-   * One proposal, with the present state as in `list`.
+   * One proposal, with the present state as in `list`; `checks` also says what an open one would do to trigger queries.
    *
    * @param id - Or at least six characters of its beginning or end. All others take a whole id.
-   * @throws PROPOSAL_NOT_FOUND.
    */
   get(id: string): Promise<Proposal>;
   /** @throws as `edit`. */
@@ -192,42 +191,39 @@ export interface Proposals {
    * Replaces the proposed text. The diff and the checks are computed again, the author stays. A stale proposal is open again, based
    * on the file that `text` read last.
    *
-   * @param edit.content - The whole new text of the file; BOM and line ends are kept.
-   * @param edit.by - A person.
+   * @param edit.content - The whole new text of the file; BOM and line ends are kept. @param edit.by - A person.
    * @param edit.version - Of the text that was edited. Default: any.
-   * @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, PROPOSAL_CONFLICT, PROPOSAL_NO_CHANGE, PROPOSAL_DUPLICATE,
-   *   SKILL_INVALID, SKILL_NOT_FOUND, INVALID_ARGUMENT where there is no text to edit, WRITE_DENIED for an agent, NOT_TEXT,
-   *   RESOURCE_TOO_LARGE, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY.
+   * @throws PROPOSAL_CONFLICT, PROPOSAL_NO_CHANGE, PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_NOT_FOUND, INVALID_ARGUMENT where there is
+   *   no text to edit, WRITE_DENIED for an agent, NOT_TEXT, RESOURCE_TOO_LARGE, SOURCE_NOT_WRITABLE.
    */
   edit(id: string, edit: ProposalEdit): Promise<EditedProposal>;
   /**
    * Applies it. If the file has changed since, both changes are merged when they are in different lines; else the proposal is stale.
    *
    * @param actor.version - Of the proposal that was shown. Default: any.
-   * @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, PROPOSAL_STALE, PROPOSAL_FILE_EDITED (once after each edit of the report),
-   *   SKILL_INVALID, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY; BLOCK_NOT_CONFIRMED for an attack
-   *   that somebody approves who is no person.
+   * @throws PROPOSAL_STALE, PROPOSAL_FILE_EDITED (once after each edit of the report), SKILL_INVALID, SKILL_NOT_FOUND,
+   *   SOURCE_NOT_WRITABLE; BLOCK_NOT_CONFIRMED for an attack that somebody approves who is no person.
    */
   approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<DecidedProposal>;
-  /** @param actor.version - As of `approve`. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, INVALID_ARGUMENT without a reason, HISTORY_DAMAGED, HISTORY_BUSY. */
+  /** @param actor.version - As of `approve`. @throws INVALID_ARGUMENT without a reason. */
   reject(
     id: string,
     actor: Actor & { readonly reason: string; readonly version?: string | undefined },
   ): Promise<DecidedProposal>;
-  /** Decides nothing. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, INVALID_ARGUMENT. */
+  /** Decides nothing. @throws INVALID_ARGUMENT without a reason. */
   recommend(id: string, verdict: Recommendation['verdict'], actor: Actor & { readonly reason: string }): Promise<void>;
   /**
    * Removes all texts of rejected proposals and their reports, so that no file below `data/` has the bytes: diff, justification,
    * evidence, checks, recommendations. The row stays, so the same content is still PROPOSAL_REJECTED; so does the reason of the
-   * decision, with `[purged]` for words that have eight characters or more in a row of those texts. Skills, open and approved proposals do not change. The cache is
-   * removed and `history.db` is rewritten, which takes longer the larger it is.
+   * decision, with `[purged]` for words that have eight characters or more in a row of those texts. Skills, open and approved
+   * proposals do not change. The cache is removed and `history.db` is rewritten, which takes longer the larger it is.
    *
    * @param ids - At least one. A purged proposal may be purged again.
-   * @throws PROPOSAL_NOT_FOUND, PROPOSAL_NOT_REJECTED; HISTORY_BUSY when another process keeps a file open that has some of the texts:
-   *   purge again when that process has ended; INVALID_ARGUMENT, WRITE_FAILED, HISTORY_DAMAGED.
+   * @throws PROPOSAL_NOT_REJECTED, INVALID_ARGUMENT; HISTORY_BUSY when another process keeps a file open that has some of the texts:
+   *   purge again when that process has ended.
    */
   purge(ids: readonly string[], actor: Pick<Actor, 'by'>): Promise<readonly PurgedProposal[]>;
   stats(): Promise<ProposalStats>;
-  /** Calls the listener for every new proposal; for those of other processes while the registry watches. @returns a function that ends this. */
+  /** Calls the listener for every new proposal; of other processes while the registry watches. @returns a function that ends this. */
   onArrival(listener: (proposal: Proposal) => void): () => void;
 }
