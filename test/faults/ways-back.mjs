@@ -40,7 +40,7 @@ export const waysBack = [
   {
     title: 'An agent changes more of a skill that it does not see than the field',
     in: 'requestOf',
-    drop: 'turnsOn(request.before, request.after)',
+    drop: 'turnsOn(own.id, request.before, request.after)',
     test: 'answers the agent that changes more as if the skill were not there',
   },
   {

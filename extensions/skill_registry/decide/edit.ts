@@ -136,14 +136,14 @@ function lookedAt({ writer }: ChangeContext, id: string): string | null | undefi
 }
 
 function locationToEdit(context: ChangeContext, row: ProposalRow): SkillLocation {
-  if (row.kind === 'delete' || row.proposed === null)
-    throw invalidArgument(
-      `The proposal ${row.id} is a removal, so it has no text to edit. ${row.state === 'stale' ? 'Reject' : 'Approve or reject'} it.`,
-    );
-  if (row.kind === 'create' && row.state === 'stale')
-    throw invalidArgument(
-      `The proposal ${row.id} creates the skill "${row.skill_id}", which exists now, so there is nothing to edit. Reject it. To change the skill, edit its files.`,
-    );
+  const { id, kind, proposed, skill_id, state } = row;
+  const remedy = `${state === 'stale' ? 'Reject' : 'Approve or reject'} it.`;
+  if (kind === 'delete' || proposed === null)
+    throw invalidArgument(`The proposal ${id} is a removal, so it has no text to edit. ${remedy}`);
+  if (kind === 'create' && state === 'stale') {
+    const what = `creates the skill "${skill_id}", which exists now, so there is nothing to edit`;
+    throw invalidArgument(`The proposal ${id} ${what}. Reject it. To change the skill, edit its files.`);
+  }
   return locationOfRow(context, row);
 }
 

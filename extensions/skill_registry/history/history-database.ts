@@ -10,11 +10,9 @@ import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused, quot
  * Opens `history.db`: revisions, proposals and the journal of unfinished changes. Its content exists nowhere else, so it is never
  * removed or rebuilt. A backup is made before a migration, and a damaged file is left as it is.
  *
- * @param file - Absolute.
  * @param migrations - SQL, one per version; the first makes version 1 from an empty file. Default: those of this release.
  * @param named - The path that messages name. Default: `file`.
- * @throws as `historyError`; HISTORY_NEWER when a later release has migrated it; HISTORY_ROW_REFUSED when its schema has
- *   something that no release makes.
+ * @throws as `historyError`; HISTORY_NEWER; HISTORY_ROW_REFUSED when its schema has something that no release makes.
  */
 export function openHistoryDatabase(
   file: string,
@@ -73,11 +71,10 @@ export function sqliteRefusal(error: unknown): Exclude<HistoryRefusal, 'other'> 
 }
 
 /**
- * Turns an error of the database into a `CodedError`. HISTORY_DAMAGED only after an integrity check. Other errors stay as they are.
+ * Turns an error of the database into HISTORY_BUSY, WRITE_FAILED, STORE_UNAVAILABLE, or after an integrity check HISTORY_DAMAGED.
+ * Other errors stay as they are.
  *
- * @param file - Path of the history. @param opening - The file being opened: the history or its copy. If given, errors of the
- *   system and any others are about the history, too.
- * @returns HISTORY_BUSY, WRITE_FAILED, STORE_UNAVAILABLE, HISTORY_DAMAGED; or the error.
+ * @param opening - The file being opened: the history or its copy. Then all errors are about the history.
  */
 export function historyError(file: string, error: unknown, opening?: string): unknown {
   if (isCodedError(error)) return error;

@@ -133,12 +133,7 @@ interface Opened {
 const PARTS = ['', '-wal'];
 const COPY_ATTEMPTS = 20;
 
-/**
- * Opens a copy of the history in a temporary folder that is removed at once, for reading where nothing can or may be written beside
- * the file. Later changes do not reach the copy.
- *
- * @throws as `openHistoryDatabase`.
- */
+/** Opens a copy of the history in a temporary folder that is removed at once. Later changes do not reach it. @throws as `openHistoryDatabase`. */
 function openCopy(file: string): SqliteDatabase {
   let folder: string | undefined;
   try {

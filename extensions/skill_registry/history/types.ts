@@ -9,16 +9,8 @@ export interface Revision {
   readonly digest: string;
   readonly skillId: string;
   readonly kind:
-    | 'seen'
-    | 'edited'
-    | 'proposal'
-    | 'tool'
-    | 'created'
-    | 'installed'
-    | 'updated'
-    | 'rollback'
-    | 'removed'
-    | 'restored';
+    | ('seen' | 'edited' | 'proposal' | 'tool' | 'created')
+    | ('installed' | 'updated' | 'rollback' | 'removed' | 'restored');
   /** ISO 8601, UTC. */
   readonly at: string;
   /** As `Actor.by`; `unknown` for changes that the registry found on disk. */
@@ -82,7 +74,8 @@ export interface Management {
    */
   add(path: string, content: string, actor: Actor): Promise<Revision | undefined>;
   /**
-   * @param content - A function is called while nobody else can change the file, and must be quick. @throws PROPOSAL_NO_CHANGE, SKILL_INVALID, RESOURCE_NOT_FOUND, NOT_TEXT, PATH_TRAVERSAL, WRITE_FAILED.
+   * @param content - A function is called while nobody else can change the file, and must be quick.
+   * @throws PROPOSAL_NO_CHANGE, SKILL_INVALID, RESOURCE_NOT_FOUND, NOT_TEXT, PATH_TRAVERSAL, WRITE_FAILED.
    */
   write(skillId: string, path: string, content: FileContent, actor: Actor, turn?: TurnContext): Promise<Revision>;
   /**

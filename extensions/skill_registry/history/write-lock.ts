@@ -8,8 +8,8 @@ import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
 /**
- * Processes that share a data folder write one at a time. SQLite takes a lock of the operating system on a separate
- * file. The lock ends with its process, even after a crash; the next holder finds unfinished changes in the journal.
+ * Processes that share a data folder write one at a time. SQLite takes a lock of the operating system on a separate file. The lock
+ * ends with its process, even after a crash.
  */
 export interface WriteLock {
   /**

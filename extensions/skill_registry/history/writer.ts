@@ -26,10 +26,7 @@ export interface WriterOptions extends Pick<OperationContext, 'changeLock' | 'ma
   isCode(path: string): boolean;
   /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
-  /**
-   * False: the journal is not acted upon, and reading writes nothing into the data folder, so an unfinished change stays as it is.
-   * A requested change is made all the same. Default: true.
-   */
+  /** False: unfinished changes stay as they are, and reading writes nothing into the data folder. Default: true. */
   readonly mayRecover?: boolean;
   /**
    * Writes the reports of proposals, before and after every write, while the lock is held. Must not throw.

@@ -2,8 +2,8 @@ import type { Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { loadTokenCounter, oneLine } from '../../../lib/text/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
-import { parseSkill } from '../skill/parse-skill.ts';
 import { bulletOf } from '../skill/skill.ts';
+import { parsedText } from '../validate/changed-text.ts';
 import { characterChecks } from './characters.ts';
 import { fieldChecks } from './fields.ts';
 import { type Check, type CheckInput, type Fact, LEVELS, listChecks } from './findings.ts';
@@ -194,7 +194,7 @@ function problemText({ severity, code, message }: Problem): string {
 }
 
 /** Tokens before and after: for SKILL.md of its catalog line (L1) and its body (L2), for another file of its text. */
-async function tokenChecks({ before, after, isSkillFile, skillId, path }: CheckInput): Promise<readonly Check[]> {
+async function tokenChecks({ before, after, isSkillFile, skillId }: CheckInput): Promise<readonly Check[]> {
   const count = await loadTokenCounter();
   const difference = (what: string, tokensOf: (text: string) => number): Check => ({
     kind: 'tokens',
@@ -203,7 +203,7 @@ async function tokenChecks({ before, after, isSkillFile, skillId, path }: CheckI
   });
   if (!isSkillFile) return [difference('Text of the file', (text) => count(text))];
   const lineOf = (text: string): string => {
-    const { header } = parseSkill(text, path, skillId);
+    const { header } = parsedText(text, skillId);
     return header ? `${bulletOf({ id: skillId, description: header.description })}\n` : '';
   };
   return [

@@ -1,17 +1,18 @@
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { asMapping } from '../skill/gates.ts';
-import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
+import type { SkillHeader } from '../skill/parse-skill.ts';
 import { readYamlFields } from '../skill/yaml-fields.ts';
+import { parsedText } from '../validate/changed-text.ts';
 import type { Check, CheckInput } from './findings.ts';
 import { type Fact, listChecks, quote } from './findings.ts';
 
 /** Changes to the frontmatter of SKILL.md: the name, who sees the skill, and which tools it asks permission for. */
-export function fieldChecks({ before, after, isSkillFile, path, skillId }: CheckInput): readonly Check[] {
+export function fieldChecks({ before, after, isSkillFile, skillId }: CheckInput): readonly Check[] {
   if (!isSkillFile || after === null) return [];
-  const now = parseSkill(after, path, skillId).header;
+  const now = parsedText(after, skillId).header;
   // Validation reports a text that cannot be loaded.
   if (!now) return [];
-  const old = before === null ? undefined : parseSkill(before, path, skillId).header;
+  const old = before === null ? undefined : parsedText(before, skillId).header;
   const lineOf = lineFinder(after);
   return [
     ...listChecks('identity', [

@@ -43,12 +43,12 @@ export async function submit(
     const request = await withJudgedErrors(context, input.skillId, turn, (quotes) =>
       requestOf(context, input, turn, quotes),
     );
-    const { location, path, before, after } = request;
+    const { location, kind, path, before, after } = request;
     const row = await newProposal(request, words, writer.now());
     const isStored = await writer.exclusively((database) => {
+      const file = writer.record(location).find((recorded) => kind === 'update' && recorded.path === path);
       // Somebody may have changed it while the checks ran.
-      if (baseOf(context, request) !== request.base) return false;
-      writer.record(location);
+      if ((file?.kept ? file.digest : baseOf(context, request)) !== request.base) return false;
       const duplicate = openDuplicate(database, row);
       if (duplicate !== undefined) throw proposalDuplicate(duplicate);
       if (!isPerson(author)) assertMayPropose(database, row, after);
@@ -62,7 +62,7 @@ export async function submit(
       return true;
     });
     if (!isStored) continue;
-    const warning = path === location.skillFile ? turnOffWarning(before, after) : undefined;
+    const warning = path === location.skillFile ? turnOffWarning(location.skillId, before, after) : undefined;
     const file = join(writer.dataDir, reportPath(row));
     return { proposalId: row.id, file, state: row.state, ...(warning === undefined ? {} : { warning }) };
   }

@@ -54,7 +54,7 @@ export function requestOf(
   if (own) {
     try {
       const request = compared(context, { ...input, skillId: own.qualifiedId }, undefined, () => undefined);
-      if (request.path === request.location.skillFile && turnsOn(request.before, request.after)) return request;
+      if (request.path === request.location.skillFile && turnsOn(own.id, request.before, request.after)) return request;
     } catch {
       // The message could have lines of the text.
     }

@@ -5,18 +5,18 @@ import { folderOf, locationOfSkill } from '../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import { findVisible } from '../show/scope.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
-import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 import { fieldAt } from '../skill/yaml-fields.ts';
+import { parsedText } from '../validate/changed-text.ts';
 import { rowOf } from './proposal-store.ts';
 
 /** With this field no model sees the skill, and so not the agent that has proposed it. */
 const FIELD = 'disable-model-invocation';
 
 /** What an agent is told whose proposal turns the skill off; undefined for any other. */
-export function turnOffWarning(before: Buffer | null, after: Buffer | null): string | undefined {
+export function turnOffWarning(skillId: string, before: Buffer | null, after: Buffer | null): string | undefined {
   const text = after?.toString('utf8') ?? '';
-  if (!after || isOff(after) !== true || (before && isOff(before) === true)) return undefined;
+  if (!after || isOff(after, skillId) !== true || (before && isOff(before, skillId) === true)) return undefined;
   const line = fieldLine(text)?.text ?? '';
   // A comment behind the value is of the author, and nobody has judged it.
   const removed = line.trim() === `${FIELD}: true` ? JSON.stringify(line) : 'the whole line with its end';
@@ -37,26 +37,26 @@ export function skillTurnedOffBy(context: ChangeContext, skillId: string, turn: 
   if (!last?.proposal || last.kind !== 'proposal') return undefined;
   const { author, state, base, path } = rowOf(database, last.proposal);
   if (author !== `agent:${turn.agentId}` || state !== 'approved' || path !== location.skillFile) return undefined;
-  if (base !== null && isOff(getBlob(database, base)) !== false) return undefined;
+  if (base !== null && isOff(getBlob(database, base), skill.id) !== false) return undefined;
   const { files } = readFolderTree(folderOf(location), context.limits.file_bytes);
   return treeDigest(files) === last.digest ? skill : undefined;
 }
 
 /** Whether a change of SKILL.md is exactly the removal of the field's line; a blank line may be left. */
-export function turnsOn(before: Buffer | null, after: Buffer | null): boolean {
+export function turnsOn(skillId: string, before: Buffer | null, after: Buffer | null): boolean {
   if (before === null || after === null) return false;
   const text = before.toString('utf8');
   const line = fieldLine(text);
   if (!line) return false;
   const [start, end] = [text.slice(0, line.from), text.slice(line.from + line.text.length)];
   const isRemoval = [start + end, start + (/\r?\n$/.exec(line.text)?.[0] ?? '') + end].includes(after.toString('utf8'));
-  return isRemoval && isOff(after) === false;
+  return isRemoval && isOff(after, skillId) === false;
 }
 
 // --- internal ---
 
-function isOff(bytes: Buffer): boolean | undefined {
-  const { header } = parseSkill(bytes.toString('utf8'), '', '');
+function isOff(bytes: Buffer, skillId: string): boolean | undefined {
+  const { header } = parsedText(bytes.toString('utf8'), skillId);
   return header && !header.modelInvocable;
 }
 

@@ -2,14 +2,23 @@ import type { Problem } from 'skill-registry/kernel';
 import { shorten } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
-import { parseSkill } from '../skill/parse-skill.ts';
+import { type ParsedSkill, parseSkill } from '../skill/parse-skill.ts';
 import { readRawFrontmatter } from '../skill/raw-frontmatter.ts';
 import { specViolations } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 
+/** Parses the text of a SKILL.md. The last two are kept, because the checks of one change ask for the same two texts several times. */
+export function parsedText(text: string, skillId: string): ParsedSkill {
+  const known = recent.find((one) => one.text === text && one.skillId === skillId);
+  if (known) return known.parsed;
+  const parsed = parseSkill(text, 'SKILL.md', skillId);
+  recent = [{ text, skillId, parsed }, ...recent.slice(0, 1)];
+  return parsed;
+}
+
 /** The problems of the text of a SKILL.md under a profile. Files that it declares are not checked. */
 export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
-  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const { header, problems } = parsedText(text, skillId);
   const broken = violationsOf(text, skillId, validation).map(
     ({ message, line }): Problem => ({
       code: validation === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION',
@@ -29,9 +38,11 @@ export function newErrors(
   skillId: string,
   validation: ValidationProfile,
 ): readonly string[] {
+  const errors = textProblems(after, skillId, validation).filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return [];
   const oldKeys = before === null ? [] : textProblems(before, skillId, validation).map(problemKey);
-  return textProblems(after, skillId, validation)
-    .filter((problem) => problem.severity === 'error' && !oldKeys.includes(problemKey(problem)))
+  return errors
+    .filter((problem) => !oldKeys.includes(problemKey(problem)))
     .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
 }
 
@@ -46,6 +57,8 @@ export function newMissingParts(before: string | null, after: string, skillId: s
 
 // --- internal ---
 
+let recent: readonly { readonly text: string; readonly skillId: string; readonly parsed: ParsedSkill }[] = [];
+
 function missingParts(text: string, skillId: string): readonly string[] {
   const fields = `name: ${skillId}, and description: what it does and when to use it`;
   // A comment is no field.
@@ -56,7 +69,7 @@ function missingParts(text: string, skillId: string): readonly string[] {
   ) {
     return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
   }
-  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const { header, problems } = parsedText(text, skillId);
   const has = (code: string): boolean => problems.some((problem) => problem.code === code);
   const name = JSON.stringify(shorten(header?.name ?? '', 80));
   return [
