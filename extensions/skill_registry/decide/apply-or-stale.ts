@@ -23,7 +23,6 @@ import { skillGone } from '../propose/errors.ts';
 import type { ProposalRow } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';
-import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 
 /** What approving a proposal would do to the skill as it is now. */
@@ -91,7 +90,22 @@ export async function withPresentState(
  * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
  */
 export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLocation {
-  return createPresent(context).locationOf(row);
+  const { kind, skill_id: skillId, place: key, source } = row;
+  const [{ root }, sources] = [context, context.sources()];
+  if (kind === 'create') {
+    const location = locationOfKey(skillId, key, { sources, root }, source);
+    // A new skill is made directly below its source, under its id.
+    if (location.below === skillId) return location;
+    throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);
+  }
+  const { byId, byQualifiedId } = context.snapshot();
+  const named = byId.get(skillId);
+  if (named && named.source === source && skillKey(named, root) === key) return locationOfSkill(named, sources, root);
+  // Two sources may have the same folder, and one of them may not be written.
+  const there = skillsAt(key, byQualifiedId.values(), root);
+  const skill = there.find((one) => one.source === source) ?? there[0];
+  if (!skill) throw skillNotFound(skillId, []);
+  return locationOfSkill(skill, sources, root);
 }
 
 // --- internal ---
@@ -99,38 +113,16 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
 /** The present skills; each file is read once. */
 interface Present {
   readonly context: ChangeContext;
-  locationOf(row: ProposalRow): SkillLocation;
   bytesAt(location: SkillLocation, path: string): Buffer | null;
   treeDigest(location: SkillLocation): string;
 }
 
 function createPresent(context: ChangeContext): Present {
-  const { limits, root } = context;
-  const sources = context.sources();
-  const snapshot = context.snapshot();
-  const skillOf = ({ skill_id, place, source }: ProposalRow): Skill | undefined => {
-    const named = snapshot.byId.get(skill_id);
-    if (named && named.source === source && skillKey(named, root) === place) return named;
-    // Two sources may have the same folder, and one of them may not be written.
-    const there = skillsAt(place, snapshot.byQualifiedId.values(), root);
-    return there.find((skill) => skill.source === source) ?? there[0];
-  };
+  const { limits } = context;
   const files = new Map<string, Buffer | null>();
   const trees = new Map<string, string>();
   return {
     context,
-    locationOf(row) {
-      const { kind, skill_id: skillId, place: key, source } = row;
-      if (kind === 'create') {
-        const location = locationOfKey(skillId, key, { sources, root }, source);
-        // A new skill is made directly below its source, under its id.
-        if (location.below === skillId) return location;
-        throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);
-      }
-      const skill = skillOf(row);
-      if (!skill) throw skillNotFound(skillId, []);
-      return locationOfSkill(skill, sources, root);
-    },
     bytesAt: (location, path) =>
       cached(files, JSON.stringify([location.base, location.below, path]), () => bytesAt(location, path, limits)),
     treeDigest: (location) =>
@@ -161,7 +153,7 @@ function compare(
 ): Plan {
   let location: SkillLocation;
   try {
-    location = present.locationOf(row);
+    location = locationOfRow(present.context, row);
   } catch (error) {
     if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
     return { stale: skillGone(row.skill_id), conflict: '' };

@@ -102,15 +102,16 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
   }
   for (const [index, change] of changes.entries()) {
     const { path, after, mode } = change;
-    if (digestAt(location, path) === after && !isOfMode(change)) continue;
-    assertUntouched(location, change);
+    const present = digestAt(location, path);
+    if (present === after && !isOfMode(change)) continue;
+    assertUntouched(change, present);
     const { temporary, kept } = leftoversOf(operation, index);
     const name = pathInSource(location, path);
     if (after === null) renameContained(location.base, name, kept);
     else {
       const onTemporary = (): void => {
         onStep?.('temporary');
-        assertUntouched(location, change);
+        assertUntouched(change, digestAt(location, path));
       };
       writeContained(location.base, name, getBlob(database, after), { temporary, keep: kept, onTemporary, mode });
     }
@@ -210,8 +211,7 @@ function settle(begun: JournaledOperation, { changeLock, dataDir }: OperationCon
 }
 
 /** An editor may save at any moment. What it saved must not be overwritten. */
-function assertUntouched(location: SkillLocation, { path, before }: FileChange): void {
-  const present = digestAt(location, path);
+function assertUntouched({ path, before }: FileChange, present: ReturnType<typeof digestAt>): void {
   // For something that is no file, `writeContained` throws with a reason.
   if (present === before || present === undefined) return;
   const message = `Somebody changed ${quoted(path)} at this moment. Nothing was written. Look at the file, and try again.`;
