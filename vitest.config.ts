@@ -12,7 +12,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const config: ViteUserConfig = defineConfig({
   resolve: {
     alias: [
-      { find: /^#zod$/, replacement: source('./kernel/lazy-packages.ts') },
+      { find: /^#zod$/, replacement: source('./kernel/zod.ts') },
       { find: /^skill-registry\/kernel$/, replacement: source('./kernel/index.ts') },
       { find: /^skill-registry\/mcp$/, replacement: source('./extensions/skill_mcp/index.ts') },
       { find: /^skill-registry\/ai-sdk$/, replacement: source('./extensions/skill_registry/ai-sdk.ts') },

@@ -1,5 +1,6 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
+import type { InternalOptions } from '../extensions/skill_registry/host.ts';
 import { createSecrets, mergeConfig } from '../kernel/host.ts';
 import { findRoot, flagConfig, isTrusted, ownerConfig } from './find-root.ts';
 import { type Options, type Terminal, withProgress } from './terminal.ts';
@@ -13,25 +14,35 @@ export interface OpenRegistry {
   problems(): readonly Problem[];
 }
 
+interface Opening {
+  /** False for a command that must be quick and does not report what agents are given. Default: true. */
+  readonly inspect?: boolean;
+  /** False for a command that only reads: the compiler has checked its calls, and zod loads longer than it runs. Default: true. */
+  readonly checksArguments?: boolean;
+}
+
 /**
  * Opens the registry for a command with the same options as the kernel uses, but does not start a kernel. It is closed when the command
  * ends.
- *
- * @param inspect - False for a command that must be quick and does not report what agents are given. Default: true.
  */
-export async function openRegistry(options: Options, terminal: Terminal, inspect = true): Promise<OpenRegistry> {
+export async function openRegistry(
+  options: Options,
+  terminal: Terminal,
+  { inspect = true, checksArguments = true }: Opening = {},
+): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
   const trusted = isTrusted(root, options, terminal);
   const owner = ownerConfig(root, trusted);
-  const opening = createSkillRegistry({
+  const given: InternalOptions = {
     root,
     trust: trusted,
     inspect,
+    checksArguments,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),
     getSecret: createSecrets(root, terminal.environment, trusted),
     onProgress: terminal.say,
-  });
-  const registry = await withProgress('Reading skills', terminal, opening);
+  };
+  const registry = await withProgress('Reading skills', terminal, createSkillRegistry(given));
   terminal.atEnd(() => registry.close());
   return { root, trusted, registry, problems: () => [...owner.problems, ...registry.problems()] };
 }

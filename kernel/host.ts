@@ -5,7 +5,7 @@ import type { HeldExtension } from './held/held-extensions.ts';
 
 export type { CheckedExtensions } from './boot/check-extensions.ts';
 export { builtExtensions, ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
-export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts';
+export { createSecrets, mergeConfig, readOwnerConfig, yamlPackage } from './boot/settings.ts';
 export {
   assertDataInRoot,
   assertHeldInRoot,
@@ -28,7 +28,6 @@ export {
 } from './held/held-extensions.ts';
 export { undoApprovals, undoIfInterrupted } from './held/undo-approval.ts';
 export { type CallHook, createHookCaller } from './hooks.ts';
-export { yamlPackage } from './lazy-packages.ts';
 export { withDeadline } from './turns/deadline.ts';
 export { renderTemplate } from './turns/system-text.ts';
 export { withoutPaths } from './without-paths.ts';

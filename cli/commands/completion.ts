@@ -41,7 +41,7 @@ type Names = 'ids' | 'proposals' | 'extensions';
 
 async function namesOf(what: Names, options: Options, terminal: Terminal): Promise<readonly string[]> {
   if (what === 'extensions') return heldExtensions(findRoot(options, terminal)).map(({ name }) => name);
-  const { registry } = await openRegistry(options, terminal, false);
+  const { registry } = await openRegistry(options, terminal, { inspect: false, checksArguments: false });
   if (what === 'ids') return registry.snapshot().skills.map(({ id }) => id);
   return (await registry.proposals.list()).map(({ id }) => id);
 }

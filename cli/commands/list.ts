@@ -22,7 +22,7 @@ export async function list(
   options: Options & { readonly all?: boolean; readonly workflow?: string },
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  const opened = await openRegistry(options, terminal);
+  const opened = await openRegistry(options, terminal, { checksArguments: false });
   const { registry, problems } = opened;
   const state = await workflowOption(registry.snapshot(), options.workflow);
   const skills = state.workflowState ? registry.visible(state) : registry.snapshot().skills;

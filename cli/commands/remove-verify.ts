@@ -27,7 +27,7 @@ export async function remove(id: string, options: Options, terminal: Terminal): 
 
 /** `skill-registry verify`. With `--json`: `{ skills: [LockedSkill] }`. */
 export async function verify(options: Options, terminal: Terminal): Promise<ExitStatus> {
-  const { registry } = await openRegistry(options, terminal);
+  const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const skills = await registry.origin.verify();
   const wrong = skills.filter(({ state }) => state !== 'same');
   const rows = skills.map(({ name, state, weak, source, changed, reason }) => [

@@ -13,7 +13,7 @@ interface SearchOptions extends Options {
 
 /** `skill-registry search <query>`: what a person may see, hidden skills included. */
 export async function search(query: string, options: SearchOptions, terminal: Terminal): Promise<void> {
-  const { registry, problems } = await openRegistry(options, terminal);
+  const { registry, problems } = await openRegistry(options, terminal, { checksArguments: false });
   const isByMeaning = registry.config.embeddings.base_url !== '';
   if (options.embed) {
     if (!isByMeaning) throw invalidArgument(NO_ENDPOINT);

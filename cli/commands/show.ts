@@ -17,7 +17,7 @@ interface ShowOptions extends Options {
 /** `skill-registry show <id>` */
 export async function show(id: string, options: ShowOptions, terminal: Terminal): Promise<void> {
   const path = pathOf(options);
-  const { registry } = await openRegistry(options, terminal);
+  const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   if (options.revision !== undefined) {
     const bytes = await registry.history.read(id, options.revision, path);
     const text = Buffer.from(bytes).toString('utf8');

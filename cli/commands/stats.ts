@@ -18,7 +18,7 @@ export async function stats(
   options: StatsOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  const opened = await openRegistry(options, terminal);
+  const opened = await openRegistry(options, terminal, { checksArguments: false });
   const { usage } = opened.registry;
   const { agent, since, thread } = options;
   if (thread !== undefined) {

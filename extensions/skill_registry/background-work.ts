@@ -46,7 +46,7 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
   };
   const keepHistory = async (signal: AbortSignal): Promise<void> => {
     if (config.watch.mode === 'off' || whyNoSqlite() !== undefined) return;
-    await changes.keep(signal, (listener) => catalog.onChange(listener), onProblem);
+    await changes.run(({ keep }) => keep(signal, (listener) => catalog.onChange(listener), onProblem));
   };
   return {
     async watch(signal) {

@@ -1,19 +1,5 @@
-import { statSync } from 'node:fs';
 import type { Problem } from 'skill-registry/kernel';
 import { type CallHook, createHookCaller } from '../../kernel/host.ts';
-import {
-  type ArgumentCheck,
-  aFunction,
-  anything,
-  bool,
-  checkCall,
-  oneOf,
-  onlyFields,
-  optional,
-  refine,
-  text,
-} from '../../lib/arguments/index.ts';
-import type { SkillRegistryConfig } from './config/config.ts';
 import type { WriteStep } from './history/writer.ts';
 import type { SkillRegistryOptions } from './options.ts';
 
@@ -57,64 +43,7 @@ export function createHooks(options: HookOptions, file: string, onFailure: () =>
   };
 }
 
-/** What `createSkillRegistry` is called with. @throws INVALID_ARGUMENT, also for an option that does not exist. */
-export function checkOptions(options: unknown): void {
-  checkCall('createSkillRegistry', { options: optional(onlyFields(OPTIONS, IN_CONFIG, INTERNAL)) }, [options]);
-}
-
 // --- internal ---
-
-function isFolder(path: string): boolean {
-  try {
-    return path !== '' && statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-/** Skills that are looked for in a folder which is not there would all be missing, without a word about it. */
-const root = refine(text, 'a folder that exists (a relative path begins at the current folder)', isFolder);
-
-/** `environment` and `manifest`: as `InternalOptions`. */
-type OptionName = keyof SkillRegistryOptions | keyof HookOptions | 'environment' | 'manifest';
-const OPTIONS: Record<OptionName, ArgumentCheck> = {
-  root: optional(root),
-  config: anything,
-  cache: optional(oneOf('disk', 'memory')),
-  trust: optional(bool),
-  getSecret: optional(aFunction),
-  inspect: optional(bool),
-  onProgress: optional(aFunction),
-  onSkillLoaded: optional(aFunction),
-  onProblem: optional(aFunction),
-  environment: anything,
-  manifest: anything,
-  onWriteStep: anything,
-};
-const INTERNAL: readonly OptionName[] = ['environment', 'manifest', 'onWriteStep'];
-
-/** People give keys of the config beside it. */
-const CONFIG_KEYS: Record<keyof SkillRegistryConfig, true> = {
-  sources: true,
-  disabled: true,
-  collision: true,
-  validation: true,
-  inject: true,
-  catalog: true,
-  watch: true,
-  writes: true,
-  limits: true,
-  tools: true,
-  embeddings: true,
-  gates: true,
-  usage: true,
-};
-const IN_CONFIG = {
-  ...Object.fromEntries(
-    Object.keys(CONFIG_KEYS).map((key) => [key, `It is a key of config: { config: { ${key}: ... } }.`]),
-  ),
-  skills: 'A folder of skills is a source: { config: { sources: [{ path: "skills" }] } }.',
-};
 
 function textOrNothing(given: unknown): string | undefined {
   if (given === undefined || typeof given === 'string') return given;

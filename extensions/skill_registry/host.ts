@@ -15,6 +15,7 @@ export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
 export { ownerFile } from './config/owner-file.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
+export type { InternalOptions } from './parts.ts';
 export { decidable } from './trust/approvals.ts';
 export { NOT_INSPECTED } from './trust/reasons.ts';
 export { decisionAbout } from './trust/sources.ts';

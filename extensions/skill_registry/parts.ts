@@ -11,12 +11,11 @@ import type { WaitingChanges } from './history/waiting-changes.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type ReadingContext, SkillReading } from './read/reading.ts';
-import { recordSteps } from './record-steps.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
 import type { Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
-import { createGrants, createVisibility, findVisible, type Grants } from './show/scope.ts';
+import { createGrants, createVisibility, type Grants } from './show/scope.ts';
 import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { registryClosed } from './skill/errors.ts';
@@ -45,8 +44,10 @@ import { createInstalled } from './trust/installed.ts';
 import type { Guard, NoteBlocked } from './trust/types.ts';
 import { createUsage, type RecordedUsage } from './usage/usage.ts';
 
-/** Options that only tests and the extension set; `manifest`: the file that the config was merged with. */
+/** Options that only tests, the command and the extension set; `manifest`: the file that the config was merged with. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
+  /** As of `createCheckedCalls`. Default: true. */
+  readonly checksArguments?: boolean;
   /** Where the gates of skills look for programs and variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly manifest?: string;
@@ -123,19 +124,19 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const usage = createUsage({
     ...{ root, isOn: config.usage, onDisk: trusted && options.cache !== 'memory', onProblem, snapshot },
     revisions: async (skillId) =>
-      existsSync(join(dataDir, 'history.db')) ? changes.history.revisions(skillId).catch(() => []) : [],
+      existsSync(join(dataDir, 'history.db'))
+        ? changes.run(({ history }) => history.revisions(skillId)).catch(() => [])
+        : [],
   });
   const onLoaded: ReadingContext['onLoaded'] = (event, details) => {
     usage.recorder.loaded(event, details);
     hooks.onSkillLoaded?.(event);
   };
-  const refusalOf = (skillId: string, turn: TurnContext) =>
-    findVisible(snapshot(), skillId, turn, grants.of(turn)).refusal;
   return {
     ...{ root, config, hooks, closing, grants, visible, tokens, usage, readSkill: bytes.readSkill },
     ...skills,
     ...search,
-    changes: recordSteps(changes, usage, refusalOf),
+    changes,
     sentBodies: createSentBodies(),
     reading: new SkillReading({
       ...{ catalog, grants, limits: config.limits, admit, onLoaded },

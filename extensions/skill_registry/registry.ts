@@ -1,14 +1,28 @@
 import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { schema } from '../../lib/arguments/index.ts';
 import { createBreaks } from '../../lib/breaks/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
 import { createWatching } from './background-work.ts';
 import { createAddSource } from './catalog/add-source.ts';
+import type { ChangeListener } from './catalog/catalog.ts';
 import { copyForCallers, frozen } from './catalog/snapshot.ts';
-import { withCheckedArguments } from './check-arguments.ts';
-import { checkOptions } from './hooks.ts';
+import { changeFunctions } from './change-functions.ts';
+import { checkOptions } from './check-options.ts';
+import {
+  aFunction,
+  anything,
+  audience,
+  type CheckedCalls,
+  createCheckedCalls,
+  notOfTurn,
+  text,
+  texts,
+  turn,
+  words,
+} from './checked-calls.ts';
 import type { SkillRegistryOptions } from './options.ts';
-import { assertOpen, openParts, type Parts } from './parts.ts';
+import { assertOpen, type InternalOptions, openParts, type Parts } from './parts.ts';
 import { listSkills } from './search/list-skills.ts';
 import { givenSkills, pendingSkills, skillsInScope } from './show/scope.ts';
 import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
@@ -27,72 +41,154 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   checkOptions(options);
   // What is loaded first takes the slice of this turn, so the scan begins in another one.
   await createBreaks()();
-  let problems: ProblemReporter | undefined;
+  let problems: ReturnType<typeof problemReporter> | undefined;
   const onProblem = (): void => problems?.reportNew();
   const parts = await openParts(options, onProblem);
+  const { catalog, closing, config, hooks, usage } = parts;
   const watching = createWatching(parts, onProblem);
   const gather = () => frozen([...parts.problems(), ...watching.problems()]);
   // Where nobody is told of new problems, none are gathered.
-  if (parts.hooks.onProblem) problems = createProblemReporter(gather, parts.hooks.onProblem);
-  const reading = readingOf(parts);
-  const workflows = createWorkflows(() => parts.catalog.snapshot());
-  const search = searchOf(parts, workflows);
-  const admin = createAdmin(parts, workflows, { ...reading, ...search }, watching);
+  if (hooks.onProblem) problems = problemReporter(gather, hooks.onProblem);
+  const workflows = createWorkflows(() => catalog.snapshot());
+  const call = createCheckedCalls(workflows.at, (options as InternalOptions).checksArguments ?? true);
+  const reading = readingFunctions(parts, call);
+  const { management, evidence, evaluate, proposalEvidence, ...changing } = changeFunctions(parts, call);
+  const context = call.later('registry.context(prompt, turn)', [text, turn], contextOf(parts, workflows));
+  const evaluation = { evidence, evaluate, proposalEvidence, management };
+  const admin = { ...createAdmin(parts, call, workflows, { context, read: reading.read }, watching), ...evaluation };
   const registry: SkillRegistry = {
-    ...catalogOf(parts),
+    ...catalogFunctions(parts, call),
     ...reading,
-    ...search,
-    ...changesOf(parts),
-    usage: { report: parts.usage.report, events: parts.usage.events },
-    watch: watching.watch,
+    ...changing,
+    context,
+    config: frozen(config),
+    usage: {
+      report: call.later('usage.report(query)', [usageQuery], usage.report),
+      events: call.later('usage.events(query)', [eventQuery], usage.events),
+    },
+    watch: call.later('registry.watch(signal)', [signal], watching.watch),
     problems: gather,
-    tools: (names = parts.config.tools) => makeTools(names, { ...admin, ...registry }),
+    tools: call.now('registry.tools(names)', [names], (names = config.tools) =>
+      makeTools(names, { ...admin, ...registry }),
+    ),
     async close() {
-      if (!parts.closing.signal.aborted) await parts.close();
+      if (!closing.signal.aborted) await parts.close();
     },
     admin,
   };
   await parts.changes.recover();
-  await parts.catalog.refresh();
+  await catalog.refresh();
   problems?.begin();
-  if (problems) parts.catalog.onChange(onProblem);
-  return withCheckedArguments(registry);
+  if (problems) catalog.onChange(onProblem);
+  return registry;
 }
 
 // --- internal ---
 
+const signal = schema((z) => z.instanceof(AbortSignal, { error: 'an AbortSignal' }));
+const names = schema(() => texts().optional());
+const inRange = schema((z) => z.strictObject({ skillId: words(), agent: words(), since: words() }));
+const usageQuery = schema(() => inRange().optional());
+const eventQuery = schema((z) =>
+  inRange()
+    .extend({
+      thread: words(),
+      kind: z.enum(['load', 'resource', 'refusal', 'failure', 'proposal']).optional(),
+      limit: z.int('a whole number').min(1, '1 to 10,000').max(10_000, '1 to 10,000').optional(),
+    })
+    .optional(),
+);
+const listQuery = schema((z) =>
+  z
+    .strictObject(
+      {
+        query: words(),
+        tag: words(),
+        source: words(),
+        limit: z.int('a whole number').optional(),
+        why: z.boolean().optional(),
+        audience: audience(),
+      },
+      notOfTurn,
+    )
+    .optional(),
+);
+const readOptions = schema((z) =>
+  z
+    .strictObject(
+      { view: z.enum(['body', 'raw']).optional(), audience: z.enum(['model', 'person', 'binding']).optional() },
+      notOfTurn,
+    )
+    .optional(),
+);
+const addOptions = schema((z) => z.strictObject({ signal: signal().optional() }).optional());
+const messageArguments = schema((z) =>
+  z.union([z.string(), z.record(z.string(), z.string())], { error: 'a text or an object of texts' }),
+);
+const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional());
+
 type Part<Name extends keyof SkillRegistry> = Pick<SkillRegistry, Name>;
 
-function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 'refresh' | 'snapshot' | 'visible'> {
-  const { catalog, closing, config, makeSources: makeAll, sourceIds: taken, visible } = parts;
+function catalogFunctions(
+  parts: Parts,
+  { now, later }: CheckedCalls,
+): Part<'addSource' | 'list' | 'onChange' | 'refresh' | 'snapshot' | 'visible'> {
+  const { catalog, closing, meaning, makeSources: makeAll, readSkill, searcher, sourceIds: taken, usage } = parts;
+  const addSource = createAddSource({ catalog, taken, makeAll, closed: closing.signal });
   return {
-    config: frozen(config),
-    addSource: createAddSource({ catalog, taken, makeAll, closed: closing.signal }),
-    onChange: (listener) => catalog.onChange((ids, snapshot) => listener(ids, copyForCallers(snapshot))),
+    addSource: later('registry.addSource(source, options)', [anything, addOptions], addSource),
+    onChange: now('registry.onChange(listener)', [aFunction<ChangeListener>()], (listener) =>
+      catalog.onChange((ids, snapshot) => listener(ids, copyForCallers(snapshot))),
+    ),
     refresh: async () => copyForCallers(await catalog.refresh()),
     snapshot: () => copyForCallers(catalog.snapshot()),
-    visible: (turn = {}, audience = 'model') =>
-      audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
+    visible: now('registry.visible(turn, audience)', [turn, audience], (turn = {}, audience = 'model') =>
+      audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : parts.visible(turn),
+    ),
+    list: now('registry.list(query, turn)', [listQuery, turn], (query = {}, turn = {}) => {
+      if (query.query?.trim()) assertOpen(parts);
+      const isForPerson = query.audience === 'person';
+      const skills = isForPerson ? catalog.snapshot().skills : parts.visible(turn);
+      const pending = isForPerson
+        ? skills.filter(({ heldBecause }) => heldBecause === NOT_INSPECTED)
+        : pendingFor(parts, turn);
+      const found = listSkills({ searcher, meaning, readSkill }, skills, pending, query);
+      const offered = found.skills.map(({ skillId }) => skillId);
+      if (!isForPerson) usage.recorder.offered(offered, turn);
+      return found;
+    }),
   };
 }
 
-function readingOf(parts: Parts): Part<'apply' | 'read' | 'readResource'> {
+function readingFunctions(parts: Parts, { later }: CheckedCalls): Part<'apply' | 'read' | 'readResource'> {
   const { reading } = parts;
   return {
-    read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
-    readResource: (skillId, path, turn) => reading.readResource(skillId, path, turn),
-    async apply(...given) {
-      const { prepareMessage } = await import('./read/prepare-message.ts');
-      const { message, settled } = await prepareMessage(parts, ...given);
-      settled(true);
-      return message;
-    },
+    read: later('registry.read(skillId, options, turn)', [text, readOptions, turn], (skillId, options, turn) =>
+      reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
+    ),
+    readResource: later('registry.readResource(skillId, path, turn)', [text, text, turn], (skillId, path, turn) =>
+      reading.readResource(skillId, path, turn),
+    ),
+    apply: later(
+      'registry.apply(skillId, args, turn, options)',
+      [text, messageArguments, turn, messageOptions],
+      async (...given) => {
+        const { prepareMessage } = await import('./read/prepare-message.ts');
+        const { message, settled } = await prepareMessage(parts, ...given);
+        settled(true);
+        return message;
+      },
+    ),
   };
 }
 
-function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> {
-  const { catalog, config, grants, meaning, reading, readSkill, searcher, sentBodies, usage, visible } = parts;
-  const pendingFor = (turn: TurnContext): readonly Skill[] => pendingSkills(catalog.snapshot(), turn, grants.of(turn));
+function pendingFor({ catalog, grants }: Parts, turn: TurnContext): readonly Skill[] {
+  return pendingSkills(catalog.snapshot(), turn, grants.of(turn));
+}
+
+/** The function `context`. */
+function contextOf(parts: Parts, workflows: Workflows): SkillRegistry['context'] {
+  const { catalog, config, meaning, reading, searcher, sentBodies, usage, visible } = parts;
   const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn) => {
     usage.recorder.offered(listed, turn);
     for (const [skill, tokens] of bodies) usage.recorder.given(skill, tokens, turn);
@@ -105,107 +201,42 @@ function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> 
     );
     return turnText;
   };
-  return {
-    list(query = {}, turn = {}) {
-      if (query.query?.trim()) assertOpen(parts);
-      const isForPerson = query.audience === 'person';
-      const skills = isForPerson ? catalog.snapshot().skills : visible(turn);
-      const pending = isForPerson ? skills.filter(isPending) : pendingFor(turn);
-      const found = listSkills({ searcher, meaning, readSkill }, skills, pending, query);
-      if (!isForPerson)
-        usage.recorder.offered(
-          found.skills.map(({ skillId }) => skillId),
-          turn,
-        );
-      return found;
-    },
-    async context(prompt, turn = {}) {
-      assertOpen(parts);
-      const read = new Map<Skill, Promise<string | undefined>>();
-      const body = (skill: Skill): Promise<string | undefined> => {
-        const text = read.get(skill) ?? reading.bodyForPrompt(skill);
-        read.set(skill, text);
-        return text;
-      };
-      // They are judged first, because a skill that is found to be held is not listed either.
-      for (const skill of visible(turn)) if (skill.preload) await body(skill);
-      // Read before the modules are loaded: the text shows the skills of the moment of the call.
-      const given = givenSkills(catalog.snapshot(), turn);
-      const seen = { skills: visible(turn), given, pending: pendingFor(turn).length, body };
-      const position = turn.tools?.includes('workflow_event') ? workflows.position(turn) : undefined;
-      const text = await (await loadTurnText())(seen, prompt, turn);
-      return position ? [text ?? [], workflowText(position)].flat().join('\n\n') : text;
-    },
-  };
-}
-
-const isPending = ({ heldBecause }: Skill): boolean => heldBecause === NOT_INSPECTED;
-
-function changesOf(parts: Parts): Part<'history' | 'origin' | 'proposals'> {
-  const { changes, hooks } = parts;
-  const { textAfter: _, onArrival, ...proposals } = changes.proposals;
-  const { filesToRestore: __, ...history } = changes.history;
-  // One by one: two harmless halves may become an attack together.
-  let last: Promise<unknown> = Promise.resolve();
-  const approveUnattended: typeof proposals.approve = async (...given) => {
-    await (await import('./block-findings-after.ts')).assertNoAttack(parts, given[0]);
-    return proposals.approve(...given);
-  };
-  return {
-    proposals: {
-      ...proposals,
-      approve(id, actor) {
-        if (actor.by.startsWith('person:')) return proposals.approve(id, actor);
-        const approving = last.then(() => approveUnattended(id, actor));
-        last = approving.catch(() => undefined);
-        return approving;
-      },
-      onArrival: (listener) => onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
-    },
-    history,
-    origin: { ...changes.origin, publish: publishOf(parts) },
-  };
-}
-
-/** It needs no history, so that it works where none can be opened. */
-function publishOf(parts: Parts): SkillRegistry['origin']['publish'] {
-  const { catalog, heldSkills, root } = parts;
-  const context = {
-    root,
-    heldSkills,
-    snapshot: () => catalog.snapshot(),
-    sources: () => catalog.sources(),
-    refresh: () => catalog.refresh(),
-  };
-  return async (options) => {
+  return async (prompt, turn = {}) => {
     assertOpen(parts);
-    return (await import('./origin/publish/publish.ts')).publish(context, options);
+    const read = new Map<Skill, Promise<string | undefined>>();
+    const body = (skill: Skill): Promise<string | undefined> => {
+      const text = read.get(skill) ?? reading.bodyForPrompt(skill);
+      read.set(skill, text);
+      return text;
+    };
+    // They are judged first, because a skill that is found to be held is not listed either.
+    for (const skill of visible(turn)) if (skill.preload) await body(skill);
+    // Read before the modules are loaded: the text shows the skills of the moment of the call.
+    const given = givenSkills(catalog.snapshot(), turn);
+    const seen = { skills: visible(turn), given, pending: pendingFor(parts, turn).length, body };
+    const position = turn.tools?.includes('workflow_event') ? workflows.position(turn) : undefined;
+    const text = await (await loadTurnText())(seen, prompt, turn);
+    return position ? [text ?? [], workflowText(position)].flat().join('\n\n') : text;
   };
 }
 
-/** Reports each new problem once. */
-interface ProblemReporter {
-  /** Problems that exist now are not reported. */
-  begin(): void;
-  /** Reports the problems that are new since the last call. Does nothing before `begin`. */
-  reportNew(): void;
-}
-
-/** @param gather - Gives all present problems. */
-function createProblemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void): ProblemReporter {
+/** Reports each new problem once. @param gather - Gives all present problems. */
+function problemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void) {
   /** The problems at the last call. A problem that ended and comes back is reported again. */
   let reported: readonly Problem[] | undefined;
   return {
-    begin() {
+    /** Problems that exist now are not reported. */
+    begin(): void {
       reported = gather();
     },
-    reportNew() {
+    /** Reports the problems that are new since the last call. Does nothing before `begin`. */
+    reportNew(): void {
       if (!reported) return;
-      const [before, problems] = [reported, gather()];
-      reported = problems;
+      const before = reported;
+      reported = gather();
       const old = new Set(before);
       // Most are the same objects.
-      const fresh = problems.filter((problem) => !old.has(problem));
+      const fresh = reported.filter((problem) => !old.has(problem));
       if (fresh.length === 0) return;
       const files = new Set(fresh.map(({ file }) => file));
       const known = new Set(before.filter(({ file }) => files.has(file)).map(problemKey));

@@ -1,31 +1,25 @@
-import {
-  aFunction,
-  anything,
-  aSignal,
-  bool,
-  checkCall,
-  listOf,
-  onlyFields,
-  optional,
-  recordOf,
-  text,
-} from '../../lib/arguments/index.ts';
+import { checkArgument, elsewhere, type FieldsSchema, schema } from '../../lib/arguments/index.ts';
 import type { InternalBootOptions } from './kernel.ts';
 
 /** @throws INVALID_ARGUMENT for a wrong value and for an option that does not exist. */
 export function checkBootOptions(options: unknown): void {
-  checkCall('boot', { options: onlyFields(OPTIONS, { rootDir: 'It is called root.' }, ['budgets']) }, [options]);
+  checkArgument('boot: options', bootOptions, options);
 }
 
 // --- internal ---
 
-const OPTIONS: Record<keyof InternalBootOptions, typeof anything> = {
-  root: text,
-  config: optional(recordOf(recordOf(anything))),
-  enable: optional(listOf(text)),
-  trust: optional(bool),
-  environment: optional(recordOf(optional(text))),
-  onLog: optional(aFunction),
-  signal: optional(aSignal),
-  budgets: anything,
-};
+const bootOptions: FieldsSchema<InternalBootOptions> = schema((z) =>
+  z.strictObject(
+    {
+      root: z.string(),
+      config: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+      enable: z.array(z.string()).optional(),
+      trust: z.boolean().optional(),
+      environment: z.record(z.string(), z.string().optional()).optional(),
+      onLog: z.custom<InternalBootOptions['onLog']>((value) => typeof value === 'function', 'a function').optional(),
+      signal: z.instanceof(AbortSignal, { error: 'an AbortSignal' }).optional(),
+      budgets: z.custom<InternalBootOptions['budgets']>().optional(),
+    },
+    elsewhere({ rootDir: 'It is called root.' }, ['budgets']),
+  ),
+);

@@ -1,11 +1,18 @@
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import type * as Yaml from 'yaml';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { yamlPackage } from '../lazy-packages.ts';
 
 const MAX_BYTES = 1_048_576;
+const require = createRequire(import.meta.url);
+
+/** The package yaml. It loads at its first use, because loading it takes longer than most commands run. */
+export function yamlPackage(): typeof Yaml {
+  return require('yaml') as typeof Yaml;
+}
 
 /**
  * A function that reads secrets: from the environment, else from `<root>/.env`, which is read once.

@@ -1,4 +1,5 @@
-import { z } from '#zod';
+import type { z } from 'zod';
+import { zod } from '../../lib/arguments/index.ts';
 import type { Tool, ToolCall, ToolResult } from '../contract.ts';
 import { isCodedError } from '../errors.ts';
 import { withoutKnownPaths, withoutPaths } from '../without-paths.ts';
@@ -34,7 +35,7 @@ export function toolError(code: string, message: string): ToolResult {
 export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promise<ToolResult> {
   try {
     const parsed = await tool.input.safeParseAsync(args);
-    if (!parsed.success) return toolError('INVALID_ARGUMENT', `${tool.name}: ${z.prettifyError(parsed.error)}`);
+    if (!parsed.success) return toolError('INVALID_ARGUMENT', `${tool.name}: ${zod().prettifyError(parsed.error)}`);
     const result: unknown = await tool.execute(parsed.data, call);
     if (isToolResult(result)) return result.success ? result : errorWithoutPaths(result);
     return toolError(
@@ -57,7 +58,7 @@ export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promis
 export function inputSchemaOf({ input }: Tool): object {
   let schema = schemas.get(input);
   if (!schema) {
-    schema = z.toJSONSchema(input, { io: 'input' });
+    schema = zod().toJSONSchema(input, { io: 'input' });
     schemas.set(input, schema);
   }
   return schema;

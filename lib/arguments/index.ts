@@ -1,151 +1,157 @@
+/** Checks what callers give, by schemas of zod. */
+import { createRequire } from 'node:module';
+import type * as Zod from 'zod';
 import { CodedError } from '../errors/index.ts';
 import { didYouMean } from '../text/index.ts';
 
-/** Checks a value that a caller gave, and gives the value to use. @throws INVALID_ARGUMENT: what was expected, and what arrived. */
-export type ArgumentCheck = (value: unknown, name: string) => unknown;
+/** The package zod. */
+export type Z = typeof Zod.z;
 
-export const text: ArgumentCheck = (value, name) => {
-  if (typeof value === 'string') return value;
-  throw wrong(name, 'a text', value);
+/** A schema that is built at its first use. Its messages say what is expected, to follow "must be": `a text`. */
+export type Schema<Output> = () => Zod.ZodType<Output>;
+/** The schema of an object. The compiler sees to it that it has every field. */
+export type FieldsSchema<Output> = () => Zod.ZodObject<{
+  readonly [Name in keyof Required<Output>]: Zod.ZodType<Output[Name]>;
+}>;
+/** A schema for each parameter of a function. */
+export type SchemasFor<Parameters extends readonly unknown[]> = {
+  readonly [At in keyof Parameters]-?: Schema<Loose<Parameters[At]> | undefined>;
 };
+/** Schemas give optional fields as undefined. */
+type Loose<T> = T extends readonly unknown[] | ((...given: never[]) => unknown)
+  ? T
+  : T extends object
+    ? { readonly [Name in keyof T]: T[Name] | undefined }
+    : T;
 
-/** A text in whole characters: half of a surrogate pair could not be stored. */
-export const wellFormedText: ArgumentCheck = (value, name) => {
-  const given = text(value, name) as string;
-  // In this mode only half of a pair is a surrogate.
-  if (!/\p{Cs}/u.test(given)) return given;
-  const got = 'got one with half of a surrogate pair';
-  throw new CodedError('INVALID_ARGUMENT', `${name} must be a text in whole characters, ${got}.`);
-};
+const require = createRequire(import.meta.url);
 
-export const integer: ArgumentCheck = (value, name) => {
-  if (Number.isSafeInteger(value)) return value;
-  throw wrong(name, 'a whole number', value);
-};
-
-export const bool: ArgumentCheck = (value, name) => {
-  if (typeof value === 'boolean') return value;
-  throw wrong(name, 'true or false', value);
-};
-
-export const aFunction: ArgumentCheck = (value, name) => {
-  if (typeof value === 'function') return value;
-  throw wrong(name, 'a function', value);
-};
-
-export const aSignal: ArgumentCheck = (value, name) => {
-  if (value instanceof AbortSignal) return value;
-  throw wrong(name, 'an AbortSignal', value);
-};
-
-export const anything: ArgumentCheck = (value) => value;
-
-export function optional(check: ArgumentCheck): ArgumentCheck {
-  return (value, name) => (value === undefined ? undefined : check(value, name));
+/** The package zod. It loads at the first call, because loading it takes longer than most commands run. */
+export function zod(): Z {
+  return (require('zod') as typeof Zod).z;
 }
 
-export function oneOf(...values: readonly unknown[]): ArgumentCheck {
-  return (value, name) => {
-    if (values.includes(value)) return value;
-    const all = values.map((one) => JSON.stringify(one)).join(', ');
-    throw wrong(name, values.length > 1 ? `one of ${all}` : all, value);
-  };
-}
-
-/** The first check that accepts the value decides. @param expected - For the message: `a text or a number`. */
-export function either(expected: string, ...checks: readonly ArgumentCheck[]): ArgumentCheck {
-  return (value, name) => {
-    for (const check of checks) {
-      try {
-        return check(value, name);
-      } catch {
-        // The next one.
-      }
-    }
-    throw wrong(name, expected, value);
-  };
-}
-
-export function listOf(check: ArgumentCheck): ArgumentCheck {
-  return (value, name) => {
-    if (!Array.isArray(value)) throw wrong(name, 'a list', value);
-    return value.map((one, at) => check(one, `${name}[${at}]`));
-  };
-}
-
-/** An object whose values are of one kind. */
-export function recordOf(check: ArgumentCheck): ArgumentCheck {
-  return (value, name) =>
-    Object.fromEntries(Object.entries(asObject(value, name)).map(([key, one]) => [key, check(one, `${name}.${key}`)]));
-}
-
-/** An object. The result is a copy, so that each field is read once: a getter may give something else later. Other fields are kept. */
-export function fields(checks: Readonly<Record<string, ArgumentCheck>>): ArgumentCheck {
-  return (value, name) => {
-    const given = asObject(value, name);
-    const found: Record<string, unknown> = {};
-    for (const key of new Set([...keysOf(given, name), ...Object.keys(checks)])) {
-      const read = readField(given, key, name);
-      const one = Object.hasOwn(checks, key) ? checks[key]?.(read, `${name}.${key}`) : read;
-      if (one !== undefined) found[key] = one;
-    }
-    return found;
+export function schema<S extends Zod.ZodType>(build: (z: Z) => S): () => S {
+  let built: S | undefined;
+  return () => {
+    built ??= build(zod());
+    return built;
   };
 }
 
 /**
- * As `fields`, and other fields are refused: a misspelt option would have no effect, and nobody would be told. One that is undefined is not.
+ * Checks a value, and gives the value to use. A field that is undefined counts as absent.
  *
- * @param elsewhere - Where a field belongs that people put here, as a sentence, by its name.
- * @param unlisted - Fields of `checks` that the message does not offer.
+ * @param name - What messages call the value.
+ * @throws INVALID_ARGUMENT: what was expected, and what arrived.
  */
-export function onlyFields(
-  checks: Readonly<Record<string, ArgumentCheck>>,
-  elsewhere: Readonly<Record<string, string>> = {},
+export function checkArgument<Output>(name: string, wanted: Schema<Output>, value: unknown): Output {
+  const parsed = parse(name, wanted(), value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const at = (issue?.path ?? []).map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  if (issue?.code !== 'unrecognized_keys') throw wrongArgument(name + at, issue?.message ?? '', issue?.input);
+  throw new CodedError('INVALID_ARGUMENT', `${name}${at} ${issue.message}`);
+}
+
+/** @param expected - In words. */
+export function wrongArgument(name: string, expected: string, value: unknown): CodedError<'INVALID_ARGUMENT'> {
+  return new CodedError('INVALID_ARGUMENT', `${name} must be ${expected}, got ${shown(value)}.`);
+}
+
+/**
+ * Checks the arguments of a call.
+ *
+ * @param signature - `proposals.get(id)`: the function and its parameters, as messages name them.
+ * @throws as `checkArgument`.
+ */
+export function checkArguments<Parameters extends readonly unknown[]>(
+  signature: string,
+  schemas: SchemasFor<Parameters>,
+  given: Parameters,
+): Parameters {
+  const [called = '', names = ''] = signature.slice(0, -1).split('(');
+  const checked = (schemas as readonly Schema<unknown>[]).map((wanted, at) =>
+    checkArgument(`${called}: ${names.split(', ')[at]}`, wanted, given[at]),
+  );
+  return checked as unknown as Parameters;
+}
+
+/**
+ * The second argument of a `strictObject`: what is said of a field that it does not have.
+ *
+ * @param places - Where a field belongs that people put into it, as a sentence, by its name.
+ * @param unlisted - Fields that are not offered.
+ */
+export function elsewhere(
+  places: Readonly<Record<string, string>>,
   unlisted: readonly string[] = [],
-): ArgumentCheck {
-  const check = fields(checks);
-  const known = Object.keys(checks).filter((key) => !unlisted.includes(key));
-  return (value, name) => {
-    const found = check(value, name) as object;
-    const other = Object.keys(found).find((key) => !Object.hasOwn(checks, key));
-    if (other === undefined) return found;
-    const hint = Object.hasOwn(elsewhere, other) ? ` ${elsewhere[other]}` : didYouMean(other, known);
-    throw new CodedError(
-      'INVALID_ARGUMENT',
-      `${name} has no ${shown(other)}.${hint} It may have: ${known.join(', ')}.`,
-    );
+): { readonly error: (issue: Issue) => string | undefined } {
+  return {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownFieldOf(issue, places, unlisted) : undefined),
   };
 }
 
-/** A check with a further condition. @param expected - For the message. */
-export function refine(check: ArgumentCheck, expected: string, accepts: (value: never) => boolean): ArgumentCheck {
-  return (value, name) => {
-    const checked = check(value, name);
-    if (accepts(checked as never)) return checked;
-    throw wrong(name, expected, value);
-  };
-}
-
-/** Checks the arguments of one call. @param checks - By the name of the argument. */
-export function checkCall(
-  called: string,
-  checks: Readonly<Record<string, ArgumentCheck>>,
-  given: readonly unknown[],
-): unknown[] {
-  return Object.entries(checks).map(([name, check], at) => check(given[at], `${called}: ${name}`));
+/** What is said of a field that there is not. */
+export function unknownField(
+  key: string,
+  known: readonly string[],
+  places: Readonly<Record<string, string>> = {},
+): string {
+  const hint = Object.hasOwn(places, key) ? ` ${places[key]}` : didYouMean(key, known);
+  return `has no ${shown(key)}.${hint} It may have: ${known.join(', ')}.`;
 }
 
 // --- internal ---
 
+type Issue = Zod.core.$ZodRawIssue;
+
 const MAX_SHOWN = 80;
 
-function wrong(name: string, expected: string, value: unknown): CodedError<'INVALID_ARGUMENT'> {
-  return new CodedError('INVALID_ARGUMENT', `${name} must be ${expected}, got ${shown(value)}.`);
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+function parse<Output>(name: string, built: Zod.ZodType<Output>, value: unknown): Zod.ZodSafeParseResult<Output> {
+  try {
+    return built.safeParse(withoutUndefined(value), { error: expectation, reportInput: true });
+  } catch (error) {
+    throw unreadable(name, error);
+  }
 }
 
 function unreadable(name: string, cause: unknown): CodedError<'INVALID_ARGUMENT'> {
   return new CodedError('INVALID_ARGUMENT', `${name} cannot be read: its getter threw.`, {}, cause);
+}
+
+/** A copy of an object without its fields that are undefined. Each getter is called once: it may give something else later. */
+function withoutUndefined(value: unknown): unknown {
+  if (Object.prototype.toString.call(value) !== '[object Object]') return value;
+  return Object.fromEntries(Object.entries(value as object).filter(([, one]) => one !== undefined));
+}
+
+function expectation(issue: Issue): string | undefined {
+  if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected;
+  if (issue.code === 'unrecognized_keys') return unknownFieldOf(issue);
+  if (issue.code !== 'invalid_value') return undefined;
+  const values = issue.values.map((value: unknown) => JSON.stringify(value)).join(', ');
+  return issue.values.length > 1 ? `one of ${values}` : values;
+}
+
+function unknownFieldOf(
+  { keys, inst }: Pick<Issue, 'inst' | 'keys'>,
+  places?: Readonly<Record<string, string>>,
+  unlisted: readonly string[] = [],
+): string {
+  const [key = ''] = keys as readonly string[];
+  const known = Object.keys((inst as Zod.ZodObject).shape).filter((name) => !unlisted.includes(name));
+  return unknownField(key, known, places);
 }
 
 /** Runs no code of the value: no getter, no `toString`. */
@@ -157,25 +163,4 @@ function shown(value: unknown): string {
   if (value === null || ['undefined', 'number', 'boolean', 'bigint'].includes(typeof value)) return String(value);
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-}
-
-function asObject(value: unknown, name: string): object {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw wrong(name, 'an object', value);
-}
-
-function keysOf(given: object, name: string): readonly string[] {
-  try {
-    return Object.keys(given);
-  } catch (error) {
-    throw unreadable(name, error);
-  }
-}
-
-function readField(given: object, key: string, name: string): unknown {
-  try {
-    return (given as Readonly<Record<string, unknown>>)[key];
-  } catch (error) {
-    throw unreadable(`${name}.${key}`, error);
-  }
 }

@@ -71,13 +71,13 @@ export const proposals = [
   },
   {
     title: 'Somebody unknown approves an attack',
-    in: 'changesOf',
+    in: 'changeFunctions',
     swap: ["actor.by.startsWith('person:')", "!actor.by.startsWith('agent:')"],
     test: 'leaves an attack to a person, whatever agent may decide, and writes nothing of it',
   },
   {
     title: 'Two halves of an attack are approved at the same time',
-    in: 'changesOf',
+    in: 'changeFunctions',
     swap: ['last.then(() => approveUnattended(id, actor))', 'approveUnattended(id, actor)'],
     test: 'writes no attack of two halves that an agent approves at the same time',
   },

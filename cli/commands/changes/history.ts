@@ -16,7 +16,7 @@ import {
 
 /** `skill-registry history <id>`. With `--json`: `{ skill_id, revisions: [Revision] }`, oldest first. */
 export async function history(id: string, options: Options, terminal: Terminal): Promise<void> {
-  const { registry } = await openRegistry(options, terminal);
+  const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const revisions = await registry.history.revisions(id);
   terminal.print({ skill_id: id, revisions: revisions.map(toWire) }, () =>
     describeRevisions(revisions, terminal.width),
@@ -25,7 +25,7 @@ export async function history(id: string, options: Options, terminal: Terminal):
 
 /** `skill-registry diff <id> <a> <b>`: empty when they are equal. With `--json`: `{ skill_id, a, b, diff }`. */
 export async function diff(id: string, a: string, b: string, options: Options, terminal: Terminal): Promise<void> {
-  const { registry } = await openRegistry(options, terminal);
+  const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const text = await registry.history.diff(id, a, b);
   if (options.json) terminal.print({ skill_id: id, a, b, diff: text });
   else terminal.write(text);

@@ -20,7 +20,7 @@ export async function listProposals(
   options: Options & { readonly state?: ProposalState | 'all' },
   terminal: Terminal,
 ): Promise<void> {
-  const { registry } = await openRegistry(options, terminal);
+  const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const proposals = await registry.proposals.list(options.state);
   terminal.print({ proposals: proposals.map(onWire) }, () =>
     proposals.length > 0 ? describeProposals(proposals, terminal.width) : '',
@@ -40,7 +40,7 @@ export async function showProposal(
   options: Options & { readonly proposed?: boolean },
   terminal: Terminal,
 ): Promise<void> {
-  const { registry } = await openRegistry(options, terminal);
+  const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const proposal = await registry.proposals.get(id);
   if (options.proposed) {
     const { proposalId, path, content, version } = await registry.proposals.text(proposal.id);
@@ -57,7 +57,7 @@ export async function showProposal(
 
 /** `skill-registry proposals stats` */
 export async function showStats(options: Options, terminal: Terminal): Promise<void> {
-  const { registry } = await openRegistry(options, terminal);
+  const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const stats = await registry.proposals.stats();
   terminal.print(statsOnWire(stats), () => describeStats(stats, terminal.width));
 }

@@ -1,14 +1,4 @@
-import {
-  aFunction,
-  anything,
-  checkCall,
-  either,
-  fields,
-  listOf,
-  optional,
-  refine,
-  text,
-} from '../../../lib/arguments/index.ts';
+import { checkArgument, type Schema, schema } from '../../../lib/arguments/index.ts';
 import { isSourceId } from '../config/config.ts';
 import type { CustomSource } from './types.ts';
 
@@ -19,7 +9,7 @@ import type { CustomSource } from './types.ts';
  * @throws INVALID_ARGUMENT for an id with other characters than `CustomSource.id` allows, and for a value of another shape.
  */
 export function defineSource(source: CustomSource): CustomSource {
-  checkCall('defineSource', { source: OWN_SOURCE }, [source]);
+  checkArgument('defineSource: source', ownSource, source);
   return source;
 }
 
@@ -34,8 +24,11 @@ export function isCustomSource(value: unknown): value is CustomSource {
 // --- internal ---
 
 /** The skills themselves are checked when the source is read: a wrong one is a problem, and the others are used. */
-const OWN_SOURCE = fields({
-  id: refine(text, 'letters, digits and @ . _ / - ("my-skills")', isSourceId),
-  skills: either('a list of skills, or a function that gives one', listOf(anything), aFunction),
-  onChange: optional(aFunction),
+const ownSource: Schema<unknown> = schema((z) => {
+  const aFunction = z.custom((value) => typeof value === 'function', 'a function');
+  return z.object({
+    id: z.string().refine(isSourceId, 'letters, digits and @ . _ / - ("my-skills")'),
+    skills: z.union([z.array(z.unknown()), aFunction], { error: 'a list of skills, or a function that gives one' }),
+    onChange: aFunction.optional(),
+  });
 });

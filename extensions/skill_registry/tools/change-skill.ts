@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
-import { defineTool, type Tool, type ToolCall, z } from 'skill-registry/kernel';
+import { defineTool, type Tool, type ToolCall } from 'skill-registry/kernel';
+import type { Z } from '../../../lib/arguments/index.ts';
 import { showHidden } from '../../../lib/text/index.ts';
+import { storedText } from '../history/arguments.ts';
 import { writeDenied } from '../history/errors.ts';
+import { proposalInput } from '../propose/arguments.ts';
 import { composeSkillMd } from '../propose/skill-text.ts';
 import type { ProposalReceipt } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -52,7 +55,7 @@ export async function changeSkill(
   return { done: true, revision: number };
 }
 
-export function createSkillTool(registry: SkillsForTools): Tool {
+export function createSkillTool(registry: SkillsForTools, z: Z): Tool {
   return defineTool({
     name: 'create_skill',
     description:
@@ -74,21 +77,22 @@ export function createSkillTool(registry: SkillsForTools): Tool {
   });
 }
 
-export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals'>): Tool {
+export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals'>, z: Z): Tool {
+  const { skillId, oldString, newString, diff, path, justification, evidence } = proposalInput().shape;
   return defineTool({
     name: 'propose_skill_update',
     description:
       'Proposes a change to a skill that was wrong or incomplete. A person reviews it; nothing changes before. ' +
       'Read the file as it is first, with its frontmatter if you can, and say what happened that shows the need.',
     input: z.strictObject({
-      skill_id: z.string(),
-      old_string: z.string().optional().describe('A text that occurs once in the file, exactly.'),
-      new_string: z.string().optional().describe('What takes its place.'),
-      diff: z.string().optional().describe('Or a unified diff against the file as it is.'),
-      content: z.string().optional().describe('Or the whole new text of the file.'),
-      path: z.string().optional().describe('Relative to the skill. Default: SKILL.md.'),
-      justification: z.string().describe('Why the change is needed.'),
-      evidence: z.string().optional().describe('What shows it: errors, failed tests, what the user said.'),
+      skill_id: skillId,
+      old_string: oldString,
+      new_string: newString,
+      diff,
+      content: storedText().optional().describe('Or the whole new text of the file.'),
+      path,
+      justification,
+      evidence,
     }),
     async execute({ skill_id: skillId, old_string: oldString, new_string: newString, ...rest }, { turn }) {
       const receipt = await registry.proposals.propose({ skillId, oldString, newString, ...rest }, turn);
@@ -98,7 +102,7 @@ export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals
 }
 
 /** Lists only the proposals of the agent that asks. */
-export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals'>): Tool {
+export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals'>, z: Z): Tool {
   return defineTool({
     name: 'list_proposals',
     description:

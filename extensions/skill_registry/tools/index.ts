@@ -1,4 +1,5 @@
 import { runTool, type Tool, type ToolCall } from 'skill-registry/kernel';
+import { type Z, zod } from '../../../lib/arguments/index.ts';
 import type { ToolName } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { workflowEventTool } from '../workflow/event-tool.ts';
@@ -9,7 +10,7 @@ import { activateSkillTool, readResourceTool } from './promptpack-skills.ts';
 import { skillTool } from './skill.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-const MAKERS: Readonly<Record<ToolName | 'workflow_event', (registry: SkillsForTools) => Tool>> = {
+const MAKERS: Readonly<Record<ToolName | 'workflow_event', (registry: SkillsForTools, z: Z) => Tool>> = {
   list_skills: listSkillsTool,
   read_skill: readSkillTool,
   read_skill_resource: readSkillResourceTool,
@@ -32,7 +33,7 @@ const MAKERS: Readonly<Record<ToolName | 'workflow_event', (registry: SkillsForT
 export function makeTools(names: readonly string[], registry: SkillsForTools): readonly Tool[] {
   return names.map((name) => {
     const make = Object.hasOwn(MAKERS, name) ? MAKERS[name as keyof typeof MAKERS] : undefined;
-    if (make) return lookingFirst(make(registry), registry);
+    if (make) return lookingFirst(make(registry, zod()), registry);
     throw invalidArgument(`There is no tool ${JSON.stringify(name)}. Tools: ${Object.keys(MAKERS).join(', ')}.`);
   });
 }

@@ -1,11 +1,12 @@
-import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { defineTool, type Tool } from 'skill-registry/kernel';
+import type { Z } from '../../../lib/arguments/index.ts';
 import { countTokens, toWire, type Wire, withoutHidden } from '../../../lib/text/index.ts';
 import { loadedMessage } from '../read/reading.ts';
 import type { ResourceContent, SkillContent } from '../read/types.ts';
 import type { ListedSkill, SkillList } from '../search/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareSearch'>): Tool {
+export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareSearch'>, z: Z): Tool {
   return defineTool({
     name: 'list_skills',
     description:
@@ -26,7 +27,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareS
   });
 }
 
-export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
+export function readSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Tool {
   return defineTool({
     name: 'read_skill',
     description:
@@ -43,7 +44,7 @@ export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
   });
 }
 
-export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResource'>): Tool {
+export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResource'>, z: Z): Tool {
   return defineTool({
     name: 'read_skill_resource',
     description:

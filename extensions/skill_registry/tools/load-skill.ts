@@ -1,5 +1,6 @@
-import { defineTool, isCodedError, type Tool, toolError, z } from 'skill-registry/kernel';
+import { defineTool, isCodedError, type Tool, toolError } from 'skill-registry/kernel';
 import { withoutPaths } from '../../../kernel/host.ts';
+import type { Z } from '../../../lib/arguments/index.ts';
 import { showName, withNote } from '../../../lib/text/index.ts';
 import type { SkillContent } from '../read/types.ts';
 import type { ResourceInfo } from '../skill/skill.ts';
@@ -11,7 +12,7 @@ import type { SkillsForTools } from './skills-for-tools.ts';
  * reference_content, script_content, error`. Keys that do not apply are null. A file that cannot be given is said in `error`, as a
  * text; without the skill itself, the call has failed as that of any tool, with all these keys.
  */
-export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource' | 'resources'>): Tool {
+export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource' | 'resources'>, z: Z): Tool {
   return defineTool({
     name: 'load_skill',
     description:

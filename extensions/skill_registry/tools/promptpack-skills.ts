@@ -1,4 +1,5 @@
-import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { defineTool, type Tool } from 'skill-registry/kernel';
+import type { Z } from '../../../lib/arguments/index.ts';
 import { withNote } from '../../../lib/text/index.ts';
 import { withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
@@ -7,7 +8,7 @@ import type { SkillsForTools } from './skills-for-tools.ts';
  * `skill__activate` of PromptKit, with its argument and `instructions`. Nothing is kept active, so there is no `skill__deactivate`: the
  * body stays in the conversation, and a skill grants no tools.
  */
-export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
+export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Tool {
   return defineTool({
     name: 'skill__activate',
     description:
@@ -25,7 +26,7 @@ export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool 
 }
 
 /** `skill__read_resource` of PromptKit, with its arguments and `content`. */
-export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>): Tool {
+export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>, z: Z): Tool {
   return defineTool({
     name: 'skill__read_resource',
     description: 'Reads one file of a skill. Scripts are given as text, never run.',

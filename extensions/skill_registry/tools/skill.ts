@@ -1,4 +1,5 @@
-import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { defineTool, type Tool } from 'skill-registry/kernel';
+import type { Z } from '../../../lib/arguments/index.ts';
 import { toWire } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import { composeSkillMd, patchFrontmatter, replaceText } from '../propose/skill-text.ts';
@@ -8,10 +9,9 @@ import { listForModels, withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
-const text = (what: string) => z.string().optional().describe(what);
-
-const inputOf = () =>
-  z.strictObject({
+function inputOf(z: Z) {
+  const text = (what: string) => z.string().optional().describe(what);
+  return z.strictObject({
     action: z.enum(ACTIONS),
     name: text('The skill. All but list need it.'),
     description: text('create, patch: what it does and when to use it.'),
@@ -30,13 +30,14 @@ const inputOf = () =>
     file_content: text('The same as content, for write_file.'),
     justification: text('Why; shown to the reviewer.'),
   });
+}
 
 /** The management tool of the Operator design: one tool with an action. Arguments have two forms. */
-export function skillTool(registry: SkillsForTools): Tool {
+export function skillTool(registry: SkillsForTools, z: Z): Tool {
   return defineTool({
     name: 'skill',
     description: 'Shows, creates, changes and removes skills. A change may need a review before it is made.',
-    input: inputOf(),
+    input: inputOf(z),
     async execute(args, { turn }) {
       assertTaken(args);
       if (args.action === 'list') return { success: true, ...listForModels(registry.list({ limit: 200 }, turn)) };

@@ -1,4 +1,5 @@
-import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { defineTool, type Tool } from 'skill-registry/kernel';
+import type { Z } from '../../../lib/arguments/index.ts';
 import { printable, withoutHidden } from '../../../lib/text/index.ts';
 import type { SkillsInWorkflows } from './command.ts';
 import type { Workflows } from './types.ts';
@@ -10,10 +11,13 @@ const MAX_IDS = 50;
  * Changes the state of the workflow that the conversation is in. Only an agent whose conversation is in a workflow with events is given
  * it (`isAvailableIn`). The answer says which skills are there now, and which no longer.
  */
-export function workflowEventTool({
-  visible,
-  workflows,
-}: Pick<SkillsInWorkflows, 'visible'> & { readonly workflows: Pick<Workflows, 'at' | 'follow' | 'hasEvents'> }): Tool {
+export function workflowEventTool(
+  {
+    visible,
+    workflows,
+  }: Pick<SkillsInWorkflows, 'visible'> & { readonly workflows: Pick<Workflows, 'at' | 'follow' | 'hasEvents'> },
+  z: Z,
+): Tool {
   const tool = defineTool({
     name: 'workflow_event',
     description:

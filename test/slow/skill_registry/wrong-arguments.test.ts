@@ -93,19 +93,19 @@ it('says what was expected, and what arrived', async () => {
       () => proposals.propose?.({ skillId: 'tea', content: LONGER, justification: ['x'] }),
       'proposals.propose: input.justification must be a text, got a list.',
     ],
-    [() => proposals.get?.(throwing), 'proposals.get: id must be a text, got an object.'],
-    [() => proposals.propose?.(throwing), 'proposals.propose: input.skillId cannot be read: its getter threw.'],
+    [() => proposals.get?.(throwing), 'proposals.get: id cannot be read: its getter threw.'],
+    [() => proposals.propose?.(throwing), 'proposals.propose: input cannot be read: its getter threw.'],
     [
       () => proposals.list?.('waiting'),
       'must be one of "open", "stale", "approved", "rejected", "all", got "waiting".',
     ],
     [
       () => admin.management.write?.('tea', 'SKILL.md', () => 7, { by: 'person:ada' }),
-      'the result of management.write: content must be a text, got 7.',
+      'what the function gives must be a text, got 7.',
     ],
     [
       () => admin.management.create?.('new', 'half \ud800 of a pair', { by: 'person:ada' }),
-      'must be a text in whole characters, got one with half of a surrogate pair.',
+      'must be a text in whole characters, without half of a surrogate pair, got ',
     ],
     [() => createSkillRegistry({ root: 7 as never }), 'createSkillRegistry: options.root must be a text, got 7.'],
     [() => createSkillRegistry({ cache: 'ram' as never }), 'options.cache must be one of "disk", "memory", got "ram".'],

@@ -1,0 +1,100 @@
+import type { TurnContext } from 'skill-registry/kernel';
+import { checkArguments, elsewhere, type Schema, type SchemasFor, schema } from '../../lib/arguments/index.ts';
+import { CONTROL } from './history/arguments.ts';
+
+/**
+ * Makes the functions that programs call: a call first checks its arguments, so that a mistake of the caller is INVALID_ARGUMENT and
+ * nothing of it is stored; and its `turn` gets the state of the workflow that the conversation is in.
+ */
+export interface CheckedCalls {
+  /** @param signature - `registry.list(query, turn)`, as messages name it. @param schemas - Of its parameters, in order. */
+  now<Parameters extends readonly unknown[], Result>(
+    signature: string,
+    schemas: NoInfer<SchemasFor<Parameters>>,
+    run: (...given: Parameters) => Result,
+  ): (...given: Parameters) => Result;
+  /** For a function that gives a promise, which rejects. */
+  later<Parameters extends readonly unknown[], Result>(
+    signature: string,
+    schemas: NoInfer<SchemasFor<Parameters>>,
+    run: (...given: Parameters) => Promise<Result>,
+  ): (...given: Parameters) => Promise<Result>;
+}
+
+/**
+ * @param at - As `Workflows.at`.
+ * @param isChecked - False for a program whose calls the compiler checks, and which must be quick: zod is not loaded.
+ */
+export function createCheckedCalls(at: (turn: TurnContext) => TurnContext, isChecked: boolean): CheckedCalls {
+  const check = <Parameters extends readonly unknown[]>(
+    signature: string,
+    schemas: SchemasFor<Parameters>,
+    given: Parameters,
+  ): Parameters => {
+    const values = isChecked ? checkArguments(signature, schemas, given) : given;
+    const position = (schemas as readonly unknown[]).indexOf(turn);
+    const found = values[position] as TurnContext | undefined;
+    return found ? (values.with(position, at(found)) as unknown as Parameters) : values;
+  };
+  return {
+    now:
+      (signature, schemas, run) =>
+      (...given) =>
+        run(...check(signature, schemas as SchemasFor<typeof given>, given)),
+    later:
+      (signature, schemas, run) =>
+      async (...given) =>
+        run(...check(signature, schemas as SchemasFor<typeof given>, given)),
+  };
+}
+
+// --- schemas of several functions ---
+
+export const text: Schema<string> = schema((z) => z.string());
+export const words: Schema<string | undefined> = schema((z) => z.string().optional());
+export const texts: Schema<readonly string[]> = schema((z) => z.array(z.string()).readonly());
+// biome-ignore lint/suspicious/noExplicitAny: it is checked elsewhere.
+export const anything: Schema<any> = schema((z) => z.any());
+export const audience: Schema<'model' | 'person' | undefined> = schema((z) => z.enum(['model', 'person']).optional());
+export const revision: Schema<string | number> = schema((z) =>
+  z.union([z.int(), z.string()], { error: 'a number or the beginning of a digest' }),
+);
+
+export function aFunction<Called extends (...given: never[]) => unknown>(): Schema<Called> {
+  return schema((z) => z.custom<Called>((value) => typeof value === 'function', 'a function'));
+}
+
+const fieldsOfTurn: Schema<TurnContext> = schema((z) => {
+  const word = z.string().optional();
+  const list = z.array(z.string()).optional();
+  const name = z.string().refine((id) => !CONTROL.test(id), 'a name without control characters');
+  const fields = z.looseObject({
+    agentId: name.optional(),
+    channelId: word,
+    userId: word,
+    threadId: word,
+    model: word,
+    boundSkills: list,
+    givenSkills: list,
+    tools: list,
+    preview: z.literal(true).optional(),
+    remoteClient: z.literal(true).optional(),
+    workflowState: z.looseObject({ pack: z.string(), state: word }).optional(),
+  });
+  return fields.transform((checked) => checked as TurnContext);
+});
+
+/** Whose turn it is. */
+export const turn: Schema<TurnContext | undefined> = schema(() => fieldsOfTurn().optional());
+
+/** The turn that a question is about. Its workflow is not filled in. */
+export const ofTurn: Schema<TurnContext> = schema((z) => z.preprocess((given) => given ?? {}, fieldsOfTurn()));
+
+const OF_TURN = 'It belongs to the turn, which is the argument after this one.';
+
+/** What people give among the options of a call. */
+export const notOfTurn: ReturnType<typeof elsewhere> = elsewhere({
+  agentId: OF_TURN,
+  threadId: OF_TURN,
+  boundSkills: OF_TURN,
+});

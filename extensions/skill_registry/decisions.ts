@@ -1,0 +1,276 @@
+import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { assertDataInRoot } from '../../kernel/host.ts';
+import { type Schema, schema } from '../../lib/arguments/index.ts';
+import { nearestIds } from '../../lib/text/index.ts';
+import { openTrust } from '../../lib/trust/index.ts';
+import type { SkillRegistry, SkillRegistryAdmin, WaitingForPerson } from './api.ts';
+import { skillNamed } from './catalog/snapshot.ts';
+import { type CheckedCalls, ofTurn, revision, text, words } from './checked-calls.ts';
+import { actor, by, storedText } from './history/arguments.ts';
+import type { Actor } from './history/types.ts';
+import type { InspectedFile } from './inspect/types.ts';
+import { assertOpen, type Parts } from './parts.ts';
+import type { Proposal } from './propose/types.ts';
+import { skillNotFound } from './skill/errors.ts';
+import type { Skill } from './skill/skill.ts';
+import type { ChangeToApprove, Finding, FindingLevel, SkillTrust, TrustDecision } from './trust/types.ts';
+
+/** What a person decides about skills, and what waits for a decision. */
+export function decisionFunctions(
+  parts: Parts,
+  { later }: CheckedCalls,
+): Pick<
+  SkillRegistryAdmin,
+  | 'trustOf'
+  | 'decideTrust'
+  | 'blockFindingsAfter'
+  | 'allowShown'
+  | 'whoSees'
+  | 'setDisabled'
+  | 'waiting'
+  | 'waitingProposals'
+  | 'inspectSkills'
+> {
+  const { catalog, changes, heldSkills, waiting } = parts;
+  const trustOf = async (skillId: string) => heldSkills.trustOf(knownSkill(parts, skillId));
+  return {
+    trustOf: later('admin.trustOf(skillId)', [text], trustOf),
+    decideTrust: later(
+      'admin.decideTrust(action, skillId, decision)',
+      [action, text, trustDecision],
+      async (action, skillId, decision) => {
+        const decided = await heldSkills.decide(action, knownSkill(parts, skillId), decision);
+        await catalog.refresh();
+        return decided;
+      },
+    ),
+    blockFindingsAfter: later('admin.blockFindingsAfter(change)', [change], async (change) => {
+      assertOpen(parts);
+      return blockFindingsAfter(parts, change);
+    }),
+    allowShown: later(
+      'admin.allowShown(skillId, shown, actor)',
+      [text, findings, actor],
+      async (skillId, shown, actor) => {
+        assertOpen(parts);
+        return allowShown(parts, skillId, shown, actor);
+      },
+    ),
+    whoSees: later('admin.whoSees(agents)', [turns], async (agents) => {
+      const { whoSees } = await import('./show/who-sees.ts');
+      return whoSees(catalog.snapshot(), agents);
+    }),
+    setDisabled: later(
+      'admin.setDisabled(disabling, isDisabled, actor)',
+      [disabledSkill, flag, actor],
+      (disabling, isDisabled, actor) => setDisabled(parts, disabling, isDisabled, actor),
+    ),
+    async waiting() {
+      assertOpen(parts);
+      const list = () => changes.run(({ proposals }) => proposals.list());
+      return waitingFor({ list, snapshot: () => catalog.snapshot(), trustOf });
+    },
+    async waitingProposals() {
+      assertOpen(parts);
+      return waiting ? waiting.waitingProposals() : changes.waitingProposals();
+    },
+    async inspectSkills() {
+      assertOpen(parts);
+      while (await heldSkills.checkAll([...catalog.snapshot().byQualifiedId.values()], parts.closing.signal))
+        await catalog.refresh();
+    },
+  };
+}
+
+/** For an approval by somebody who is no person. @throws BLOCK_NOT_CONFIRMED when the skill would be held after it. */
+export async function assertNoAttack(parts: Parts, proposalId: string): Promise<void> {
+  const blocks = await afterProposal(parts, proposalId);
+  if (blocks.length === 0) return;
+  const message = `A person would call this an attack (${blocks.map(({ rule }) => rule).join(', ')}), so only a person can approve it. Nothing was changed, and the proposal waits for one. Reject it, or tell the user.`;
+  throw new CodedError('BLOCK_NOT_CONFIRMED', message, { proposal: proposalId });
+}
+
+// --- internal ---
+
+const action = schema((z) => z.enum(['allow', 'revoke']));
+const trustDecision: Schema<TrustDecision> = schema((z) =>
+  z.object({ by: by(), reason: storedText().optional(), digest: words() }),
+);
+const change: Schema<ChangeToApprove> = schema((z) =>
+  z.union(
+    [
+      z.object({ proposalId: z.string() }),
+      z.object({ skillId: z.string(), revision: revision() }),
+      z.object({ restoredId: z.string() }),
+    ],
+    { error: 'a proposal, a revision or a removed skill' },
+  ),
+);
+const findings = schema((z) => z.array(z.custom<Finding>((value) => value instanceof Object, 'an object')));
+const turns = schema((z) => z.array(ofTurn()));
+const disabledSkill = schema((z) => z.object({ skill: z.string(), agent: words() }));
+const flag = schema((z) => z.boolean());
+
+/** @throws SKILL_NOT_FOUND, REGISTRY_CLOSED. */
+function knownSkill(parts: Parts, skillId: string): Skill {
+  assertOpen(parts);
+  const snapshot = parts.catalog.snapshot();
+  const skill = skillNamed(snapshot, skillId);
+  if (skill) return skill;
+  throw skillNotFound(skillId, nearestIds(snapshot.byId.keys(), skillId));
+}
+
+async function setDisabled(
+  parts: Parts,
+  disabling: Parameters<SkillRegistryAdmin['setDisabled']>[0],
+  isDisabled: boolean,
+  actor: Actor,
+): ReturnType<SkillRegistryAdmin['setDisabled']> {
+  const { catalog, disabled, root } = parts;
+  const { skill, agent = null } = disabling;
+  const isListed = disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
+  // A skill that was removed can still be enabled.
+  if (isDisabled || !isListed) knownSkill(parts, skill);
+  assertOpen(parts);
+  if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
+  const config = await import('./config/set-disabled.ts');
+  const done = config.setDisabled(root, disabling, isDisabled);
+  disabled.now = config.disabledAfter(disabled.now, disabling, isDisabled);
+  await catalog.refresh();
+  const action = isDisabled ? 'revoke' : 'allow';
+  if (done.changed) openTrust().decide({ kind: 'switch', path: root, skill, agent, action, ...actor });
+  return done;
+}
+
+type Given = Pick<Parts, 'catalog' | 'changes' | 'heldSkills'>;
+
+/** The `block` findings of a skill as it would be after a change, without those that are allowed already. */
+async function blockFindingsAfter(parts: Given, change: ChangeToApprove): Promise<readonly Finding[]> {
+  if ('proposalId' in change) return afterProposal(parts, change.proposalId);
+  if ('revision' in change) return afterRollback(parts, change);
+  // Asked again, whoever allowed it before the skill was removed.
+  const files = await parts.changes.run(({ history }) => history.filesToRestore(change.restoredId));
+  return parts.heldSkills.blocksIn(undefined, files);
+}
+
+/**
+ * Allows what a person was shown before a change, if nothing else holds the skill now.
+ *
+ * @returns why it is held; null when it is not.
+ */
+async function allowShown(
+  { catalog, heldSkills }: Given,
+  skillId: string,
+  shown: readonly Finding[],
+  { by, reason }: { readonly by: string; readonly reason?: string | undefined },
+): Promise<string | null> {
+  const skill = skillNamed(catalog.snapshot(), skillId);
+  if (!skill) return null;
+  const { heldBecause, digest } = await heldSkills.trustOf(skill);
+  if (heldBecause === null || !by.startsWith('person:')) return heldBecause;
+  const keys = new Set(shown.map(findingKey));
+  const others = (await heldSkills.blocksIn(skill, await heldSkills.filesOf(skill))).filter(
+    (one) => !keys.has(findingKey(one)),
+  );
+  if (others.length > 0) return heldBecause;
+  const decided = await heldSkills.decide('allow', skill, { by, reason, digest });
+  await catalog.refresh();
+  return decided.heldBecause;
+}
+
+async function afterProposal({ catalog, changes, heldSkills }: Given, id: string): Promise<readonly Finding[]> {
+  const { kind, skillId, path, state } = await changes.run(({ proposals }) => proposals.get(id));
+  if (kind === 'delete' || state !== 'open') return [];
+  const skill = kind === 'create' ? undefined : skillNamed(catalog.snapshot(), skillId);
+  const name = nameOf(path);
+  const others = skill ? (await heldSkills.filesOf(skill)).filter((file) => file.path !== name) : [];
+  const bytes = await textAfter(changes, id);
+  const changed = bytes === undefined ? [] : [{ path: name, bytes }];
+  return heldSkills.blocksIn(skill, [...changed, ...others]);
+}
+
+/** Undefined for the removal of a file, and where `approve` throws the reason. */
+async function textAfter({ run }: Given['changes'], id: string): Promise<Buffer | undefined> {
+  try {
+    return await run(({ proposals }) => proposals.textAfter(id));
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
+}
+
+async function afterRollback(
+  { catalog, changes, heldSkills }: Given,
+  { skillId, revision }: Extract<ChangeToApprove, { readonly revision: string | number }>,
+): Promise<readonly Finding[]> {
+  const { files } = await changes.run(({ history }) => history.revision(skillId, revision));
+  const read: InspectedFile[] = [];
+  for (const { path, kept, mode } of files) {
+    if (!kept) continue;
+    const bytes = await changes.run(({ history }) => history.read(skillId, revision, path));
+    read.push({ path: nameOf(path), bytes, executable: (mode & 0o111) !== 0 });
+  }
+  return heldSkills.blocksIn(skillNamed(catalog.snapshot(), skillId), read);
+}
+
+/** As an inspection names it. */
+function nameOf(path: string): string {
+  return path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
+}
+
+function findingKey({ rule, excerpt }: Finding): string {
+  return JSON.stringify([rule, excerpt]);
+}
+
+async function waitingFor({
+  list,
+  snapshot,
+  trustOf,
+}: Pick<SkillRegistry['proposals'], 'list'> &
+  Pick<SkillRegistry, 'snapshot'> &
+  Pick<SkillRegistryAdmin, 'trustOf'>): Promise<WaitingForPerson> {
+  const held: SkillTrust[] = [];
+  for (const { qualifiedId, heldBecause } of snapshot().byQualifiedId.values()) {
+    const trust = heldBecause === undefined ? undefined : await ifThere(trustOf(qualifiedId));
+    if (trust && trust.heldBecause !== null) held.push(trust);
+  }
+  // A damaged history does not hide what else waits.
+  let unreadable: string | null = null;
+  const waiting = await list().catch((error: unknown) => {
+    if (!isCodedError(error)) throw error;
+    unreadable = error.message;
+    return [];
+  });
+  return {
+    proposals: [...waiting].sort((one, other) => compare(riskOf(one), riskOf(other))),
+    unreadable,
+    held: held.sort((one, other) => compare(countsOf(one.findings), countsOf(other.findings))),
+  };
+}
+
+/** Most important first. What changes nothing but words comes after what removes or brings a whole skill. */
+const KINDS: readonly Proposal['kind'][] = ['update', 'create', 'delete'];
+
+/** The greater, the riskier, by the first number that differs. Of equal ones the oldest is the first. */
+function riskOf({ checks, kind, created }: Proposal): readonly number[] {
+  return [...countsOf(checks), KINDS.indexOf(kind), -Date.parse(created)];
+}
+
+function countsOf(found: readonly { readonly level: FindingLevel }[]): readonly number[] {
+  return (['block', 'warn'] as const).map((level) => found.filter((one) => one.level === level).length);
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((value, index) => value !== other[index]);
+  return at === -1 ? 0 : (other[at] ?? 0) - (one[at] ?? 0);
+}
+
+/** Undefined for a skill that was removed meanwhile. */
+async function ifThere(trust: Promise<SkillTrust>): Promise<SkillTrust | undefined> {
+  try {
+    return await trust;
+  } catch (error) {
+    if (isCodedError(error, 'SKILL_NOT_FOUND') || isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
