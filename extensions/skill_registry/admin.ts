@@ -48,7 +48,7 @@ const readOptions = schema((z) =>
 );
 const bytes = schema((z) => z.instanceof(Uint8Array, { error: 'bytes' }));
 const roleOptions = schema((z) =>
-  z.object({ templates: words(), variables: z.record(z.string(), z.unknown()).optional() }).optional(),
+  z.object({ templates: words(), variables: z.object({}).catchall(z.unknown()).optional() }).optional(),
 );
 const countOptions = schema((z) =>
   z

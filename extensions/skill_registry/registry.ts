@@ -123,7 +123,7 @@ const readOptions = schema((z) =>
 );
 const addOptions = schema((z) => z.strictObject({ signal: signal().optional() }).optional());
 const messageArguments = schema((z) =>
-  z.union([z.string(), z.record(z.string(), z.string())], { error: 'a text or an object of texts' }),
+  z.union([z.string(), z.object({}).catchall(z.string())], { error: 'a text or an object of texts' }),
 );
 const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional());
 

@@ -12,10 +12,11 @@ const bootOptions: FieldsSchema<InternalBootOptions> = schema((z) =>
   z.strictObject(
     {
       root: z.string(),
-      config: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+      config: z.object({}).catchall(z.object({}).catchall(z.unknown())).optional(),
       enable: z.array(z.string()).optional(),
       trust: z.boolean().optional(),
-      environment: z.record(z.string(), z.string().optional()).optional(),
+      // process.env is no plain object, which a record wants.
+      environment: z.object({}).catchall(z.string().optional()).optional(),
       onLog: z.custom<InternalBootOptions['onLog']>((value) => typeof value === 'function', 'a function').optional(),
       signal: z.instanceof(AbortSignal, { error: 'an AbortSignal' }).optional(),
       budgets: z.custom<InternalBootOptions['budgets']>().optional(),
