@@ -1,5 +1,5 @@
-// Builds dist/ (with --if-needed only when a source is newer): declarations, code, then what neither compiler copies. Only the
-// package's own extensions are in it; others run from their sources.
+// Builds dist/ (with --if-needed only when a source is newer): declarations, code, then what neither compiler copies.
+// Only the package's own extensions are in it; others run from their sources.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,8 +37,9 @@ for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true }
 }
 
 /**
- * The code. What several entries use lies once in dist/shared/, so a module has one state however it is reached; to start a command
- * from one file per module takes 50 ms longer. Packages stay imports, but for those that only the build has: with their licences.
+ * The code. What several entries use lies once in dist/shared/, so a module has one state however it is reached; to
+ * start a command from one file per module takes 50 ms longer. Packages stay imports, but for those that only the build
+ * has: with their licences.
  */
 async function bundle() {
   const { exports, imports, dependencies, optionalDependencies, peerDependencies } = JSON.parse(

@@ -1,5 +1,5 @@
-// Prints the public declarations as they were built: every name that an export of package.json gives, with its members, one a
-// line. `npm run types:public`
+// Prints the public declarations as they were built: every name that an export of package.json gives, with its members,
+// one a line. `npm run types:public`
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -25,10 +25,11 @@ export interface WorkspacePath {
 }
 
 /**
- * Reads one file. A file of a skill is read as by `read_skill_resource`: only when this turn may see the skill, and with an event.
+ * Reads one file. A file of a skill is read as by `read_skill_resource`: only when this turn may see the skill, and
+ * with an event.
  *
- * @throws SKILL_NOT_FOUND in a source when the file does not exist, and also when this turn may not see it or it would be held, so
- *   that a model cannot tell the difference. Else as `readContained`.
+ * @throws SKILL_NOT_FOUND in a source when the file does not exist, and also when this turn may not see it or it would
+ *   be held, so that a model cannot tell the difference. Else as `readContained`.
  */
 export async function readWorkspaceFile(
   location: WorkspacePath,
@@ -75,7 +76,7 @@ export interface WorkspaceEntry {
   readonly size: number;
 }
 
-/** The direct children of a folder. In a skill: those with files of the skill. Skills that this turn may not see are left out. */
+/** The direct children of a folder; in a skill those with files of it. Skills that a turn may not see are missing. */
 export async function listWorkspaceFolder(
   location: WorkspacePath,
   registry: SkillRegistry,
@@ -114,12 +115,11 @@ export function isThere(path: string): boolean {
 
 // --- internal ---
 
-/** With hidden characters in names written as `⟦U+202E⟧`, as `read_skill` shows them. `realNames` takes such names. */
+/** Writes hidden characters in names as `⟦U+202E⟧`, like `read_skill`. `realNames` takes such names. */
 function withShownNames<T extends { readonly entries: readonly WorkspaceEntry[] }>(list: T): T {
   return { ...list, entries: list.entries.map((entry) => ({ ...entry, name: showName(entry.name) })) };
 }
 
-/** The path with the names that the file system has. */
 function realNames({ base, below }: WorkspacePath): string {
   if (!below.includes('⟦')) return below;
   const found: string[] = [];
@@ -127,7 +127,6 @@ function realNames({ base, below }: WorkspacePath): string {
   return found.join('/');
 }
 
-/** Empty for what is no folder. */
 function namesIn(base: string, below: string): readonly string[] {
   try {
     return listContained(base, below).map(({ name }) => name);
@@ -178,6 +177,6 @@ function assertNotReserved(target: string, { base, shown }: WorkspacePath): void
 
 function notVisible(shown: string): CodedError {
   const path = shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
-  const message = `Nothing at "${path}" that you may see: there is no such file, or it belongs to a skill that you may not use. Lists show those that are.`;
-  return new CodedError('SKILL_NOT_FOUND', message, { path });
+  const why = 'there is no such file, or it belongs to a skill that you may not use. Lists show those that are.';
+  return new CodedError('SKILL_NOT_FOUND', `Nothing at "${path}" that you may see: ${why}`, { path });
 }

@@ -119,7 +119,6 @@ function requestRestartTool({ held, restart }: WorkspaceOptions): Tool {
   });
 }
 
-/** The file that a model wants to write. */
 interface WantedFile {
   readonly path: string;
   readonly content: string;
@@ -208,7 +207,7 @@ function belowExtensions(path: string): string | undefined {
   return first === 'extensions' ? rest.join('/') : undefined;
 }
 
-/** The path below `extensions/` of a file; undefined for the target of a link in `extensions/`, which the tools do not follow. */
+/** Undefined for the target of a link in `extensions/`: the tools follow no link. */
 function nameBelowExtensions(root: string, target: string): string | undefined {
   const folder = join(root, 'extensions');
   const extensions = existsSync(folder) ? realpathSync(folder) : folder;

@@ -45,11 +45,12 @@ export interface Approval {
 }
 
 /**
- * Moves all waiting files of an extension to `extensions/`, or none when it throws. An approval that was interrupted is undone first.
+ * Moves all waiting files of an extension to `extensions/`, or none when it throws. An approval that was interrupted is
+ * undone first.
  *
  * @param digest - Digest of the difference that the person has seen.
- * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when the difference has changed since; EXTENSION_HALF_APPROVED when another one was
- *   interrupted and nobody has approved the root; EXTENSION_PROTECTED, WRITE_FAILED.
+ * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when the difference has changed since; EXTENSION_HALF_APPROVED when
+ *   another one was interrupted and nobody has approved the root; EXTENSION_PROTECTED, WRITE_FAILED.
  */
 export function approveExtension(root: Root, name: string, digest: string): Approval {
   if (heldFolder(root.dir) === undefined || !isExtensionName(name))
@@ -61,8 +62,8 @@ export function approveExtension(root: Root, name: string, digest: string): Appr
  * Deletes what waits. When nothing waits, moves the extension out of `extensions/`.
  *
  * @returns The folder that the extension was moved to; undefined when waiting files were deleted.
- * @throws EXTENSION_NOT_HELD when nothing waits and no such extension exists; EXTENSION_HALF_APPROVED as `approveExtension`;
- *   EXTENSION_PROTECTED, WRITE_FAILED.
+ * @throws EXTENSION_NOT_HELD when nothing waits and no such extension exists; EXTENSION_HALF_APPROVED as
+ *   `approveExtension`; EXTENSION_PROTECTED, WRITE_FAILED.
  */
 export function revokeExtension(root: Root, name: string): string | undefined {
   const folders = [heldFolder(root.dir), extensionsFolder(root.dir)].filter((folder) => folder !== undefined);
@@ -102,7 +103,10 @@ function approve(root: Root, name: string, digest: string): Approval {
   const edited = held.files.find((file) => file.changedSince);
   if (edited) {
     const file = `extensions/${name}/${edited.path}`;
-    const advice = `To keep that change, write into the file what you want of both, then: skill-registry extensions revoke ${name}. To drop it, make the file what it was, or remove it if it was not there, then look again: skill-registry extensions show ${name}.`;
+    const command = 'skill-registry extensions';
+    const keep = `To keep that change, write into the file what you want of both, then: ${command} revoke ${name}.`;
+    const drop = 'To drop it, make the file what it was, or remove it if it was not there, then look again:';
+    const advice = `${keep} ${drop} ${command} show ${name}.`;
     throw extensionChanged(name, `${file} was changed after the agent wrote its text`, advice);
   }
   putInEffect(dir, held);
@@ -114,7 +118,7 @@ function approve(root: Root, name: string, digest: string): Approval {
   return { paths: held.files.map(({ path }) => path), wasInEffect: false };
 }
 
-/** All of it or nothing: a process may end between any two steps, and then the marker says that the rest must be undone. */
+/** All of it or nothing. A process may end between any two steps: then the marker says that the rest must be undone. */
 function putInEffect(rootDir: string, { name, files }: HeldExtension): void {
   const activeFolder = makeFolder(join(rootDir, 'extensions'));
   const waiting = makeHeldFolder(rootDir);
@@ -139,7 +143,7 @@ function putInEffect(rootDir: string, { name, files }: HeldExtension): void {
   }
 }
 
-/** What the last approval changed, where all of it is still as it says. The note may have come with the root, so it is compared. */
+/** What the last approval changed, if all of it is still there: its note may have come with the root. */
 function lastApproval(rootDir: string, name: string): readonly Replacement[] | undefined {
   const live = extensionsFolder(rootDir);
   try {
@@ -155,7 +159,7 @@ function lastApproval(rootDir: string, name: string): readonly Replacement[] | u
   }
 }
 
-/** @returns Whether anything waited. When some of it cannot be read, such as a file that is too large, the whole folder is deleted. */
+/** @returns Whether anything waited. Where some of it cannot be read, as a file that is too large, all is deleted. */
 function deleteHeld(rootDir: string, name: string): boolean {
   try {
     const held = heldExtension(rootDir, name);
@@ -169,7 +173,6 @@ function deleteHeld(rootDir: string, name: string): boolean {
   }
 }
 
-/** @returns The folder that the extension was moved to. */
 function moveOut(rootDir: string, name: string): string {
   const base = extensionsFolder(rootDir);
   if (base === undefined || !existsSync(join(base, name))) throw extensionNotHeld(name, allHeld(rootDir).held);

@@ -21,7 +21,8 @@ export interface ApprovalRound {
 /**
  * Shows a person what agents wrote below `extensions/`, extension by extension, and applies what is approved.
  *
- * @returns Whether anything was approved. Never rejects: a failure is sent to the user, with whether the extension still waits.
+ * @returns Whether anything was approved. Never rejects: a failure is sent to the user, with whether the extension
+ *   still waits.
  */
 export async function approveHeldExtensions({
   rootDir,

@@ -4,9 +4,9 @@ import { futureRealPath, isInside, isOtherRoot } from '../../lib/files/index.ts'
 import { openTrust } from '../../lib/trust/index.ts';
 
 /**
- * Whether a path may hold code of extensions: it is below `extensions/` or `node_modules/` of the root or of any root above the
- * path, or below the target of a link in these folders (links in such targets included). `data/` of an approved root counts as
- * well, because its settings decide what is allowed.
+ * Whether a path may hold code of extensions: it is below `extensions/` or `node_modules/` of the root or of any root
+ * above the path, or below the target of a link in these folders (links in such targets included). `data/` of an
+ * approved root counts as well, because its settings decide what is allowed.
  *
  * @param path - Absolute, real; it may not exist yet.
  */
@@ -50,8 +50,7 @@ function* codeFolders(root: string): Generator<string> {
   }
 }
 
-/** Whether a folder is a package in `node_modules`, or one such as `.bin`. These are not searched: they are large, and their links
- * lead to other packages. */
+/** A package in `node_modules`, or a folder such as `.bin`: they are large, and their links lead to other packages. */
 function isInstalled(folder: string): boolean {
   return /[\\/]node_modules[\\/](@[^\\/]+[\\/][^\\/]+|[^@\\/][^\\/]*)$/.test(folder);
 }

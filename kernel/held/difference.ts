@@ -3,8 +3,8 @@ import { printable } from '../../lib/text/index.ts';
 import type { HeldExtension, HeldFile } from './held-extensions.ts';
 
 /**
- * What a person has to see before an approval: the authors, the extension that it would replace, and every changed line. The text
- * is safe for a terminal.
+ * What a person has to see before an approval: the authors, the extension that it would replace, and every changed
+ * line. The text is safe for a terminal.
  *
  * @param ownIds - Ids of the package's own extensions.
  */
@@ -33,7 +33,7 @@ export function escapedPath(path: string): string {
   return JSON.stringify(path).slice(1, -1);
 }
 
-/** As `printable`, and also for invisible characters that texts need, such as joiners: code can hide something in them. */
+/** As `printable`; invisible characters that texts need, such as joiners, are shown, too: code can hide in them. */
 export function printableCode(text: string): string {
   return printable(text).replace(/[\p{Cf}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/gu, (char) => {
     return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
@@ -58,7 +58,6 @@ function differenceOf({ path, before, after }: HeldFile, makePatch: typeof creat
   return [...names, ...(lines ?? [...linesOf('-', old ?? ''), ...linesOf('+', next ?? hex)])].join('\n').trimEnd();
 }
 
-/** Undefined when the texts differ in more than `MAX_EDITS` lines. */
 function hunksOf(old: string, next: string, makePatch: typeof createTwoFilesPatch): readonly string[] | undefined {
   const patch = makePatch('', '', old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
   return patch?.match(/@@[\s\S]*/) ?? (patch === undefined ? undefined : []);

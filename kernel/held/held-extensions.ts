@@ -48,8 +48,8 @@ export interface HeldExtension {
 }
 
 /*
- * What agents write below `extensions/` of a root waits in `data/.held/` until a person has approved it. So nothing in `extensions/`
- * was written by an agent alone, and it is safe to load, build or test what is there.
+ * What agents write below `extensions/` of a root waits in `data/.held/` until a person has approved it. So no agent alone
+ * has written anything in `extensions/`, and it is safe to load, build or test what is there.
  *
  * Paths are relative to `extensions/`: `my_tool/main.ts`.
  */
@@ -120,12 +120,13 @@ export function holdExtensionFile(
     throw extensionProtected(path, `${author ?? 'somebody'} wrote it, and a person has not decided yet`);
   if (isFirst) writeHeldRecord(base, name, file, { base: before && hexDigestOf(before), by });
   writeContained(base, `${name}/files/${file}`, content, { own: true });
-  // Undoing an approval that was interrupted restores files that wait, and the current file may be one that it has replaced.
+  // Undoing an approval that was interrupted restores files that wait, and the current file may be one that it has
+  // replaced.
   if (before?.equals(Buffer.from(content)) && !isHalfApproved(rootDir, name)) removeHeldFile(rootDir, name, file);
   return { created: isFirst && before === null };
 }
 
-/** Something that waits and cannot be shown: it cannot be read, such as a file that is too large, or was approved halfway. */
+/** Something that waits and cannot be shown: a file in it is too large, for example, or it was approved halfway. */
 export interface UnreadableHeld {
   readonly name: string;
   /** It was approved halfway. */
@@ -211,7 +212,6 @@ interface HeldRecord {
   readonly by: string;
 }
 
-/** Deletes the waiting content of one file. */
 export function removeHeldFile(rootDir: string, name: string, path: string): void {
   const base = heldFolder(rootDir);
   if (base === undefined) return;
@@ -259,14 +259,12 @@ export function hexDigestOf(bytes: Buffer): string {
 /** A note may have come with the root, and its author is shown in a question to a person. */
 const AUTHOR = /^(agent:[\w.:@/-]{1,200}|unknown)$/;
 
-/** Largest file that can wait. */
 const MAX_BYTES = 16_777_216;
 
 function namesOf(base: string): readonly string[] {
   return readdirSync(base).filter(isExtensionName).sort();
 }
 
-/** Paths of all files below a folder, relative to it. */
 function filesBelow(base: string, folder: string): readonly string[] {
   return entriesIfThere(base, folder).flatMap(({ name, kind }) => {
     if (isApprovalBackupName(name)) return [];

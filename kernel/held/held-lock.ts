@@ -5,8 +5,8 @@ import { openSqlite, sqliteFailure } from '../../lib/sqlite/index.ts';
 import { HELD, heldFolder, makeHeldFolder } from './writable-extension.ts';
 
 /**
- * Runs `use` while no other process approves or revokes code of the root, or undoes an approval. SQLite takes a lock of the operating
- * system on a file in `data/.held/`, which ends with its process, even after a crash.
+ * Runs `use` while no other process approves or revokes code of the root, or undoes an approval. SQLite takes a lock of
+ * the operating system on a file in `data/.held/`, which ends with its process, even after a crash.
  *
  * @throws WRITE_FAILED when the lock is not free within five seconds or cannot be taken, and what `use` throws.
  */

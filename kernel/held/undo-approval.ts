@@ -27,8 +27,8 @@ import {
 } from './writable-extension.ts';
 
 /**
- * Undoes every approval of an approved root that was interrupted, and deletes what one has left that was interrupted after it took
- * effect. An approval is never finished from its marker, because a marker may have come with the root.
+ * Undoes every approval of an approved root that was interrupted, and deletes what one has left that was interrupted
+ * after it took effect. An approval is never finished from its marker, because a marker may have come with the root.
  *
  * @returns Why it could not be done, by the names of extensions: nothing of these may be loaded.
  */
@@ -45,7 +45,7 @@ export function undoApprovals(rootDir: string): ReadonlyMap<string, string> {
   return failed;
 }
 
-/** What a start says of a root and of code that waits. In an approved root it first undoes approvals that were interrupted. */
+/** The problems of a root and of code that waits. In an approved root, interrupted approvals are undone first. */
 export function rootProblemsAtStart(root: Root): readonly Problem[] {
   const { dir, trusted } = root;
   const unapproved = trusted ? undefined : unapprovedRootProblem(dir, heldOfRoot(dir));
@@ -75,7 +75,8 @@ export function settleApproval({ dir, trusted }: Root, name: string): void {
 /**
  * Undoes an approval that failed or was interrupted. The caller holds the lock.
  *
- * @param files - Hold the replaced bytes, because some file systems have no hard links. @param cause - Why the approval failed.
+ * @param files - Hold the replaced bytes, because some file systems have no hard links. @param cause - Why the approval
+ *   failed.
  * @throws WRITE_FAILED: part of it is in effect; a later call continues.
  */
 export function undoApproval(rootDir: string, name: string, files: readonly HeldFile[] = [], cause?: unknown): void {
@@ -92,10 +93,11 @@ export function undoApproval(rootDir: string, name: string, files: readonly Held
     removeContained(waiting, markerPath(name), { own: true });
   } catch (error) {
     const first = cause === undefined ? '' : `${describeError(cause)} `;
-    const why = `The approval cannot be undone (${describeError(error)}), so part of it is in its files, and nothing of it is loaded.`;
+    const undone = `The approval cannot be undone (${describeError(error)})`;
+    const why = `${undone}, so part of it is in its files, and nothing of it is loaded.`;
     const marker = `data/${HELD}/${markerPath(name)}`;
-    const advice = `Correct that, or write into its files what you want and remove ${marker}; then approve or revoke it`;
-    throw writeFailed(`extensions/${name}`, `${first}${why} ${advice}`, error);
+    const advice = `Correct that, or write into its files what you want and remove ${marker};`;
+    throw writeFailed(`extensions/${name}`, `${first}${why} ${advice} then approve or revoke it`, error);
   }
 }
 
@@ -113,7 +115,7 @@ export function deleteApproved(rootDir: string, name: string, { path, after }: P
     });
 }
 
-/** Where a replaced file is kept until the approval is complete: in its folder, so that restoring it needs no free space. */
+/** Where a replaced file is kept until the approval is complete: in its folder, so restoring it needs no free space. */
 export function keptPath(path: string): string {
   return posix.join(posix.dirname(path), `.approving-${hexDigestOf(Buffer.from(path)).slice(0, 16)}`);
 }
@@ -137,7 +139,8 @@ function approvedFiles(rootDir: string, name: string): readonly HeldFile[] {
 /**
  * Restores a file that the approval has replaced. It stays when somebody has changed it since.
  *
- * @throws EXTENSION_CHANGED when nothing tells which text is meant: the replaced file is kept, and one of the two was changed.
+ * @throws EXTENSION_CHANGED when nothing tells which text is meant: the replaced file is kept, and one of the two was
+ *   changed.
  */
 function restoreFile(
   live: string,
@@ -152,7 +155,8 @@ function restoreFile(
   if (digest === before || before === after) return;
   const old = readIfThere(live, kept, false);
   const advice = old
-    ? `Move extensions/${kept} over extensions/${file} to have the text from before, or write into it what you want and remove extensions/${kept}.`
+    ? `Move extensions/${kept} over extensions/${file} to have the text from before, or write into it what you want ` +
+      `and remove extensions/${kept}.`
     : `Remove extensions/${file}, or write into it what you want.`;
   if (old && hexDigestOf(old) !== (digest === after ? before : digest))
     throw extensionChanged(name, `extensions/${file} was changed while it was approved`, advice);

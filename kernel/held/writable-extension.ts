@@ -51,8 +51,8 @@ export function makeHeldFolder(rootDir: string): string {
 }
 
 /**
- * The file that exists while an approval runs, relative to `data/.held/`. What it says may have come with the root. That it exists
- * means that files of the extension may be of two versions.
+ * The file that exists while an approval runs, relative to `data/.held/`. What it says may have come with the root.
+ * That it exists means that files of the extension may be of two versions.
  */
 export function markerPath(name: string): string {
   return `${name}/approving`;

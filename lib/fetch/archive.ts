@@ -140,7 +140,7 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
   }
 }
 
-/** @returns what is called with the text of each such header. Each costs time, and a size that is no number would not be used. */
+/** @returns a check of each such header. Each costs time, and a size that is no number would not be used. */
 function limitHeaders(shown: string): (text: string) => void {
   let [size, count] = [0, 0];
   return (text) => {
@@ -193,8 +193,8 @@ async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<voi
 }
 
 /**
- * A name stands before the content of a file and in the list at the end; a third may stand in a field for other alphabets. Programs
- * differ in which they take. @throws ORIGIN_REFUSED.
+ * A name stands before the content of a file and in the list at the end; a third may stand in a field for other
+ * alphabets. Programs differ in which they take. @throws ORIGIN_REFUSED.
  */
 async function assertOneName(zip: ZipFile, entry: Entry, shown: string): Promise<void> {
   const { fileName: before } = await zip.readLocalFileHeaderPromise(entry);
@@ -224,7 +224,6 @@ async function readZipEntry(zip: ZipFile, entry: Entry, visit: Visit): Promise<v
   take(Buffer.concat(chunks));
 }
 
-/** Any failure as ORIGIN_REFUSED. */
 function asRefused(error: unknown, shown: string): unknown {
   if (isCodedError(error, 'ORIGIN_REFUSED')) return error;
   return originRefused(shown, `it is damaged (${(error as Error).message}).`);

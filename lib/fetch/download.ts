@@ -25,8 +25,8 @@ export async function download(url: string, maxBytes: number, options: DownloadO
 }
 
 /**
- * Downloads an address over `https:`, or over `http:` on this machine. The same rule applies to each redirection; none may lead
- * from `https:` to `http:`, or from another machine to this one.
+ * Downloads an address over `https:`, or over `http:` on this machine. The same rule applies to each redirection; none
+ * may lead from `https:` to `http:`, or from another machine to this one.
  *
  * @param options.etag - Of the copy that the caller has.
  * @returns undefined when it has not changed since.
@@ -70,7 +70,6 @@ function targetOf(location: string, address: string, shown: string): string {
   return target.href;
 }
 
-/** @throws ORIGIN_REFUSED. */
 function assertMayLead(from: string, to: string, shown: string): void {
   const { protocol, hostname } = new URL(to);
   const before = new URL(from);

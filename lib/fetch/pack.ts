@@ -11,9 +11,9 @@ export interface PackedFile {
 }
 
 /**
- * A .tar.gz of files. The same files give the same bytes, on every machine and with every version of Node: in the order of their
- * paths, modes 644 and 755, user, group and times 0, and not compressed, because what zlib makes of the same bytes depends on its
- * version.
+ * A .tar.gz of files. The same files give the same bytes, on every machine and with every version of Node: in the order
+ * of their paths, modes 644 and 755, user, group and times 0, and not compressed, because what zlib makes of the same
+ * bytes depends on its version.
  *
  * @param files - With different paths.
  */

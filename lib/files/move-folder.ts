@@ -37,22 +37,22 @@ export interface ContainedFolder {
 export interface FolderMove {
   readonly from: ContainedFolder;
   readonly to: ContainedFolder;
-  /** Name of a temporary entry beside `from` and beside `to`, while a folder moves between file systems. Must be unused. */
+  /** An unused name for temporary entries beside `from` and `to`, while a folder moves between file systems. */
   readonly temporary: string;
   readonly onStep?: ((step: MoveStep) => void) | undefined;
 }
 
-/** Steps of a move between file systems: each copied file; the copy is complete; the original was renamed to `temporary`. */
+/** Of a move between file systems: a file was copied; the copy is complete; the original has the name `temporary`. */
 export type MoveStep = 'copying' | 'copied' | 'aside';
 
 /**
- * Moves a folder. Within one file system this is one rename. Between two file systems the folder is copied to a temporary name, the
- * original is renamed to a temporary name, and the copy gets its final name. The original is kept until `commitMove`. So nobody
- * sees half a folder under either name, and `undoMove` can always move it back, even on a full disk and also from
- * another process. Call `undoMove` after a throw.
+ * Moves a folder. Within one file system this is one rename. Between two file systems the folder is copied to a
+ * temporary name, the original is renamed to a temporary name, and the copy gets its final name. The original is kept
+ * until `commitMove`. So nobody sees half a folder under either name, and `undoMove` can always move it back, even on a
+ * full disk and also from another process. Call `undoMove` after a throw.
  *
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when the folder contains reserved files; WRITE_FAILED, also
- *   when `to` exists, and for entries that cannot be copied (a FIFO, a device).
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when the folder contains reserved files;
+ *   WRITE_FAILED, also when `to` exists, and for entries that cannot be copied (a FIFO, a device).
  */
 export function moveFolder(move: FolderMove): void {
   const { from, to, onStep } = move;
@@ -67,7 +67,8 @@ export function moveFolder(move: FolderMove): void {
     if (!renamed(here, there)) {
       copyTree(here, copy, () => onStep?.('copying'));
       onStep?.('copied');
-      // Layered file systems (containers) cannot rename a folder of a lower layer. Then a file marks the folder as copied.
+      // Layered file systems (containers) cannot rename a folder of a lower layer. Then a file marks the folder as
+      // copied.
       if (!renamed(here, aside)) writeFileSync(aside, '', { flag: 'wx' });
       sync();
       onStep?.('aside');
@@ -80,7 +81,8 @@ export function moveFolder(move: FolderMove): void {
 /**
  * Moves a folder back after any step of a move that is not settled, and removes its copy. A second call does nothing.
  *
- * @throws WRITE_FAILED: the folder is complete under `from`, `to` or `temporary`, and a later call continues from there.
+ * @throws WRITE_FAILED: the folder is complete under `from`, `to` or `temporary`, and a later call continues from
+ *   there.
  */
 export function undoMove(move: FolderMove): void {
   const { from } = move;
@@ -98,7 +100,7 @@ export function undoMove(move: FolderMove): void {
   });
 }
 
-/** Removes the original that a move has kept; the move cannot be undone afterwards. A second call does nothing. @throws WRITE_FAILED. */
+/** Removes the original that a move has kept: it cannot be undone any more. May be repeated. @throws WRITE_FAILED. */
 export function commitMove(move: FolderMove): void {
   between(move, ({ here, aside, there }) => {
     const left = statsOf(aside);
@@ -189,7 +191,7 @@ function syncPath(path: string): void {
   }
 }
 
-/** Removes those entries of a folder that its copy also has. Keeps what somebody has changed or added. Files come first. */
+/** Removes the entries that the copy also has, files first. Keeps what somebody has changed or added. */
 function removeCopied(folder: string, copy: string): void {
   const stats = statsOf(folder);
   const copied = statsOf(copy);

@@ -22,20 +22,20 @@ export interface OpenOptions {
   /** Make missing folders. Default: false. */
   readonly make?: boolean;
   /**
-   * The files are the caller's own: reserved paths may be opened (`reserve`), and folders below `base` that are made or written
-   * to get the mode 0700. Default: false.
+   * The files are the caller's own: reserved paths may be opened (`reserve`), and folders below `base` that are made or
+   * written to get the mode 0700. Default: false.
    */
   readonly own?: boolean;
 }
 
 /**
- * Opens a file or folder below `base` and calls `use` with its descriptor and, on Linux, a path that means the same entry as long
- * as it is open.
+ * Opens a file or folder below `base` and calls `use` with its descriptor and, on Linux, a path that means the same
+ * entry as long as it is open.
  *
- * No link below `base` is followed: each folder is opened separately, and the next segment is opened from its descriptor. So
- * nothing outside is opened (opening a FIFO or a device has effects), and a link that appears meanwhile is refused. The check
- * that the entry lies below `base` is made on the descriptor, not on the path. Reserved files are not opened at all, because
- * opening and closing a database file gives up SQLite's locks.
+ * No link below `base` is followed: each folder is opened separately, and the next segment is opened from its
+ * descriptor. So nothing outside is opened (opening a FIFO or a device has effects), and a link that appears meanwhile
+ * is refused. The check that the entry lies below `base` is made on the descriptor, not on the path. Reserved files are
+ * not opened at all, because opening and closing a database file gives up SQLite's locks.
  *
  * @param base - Absolute, real (no symbolic link in it).
  * @param segments - See `relativeSegments`; none for `base` itself.
@@ -50,8 +50,8 @@ export function withContained<T>(
   { folder = false, make = false, own = false }: OpenOptions = {},
 ): T {
   if (!own && isReserved(segments.reduce(stepInto, base), base)) throw reservedPath(shown);
-  // The most frequent case is a SKILL.md directly below `base`: one open is enough for it. Should `base` have become a link, a file
-  // of this name is no database.
+  // The most frequent case is a SKILL.md directly below `base`: one open is enough for it. Should `base` have become a
+  // link, a file of this name is no database.
   const fromBase = make || segments.length !== 1 || !/\.md$/i.test(segments[0] as string);
   let at: Opened | undefined = fromBase ? openStep(base, base, shown, constants.O_DIRECTORY, own) : undefined;
   try {
@@ -80,7 +80,7 @@ export interface OpenEntry {
   sync(): void;
 }
 
-/** As `withContained`, for the folder that a path is in. @throws also INVALID_ARGUMENT for a path that names no file. */
+/** As `withContained`, for the folder that a path is in. @throws also INVALID_ARGUMENT when the path names no file. */
 export function inParentOf<T>(
   base: string,
   path: string,
@@ -135,7 +135,7 @@ function openStep(base: string, path: string, shown: string, flags: number, own:
   throw pathTraversal();
 }
 
-/** The real path of a descriptor. Without /proc: the real path of `path`, if it is the same file. Empty when it is not known. */
+/** The real path of a descriptor; without /proc that of `path`, if it is the same file. Empty when it is not known. */
 function realPathOf(descriptor: number, path: string): string {
   try {
     if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${descriptor}`);

@@ -2,8 +2,8 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder with the mode 0700, and its missing parents. An existing folder that others may enter loses their permissions,
- * unless it or its parent is a link: then it may belong to somebody else.
+ * Makes a folder with the mode 0700, and its missing parents. An existing folder that others may enter loses their
+ * permissions, unless it or its parent is a link: then it may belong to somebody else.
  */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -11,8 +11,8 @@ export function makePrivateFolder(folder: string): void {
 }
 
 /**
- * Makes an empty file with the mode 0600. An existing file that others may read loses their permissions, unless it is a link. An
- * existing file is never opened: opening and closing a database file gives up the locks of this process.
+ * Makes an empty file with the mode 0600. An existing file that others may read loses their permissions, unless it is a
+ * link. An existing file is never opened: opening and closing a database file gives up the locks of this process.
  *
  * @param file - Absolute; its folder exists.
  */

@@ -6,15 +6,15 @@ import { fileSegments, relativeSegments } from './paths.ts';
 import { assertReadable, isPrivateName, isReserved } from './withheld.ts';
 
 export interface ReadFileOptions extends Pick<OpenOptions, 'own'> {
-  /** Filled instead of a new buffer where the file is smaller, and the result is a part of it. For whoever reads many files in turn. */
+  /** For reading many files in turn: filled where the file is smaller, and the result is a part of it. */
   readonly into?: Buffer;
 }
 
 /**
  * Reads one regular file below a folder, safely even if somebody has put links or devices there.
  *
- * Links are not followed, and it does not wait for a FIFO (see `withContained`). The descriptor is checked and read, not the path, so
- * the file cannot be replaced in between. A hard link looks like a file and is read.
+ * Links are not followed, and it does not wait for a FIFO (see `withContained`). The descriptor is checked and read,
+ * not the path, so the file cannot be replaced in between. A hard link looks like a file and is read.
  *
  * @param base - Absolute, real (no symbolic link in it).
  * @param path - Relative, see `fileSegments`.
@@ -28,8 +28,8 @@ export function readContained(base: string, path: string, maxBytes: number, opti
 }
 
 /**
- * Reads a file that a person has named. Links are followed. It must be a regular file of at most `maxBytes`; a FIFO or a device is
- * refused. Private names such as `.env` are allowed, reserved paths are not (`reserve`).
+ * Reads a file that a person has named. Links are followed. It must be a regular file of at most `maxBytes`; a FIFO or
+ * a device is refused. Private names such as `.env` are allowed, reserved paths are not (`reserve`).
  *
  * @throws As `readContained`, and what `realpath` throws when nothing exists there.
  */
@@ -40,7 +40,7 @@ export function readNamedFile(file: string, maxBytes: number, options: ReadFileO
 
 export interface FolderEntry {
   readonly name: string;
-  /** `private`: the entry is never read (`isPrivateName`, `reserve`). It is listed so that it can be counted; do not show its name. */
+  /** `private`: never read (`isPrivateName`, `reserve`), and listed to be counted only; do not show its name. */
   readonly kind: 'file' | 'directory' | 'other' | 'private';
   /** Bytes; 0 when it is not a file, or sizes were not asked for. */
   readonly size: number;
@@ -51,7 +51,8 @@ export interface FolderEntry {
  *
  * @param path - Relative; `.` or an empty text for `base` itself.
  * @param options.own - See `OpenOptions`. Default: false.
- * @param options.sizes - Asks for the stats of each file, which takes most of the time in a large folder. Default: true.
+ * @param options.sizes - Asks for the stats of each file, which takes most of the time in a large folder. Default:
+ *   true.
  * @throws As `readContained`; RESOURCE_NOT_FOUND when it is not a folder.
  */
 export function listContained(
@@ -77,7 +78,6 @@ export function listContained(
 
 // --- internal ---
 
-/** As `readContained`, also for a file with a private name. */
 function readFile(
   base: string,
   segments: readonly string[],

@@ -3,23 +3,24 @@ import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { statsOf } from './open-contained.ts';
 
-/** How the names of files and folders begin that exist only while something is written. Nothing lists, reads or publishes them. */
+/** How the names of temporary files and folders begin. Nothing lists, reads or publishes them. */
 export const TEMPORARY = '.skill-registry-';
 
-/** A new name for a temporary file. Its last digits follow from the others, so nobody gives a file such a name by chance. */
+/** A new name for a temporary file. Its last digits follow from the others, so no file has such a name by chance. */
 export function temporaryName(): string {
   const random = randomBytes(6).toString('hex');
   return `${TEMPORARY}${random}${checkOf(random)}.tmp`;
 }
 
-/** Whether a name is that of something temporary, which a killed process may have left; also one that earlier releases made. */
+/** Whether a name is that of something temporary, also of one that an earlier release made. */
 export function isTemporaryName(name: string): boolean {
   return name.startsWith(TEMPORARY) || /^\.[0-9a-f]{18}\.tmp$/.test(name);
 }
 
 /**
- * Removes the temporary files that killed processes have left directly in a folder: regular files of this user, more than an hour
- * old, with a name of `temporaryName`. Everything else stays. A folder is looked through at most once an hour. Never throws.
+ * Removes the temporary files that killed processes have left directly in a folder: regular files of this user, more
+ * than an hour old, with a name of `temporaryName`. Everything else stays. A folder is looked through at most once an
+ * hour. Never throws.
  *
  * @param folder - How to reach it. @param key - Its path, which is the same the next time.
  */

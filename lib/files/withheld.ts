@@ -4,9 +4,10 @@ import type { CodedError } from '../errors/index.ts';
 import { invalidPath, resourceNotFound } from './errors.ts';
 
 /**
- * Whether a name is usual for secrets or for a tool's own files: `.env`, `.env.*`, `.env-*` and `.envrc` (not `.env.example`,
- * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys (`id_ed25519`, `*.pem`, `*.key` ...) and copies of them
- * (`id_rsa.bak`, `tls.key (1)`). In any letter case, and in all spellings that some file system treats as equal.
+ * Whether a name is usual for secrets or for a tool's own files: `.env`, `.env.*`, `.env-*` and `.envrc` (not
+ * `.env.example`, `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys (`id_ed25519`, `*.pem`, `*.key` ...)
+ * and copies of them (`id_rsa.bak`, `tls.key (1)`). In any letter case, and in all spellings that some file system
+ * treats as equal.
  *
  * @param name - One segment of a path.
  * @param kind - The names of private keys count for files only.
@@ -32,9 +33,9 @@ export interface Reservation {
 }
 
 /**
- * Reserves files and folders: every function of this folder that reads, lists or writes refuses them, except with `own`. The
- * reservation is for the whole process because of SQLite: its locks belong to the process, and opening and closing a database
- * file in any other way gives up all of them.
+ * Reserves files and folders: every function of this folder that reads, lists or writes refuses them, except with
+ * `own`. The reservation is for the whole process because of SQLite: its locks belong to the process, and opening and
+ * closing a database file in any other way gives up all of them.
  *
  * @param root - Absolute. Messages for models show paths relative to it (`withoutPaths`).
  * @param store - Name of a folder that is only in the `data/` of a root. Other roots are recognized by it from then on.
@@ -55,8 +56,8 @@ export function reserve(root: string, store?: string): Reservation {
  * Whether a path is reserved, or lies in `data/` of another root.
  *
  * @param path - Absolute, real.
- * @param base - The folder that is read or searched, above the path. Roots that contain it do not count as other roots. Default:
- *   no other root counts.
+ * @param base - The folder that is read or searched, above the path. Roots that contain it do not count as other roots.
+ *   Default: no other root counts.
  */
 export function isReserved(path: string, base: string = path): boolean {
   // Called for every folder of every source, so it does not split the path.
@@ -132,8 +133,9 @@ function privateSegment(segments: readonly string[]): string | undefined {
 }
 
 /**
- * A name as the most lenient file system compares it: without letter case, forms of Unicode, invisible characters, dots and blanks
- * at the end, and text after a colon. The marks that editors add to the names of their copies are removed, too.
+ * A name as the most lenient file system compares it: without letter case, forms of Unicode, invisible characters, dots
+ * and blanks at the end, and text after a colon. The marks that editors add to the names of their copies are removed,
+ * too.
  */
 function plainName(name: string): string {
   if (/^[\w.-]*\w$/.test(name)) return name.toLowerCase();

@@ -29,8 +29,8 @@ export interface WriteOptions {
   /** Name of the temporary file, so that a later process can find it after a crash. Default: a random one. */
   readonly temporary?: string;
   /**
-   * Name, in the same folder, under which the replaced file is kept: a hard link, so it takes no space. Nothing is kept when the
-   * file system has no hard links. Default: none.
+   * Name, in the same folder, under which the replaced file is kept: a hard link, so it takes no space. Nothing is kept
+   * when the file system has no hard links. Default: none.
    */
   readonly keep?: string;
   /** Called when the temporary file is complete and synced, before it is renamed. */
@@ -40,8 +40,8 @@ export interface WriteOptions {
 /**
  * Writes one file below a folder atomically: a temporary file beside it is written, synced and renamed.
  *
- * Missing folders are made. Links are not followed (see `withContained`). The folder is synced as well when this returns, and old
- * temporary files in it are gone (`removeAbandoned`).
+ * Missing folders are made. Links are not followed (see `withContained`). The folder is synced as well when this
+ * returns, and old temporary files in it are gone (`removeAbandoned`).
  *
  * @param base - Absolute, real; made when it is missing.
  * @returns Whether the file is new.
@@ -103,8 +103,8 @@ export function removeEmptyFolders(base: string, path: string, options: Pick<Ope
 }
 
 /**
- * Renames a regular file below a folder, within its folder. An existing file of the new name is replaced. It needs no free space on
- * the disk.
+ * Renames a regular file below a folder, within its folder. An existing file of the new name is replaced. It needs no
+ * free space on the disk.
  *
  * @param base - Absolute, real. No link below it is followed.
  * @param name - The new name, without a slash.
@@ -137,7 +137,6 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND. */
 function assertRegular(stats: Stats | undefined, shown: string): void {
   if (stats?.isSymbolicLink()) throw pathTraversal();
   if (!stats?.isFile()) throw resourceNotFound(shown, stats ? 'it is no regular file' : 'it does not exist');
@@ -179,7 +178,6 @@ function linkTo(file: string, kept: string): void {
   }
 }
 
-/** Writes everything, syncs and closes. */
 function fill(descriptor: number, bytes: Uint8Array, mode: number | undefined): void {
   try {
     if (mode !== undefined) fchmodSync(descriptor, mode & 0o777);

@@ -97,7 +97,7 @@ export function lockEntryOf(
 
 // --- internal ---
 
-/** @param mayLack - True: returns false for a skill that would be invalid here. Default: throws. @throws SKILL_INVALID. */
+/** @param mayLack - True: false for a skill that is invalid here. Default: throws. @throws SKILL_INVALID, NOT_TEXT. */
 function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLack = false): boolean {
   const bytes = files.find(({ path }) => path === 'SKILL.md')?.bytes ?? Buffer.alloc(0);
   try {
@@ -109,12 +109,12 @@ function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLac
   }
 }
 
-/** The name of a skill in the lock: its frontmatter name, as other tools use it, or its id when that name cannot be an id. */
+/** The name in the lock: that of the frontmatter, as other tools use it; the id, when that name cannot be an id. */
 function lockName({ id, header: { name } }: ReadableSkill): string {
   return slugOf(name) === id && isLockName(name) ? name : id;
 }
 
-/** Whether a skill of the lock was installed from this origin. @throws ORIGIN_REFUSED if not, or when its files are gone. */
+/** @throws ORIGIN_REFUSED when the skill was installed from another origin, or its files are gone. */
 function isInstalledFrom(
   installed: InstalledSkills,
   name: string,
@@ -126,12 +126,13 @@ function isInstalledFrom(
   if (isSame && installed.find(name, entry)) return true;
   const at = entry.ref === undefined ? '' : ` at ${entry.ref}`;
   const why = isSame
-    ? 'skills-lock.json says that it is installed from there, but its files are gone. To get them again: skill-registry add --frozen'
-    : `it is installed from ${entry.sourceUrl ?? entry.source}${at}. Remove that one first: skill-registry remove ${name}`;
-  throw originRefused(JSON.stringify(name), `${why}.`);
+    ? 'skills-lock.json says that it is installed from there, but its files are gone. To get them again:'
+    : `it is installed from ${entry.sourceUrl ?? entry.source}${at}. Remove that one first:`;
+  const command = isSame ? 'add --frozen' : `remove ${name}`;
+  throw originRefused(JSON.stringify(name), `${why} skill-registry ${command}.`);
 }
 
-/** Links to the skills instead of copying them. Their files can change in their own folder, so they get no entry in the lock. */
+/** Links to the skills. Their files can change in their own folder, so they get no entry in the lock. */
 async function linkSkills(
   context: ChangeContext,
   folder: string,

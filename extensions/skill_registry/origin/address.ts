@@ -9,9 +9,9 @@ import type { ArchiveOrigin, GitOrigin, NpmOrigin, Origin, WellKnownOrigin } fro
 import type { LockEntry } from './types.ts';
 
 /**
- * Reads what a person gives: `owner/repo[/path][@ref]` on GitHub, a git address (`[#ref]` after it), `npm:name[@range]`, a page
- * with a well-known index, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), a folder (`./x`, `/x`, `~/x`), or the path of
- * a SKILL.md that is there.
+ * Reads what a person gives: `owner/repo[/path][@ref]` on GitHub, a git address (`[#ref]` after it),
+ * `npm:name[@range]`, a page with a well-known index, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), a
+ * folder (`./x`, `/x`, `~/x`), or the path of a SKILL.md that is there.
  *
  * @param cwd - What a relative path is relative to.
  * @throws ORIGIN_INVALID.
@@ -74,7 +74,11 @@ export function pageOrigin(url: string): WellKnownOrigin {
 export function shownOrigin(origin: Origin): string {
   switch (origin.kind) {
     case 'git':
-      return `${withoutUser(origin.url)}${origin.path ? ` (${origin.path})` : ''}${origin.ref ? ` at ${origin.ref}` : ''}`;
+      return [
+        withoutUser(origin.url),
+        ...(origin.path ? [`(${origin.path})`] : []),
+        ...(origin.ref ? [`at ${origin.ref}`] : []),
+      ].join(' ');
     case 'npm':
       return `npm:${origin.name}@${origin.range}`;
     case 'folder':
@@ -178,7 +182,6 @@ function localOrigin(text: string, cwd: string): Origin {
   return { kind: 'folder', path: basename(path) === SKILL_FILE ? dirname(path) : path };
 }
 
-/** The file stands for its folder. */
 function folderOf(path: string): string {
   return path.replace(/(?:^|\/)SKILL\.md$/, '');
 }
@@ -203,7 +206,6 @@ function remoteOrigin(text: string): Origin {
   return gitOrigin(address, ref);
 }
 
-/** A page of a repository, of a folder or a file in it, of a commit, or of a release. */
 function githubPage(address: string, pathname: string, ref: string | undefined): GitOrigin {
   const [, owner, repository = '', kind, ...rest] = pathname.split('/');
   const [shown, ...path] = kind === 'releases' && rest[0] === 'tag' ? rest.slice(1) : rest;

@@ -27,7 +27,8 @@ export interface ChosenSkills {
 /**
  * Chooses the skills that are meant, with those of the same origin that they require.
  *
- * @throws ORIGIN_INVALID when there is none, none of a name, or more than one and no choice; ORIGIN_REFUSED for two of one id.
+ * @throws ORIGIN_INVALID when there is none, none of a name, or more than one and no choice; ORIGIN_REFUSED for two of
+ *   one id.
  */
 export async function chooseSkills(
   opened: OpenedOrigin,
@@ -60,7 +61,6 @@ export async function chooseSkills(
 
 // --- internal ---
 
-/** What was expected, what is there, and what to do. */
 function whyNone(opened: OpenedOrigin, below: string, unreadable: readonly string[]): string {
   const paths = opened.entries.map(({ path }) => path);
   const none = 'there is no folder with a SKILL.md in it';
@@ -113,7 +113,7 @@ async function readHeaders(
   };
 }
 
-/** Of several skills with one name the first has it; the others are called as their folders are, where nobody else is. */
+/** Of several skills with one name the first has it; the others are called as their folders where that is free. */
 function withOwnIds(skills: readonly ReadableSkill[], offerName: string): readonly ReadableSkill[] {
   const ids = new Set(skills.map(({ id }) => id));
   const seen = new Set<string>();

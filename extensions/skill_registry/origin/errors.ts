@@ -17,7 +17,8 @@ export function lockInvalid(file: string, why: string): CodedError<'LOCK_INVALID
 /** A plan is for what a person was shown, and is written over nothing else. */
 export function planOutdated(skillId: string, what: string): CodedError<'SHOWN_CHANGED'> {
   const why = 'somebody has edited it, or another command has run meanwhile. Nothing was written.';
-  const message = `${what} since ${JSON.stringify(skillId)} was looked at: ${why} Run the command again to see what it would do now.`;
+  const advice = 'Run the command again to see what it would do now.';
+  const message = `${what} since ${JSON.stringify(skillId)} was looked at: ${why} ${advice}`;
   return new CodedError('SHOWN_CHANGED', message, { skill_id: skillId });
 }
 
@@ -33,8 +34,8 @@ export function skillBlocked(
   const whys = refused.map(({ skillId, findings }) => `"${skillId}" looks like an attack: ${blockReason(findings)}.`);
   const done = changed.length === 0 ? '' : ` The others are written: ${changed.map(({ id }) => id).join(', ')}.`;
   const names = JSON.stringify(refused.map(({ allowBlock }) => allowBlock));
-  const advice = `A person who has read it lets in exactly these files with allowBlock: ${names}, or at the command line with --allow-block.`;
-  const message = `${whys.join(' ')} Nothing of it was written.${done} ${advice}`;
+  const advice = `A person who has read it lets in exactly these files with allowBlock: ${names}, or at the command line`;
+  const message = `${whys.join(' ')} Nothing of it was written.${done} ${advice} with --allow-block.`;
   const details = refused.map(({ skillId, allowBlock, findings }) => {
     return { skill_id: skillId, allow_block: allowBlock, findings };
   });

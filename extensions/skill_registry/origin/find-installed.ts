@@ -37,8 +37,9 @@ export interface InstalledSkills {
 }
 
 /**
- * Where the skills of a lock lie: in any source, and in the folders of agents below the root. A lock may have come with a repository,
- * so it never names what lies outside its root by real path, or in a person's own folders for all projects.
+ * Where the skills of a lock lie: in any source, and in the folders of agents below the root. A lock may have come with
+ * a repository, so it never names what lies outside its root by real path, or in a person's own folders for all
+ * projects.
  */
 export function findInstalled(context: ChangeContext): InstalledSkills {
   const isOfRoot = ofRoot(context.root);

@@ -25,7 +25,7 @@ export function inspectIncoming(files: readonly IncomingFile[]): Promise<Inspect
   );
 }
 
-/** What lets in exactly these files, for `allowBlock`; undefined when nothing blocks them, or this user has allowed them. */
+/** The text for `allowBlock` that lets in these files; undefined when nothing blocks them, or this user allows them. */
 export function blockedAs(id: string, looked: InspectedSkill, trust: Trust = openTrust()): string | undefined {
   const content = contentOf('', looked);
   return content.findings.length === 0 || isAllowed(trust, content) ? undefined : `${id}@${content.digest}`;
@@ -37,7 +37,7 @@ export interface PlannedSkill {
   readonly write: SkillToWrite;
 }
 
-/** Plans a new skill. @param along - Ids of all skills of the plan, and whether this one is there because another one requires it. */
+/** Plans a new skill. @param along - Ids of all skills of the plan; whether another skill requires this one. */
 export async function planSkill(
   context: ChangeContext,
   { header, files, leftOut }: OriginSkillFiles & { readonly header: SkillHeader },
@@ -73,8 +73,9 @@ export async function planSkill(
 }
 
 /**
- * `apply` of a plan: writes its skills, but for those with a `block` finding that nobody has allowed: of them nothing is written. For
- * each one that `allowBlock` names the decision is recorded first, so that nothing is written when that fails.
+ * `apply` of a plan: writes its skills, but for those with a `block` finding that nobody has allowed: of them nothing
+ * is written. For each one that `allowBlock` names the decision is recorded first, so that nothing is written when that
+ * fails.
  */
 export function applyOf(
   context: ChangeContext,
@@ -95,7 +96,7 @@ export function applyOf(
 
 // --- internal ---
 
-/** @throws INVALID_ARGUMENT for an `allowBlock` that is no such text, or is given by somebody who is no person; TRUST_UNUSABLE. */
+/** @throws INVALID_ARGUMENT for another text in `allowBlock`, or one that no person gives; TRUST_UNUSABLE. */
 function letIn(
   writes: readonly SkillToWrite[],
   { by, reason }: Parameters<AddPlan['apply']>[0],
@@ -131,7 +132,6 @@ function contentOf(
   return { path, digest, broughtIn: true, findings };
 }
 
-/** What happens when an existing skill has the id of the new one, as a sentence. */
 function collisionWith(context: ChangeContext, { skillId, source }: SkillLocation): string | undefined {
   const there = context.snapshot().byId.get(skillId);
   if (!there) return undefined;

@@ -46,7 +46,8 @@ export function readLock(root: string): Lock {
 }
 
 /**
- * Puts an entry into the lock, or takes it out (null); everything else stays as it is. Does nothing when it is so already.
+ * Puts an entry into the lock, or takes it out (null); everything else stays as it is. Does nothing when it is so
+ * already.
  *
  * @throws LOCK_INVALID, WRITE_FAILED.
  */
@@ -84,8 +85,9 @@ export function pathIn(line: string): string {
 }
 
 /**
- * The hash that other tools keep in the lock: sha256 over path and bytes of all files, without anything between them, in the
- * order of `localeCompare`. Two different folders can have the same one, so it is only compared where nothing better is known.
+ * The hash that other tools keep in the lock: sha256 over path and bytes of all files, without anything between them,
+ * in the order of `localeCompare`. Two different folders can have the same one, so it is only compared where nothing
+ * better is known.
  */
 export function computedHash(files: readonly Pick<IncomingFile, 'path' | 'bytes'>[]): string {
   const hash = createHash('sha256');
@@ -103,7 +105,6 @@ export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): bo
 
 // --- internal ---
 
-/** Characters of the name of an entry. */
 const MAX_NAME = 300;
 const IS_PATH = /^[/~]|(?:^|\/)\.{1,2}(?:\/|$)|[\\\p{Cc}]/u;
 /** Kinds of sources that this registry knows how to ask. */
@@ -159,7 +160,7 @@ function whyBroken(name: string, value: unknown, root: string): string | undefin
   return whyNoOrigin(value as LockEntry, root);
 }
 
-/** Why nothing is fetched from where an entry says; of a kind that only other tools know, what no program may be given. */
+/** Why nothing is fetched from there. Of kinds that only other tools know, only what no program may be given counts. */
 function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
   const { source, sourceUrl = source, ref = '', sourceType } = entry;
   try {
@@ -174,7 +175,6 @@ function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
 
 type LockDocument = z.infer<ReturnType<typeof makeSchemas>['lockDocument']>;
 
-/** Everything in the file. @throws LOCK_INVALID. */
 function documentOf(root: string, content: string | undefined): LockDocument {
   if (content === undefined) return { version: 1, skills: {} };
   const file = join(root, LOCK_FILE);

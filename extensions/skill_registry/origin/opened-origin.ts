@@ -131,11 +131,11 @@ export interface OriginSkillFiles {
 }
 
 /**
- * Reads the files of skills, all at once: an archive is unpacked from its beginning each time. Version control and installed
- * packages are not taken along.
+ * Reads the files of skills, all at once: an archive is unpacked from its beginning each time. Version control and
+ * installed packages are not taken along.
  *
- * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system may take for
- *   one, more than 1,000 files or 50 MiB in a skill.
+ * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system
+ *   may take for one, more than 1,000 files or 50 MiB in a skill.
  */
 export async function readOriginSkills<S extends OriginSkill>(
   { entries, read }: Pick<OpenedOrigin, 'entries' | 'read'>,

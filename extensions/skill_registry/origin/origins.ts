@@ -43,8 +43,8 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
 // --- internal ---
 
 /**
- * Those of the lock, by name, then those of the config: packages and what is asked over a network or as a program, and of folders and
- * files those about which somebody decided.
+ * Those of the lock, by name, then those of the config: packages and what is asked over a network or as a program, and
+ * of folders and files those about which somebody decided.
  */
 function usedSources(context: ChangeContext): readonly UsedSource[] {
   const skills = new Map<string, string[]>();
@@ -140,7 +140,7 @@ async function remove(context: ChangeContext, id: string, { by, reason }: Actor)
   return { id: skillId, revision: revision?.number, wasLocked: locked !== undefined };
 }
 
-/** @throws INVALID_ARGUMENT when several skills have the id: the one that agents are given is not always the one that was installed. */
+/** @throws INVALID_ARGUMENT when several skills have the id: agents may be given another one than was installed. */
 function assertOne(context: ChangeContext, id: string, installed: SkillLocation | undefined): void {
   const { byQualifiedId } = context.snapshot();
   if (byQualifiedId.has(id)) return;

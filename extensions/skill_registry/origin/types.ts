@@ -10,25 +10,27 @@ export interface Origins {
    * Looks at an origin and says what would be installed. Writes nothing.
    *
    * @param what - `owner/repo[/path][@ref]`, a git address (`[#ref]` after it), `npm:name[@range]`, a page with
-   *   `/.well-known/agent-skills/index.json`, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), or a folder (`./x`).
-   * @throws ORIGIN_INVALID, SOURCE_REVOKED, ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, LOCK_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE.
+   *   `/.well-known/agent-skills/index.json`, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), or a folder
+   *   (`./x`).
+   * @throws ORIGIN_INVALID, SOURCE_REVOKED, ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, LOCK_INVALID, SKILL_EXISTS,
+   *   SOURCE_NOT_WRITABLE.
    */
   add(what: string, options?: AddOptions): Promise<AddPlan>;
   /**
    * Plans skills from the prompts of other systems. Writes nothing, and never changes what it reads.
    *
-   * @param path - A folder of role templates (`<role>/system_prompt.md`), the folder of one role, or a prompt, which is split by its
-   *   headings into a part that stays and a skill.
-   * @throws ORIGIN_UNAVAILABLE, ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE, INVALID_ARGUMENT. For a single skill also SKILL_EXISTS,
-   *   SKILL_INVALID, SOURCE_NOT_WRITABLE; for several skills these are in `refused`.
+   * @param path - A folder of role templates (`<role>/system_prompt.md`), the folder of one role, or a prompt, which is
+   *   split by its headings into a part that stays and a skill.
+   * @throws ORIGIN_UNAVAILABLE, ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE, INVALID_ARGUMENT. For a single skill also
+   *   SKILL_EXISTS, SKILL_INVALID, SOURCE_NOT_WRITABLE; for several skills these are in `refused`.
    */
   import(path: string, options?: ImportOptions): Promise<ImportPlan>;
   /**
-   * Plans to install the skills of the lock that are missing here. Fetches each at the commit, version or digest of its entry, and
-   * compares it with the entry.
+   * Plans to install the skills of the lock that are missing here. Fetches each at the commit, version or digest of its
+   * entry, and compares it with the entry.
    *
-   * @throws ROOT_NOT_APPROVED, SOURCE_REVOKED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for a skill that was changed here, and
-   *   for an origin whose bytes are no longer those of the lock.
+   * @throws ROOT_NOT_APPROVED, SOURCE_REVOKED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for a skill that was
+   *   changed here, and for an origin whose bytes are no longer those of the lock.
    */
   restore(options?: Pick<AddOptions, 'to'>): Promise<AddPlan>;
   /**
@@ -58,12 +60,12 @@ export interface AddOptions {
   readonly cwd?: string | undefined;
   /** Absolute folder of the source that gets the skills. Default: the first source that may be written. */
   readonly to?: string | undefined;
-  /** Of a folder: link to its skills instead of copying them. A linked skill has no entry in the lock. Default: false. */
+  /** Of a folder: link to its skills instead of copying them; these have no entry in the lock. Default: false. */
   readonly link?: boolean | undefined;
 }
 
 export interface ImportOptions {
-  /** For a prompt: the id of its skill. Default: the name of the file; for a file called `prompt`, the name of its folder. */
+  /** For a prompt: the id of its skill. Default: the name of the file; of a file `prompt` that of its folder. */
   readonly name?: string | undefined;
   /** The folder that a relative path starts from. Default: the root. */
   readonly cwd?: string | undefined;
@@ -83,7 +85,7 @@ export interface ImportPlan extends AddPlan {
   readonly refused: readonly NotImported[];
   /** Files of roles that are not imported. */
   readonly leftOut: readonly NotImported[];
-  /** Jinja expressions in the skills. The registry does not render them. Lines are 1-based; at most 1,000 expressions of a file. */
+  /** Jinja in the skills, which the registry does not render. Lines are 1-based; at most 1,000 of a file. */
   readonly unrendered: readonly {
     readonly skillId: string;
     readonly path: string;
@@ -108,18 +110,19 @@ export interface AddPlan {
   /**
    * Installs them, but for those that are `blocked` and not in `allowBlock`.
    *
-   * @throws SKILL_BLOCKED when some were refused because of a `block` finding and the others are written: `details.refused` has
-   *   `skill_id`, `allow_block` and `findings` of each, `details.changed` what this would have returned. SKILL_INVALID, SKILL_EXISTS,
-   *   SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED, TRUST_UNUSABLE; SHOWN_CHANGED when the lock says something
-   *   else of one of them than when this was planned, and nothing was written.
+   * @throws SKILL_BLOCKED when some were refused because of a `block` finding and the others are written:
+   *   `details.refused` has `skill_id`, `allow_block` and `findings` of each, `details.changed` what this would have
+   *   returned. SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED,
+   *   TRUST_UNUSABLE; SHOWN_CHANGED when the lock says something else of one of them than when this was planned, and
+   *   nothing was written.
    */
   apply(actor: Actor, options?: ApplyOptions): Promise<readonly ChangedSkill[]>;
 }
 
 export interface ApplyOptions {
   /**
-   * `<id>@<digest>` of skills with a `block` finding, each as `blocked` says it. The actor, who must be a person, lets in exactly these
-   * files, and that is recorded as `admin.decideTrust` does it.
+   * `<id>@<digest>` of skills with a `block` finding, each as `blocked` says it. The actor, who must be a person, lets
+   * in exactly these files, and that is recorded as `admin.decideTrust` does it.
    */
   readonly allowBlock?: readonly string[] | undefined;
 }
@@ -179,7 +182,7 @@ export interface UsedSource {
   readonly source: string;
   /** Names in the lock; none for a source of the config. */
   readonly skills: readonly string[];
-  /** The last decision here about it or a folder above it (`path`). Undefined: there is none, and the approval of the root counts. */
+  /** The last decision about it or a folder above it (`path`). Undefined: the approval of the root counts. */
   readonly decision: Pick<Decision, 'action' | 'at' | 'by' | 'path' | 'reason'> | undefined;
   /** Ids of the sources in the config that are this source. */
   readonly inConfig: readonly string[];
@@ -192,8 +195,8 @@ export interface LockedSkill {
   readonly name: string;
   readonly source: string;
   /**
-   * `same`; `drifted`: somebody has changed it here since; `absent`: it is not below this root, and `reason` names one outside it;
-   * `broken`: its entry breaks the format, and `reason` says how.
+   * `same`; `drifted`: somebody has changed it here since; `absent`: it is not below this root, and `reason` names one
+   * outside it; `broken`: its entry breaks the format, and `reason` says how.
    */
   readonly state: 'same' | 'drifted' | 'absent' | 'broken';
   /** Another tool wrote the entry, and its hash can be the same for two different folders. */
@@ -220,15 +223,15 @@ export interface SkillUpdate {
   readonly name: string;
   readonly source: string;
   /**
-   * `current`: there is nothing newer; `outdated`: `files` would change; `waiting`: proposals of its last update are not decided;
-   * `moved`: the tag names another commit than when it was installed, and is not followed; `absent`: it is not on disk; `failed`:
-   * `reason` says why this is not known.
+   * `current`: there is nothing newer; `outdated`: `files` would change; `waiting`: proposals of its last update are
+   * not decided; `moved`: the tag names another commit than when it was installed, and is not followed; `absent`: it is
+   * not on disk; `failed`: `reason` says why this is not known.
    */
   readonly state: 'current' | 'outdated' | 'waiting' | 'moved' | 'absent' | 'failed';
   /** Somebody has changed it here since it was installed. */
   readonly drifted: boolean;
   readonly files: readonly FileUpdate[];
-  /** Findings in the new files that were not in the old ones, and all of the level `block` when it is `blocked`; most important first. */
+  /** New findings, and all of the level `block` when it is `blocked`; most important first. */
   readonly findings: readonly Finding[];
   /** As of `SkillToAdd`, about the files after the update. */
   readonly blocked?: string | undefined;
@@ -241,9 +244,9 @@ export interface SkillUpdate {
 export interface FileUpdate {
   readonly path: string;
   /**
-   * `added`, `changed`, `removed`: it gets the state of the origin; `kept`: changed only here, so it stays; `merged`: changed here and
-   * at the origin; `conflict`: changed on both sides in the same lines, or the installed text is not known any more. Then the file
-   * stays as it is, and a proposal asks for a decision.
+   * `added`, `changed`, `removed`: it gets the state of the origin; `kept`: changed only here, so it stays; `merged`:
+   * changed here and at the origin; `conflict`: changed on both sides in the same lines, or the installed text is not
+   * known any more. Then the file stays as it is, and a proposal asks for a decision.
    */
   readonly change: 'added' | 'changed' | 'removed' | 'kept' | 'merged' | 'conflict';
 }
@@ -256,7 +259,7 @@ export interface LockedFiles {
   readonly files: readonly string[];
 }
 
-/** What the lock keeps of one installed skill; other tools read and write the same fields. Unknown fields are kept as they are. */
+/** One skill in the lock. Other tools read and write the same fields. Unknown fields are kept as they are. */
 export interface LockEntry {
   /** `owner/repo`, an address, a folder relative to the root, `npm:name@range`, `wellknown/<host>`. */
   readonly source: string;

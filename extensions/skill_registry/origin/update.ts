@@ -65,7 +65,6 @@ export async function incomingOf(
 
 // --- internal ---
 
-/** An update that was looked at, with what is to be written. */
 interface Prepared {
   readonly view: SkillUpdate;
   readonly write?: SkillToWrite;
@@ -157,7 +156,7 @@ interface BaseFile {
   readonly bytes: Buffer | undefined;
 }
 
-/** What was installed, by path. The history of another machine does not have it, so its origin may be asked for it again. */
+/** What was installed, by path. Its origin is asked again where the history does not have it, as on another machine. */
 async function lockedBase(
   { writer, root }: ChangeContext,
   name: string,
@@ -231,7 +230,6 @@ function diffOf(
   return [...changed, ...removed].filter((diff) => diff !== '').join('\n');
 }
 
-/** As git shows it. */
 function modeDiff(before: IncomingFile | undefined, { path, executable }: IncomingFile): string {
   if (!before || before.executable === executable) return '';
   const [old, is] = executable ? ['100644', '100755'] : ['100755', '100644'];

@@ -48,7 +48,8 @@ export interface SkillToWrite {
 /**
  * Where a skill that is not there yet is to lie.
  *
- * @param folder - Absolute: of a source that may be written, or of agents below the root. Default: the first such source.
+ * @param folder - Absolute: of a source that may be written, or of agents below the root. Default: the first such
+ *   source.
  * @param isLocked - It gets an entry in the lock, which names nothing outside the root.
  */
 export function locationFor(context: ChangeContext, id: string, folder?: string, isLocked = true): SkillLocation {
@@ -76,11 +77,12 @@ export function isSameFiles(here: readonly IncomingFile[], planned: readonly Inc
 }
 
 /**
- * Checks everything, then writes one skill after the other: each whole or not at all, with its revision, its entry in the lock and
- * the proposals about its conflicts. When one cannot be written, those that were installed before it are taken out again.
+ * Checks everything, then writes one skill after the other: each whole or not at all, with its revision, its entry in
+ * the lock and the proposals about its conflicts. When one cannot be written, those that were installed before it are
+ * taken out again.
  *
- * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written, LOCK_INVALID, WRITE_FAILED;
- *   SHOWN_CHANGED when the files here or the lock are not those of the plan.
+ * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written,
+ *   LOCK_INVALID, WRITE_FAILED; SHOWN_CHANGED when the files here or the lock are not those of the plan.
  */
 export async function writeSkills(
   context: ChangeContext,

@@ -34,7 +34,7 @@ export function roleFolders(base: string): readonly string[] {
   return listContained(base, '').flatMap(({ name, kind }) => (kind === 'directory' && isRole(name) ? name : []));
 }
 
-/** @throws what cannot be read of the template itself: PATH_TRAVERSAL, RESOURCE_TOO_LARGE, RESOURCE_NOT_FOUND, NOT_TEXT. */
+/** @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE, RESOURCE_NOT_FOUND, NOT_TEXT, of the template alone. */
 export function readRole(base: string, folder: string, { limits }: Pick<ChangeContext, 'limits'>): MadeSkill {
   const role = folder === '' ? basename(base) : folder;
   const pathOf = (name: string): string => (folder === '' ? name : `${folder}/${name}`);
@@ -90,7 +90,7 @@ export function readPrompt(
   return { made: { id, from, description, body, references, leftOut: [] }, prompt };
 }
 
-/** Where Jinja stands in a text, in order, at most 1,000 times: 1-based line, and the beginning of what stands there. */
+/** Where Jinja stands in a text, in order, at most 1,000 times: 1-based line, and the beginning of the expression. */
 export function jinjaIn(text: string): readonly { readonly line: number; readonly text: string }[] {
   const found: { line: number; text: string }[] = [];
   let [line, counted] = [1, 0];
@@ -142,8 +142,8 @@ function plainText(bytes: Buffer, path: string): string {
 }
 
 /**
- * The first sentence of at least 20 characters that is prose and has no Jinja in it, else the longest; and the sentence that says when
- * to use it, where there is one. Empty: there is none.
+ * The first sentence of at least 20 characters that is prose and has no Jinja in it, else the longest; and the sentence
+ * that says when to use it, where there is one. Empty: there is none.
  */
 function descriptionIn(text: string): string {
   const sentences = proseOf(text.slice(0, MAX_READ)).flatMap((paragraph) => paragraph.split(/(?<=[.!?])\s+/));

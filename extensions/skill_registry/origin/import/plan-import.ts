@@ -80,7 +80,6 @@ interface Parts {
   readonly prompt?: string;
 }
 
-/** @throws ORIGIN_UNAVAILABLE. */
 function realOf(path: string): string {
   try {
     return realpathSync(path);
@@ -89,7 +88,6 @@ function realOf(path: string): string {
   }
 }
 
-/** @throws ORIGIN_INVALID when there is no role; INVALID_ARGUMENT. */
 function rolesIn(base: string, { name }: ImportOptions, context: ChangeContext): Parts {
   if (name !== undefined) throw invalidArgument('A role is called as its folder is; --name is for a file.');
   const folders = roleFolders(base);

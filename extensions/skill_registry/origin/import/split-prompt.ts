@@ -14,8 +14,8 @@ export interface SplitPrompt {
 }
 
 /**
- * Splits a prompt by its headings (`#`), at the level of its first section. A heading that begins the text is its title, and no
- * section. Headings in code blocks, in comments, and between `{% if %}` and its end, are none.
+ * Splits a prompt by its headings (`#`), at the level of its first section. A heading that begins the text is its
+ * title, and no section. Headings in code blocks, in comments, and between `{% if %}` and its end, are none.
  *
  * @returns undefined when there is no section that does not stay.
  */
@@ -54,7 +54,6 @@ const EXAMPLES = /\b(examples?|samples?|templates?|patterns?|references?|appendi
 /** Lines. Shorter sections are read sooner in place than by a call. */
 const SHORT = 20;
 const LONG = 200;
-/** References of one prompt. */
 const MOST = 200;
 
 interface Heading {
@@ -79,7 +78,6 @@ function sectionsOf(lines: readonly string[], start: number, headings: readonly 
   });
 }
 
-/** Long, and about examples, or mostly code, or very long. */
 function isReference(title: string, part: readonly string[], fenced: readonly boolean[]): boolean {
   const code = fenced.filter(Boolean).length;
   return part.length > LONG || (part.length >= SHORT && (EXAMPLES.test(title) || code * 2 >= part.length));
@@ -141,7 +139,6 @@ function headingsIn(
   return { headings, fenced };
 }
 
-/** Without the `#` that may end a heading. */
 function titleOf(text: string): string {
   const title = text.trim();
   let end = title.length;

@@ -11,8 +11,9 @@ import type { GitOrigin } from '../opened-origin.ts';
 type Ask = (args: readonly string[]) => Promise<Buffer>;
 
 /**
- * Refuses what git would read without an end: a pipe or a device in a repository of this machine, or named by a configuration. The
- * program that git starts in the other repository would take `/dev/stdin` for what git sends it, and each would wait for the other.
+ * Refuses what git would read without an end: a pipe or a device in a repository of this machine, or named by a
+ * configuration. The program that git starts in the other repository would take `/dev/stdin` for what git sends it, and
+ * each would wait for the other.
  *
  * @throws ORIGIN_REFUSED.
  */
@@ -101,7 +102,6 @@ function entriesOf(folder: string): readonly { readonly name: string; readonly k
   return readdirSync(folder).map((name) => ({ name, kind: kindOf(join(folder, name)) }));
 }
 
-/** Undefined: nothing is there. */
 function kindOf(path: string): Kind | undefined {
   try {
     const stats = lstatSync(path);
@@ -111,7 +111,7 @@ function kindOf(path: string): Kind | undefined {
   }
 }
 
-/** Whether a path leads to a pipe or a device. `/dev/stdin` is another one in each process, so that it is told by its name. */
+/** Whether a path leads to a pipe or a device. `/dev/stdin` differs in each process, so its name is compared. */
 function isEndless(path: string, hops = 20): boolean {
   const at = join(futureRealPath(dirname(path)), basename(path));
   if (/^\/(?:dev|proc)\//.test(at)) return at !== '/dev/null';

@@ -9,9 +9,10 @@ import { assertInputsEnd } from './git-inputs.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**
- * Fetches one commit of a repository with the system's git, into a bare repository in a temporary folder, one commit deep. Nothing
- * is checked out: names and contents are read with `ls-tree` and `cat-file`, so no hook, filter, attribute or submodule of the
- * repository has a say. The person's own configuration (credential helpers, certificates) holds.
+ * Fetches one commit of a repository with the system's git, into a bare repository in a temporary folder, one commit
+ * deep. Nothing is checked out: names and contents are read with `ls-tree` and `cat-file`, so no hook, filter,
+ * attribute or submodule of the repository has a say. The person's own configuration (credential helpers, certificates)
+ * holds.
  *
  * @param maxBytes - Of what is fetched, packed.
  * @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for more than `maxBytes`.
@@ -64,8 +65,8 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
   const [protocol = ''] = origin.url.split(':');
   const env = {
     ...Object.fromEntries(kept),
-    // No `ext::`, which is a command, and no way from one kind to another, whatever a redirection says; but the person's own
-    // configuration may read https: for ssh: (`insteadOf`).
+    // No `ext::`, which is a command, and no way from one kind to another, whatever a redirection says; but the
+    // person's own configuration may read https: for ssh: (`insteadOf`).
     GIT_ALLOW_PROTOCOL: protocol === 'file' || protocol === 'http' ? protocol : 'https:ssh',
     GIT_DIR: folder,
     GIT_NO_REPLACE_OBJECTS: '1',
@@ -110,7 +111,6 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
     });
 }
 
-/** Bytes of the files below a folder. */
 function sizeOf(folder: string): number {
   let size = 0;
   try {
@@ -154,11 +154,11 @@ function noRef(origin: GitOrigin, cause: unknown): Error {
   const { ref, url } = origin;
   if (ref === undefined) return originUnavailable(shownOrigin(origin), 'it has no commits yet', cause);
   const isOfPage = origin.path === undefined ? '' : ' A branch with a slash is given as owner/repo/path@branch.';
-  const why = `it has no branch or tag ${JSON.stringify(ref)}. To see what it has: git ls-remote ${withoutUser(url)}.${isOfPage}`;
-  return originUnavailable(shownOrigin(origin), why, cause);
+  const why = `it has no branch or tag ${JSON.stringify(ref)}. To see what it has: git ls-remote ${withoutUser(url)}.`;
+  return originUnavailable(shownOrigin(origin), `${why}${isOfPage}`, cause);
 }
 
-/** Most repositories name their contents by SHA-1, some by SHA-256; which of the two the server says only in its refusal. */
+/** Most repositories name contents by SHA-1, some by SHA-256; the server says which of them only when it refuses. */
 async function fetchAsNamed(run: Run, origin: GitOrigin, folder: string): ReturnType<typeof fetchCommit> {
   const init = ['init', '--quiet', '--bare', '--template='];
   try {

@@ -9,8 +9,8 @@ import { MAX_ARCHIVE, type NpmOrigin, type OpenedOrigin } from '../opened-origin
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**
- * Fetches a package from the npm registry in the person's own npm configuration. npm runs in an empty folder, so that it
- * reads no `.npmrc` of a root, and with `--ignore-scripts`; nothing is installed.
+ * Fetches a package from the npm registry in the person's own npm configuration. npm runs in an empty folder, so that
+ * it reads no `.npmrc` of a root, and with `--ignore-scripts`; nothing is installed.
  *
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
@@ -37,7 +37,7 @@ export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
 // --- internal ---
 
 const LIMIT_MS = 120_000;
-/** By default npm waits more than a minute before its third attempt, twice: then the limit would end it before it says why. */
+/** By default npm waits a minute and more between attempts: the limit would end it before it says what is wrong. */
 const SOON: readonly string[] = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 const MAX_OUTPUT = 16 * 1024 * 1024;
 

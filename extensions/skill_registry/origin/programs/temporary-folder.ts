@@ -3,8 +3,8 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Makes a folder for what is fetched, in the system's folder for temporary files. Whoever made it removes it; those of this user
- * whose processes were killed are removed here.
+ * Makes a folder for what is fetched, in the system's folder for temporary files. Whoever made it removes it; those of
+ * this user whose processes were killed are removed here.
  */
 export function makeTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), `skill-registry-from-${process.pid}-`));

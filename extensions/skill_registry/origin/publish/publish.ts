@@ -82,7 +82,6 @@ export function assertReadable(artifacts: readonly Artifact[]): void {
 
 // --- internal ---
 
-/** @throws SKILL_NOT_FOUND; INVALID_ARGUMENT when two have one id. */
 function namedSkills(snapshot: Snapshot, ids: readonly string[]): readonly Skill[] {
   const chosen = new Map<string, Skill>();
   for (const id of ids) {
@@ -104,7 +103,7 @@ function namedSkills(snapshot: Snapshot, ids: readonly string[]): readonly Skill
 /** Kinds of sources whose skills belong to whoever wrote the config. */
 const OWN_KINDS: ReadonlySet<string> = new Set(['directory', 'file', 'pack', 'inline', 'own']);
 
-/** What a person keeps for agents in the home directory is private until it is named, and the skills of this package are everywhere. */
+/** Skills in the home directory are private until a person names them; those of this package are everywhere. */
 function isOfRoot({ kind, location }: SkillSource, root: string): boolean {
   if (!OWN_KINDS.has(kind)) return false;
   // A folder above the package, such as the home directory, has them in it as well.
@@ -134,7 +133,6 @@ async function prepare(context: PublishContext, skill: Skill): Promise<Artifact 
     : ((await keysReason(context, skill, keys)) ?? artifact);
 }
 
-/** Keys that are named in a reason. */
 const MAX_KEYS = 10;
 
 /** Undefined when a person has allowed each of these keys to be published. */

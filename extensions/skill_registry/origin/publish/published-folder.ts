@@ -71,9 +71,10 @@ export function openPublished(to: string, sources: readonly SkillSource[]): Publ
 }
 
 /**
- * Makes a folder serve these skills. Artifacts and parts of the index come first, under names that hold their digests, then the head of
- * the parts and the index, each in one step, so a process that ends at any moment leaves a folder that serves all of the old or all of
- * the new. What was named before stays until the next time: somebody may just be fetching it.
+ * Makes a folder serve these skills. Artifacts and parts of the index come first, under names that hold their digests,
+ * then the head of the parts and the index, each in one step, so a process that ends at any moment leaves a folder that
+ * serves all of the old or all of the new. What was named before stays until the next time: somebody may just be
+ * fetching it.
  *
  * @param limits - Default: what readers of the format, ours among them, take.
  * @returns the names of what is new, and how many skills the index itself names.
@@ -173,7 +174,6 @@ function removeOthers(path: string, kept: ReadonlySet<string>): void {
     }
 }
 
-/** What a page has beside its artifacts. */
 interface PageDocuments {
   readonly index: string;
   /** How many skills the index names. */
@@ -183,7 +183,7 @@ interface PageDocuments {
   readonly parts: readonly { readonly address: string; readonly bytes: Buffer }[];
 }
 
-/** With more skills than an index may have it names the first of them, and all are in parts. @param entries - By name. */
+/** With more skills than an index may have, it names the first ones, and parts name all. @param entries - By name. */
 function pageDocuments(entries: readonly IndexEntry[], limits: IndexLimits): PageDocuments {
   const whole = documentOf({ $schema: INDEX_SCHEMA, skills: entries });
   if (entries.length <= limits.entries && Buffer.byteLength(whole) <= limits.bytes)

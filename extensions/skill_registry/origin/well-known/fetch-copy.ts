@@ -26,8 +26,9 @@ import { type Artifact, fetchArtifact } from './open-page.ts';
 import { askPage, INDEX_PATH, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
 
 /**
- * Brings the copy of a page up to date: asks for the index by its ETag, and fetches only artifacts that the copy does not have. The
- * copy is replaced in one step at the end. What a process that ended early has fetched is used by the next one.
+ * Brings the copy of a page up to date: asks for the index by its ETag, and fetches only artifacts that the copy does
+ * not have. The copy is replaced in one step at the end. What a process that ended early has fetched is used by the
+ * next one.
  */
 export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
   makePrivateFolder(folder);
@@ -90,7 +91,7 @@ function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string,
   return known;
 }
 
-/** @returns a function that adds the files of one more skill, and throws ORIGIN_REFUSED when a copy may not have that many. */
+/** @returns what counts the files of one more skill, and throws ORIGIN_REFUSED for more than a copy may have. */
 function roomBeside(skills: readonly CopiedSkill[]): (name: string, files: readonly IncomingFile[]) => void {
   const sizes = skills.flatMap((skill) => filesOfCopy(skill).map(({ size }) => size));
   let [bytes, count] = [sizes.reduce((sum, size) => sum + size, 0), sizes.length];
@@ -103,7 +104,6 @@ function roomBeside(skills: readonly CopiedSkill[]): (name: string, files: reado
   };
 }
 
-/** @throws ORIGIN_REFUSED. */
 async function filesIn(artifact: Artifact, name: string): Promise<readonly IncomingFile[]> {
   const [skill] = originSkills(artifact);
   if (skill?.folder !== '') throw originRefused(`"${name}"`, 'its artifact has no SKILL.md at its top.');
@@ -137,8 +137,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Writes the files of a skill into its folder of a copy, in one step. Another process may be writing the same. It is not synced to
- * disk: files that a crash of the machine has cut off do not have their digests, and are fetched again.
+ * Writes the files of a skill into its folder of a copy, in one step. Another process may be writing the same. It is
+ * not synced to disk: files that a crash of the machine has cut off do not have their digests, and are fetched again.
  *
  * @param files - With checked paths (`readOriginSkills`).
  */
@@ -187,7 +187,7 @@ function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'sta
   }
 }
 
-/** Removes what nobody has used for a day: folders of skills that changed, and what processes that were killed have left. */
+/** Removes what nobody has used for a day: folders of skills that changed, and what killed processes have left. */
 function tidy(folder: string, skills: readonly CopiedSkill[], before: PageCopy | undefined): void {
   forgetFetched(folder);
   const hexOf = ({ digest }: CopiedSkill): string => digest.slice('sha256:'.length);

@@ -22,9 +22,10 @@ export const MAX_PAGE_BYTES: number = 2 * 1024 * 1024 * 1024;
 export const MAX_PAGE_FILES = 200_000;
 
 /**
- * The head of a page with more skills than one index may have. Its index names as many as there is room for, which is what other
- * programs see. All of them are in parts, each a document like the index, under the name that its digest gives, and the head names the
- * parts. A skill is always in the same part, so that one that changes costs a machine that part, and the head.
+ * The head of a page with more skills than one index may have. Its index names as many as there is room for, which is
+ * what other programs see. All of them are in parts, each a document like the index, under the name that its digest
+ * gives, and the head names the parts. A skill is always in the same part, so that one that changes costs a machine
+ * that part, and the head.
  */
 export const HEAD_NAME = 'index-parts.json';
 /** Below the page. */
@@ -95,7 +96,8 @@ export async function askPage(
 }
 
 /**
- * The skills of a page, and the digests of the parts that name them. A part is only fetched when it is not among those that are kept.
+ * The skills of a page, and the digests of the parts that name them. A part is only fetched when it is not among those
+ * that are kept.
  *
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED when one of the parts is missing, or is not what the head says.
  */
