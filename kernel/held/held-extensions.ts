@@ -48,8 +48,8 @@ export interface HeldExtension {
 }
 
 /*
- * What agents write below `extensions/` of a root waits in `data/.held/` until a person has approved it. So no agent alone
- * has written anything in `extensions/`, and it is safe to load, build or test what is there.
+ * What agents write below `extensions/` of a root waits in `data/.held/` until a person has approved it. So nothing in
+ * `extensions/` was written by an agent alone, and it is safe to load, build or test what is there.
  *
  * Paths are relative to `extensions/`: `my_tool/main.ts`.
  */
