@@ -86,9 +86,9 @@ export class SkillFileReader {
     const { file, skill } = entry;
     const dir = found.bare ? null : found.realDir;
     if (!file.header || (skill && skill.dir === dir && skill.realFile === found.realFile)) return entry;
-    const own = this.#identityOf(found);
-    const identity = { ...own, file: found.file, dir, realFile: found.realFile };
-    entry.skill = isUsableId(own.id) ? makeSkill(file.header, identity, file.digest, file.bytes) : undefined;
+    const { id, source, qualifiedId } = this.#identityOf(found);
+    const identity = { id, source, qualifiedId, file: found.file, dir, realFile: found.realFile };
+    entry.skill = isUsableId(id) ? makeSkill(file.header, identity, file.digest, file.bytes) : undefined;
     return entry;
   }
 
