@@ -55,7 +55,6 @@ type NumberedFit = HunkFit & { readonly number: number };
 /** What is wrong and what to do, for a model. */
 type Refused = { readonly reason: string };
 
-/** Reasons in one message. */
 const MAX_REASONS = 4;
 const TOO_MUCH =
   'The diff could fit at so many positions that the search was stopped: use fewer hunks, with unchanged lines that occur only once in the file.';

@@ -92,7 +92,6 @@ export function outerContext(lines: readonly HunkLine[]): { readonly top: number
 
 /** Outer unchanged lines that may be ignored on each side. */
 const MAX_DROPPED = 2;
-/** Lines named in a message. */
 const MAX_SHOWN = 8;
 /** Lines that occur more often are not used to find the nearest position. */
 const MAX_OCCURRENCES = 50;
@@ -101,7 +100,6 @@ const MAX_COMPARED = 2000;
 /** Characters of a line in a message that stand before the first one that differs. */
 const BEFORE_DIFFERENCE = 40;
 
-/** The lines a hunk expects in the file. */
 function oldSide(lines: readonly HunkLine[]): readonly HunkLine[] {
   return lines.filter(({ kind }) => kind !== '+');
 }

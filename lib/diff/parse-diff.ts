@@ -65,18 +65,14 @@ const PLACEHOLDER =
   /^(?:[ab]\/)?(?:a|b|original|modified|old|new|before|after|current|proposed|updated|previous|file)(?:[ _-]?file)?$/i;
 const PREFIX = /^(?:[abciow]|old|new)\//;
 
-/** What the rows of a diff say, before it is checked. */
 interface ParsedRows {
   readonly hunks: Hunk[];
   readonly oldNames: string[];
   readonly newNames: string[];
-  /** Reasons to refuse the diff, for a model. */
   readonly refusals: string[];
   /** The file does not exist yet. */
   creates: boolean;
-  /** Line end of added lines. */
   addedEnd?: LineEnd | undefined;
-  /** How the byte order mark changes. */
   bom?: 'added' | 'removed' | undefined;
   /** A row outside of all hunks that looks like a change. */
   stray?: string;
@@ -205,16 +201,13 @@ function parseRows(rows: readonly string[], exact: boolean): ParsedRows | undefi
   return { hunks: [readHunkBody(rows, false)], oldNames: [], newNames: [], refusals: [], creates: false };
 }
 
-/** The Markdown fence around the current row. */
 interface Fence {
   mark?: string | undefined;
-  /** Its language is that of a diff. */
   isDiff?: boolean;
   /** A fence was closed: prose follows. */
   closed?: boolean;
 }
 
-/** What a `@@` line says. */
 interface HunkHeader extends Pick<Hunk, 'oldStart' | 'heading'> {
   /** Only when the line has the standard format. */
   readonly counts?: { readonly old: number; readonly new: number };

@@ -98,7 +98,6 @@ function projectOf(isInstalled: boolean): string {
   return inModules.exec(file)?.[0] ?? inPackage.exec(file)?.[0] ?? 'the folder of skill-registry';
 }
 
-/** The SQLite of Node. Undefined when this Node has none. */
 function loadNodeSqlite(): Engine | undefined {
   const found = builtInSqlite();
   if (!found) return undefined;
@@ -130,7 +129,6 @@ function bindsEmptyBlobs(database: EngineDatabase): boolean {
   return bound?.kind === 'blob';
 }
 
-/** Empty, but with memory. */
 const NO_BYTES = new Uint8Array(1).subarray(1);
 
 function withEmptyBlobs(database: EngineDatabase): EngineDatabase {

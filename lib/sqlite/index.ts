@@ -52,7 +52,6 @@ export function whyNoSqlite(): string | undefined {
 
 // --- internal ---
 
-/** Much longer than any statement takes. */
 const BUSY_MS = 5_000;
 
 /** After some errors (a full disk) SQLite has rolled back already, and a second ROLLBACK fails. */

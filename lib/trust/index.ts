@@ -152,7 +152,6 @@ export function describeSubject(decision: Decision): string {
 
 // --- internal ---
 
-/** The maximum size of the file: the decisions of one person need far less. */
 const MAX_BYTES = 16_777_216;
 
 function realPathOf(path: string): string | undefined {
@@ -216,7 +215,6 @@ const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
   finding: ['path', 'rule', 'excerpt'],
 };
 
-/** Decisions about one subject have the same. */
 function subjectOf(subject: Subject): string {
   const { kind, path } = subject;
   if (kind === 'switch') return JSON.stringify([kind, path, subject.skill, subject.agent]);

@@ -106,7 +106,6 @@ async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
 interface Subject {
   /** The file that the edited text changes. */
   readonly before: Buffer | null;
-  /** The text that a person edits. */
   readonly text: string;
   /** The texts that `text` was merged from; for a stale proposal the file comes first. */
   readonly sides: readonly string[];

@@ -161,7 +161,6 @@ function figuresOf(rows: readonly ProposalRow[], undone: ReadonlySet<string>): P
   };
 }
 
-/** Ids of proposals whose revision was rolled back within 30 days. */
 function rolledBack(database: SqliteDatabase): ReadonlySet<string> {
   const sql = `SELECT made.proposal AS id FROM revision made
     JOIN revision back ON back.place = made.place AND back.kind = 'rollback'

@@ -119,7 +119,6 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
   }
 }
 
-/** Records the present content as the revision of the change. */
 function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationContext): Revision {
   const { location, move } = operation;
   const isArchived = move?.direction === 'out';
@@ -134,7 +133,6 @@ function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }:
   });
 }
 
-/** @returns the error to throw. */
 function undoAfter(error: unknown, operation: Operation, context: OperationContext): unknown {
   try {
     undo(operation, context);
@@ -202,7 +200,6 @@ function mayRun(mode = 0): boolean {
   return (mode & 0o100) !== 0;
 }
 
-/** Writes the lock, and removes the temporary files of a committed change. */
 function settle(begun: JournaledOperation, { changeLock, dataDir }: OperationContext): void {
   const { location, changes, lock, move } = begun;
   if (lock) changeLock(lock);

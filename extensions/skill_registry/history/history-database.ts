@@ -134,7 +134,6 @@ function schemaOf(database: SqliteDatabase): readonly SchemaRow[] {
   return database.prepare<SchemaRow>('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();
 }
 
-/** Without comments, and with white space folded. */
 function schemaRowText({ type, name, tbl_name, sql }: SchemaRow): string {
   return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }

@@ -129,7 +129,6 @@ interface Opened {
   readonly identity: string;
 }
 
-/** The endings of the files to copy: the database and its write-ahead log. */
 const PARTS = ['', '-wal'];
 const COPY_ATTEMPTS = 20;
 

@@ -138,7 +138,6 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
 
 // --- internal ---
 
-/** A sentence for REVISION_NOT_FOUND. */
 function whyNotRecorded(
   { remote, file }: Skill,
   recorded: ResultOrReason<Revision | undefined> | undefined,
@@ -209,7 +208,6 @@ function archivedKeyOf(database: SqliteDatabase, skillId: string): string | unde
   return database.prepare<{ place: string }>(sql).get(skillId)?.place;
 }
 
-/** Of every skill that has a revision. */
 function idsOf(database: SqliteDatabase): readonly string[] {
   const sql = 'SELECT DISTINCT skill_id AS id FROM revision ORDER BY id';
   return database

@@ -104,14 +104,12 @@ export function editDenied(id: string): CodedError {
 
 // --- internal ---
 
-/** The columns of a decided proposal. */
 interface Decided extends Pick<Proposal, 'id' | 'kind' | 'state'> {
   readonly skill_id: string;
   readonly decided_by: string | null;
   readonly decided_at: string | null;
 }
 
-/** How a change that was made is undone. */
 const UNDO: Readonly<Record<Proposal['kind'], (skillId: string) => string>> = {
   update: (id) =>
     `To undo it, roll the skill back: \`skill-registry history ${id}\` lists its revisions, \`skill-registry rollback ${id} REVISION\` restores one.`,

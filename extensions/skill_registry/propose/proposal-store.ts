@@ -262,7 +262,6 @@ function rowIfThere(database: SqliteDatabase, id: string): ProposalRow | undefin
   return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE id = ?').get(id);
 }
 
-/** All ids, newest first, and those that begin or end with a part. */
 function matchingIds(database: SqliteDatabase, part: string): Readonly<Record<'ids' | 'matching', readonly string[]>> {
   const rows = database.prepare<{ id: string }>('SELECT id FROM proposal ORDER BY seq DESC').all();
   const [ids, wanted] = [rows.map(({ id }) => id), part.toLowerCase()];

@@ -94,7 +94,6 @@ export function writeDueReports(
 
 // --- internal ---
 
-/** Larger than any report. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Digest of the present report; empty if it is larger than any report, undefined if there is no file. */
@@ -139,7 +138,6 @@ function writeReport(
   onStep?.('file-noted');
 }
 
-/** Renames a report that somebody has edited to a name that is free. */
 function keepEdited(database: SqliteDatabase, dataDir: string, row: ProposalRow, at: string): void {
   const taken = new Set(listContained(dataDir, 'proposals', { own: true }).map(({ name }) => name));
   let n = 1;
@@ -173,7 +171,6 @@ function fieldLines(proposal: Proposal): string {
   return yamlPackage().stringify(Object.fromEntries(shown), { lineWidth: 0 });
 }
 
-/** A block with a fence longer than any in the text. */
 function fenced(language: string, text: string): readonly string[] {
   const shown = text
     .replace(/\n$/, '')
@@ -210,7 +207,6 @@ function decisionLines(
   return reason === null ? [`${decided}.`] : [`${decided}:`, '', ...quoted(reason)];
 }
 
-/** An author's text inside a line of the report. */
 function inline(text: string): string {
   return showHidden(text)
     .replace(/[\n\t]/g, notation)

@@ -82,7 +82,6 @@ function offsetsIn(text: string): (offset: number) => number {
   };
 }
 
-/** Names the line that is most similar to the first missing line. */
 function nearestLine(text: string, search: string): string {
   const cut = (line: string): string => line.trim().slice(0, 64);
   const lines = text.split('\n');

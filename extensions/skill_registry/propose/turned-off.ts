@@ -60,7 +60,6 @@ function isOff(bytes: Buffer, skillId: string): boolean | undefined {
   return header && !header.modelInvocable;
 }
 
-/** The line of the field with its end, and where it begins. */
 function fieldLine(text: string): { readonly text: string; readonly from: number } | undefined {
   const { yaml = '', bodyOffset } = splitFrontmatter(text);
   let from = text.slice(0, bodyOffset).lastIndexOf(yaml);
