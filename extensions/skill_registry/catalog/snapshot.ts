@@ -47,12 +47,14 @@ export function copyForCallers(snapshot: Snapshot): Snapshot {
   const known = copies.get(snapshot);
   if (known) return known;
   const { byId, byQualifiedId, builtIn, packs } = snapshot;
+  // A pack has two ids, and stays one pack.
+  const packCopies = new Map([...packs.values()].map((pack) => [pack, copyOfPack(pack)]));
   const copy = frozen({
     ...snapshot,
     byId: new Map(byId),
     byQualifiedId: new Map(byQualifiedId),
     builtIn: new Map(builtIn),
-    packs: new Map([...packs].map(([id, pack]) => [id, copyOfPack(pack)])),
+    packs: new Map([...packs].map(([id, pack]) => [id, packCopies.get(pack) as Pack])),
   });
   copies.set(snapshot, copy);
   return copy;

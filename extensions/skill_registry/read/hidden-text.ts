@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type HiddenFinding, hiddenInNames, hiddenInText } from '../validate/hidden-text.ts';
@@ -14,7 +14,6 @@ export async function hiddenTextOf(
   { byQualifiedId }: Snapshot,
   reading: Pick<Reading, 'readBytes' | 'resources'>,
 ): Promise<readonly Problem[]> {
-  const takeBreak = createBreaks();
   const problems: Problem[] = [];
   // Several sources may contain one file.
   const skills = new Map([...byQualifiedId.values()].map((skill) => [skill.realFile ?? skill.qualifiedId, skill]));

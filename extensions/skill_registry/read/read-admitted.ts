@@ -118,7 +118,6 @@ async function resourceBytes(skill: Skill, path: string, source: SkillSource, mo
   }
 }
 
-/** What to read instead, or what a person can change. */
 function withAdvice(error: unknown, path: string, skill: Skill, source: SkillSource): unknown {
   if (isCodedError(error, 'RESOURCE_TOO_LARGE')) {
     const advice = 'A person can raise limits.resource_bytes in the config of the registry.';

@@ -80,7 +80,6 @@ function unloadable(folder: string, path: string, { boundSkills, workflowState }
   return { skillId, path: pathFrom(folder, path), visible: false };
 }
 
-/** Finds the nearest folder with a SKILL.md, inside a source, that is the path or contains it. */
 function unknownSkills(sources: readonly SkillSource[]): (path: string) => { readonly folder: string } | undefined {
   const checked = new Map<string, boolean>();
   const isSkill = (folder: string): boolean => {
@@ -111,7 +110,6 @@ interface Index {
   readonly folded: ReadonlyMap<string, string>;
 }
 
-/** Skills by folder and by file. */
 interface SkillIndexes {
   /** By real folder, and by the path of a link to it. */
   readonly folders: Index;

@@ -294,7 +294,6 @@ interface LoadRequest extends SkillRequest {
   readonly path?: string | undefined;
   /** False: no event is sent. */
   readonly countsAsLoad?: boolean;
-  /** As of `ReadRequest`. Default: true. */
   readonly isMarked?: boolean;
   readonly later?: ((count: () => void) => void) | undefined;
 }

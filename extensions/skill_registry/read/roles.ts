@@ -108,7 +108,6 @@ export async function skillIndex(
 
 // --- internal ---
 
-/** Undefined when there is none. */
 async function templateOf(
   role: string,
   templates: string,

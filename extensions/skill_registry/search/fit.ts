@@ -82,7 +82,6 @@ export function fittingOf({ scores, coverage, sufficient }: QueryFit, best: numb
 interface Sums extends QueryFit {
   /** Index in `together` of the first section of a position; -1 for skills that were not asked about. */
   readonly starts: Int32Array;
-  /** Importance of the words that one section has. */
   readonly together: Float64Array;
 }
 

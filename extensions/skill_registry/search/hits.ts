@@ -156,36 +156,13 @@ function addMeaning(pool: Pool, combined: Float64Array, best: number, { near }: 
   return combined.map((rank, at) => rank * scale + MEANING * (near.get(pool.skills[at] as Skill) ?? 0));
 }
 
-/** Whether the description, a tag or a trigger keyword contains the text. @param part - In lower case. */
 function contains({ tags, triggerKeywords, description }: Skill, part: string): boolean {
   return [description, ...tags, ...triggerKeywords].some((text) => text.toLowerCase().includes(part));
 }
 
-/** The smallest value among the highest ones above 0. @param most - How many of the highest values are looked at. */
 function leastOf(values: Float64Array, most: number): number {
   const above = values.filter((value) => value > 0);
-  return above.length === 0 ? Number.POSITIVE_INFINITY : nthSmallest(above, Math.max(0, above.length - most));
-}
-
-/** Quickselect: sorting ten thousand values would take longer than ranking. Reorders `values`. */
-function nthSmallest(values: Float64Array, n: number): number {
-  let [low, high] = [0, values.length - 1];
-  while (low < high) {
-    const pivot = values[(low + high) >>> 1] as number;
-    let [left, right] = [low, high];
-    while (left <= right) {
-      while ((values[left] as number) < pivot) left++;
-      while ((values[right] as number) > pivot) right--;
-      if (left > right) break;
-      const swapped = values[left] as number;
-      values[left++] = values[right] as number;
-      values[right--] = swapped;
-    }
-    if (n <= right) high = right;
-    else if (n >= left) low = left;
-    else break;
-  }
-  return values[n] as number;
+  return above.sort()[Math.max(0, above.length - most)] ?? Number.POSITIVE_INFINITY;
 }
 
 /** The best position by words, -1 when that does not fit, and how well those fit that are near its rank. */

@@ -70,7 +70,6 @@ export function skillsWithNamePart({ names, nameStarts }: NameTable, part: strin
 
 // --- internal ---
 
-/** Where each text begins when they are joined. */
 function startsOf(texts: readonly string[]): Uint32Array {
   const starts = new Uint32Array(texts.length);
   let at = 0;
@@ -85,7 +84,6 @@ function* offsetsOf(text: string, part: string): Generator<number> {
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) yield at;
 }
 
-/** The last position that starts at or before `at`. */
 function positionAt(starts: Uint32Array, at: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {

@@ -202,7 +202,6 @@ interface StoredPool {
   readonly pool: Pool;
 }
 
-/** @returns an empty batch. */
 function written(index: TextIndex, batch: OpenBatch): OpenBatch {
   if (batch.documents.length > 0) index.add(batch);
   return createBatch();
@@ -255,7 +254,6 @@ function folded(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ');
 }
 
-/** Hits inside words first, then hits by meaning. */
 function withMeaning(inside: readonly SearchHit[], near: readonly SearchHit[]): readonly SearchHit[] {
   const found = new Set(inside.map(({ skill }) => skill));
   const most = inside.at(-1)?.score ?? 1;

@@ -76,7 +76,6 @@ function bestLine(body: string, terms: ReadonlySet<string>): { readonly found: n
   return best;
 }
 
-/** The sequence of words with most terms of the query. */
 function snippetOf(text: string, terms: ReadonlySet<string>): string {
   const words = foldLine(text)
     .replace(/^[#>*\-\s|]+/, '')

@@ -146,7 +146,6 @@ function evenly(skills: readonly Skill[], budget: number, layout: Layout): strin
   return undefined;
 }
 
-/** All names with some descriptions, or only some skills. */
 function chosen(
   { pinned = 0, thread, share }: CatalogTextOptions & { readonly share: number },
   choosing: ChooseLinesOptions,
@@ -163,7 +162,6 @@ function chosen(
   return allNamed ? describeSome(choosing) : chooseLines({ ...choosing, pinned, inThread: thread !== undefined });
 }
 
-/** Tokens of the text without the lines. */
 function frameOf(layout: Layout): number {
   const { total, counter } = layout;
   return Math.max(...[total - 1, total].map((shown) => counter.text(layOut(layout, [], true, shown))));

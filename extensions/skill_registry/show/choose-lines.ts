@@ -130,7 +130,6 @@ export function chooseLines(
 
 // --- internal ---
 
-/** Where in the catalog each id is. */
 const placesOf = onceFor((skills): ReadonlyMap<string, number> => new Map(skills.map(({ id }, at) => [id, at])));
 
 /** The choice of earlier turns, unless one of its skills was removed or its line has changed. */
@@ -172,7 +171,6 @@ function firstChoice(choosing: ChooseLinesOptions & { readonly pinned: number },
   return new Map(inCatalog.map(([{ id }, line]) => [id, line]));
 }
 
-/** The ranked ones, then the others in order of the catalog. */
 function* inOrder({ ranked, skills, fills }: ChooseLinesOptions): Generator<Skill> {
   yield* ranked;
   if (!fills) return;

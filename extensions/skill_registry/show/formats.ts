@@ -103,7 +103,6 @@ export function onceFor<T>(make: (skills: readonly Skill[]) => T): (skills: read
 
 // --- internal ---
 
-/** In order of preference. */
 const LOADING = [
   { tool: 'read_skill', call: 'read_skill(skill_id)', example: 'read_skill(skill_id="<name>")' },
   { tool: 'skill__activate', call: 'skill__activate(name)', example: 'skill__activate(name="<name>")' },

@@ -1,4 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
+import { RecentMap } from '../../../lib/recent-map/index.ts';
 import { frozen, type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
@@ -31,16 +32,12 @@ export const ALL_SKILLS = '*';
 const MAX_SCOPES = 16;
 
 export function createGrants(): Grants {
-  const granted = new Map<string, Set<string>>();
+  const granted = new RecentMap<string, ReadonlySet<string>>(MAX_CONVERSATIONS);
   return {
     add({ qualifiedId }, turn) {
       if (turn.threadId === undefined) return;
       const key = conversationKey(turn);
-      const skills = granted.get(key) ?? new Set();
-      granted.delete(key);
-      granted.set(key, skills.add(qualifiedId));
-      const [oldest] = granted.keys();
-      if (granted.size > MAX_CONVERSATIONS && oldest !== undefined) granted.delete(oldest);
+      granted.set(key, new Set([...(granted.get(key) ?? []), qualifiedId]));
     },
     of: (turn) => (turn.threadId === undefined ? NOTHING : (granted.get(conversationKey(turn)) ?? NOTHING)),
   };
@@ -51,7 +48,7 @@ export function createGrants(): Grants {
  * because search stores its data by this array.
  */
 export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (turn: TurnContext) => readonly Skill[] {
-  const cached = new Map<string, readonly Skill[]>();
+  const cached = new RecentMap<string, readonly Skill[]>(MAX_SCOPES);
   let cachedSnapshot: Snapshot | undefined;
   let limitedAgents: ReadonlySet<string> = new Set();
   return (turn) => {
@@ -67,8 +64,6 @@ export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (
     const before = cached.get(key);
     if (before) return before;
     const skills = frozen(visibleSkills(snapshot, turn, granted));
-    const [oldest] = cached.keys();
-    if (cached.size >= MAX_SCOPES && oldest !== undefined) cached.delete(oldest);
     cached.set(key, skills);
     return skills;
   };
@@ -177,7 +172,6 @@ interface Scope {
   readonly turn: TurnContext;
 }
 
-/** What this turn is offered, before each skill is checked. */
 function offeredSkills(
   snapshot: Snapshot,
   turn: TurnContext,
@@ -188,7 +182,6 @@ function offeredSkills(
   return { offered, bound };
 }
 
-/** Agents for which the config disables single skills. */
 function agentsWithDisabled({ byQualifiedId }: Snapshot): ReadonlySet<string> {
   const agents = new Set<string>();
   for (const { disabledFor } of byQualifiedId.values()) {

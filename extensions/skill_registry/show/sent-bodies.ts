@@ -1,4 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
+import { RecentMap } from '../../../lib/recent-map/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { conversationKey } from './scope.ts';
 
@@ -27,15 +28,11 @@ const MAX_CONVERSATIONS = 1000;
 const NOTHING: BodiesSent = { messages: new Set(), system: new Set() };
 
 export function createSentBodies(): SentBodies {
-  const conversations = new Map<string, BodiesSent>();
+  const conversations = new RecentMap<string, BodiesSent>(MAX_CONVERSATIONS);
   const of = (turn: TurnContext): BodiesSent => conversations.get(conversationKey(turn)) ?? NOTHING;
   const change = (turn: TurnContext, changed: Partial<BodiesSent>): void => {
     if (turn.threadId === undefined) return;
-    const bodies = { ...of(turn), ...changed };
-    conversations.delete(conversationKey(turn));
-    conversations.set(conversationKey(turn), bodies);
-    const [oldest] = conversations.keys();
-    if (conversations.size > MAX_CONVERSATIONS && oldest !== undefined) conversations.delete(oldest);
+    conversations.set(conversationKey(turn), { ...of(turn), ...changed });
   };
   return {
     inMessages: (turn) => of(turn).messages,

@@ -110,14 +110,12 @@ const MIN_BLOCK_TOKENS = 12;
 const setOf = onceFor((skills): ReadonlySet<Skill> => new Set(skills));
 const preloadedOf = onceFor((skills) => skills.filter(({ preload }) => preload));
 
-/** Options, and what is noted while the text is written. */
 interface Writing extends SystemTextOptions, Pick<CatalogTextOptions, 'onListed'> {
   readonly bodyTokens: Map<Skill, number>;
 }
 
 interface Listed {
   readonly text: string | null;
-  /** The skills whose bodies are in it. */
   readonly given: Iterable<Skill>;
 }
 
@@ -148,7 +146,14 @@ function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetToke
   const only = async (ranked: Promise<readonly Skill[]>): Promise<readonly Skill[]> =>
     (await ranked).filter((skill) => isListed.has(skill));
   return catalogText(skills, {
-    ...{ budgetTokens, thread, pinned, tools, onListed, hasPrompt, pending, unranked },
+    budgetTokens,
+    thread,
+    pinned,
+    tools,
+    onListed,
+    hasPrompt,
+    pending,
+    unranked,
     rank: () => only(rank()),
     fitting: () => only(fitting()),
     format: catalog.format === 'bullets' ? BULLETS : options.remoteClient ? XML_ADDRESSES : XML,
@@ -249,7 +254,6 @@ function blockOf({ id, description }: Skill, body: string): string {
 interface Active {
   /** Sections by skill, in order of the catalog. */
   readonly active: ReadonlyMap<Skill, string>;
-  /** How many skills should be active. */
   readonly expected: number;
 }
 

@@ -1,4 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
+import { RecentMap } from '../../../lib/recent-map/index.ts';
 
 /** The lines that the first turn of a thread chose for the catalog, and those that later turns added. */
 export interface CatalogChoice {
@@ -35,7 +36,7 @@ export function choiceToKeep(thread: ThreadChoice | undefined, isWhole: boolean)
 const MAX_THREADS = 1000;
 
 export function createThreadChoices(): ThreadChoices {
-  const choices = new Map<string, CatalogChoice>();
+  const choices = new RecentMap<string, CatalogChoice>(MAX_THREADS);
   return {
     of(turn) {
       if (turn.threadId === undefined) return undefined;
@@ -43,16 +44,11 @@ export function createThreadChoices(): ThreadChoices {
       return {
         get() {
           const choice = choices.get(key);
-          // Moves it to the end: the first key is removed first.
-          if (choice && choices.delete(key)) choices.set(key, choice);
+          // Now it is the last one.
+          if (choice) choices.set(key, choice);
           return choice;
         },
-        set(choice) {
-          choices.delete(key);
-          choices.set(key, choice);
-          const [oldest] = choices.keys();
-          if (choices.size > MAX_THREADS && oldest !== undefined) choices.delete(oldest);
-        },
+        set: (choice) => void choices.set(key, choice),
       };
     },
   };

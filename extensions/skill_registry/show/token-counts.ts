@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { SqliteDatabase } from '../../../lib/sqlite/index.ts';
 import { countTokens, countTokensInSlices, loadTokenCounter } from '../../../lib/text/index.ts';
@@ -72,7 +72,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
       const bytes = readSkill(skill);
       // A file that has changed since the snapshot has another digest: the next snapshot has it.
       if (digestOf(bytes) !== skill.digest) return;
-      note(skill, { l2: await countTokensInSlices(bodyOf(bytes.toString('utf8')), createBreaks()) });
+      note(skill, { l2: await countTokensInSlices(bodyOf(bytes.toString('utf8')), takeBreak) });
     } catch {
       // The file was removed after the snapshot.
     }
@@ -95,7 +95,6 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
         const { l1, l2 } = countsOf(skill);
         return l1 === null || (bodies && l2 === null && !skill.remote);
       });
-      const takeBreak = createBreaks();
       for (const skill of missing.length <= atMost ? missing : []) {
         await takeBreak();
         await countLine(skill);
@@ -114,7 +113,6 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
       return l2;
     },
     async countLong({ skills }, signal) {
-      const takeBreak = createBreaks();
       for (const skill of skills) {
         await takeBreak();
         if (signal.aborted) return;

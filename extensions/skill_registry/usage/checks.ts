@@ -48,7 +48,6 @@ export function skillOrder(skillIds: readonly string[]): UsageCheck {
 
 // --- internal ---
 
-/** Ids in order of time. */
 function invocations(events: readonly UsageEvent[]): readonly string[] {
   return inOrder(events).flatMap(({ kind, outcome, skillId }) =>
     kind === 'load' && outcome === 'success' ? [skillId] : [],

@@ -150,7 +150,6 @@ export function boundedName(name: string): string {
 
 /** Maximum number of different offers in memory that are not written. */
 const MAX_OFFERS = 50_000;
-/** UTF-16 units. */
 const MAX_NAME = 200;
 /** An agent may request any text. Only a text that could be an id is recorded. */
 const COULD_BE_ID = /^[\w@.][\w@./:-]{0,127}$/;

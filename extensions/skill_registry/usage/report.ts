@@ -91,7 +91,6 @@ export function conditions(given: Readonly<Record<string, string | undefined>>):
 
 // --- internal ---
 
-/** At most this many rows in `failing`. */
 const MAX_FAILING = 50;
 
 /** A row for each event, and for the offers of each day. */

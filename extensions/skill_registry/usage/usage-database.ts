@@ -58,9 +58,7 @@ export function openUsageDatabase(file: string, limits: UsageLimits): UsageDatab
 
 /** Milliseconds that a write waits for another process. The write is tried again later. */
 const BUSY_MS = 20;
-/** Rows, and offers, of one transaction. */
 const SLICE = 500;
-/** Rows that one step of `removeOld` removes. */
 const STEP = 5_000;
 const UPKEEP_ROWS = 10_000;
 const VERSION = 2;

@@ -42,7 +42,12 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   let flushing: Promise<boolean> = Promise.resolve(true);
   let file: UsageFile | undefined;
 
-  const mayRecord = (): boolean => isOn && whyNoSqlite() === undefined;
+  let records: boolean | undefined;
+  /** Decided with the first record: loading SQLite takes time. */
+  const mayRecord = (): boolean => {
+    records ??= isOn && whyNoSqlite() === undefined;
+    return records;
+  };
   const recorder = createUsageRecorder(snapshot, mayRecord, () => {
     if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
@@ -142,7 +147,6 @@ function usageUnavailable(reason: string, cause?: unknown): CodedError<'STORE_UN
   return new CodedError('STORE_UNAVAILABLE', message, {}, cause);
 }
 
-/** As names are stored. */
 function nameOf(name: string | undefined): string | undefined {
   return name === undefined ? undefined : boundedName(name);
 }

@@ -1,4 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
+import { RecentMap } from '../../../lib/recent-map/index.ts';
 import { nearestIds, shorten, withoutHidden } from '../../../lib/text/index.ts';
 import type { Pack, Snapshot } from '../catalog/snapshot.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -12,14 +13,10 @@ const MAX_EVENTS = 12;
 const MAX_NAME = 60;
 
 export function createWorkflows(snapshot: () => Snapshot): Workflows {
-  /** The pack that a person has chosen for a conversation, and the state of each pack's workflow in it. */
-  const conversations = new Map<string, { chosen?: string; readonly states: Map<string, string> }>();
-  const conversationOf = (threadId: string): { chosen?: string; readonly states: Map<string, string> } => {
+  const conversations = new RecentMap<string, Conversation>(MAX_CONVERSATIONS);
+  const conversationOf = (threadId: string): Conversation => {
     const conversation = conversations.get(threadId) ?? { states: new Map() };
-    conversations.delete(threadId);
     conversations.set(threadId, conversation);
-    const [oldest] = conversations.keys();
-    if (conversations.size > MAX_CONVERSATIONS && oldest !== undefined) conversations.delete(oldest);
     return conversation;
   };
   const packNamed = (name: string): Pack | undefined => {
@@ -131,6 +128,12 @@ export function eventsText(events: ReadonlyMap<string, string>): string {
 }
 
 // --- internal ---
+
+interface Conversation {
+  /** The pack that a person has chosen. */
+  chosen?: string;
+  readonly states: Map<string, string>;
+}
 
 function quoted(name: string): string {
   return JSON.stringify(shownName(name));

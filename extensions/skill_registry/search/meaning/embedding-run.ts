@@ -72,7 +72,6 @@ export async function embedMissing(
 
 // --- internal ---
 
-/** @returns whether the vectors of all texts were added. */
 async function embedBatch(
   texts: readonly { readonly key: string; readonly text: string }[],
   { store, ask, signal, attempts, wait, onOutcome }: EmbeddingRunOptions,

@@ -107,7 +107,6 @@ async function readAtMost(response: Response, limit: number): Promise<string | u
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The reason of a failed `fetch`, which is in its `cause`. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof AggregateError && 'code' in cause) return String(cause.code);

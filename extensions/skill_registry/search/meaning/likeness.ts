@@ -1,4 +1,4 @@
-import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { documentKey } from '../document.ts';
 import { CONTROL_TEXTS, controlKey } from './embedding-text.ts';
@@ -46,7 +46,6 @@ export function likenessOf(
  * text by chance, so the threshold is above all cosines but the highest.
  */
 export async function calibrationOf(skills: readonly Skill[], store: VectorStore): Promise<Calibration | undefined> {
-  const takeBreak = createBreaks();
   const keys = skills.map(documentKey);
   const cosines: number[] = [];
   for (const text of CONTROL_TEXTS) {

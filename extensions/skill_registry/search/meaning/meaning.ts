@@ -226,7 +226,6 @@ const ATTEMPTS = 3;
 
 type Part = 'cache' | 'catalog' | 'query';
 
-/** True for queries and for skills. */
 const WITHOUT_VECTOR = 'What has no vector is searched by words only.';
 
 /** The key of the model is only sent to the endpoint of the model. */

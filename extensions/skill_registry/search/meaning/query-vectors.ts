@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import { EmbeddingsFailure } from './embeddings-client.ts';
 
@@ -22,8 +23,7 @@ const PAUSES = { firstMs: 10_000, maxMs: 300_000 };
 /** Requests and keeps the vectors of queries and prompts. */
 export class QueryVectors {
   readonly #options: QueryVectorsOptions;
-  /** In order of insertion. */
-  readonly #kept = new Map<string, Float32Array>();
+  readonly #kept = new RecentMap<string, Float32Array>(MAX_KEPT);
   #failures = 0;
   #pausedUntil = 0;
 
@@ -41,7 +41,7 @@ export class QueryVectors {
     if (text === '' || this.#kept.has(text) || Date.now() < this.#pausedUntil) return;
     const { ask, timeoutMs, shownAs, onOutcome } = this.#options;
     const late = new EmbeddingsFailure('EMBEDDINGS_FAILED', `${shownAs} gave no answer within ${timeoutMs} ms.`);
-    const asked = ask(text, MAX_LATE_MS).then((vector) => this.#keep(text, vector), asFailure);
+    const asked = ask(text, MAX_LATE_MS).then((vector) => void this.#kept.set(text, vector), asFailure);
     const failure = await Promise.race([asked, setTimeout(timeoutMs, late, { ref: false })]);
     this.#failures = failure ? this.#failures + 1 : 0;
     if (failure) {
@@ -49,12 +49,6 @@ export class QueryVectors {
       this.#pausedUntil = Date.now() + Math.max(backOff(this.#failures, PAUSES), requested);
     }
     onOutcome(failure);
-  }
-
-  #keep(text: string, vector: Float32Array): undefined {
-    this.#kept.set(text, vector);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 }
 

@@ -89,7 +89,6 @@ async function neighbours(vectors: readonly Vector[]): Promise<readonly Readonly
   return near;
 }
 
-/** Stems that all of them have, the rarest first. */
 function sharedWords([first, ...others]: readonly Vector[]): readonly string[] {
   return [...(first ?? [])]
     .filter(([term]) => others.every((vector) => vector.has(term)))

@@ -59,7 +59,6 @@ function lineOf(skill: Skill): Skill {
   return { ...skill, remote: true };
 }
 
-/** Ids that are named in the text. */
 const MAX_NAMED = 10;
 
 function textOf({ skills, tried, cut, others, claimsAll }: Omit<TakenOver, 'text'>): string {

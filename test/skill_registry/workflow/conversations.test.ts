@@ -1,8 +1,8 @@
 import { boot, type CommandResult, type TurnContext } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { WORKFLOW } from '../helpers/rfc-workflow.ts';
-import { type ScriptedAnswer, scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
-import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { WORKFLOW } from '../../helpers/rfc-workflow.ts';
+import { type ScriptedAnswer, scriptedModel, systemText, toolResults } from '../../helpers/scripted-model.ts';
+import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 
 const skill = (name: string): Tree => ({
   [`support/skills/${name}/SKILL.md`]: skillMd({ name, description: `About ${name}.` }, `Do ${name}.`),

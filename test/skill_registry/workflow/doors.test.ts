@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import type { TurnContext } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
-import { openRegistry } from '../../../helpers/open-registry.ts';
-import { runRegistryTool } from '../../../helpers/run-registry-tool.ts';
-import { skillMd, type Tree, writeTree } from '../../../helpers/temp-folder.ts';
+import { openRegistry } from '../../helpers/open-registry.ts';
+import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
+import { skillMd, type Tree, writeTree } from '../../helpers/temp-folder.ts';
 
 const skill = (path: string, body = `Body of ${path}.`): Tree => ({
   [`${path}/SKILL.md`]: skillMd({ name: path.split('/').at(-1) as string, description: `Does ${path}.` }, body),
