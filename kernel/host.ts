@@ -1,7 +1,6 @@
 /** What the command and the extensions of this package need from the kernel beside index.ts. It is not exported by the package. */
 import type { CheckedExtensions, CheckOptions } from './boot/check-extensions.ts';
 import type { TurnContext } from './contract.ts';
-import type { HeldExtension } from './held/held-extensions.ts';
 
 export type { CheckedExtensions } from './boot/check-extensions.ts';
 export { builtExtensions, ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
@@ -17,6 +16,7 @@ export {
 export { codeProtected, extensionNotHeld } from './errors.ts';
 export { approveExtension, recordExtensionDecision, revokeExtension } from './held/approve-or-revoke.ts';
 export { isCode } from './held/code-folders.ts';
+export { describeHeld } from './held/difference.ts';
 export {
   allHeld,
   type HeldExtension,
@@ -32,32 +32,26 @@ export { withDeadline } from './turns/deadline.ts';
 export { renderTemplate } from './turns/system-text.ts';
 export { withoutPaths } from './without-paths.ts';
 
-// Rarely used, and slow to load: their modules are loaded when they are called.
+// Slow to load, because they need zod: their modules are loaded when they are called.
 
-/** As `describeHeld` of held/difference.ts. */
-export async function describeHeld(held: HeldExtension, ownIds: readonly string[]): Promise<string> {
-  return (await import('./held/difference.ts')).describeHeld(held, ownIds);
+type Discover = typeof import('./boot/discover.ts');
+const discover = (): Promise<Discover> => import('./boot/discover.ts');
+
+export async function declaredTurn(...given: Parameters<Discover['declaredTurn']>): Promise<TurnContext> {
+  return (await discover()).declaredTurn(...given);
 }
 
-/** As `declaredTurn` of boot/discover.ts. */
-export async function declaredTurn(rootDir: string, agentId: string, trusted = true): Promise<TurnContext> {
-  return (await import('./boot/discover.ts')).declaredTurn(rootDir, agentId, trusted);
-}
-
-/** As `declaredTurns` of boot/discover.ts. */
 export async function declaredTurns(rootDir: string, trusted: boolean): Promise<readonly TurnContext[]> {
-  return (await import('./boot/discover.ts')).declaredTurns(rootDir, trusted);
+  return (await discover()).declaredTurns(rootDir, trusted);
 }
 
-/** As `checkExtensions` of boot/check-extensions.ts. */
-export async function checkExtensions(options: CheckOptions): Promise<CheckedExtensions> {
-  return (await import('./boot/check-extensions.ts')).checkExtensions(options);
-}
-
-/** As `listedExtensions` of boot/discover.ts. */
 export async function listedExtensions(
   rootDir: string,
   trusted: boolean,
-): Promise<ReturnType<typeof import('./boot/discover.ts').listedExtensions>> {
-  return (await import('./boot/discover.ts')).listedExtensions(rootDir, trusted);
+): Promise<ReturnType<Discover['listedExtensions']>> {
+  return (await discover()).listedExtensions(rootDir, trusted);
+}
+
+export async function checkExtensions(options: CheckOptions): Promise<CheckedExtensions> {
+  return (await import('./boot/check-extensions.ts')).checkExtensions(options);
 }

@@ -1,9 +1,10 @@
 /** The problems of the extensions and agents of a root that can be found without running their code. */
 
 import { join } from 'node:path';
-import type { ExtensionStatus, Problem, SkillProvider } from '../contract.ts';
-import { readModelSettings } from '../turns/connect-model.ts';
-import { instructionsFrom, toolsMissing } from '../turns/turns.ts';
+import type { ExtensionStatus, Problem } from '../contract.ts';
+import { readModelSettings } from '../turns/model-loop.ts';
+import { composeInstructions } from '../turns/system-text.ts';
+import { toolsMissing } from '../turns/turns.ts';
 import { type FoundExtension, findExtensions, type ListedExtension, listedExtensions } from './discover.ts';
 import { dependencyReason, noInstructionsReason, problemOf } from './extension-record.ts';
 import { whyNotLoadable } from './loader.ts';
@@ -33,8 +34,9 @@ export interface CheckedExtensions {
 /** Reads what a start reads, and starts nothing: no code of an extension runs. */
 export async function checkExtensions(options: CheckOptions): Promise<CheckedExtensions> {
   const { rootDir, trusted, enable } = options;
-  const { extensions: found } = findExtensions(rootDir, trusted);
-  const { extensions, problems: ofManifests } = listedExtensions(rootDir, trusted);
+  const discovery = findExtensions(rootDir, trusted);
+  const found = discovery.extensions;
+  const { extensions, problems: ofManifests } = listedExtensions(rootDir, trusted, discovery);
   const { order, refused, problems: ofOrder } = startOrder(found);
   // A broken manifest is reported also in a root that nobody has approved; no code of it is loaded.
   const untrusted = trusted ? [] : findExtensions(rootDir, true).problems;
@@ -82,17 +84,11 @@ function skipped(
   found: FoundExtension,
   notRunning: ReadonlyMap<string, ExtensionStatus['state']>,
 ): Problem | undefined {
-  for (const id of found.manifest.depends_on) {
-    const state = notRunning.get(id);
-    if (state === undefined) continue;
-    return problemOf(
-      found,
-      'EXTENSION_SKIPPED',
-      `is skipped: ${dependencyReason(id, state)}. Correct that extension first`,
-      'warning',
-    );
-  }
-  return undefined;
+  const id = found.manifest.depends_on.find((one) => notRunning.has(one));
+  const state = id === undefined ? undefined : notRunning.get(id);
+  if (id === undefined || state === undefined) return undefined;
+  const what = `is skipped: ${dependencyReason(id, state)}. Correct that extension first`;
+  return problemOf(found, 'EXTENSION_SKIPPED', what, 'warning');
 }
 
 async function notLoadable(found: FoundExtension): Promise<Problem | undefined> {
@@ -102,9 +98,8 @@ async function notLoadable(found: FoundExtension): Promise<Problem | undefined> 
 
 async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOptions): Promise<Problem | undefined> {
   if (!found.manifest.agent) return undefined;
-  const skills = { getSkillContent: skillBody } as Pick<SkillProvider, 'getSkillContent'> as SkillProvider;
   try {
-    await instructionsFrom(found, skills, rootDir, { preview: true });
+    await composeInstructions(found, { getSkillContent: skillBody }, rootDir, { preview: true });
     return undefined;
   } catch (error) {
     return problemOf(found, 'AGENT_NOT_READY', noInstructionsReason(error));

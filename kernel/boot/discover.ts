@@ -141,43 +141,27 @@ export interface ListedExtension {
 export function listedExtensions(
   rootDir: string,
   trusted: boolean,
+  { extensions, broken, problems }: Discovery = findExtensions(rootDir, trusted),
 ): { readonly extensions: readonly ListedExtension[]; readonly problems: readonly Problem[] } {
-  const { extensions, broken, problems } = findExtensions(rootDir, trusted);
   const folder = join(rootDir, 'extensions');
   const { held, problems: ofHeld } = heldWithProblems({ dir: rootDir, trusted });
   const waiting = new Map(held.map((one) => [join(folder, one.name), one]));
-  const heldAt = (dir: string): ListedExtension['held'] => {
-    const held = waiting.get(dir);
-    return held ? { digest: held.digest, files: held.files.length, by: held.by } : null;
+  const listed: ListedExtension[] = [];
+  const list = (id: string, dir: string, state: string, origin: 'package' | 'root' = 'root', version = ''): void => {
+    const own = waiting.get(dir);
+    waiting.delete(dir);
+    const ofAgents = own ? { digest: own.digest, files: own.files.length, by: own.by } : null;
+    listed.push({ id, origin, version, dir, state, held: ofAgents });
   };
+  for (const { manifest, dir, origin } of extensions) {
+    const state = manifest.enabled ? 'starts with the kernel' : 'off: enabled: false in its manifest';
+    list(manifest.id, dir, state, origin, manifest.version);
+  }
+  for (const { name, dir, reason } of broken) list(name, dir, `broken: ${reason}`);
   const left = trusted ? [] : foldersOfRoot(folder, builtExtensions(), join(packageRoot(), 'extensions'));
-  const listed: readonly Omit<ListedExtension, 'held'>[] = [
-    ...extensions.map(({ manifest: { id, version, enabled }, dir, origin }) => ({
-      ...{ id, origin, version, dir },
-      state: enabled ? 'starts with the kernel' : 'off: enabled: false in its manifest',
-    })),
-    ...broken.map(({ name, dir, reason }) => ({
-      ...{ id: name, origin: 'root' as const, version: '', dir },
-      state: `broken: ${reason}`,
-    })),
-    ...left.map((name) => ({
-      ...{ id: name, origin: 'root' as const, version: '', dir: join(folder, name) },
-      state: 'not loaded: nobody has approved the root',
-    })),
-  ];
-  const listedDirs = new Set(listed.map(({ dir }) => dir));
-  const notThereYet = [...waiting].filter(([dir]) => !listedDirs.has(dir));
-  return {
-    extensions: [
-      ...listed.map((one) => ({ ...one, held: heldAt(one.dir) })),
-      ...notThereYet.map(([dir, { name }]) => ({
-        ...{ id: name, origin: 'root' as const, version: '', dir },
-        state: 'not there yet',
-        held: heldAt(dir),
-      })),
-    ],
-    problems: [...problems, ...ofHeld],
-  };
+  for (const name of left) list(name, join(folder, name), 'not loaded: nobody has approved the root');
+  for (const [dir, { name }] of [...waiting]) list(name, dir, 'not there yet');
+  return { extensions: listed, problems: [...problems, ...ofHeld] };
 }
 
 // --- internal ---

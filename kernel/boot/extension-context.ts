@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { ExtensionContext, KernelApi, Log } from '../contract.ts';
+import type { ExtensionContext, KernelApi, Log, UntrustedConfig } from '../contract.ts';
 import { describeError, eventUndeclared, extensionNotDeclared, extensionNotRunning } from '../errors.ts';
 import { createEventBus } from '../offers/offers.ts';
 import type { FoundExtension } from './discover.ts';
-import { type ExtensionRecord, problemOf, readsUntrustedConfig } from './extension-record.ts';
+import { type ExtensionRecord, problemOf, provides } from './extension-record.ts';
 import type { Messages } from './messages.ts';
 import { mergeConfig, type OwnerConfig, readOwnerConfig } from './settings.ts';
 import type { Root } from './untrusted-root.ts';
@@ -97,11 +97,10 @@ function configOf(
   const owner = readOwnerConfig(root.dir, id, owners.get(id));
   if (owner.problems.length === 0) owners.set(id, owner.values);
   owner.problems.forEach(messages.report);
-  const values = root.trusted ? owner.values : untrustedValues(records.get(id)?.instance, owner.values, root.dir);
-  return mergeConfig(manifest.config, values, config[id] ?? {});
-}
-
-/** The part of a config.yaml that may take effect in a root that nobody has approved. */
-function untrustedValues(instance: unknown, values: OwnerConfig['values'], rootDir: string): OwnerConfig['values'] {
-  return readsUntrustedConfig(instance) ? instance.configOfUntrustedRoot(values, rootDir).values : {};
+  const instance = records.get(id)?.instance;
+  // Of the settings of a root that nobody has approved, an extension says what may take effect.
+  const untrusted = provides<UntrustedConfig>(instance, 'configOfUntrustedRoot')
+    ? instance.configOfUntrustedRoot(owner.values, root.dir).values
+    : {};
+  return mergeConfig(manifest.config, root.trusted ? owner.values : untrusted, config[id] ?? {});
 }

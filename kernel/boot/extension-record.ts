@@ -1,19 +1,5 @@
-/** The state of one extension in the kernel, and what its object can do: its members say so. */
 import { join } from 'node:path';
-import type {
-  AgentDescriptor,
-  AgentProvider,
-  ChannelProvider,
-  CommandProvider,
-  ContextProvider,
-  Extension,
-  ExtensionStatus,
-  Problem,
-  ServiceProvider,
-  SkillProvider,
-  ToolProvider,
-  UntrustedConfig,
-} from '../contract.ts';
+import type { AgentDescriptor, AgentProvider, Extension, ExtensionStatus, Problem } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { FoundExtension } from './discover.ts';
 
@@ -62,50 +48,14 @@ export function brokenStatus({ name, dir, reason }: { name: string; dir: string;
   return { id: name, name, version: '', state: 'ERROR', reason, healthy: false, dir };
 }
 
-/** The members of `Extension` that `value` lacks; empty when it is one. */
-export function missingMembers(value: unknown): readonly string[] {
-  return LIFECYCLE.filter((member) => !has(value, member));
-}
-
-export function isToolProvider(value: unknown): value is ToolProvider {
-  return has(value, 'getTools');
-}
-
-export function isContextProvider(value: unknown): value is ContextProvider {
-  return has(value, 'getContext');
-}
-
-export function isServiceProvider(value: unknown): value is ServiceProvider {
-  return has(value, 'runBackground');
-}
-
-export function isChannelProvider(value: unknown): value is ChannelProvider {
-  return has(value, 'sendMessage') && has(value, 'sendToUser');
-}
-
-export function isAgentProvider(value: unknown): value is AgentProvider {
-  return has(value, 'invoke') && has(value, 'getAgentDescriptor');
-}
-
-export function isSkillProvider(value: unknown): value is SkillProvider {
-  return has(value, 'getSkillContent') && has(value, 'onSkillsChanged');
-}
-
-export function isCommandProvider(value: unknown): value is CommandProvider {
-  return has(value, 'getCommands');
-}
-
-export function canConfirm(value: unknown): value is ChannelProvider & Required<Pick<ChannelProvider, 'confirm'>> {
-  return isChannelProvider(value) && has(value, 'confirm');
-}
-
-export function readsUntrustedConfig(value: unknown): value is UntrustedConfig {
-  return has(value, 'configOfUntrustedRoot');
+/** Whether an object has these functions: its members say what an extension can do. */
+export function provides<T extends object>(value: unknown, ...members: readonly (keyof T)[]): value is T {
+  return (
+    typeof value === 'object' && value !== null && members.every((name) => typeof (value as T)[name] === 'function')
+  );
 }
 
 // --- internal ---
-
-const LIFECYCLE = ['initialize', 'start', 'stop', 'destroy', 'healthCheck'] as const;
 
 function isHealthy(instance: ExtensionRecord['instance']): boolean {
   try {
@@ -113,10 +63,4 @@ function isHealthy(instance: ExtensionRecord['instance']): boolean {
   } catch {
     return false;
   }
-}
-
-function has(value: unknown, member: string): boolean {
-  return (
-    typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[member] === 'function'
-  );
 }

@@ -1,8 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, realpathSync } from 'node:fs';
 import { countTokens } from '../../lib/text/index.ts';
-import type { AgentInvocationContext, AgentResponse, ContextPart, KernelApi, TurnContext } from '../contract.ts';
+import type {
+  AgentInvocationContext,
+  AgentResponse,
+  ChannelProvider,
+  ContextPart,
+  KernelApi,
+  TurnContext,
+} from '../contract.ts';
 import { agentUnavailable, kernelStopped, rootNotFound } from '../errors.ts';
+import { approveHeldExtensions } from '../held/ask-person.ts';
 import { rootProblemsAtStart } from '../held/undo-approval.ts';
 import { approvalsStamp } from '../held/writable-extension.ts';
 import { guardedTurn } from '../hooks.ts';
@@ -10,12 +18,11 @@ import { baseCommands, type CommandTable, commandTable, runCommandLine } from '.
 import { createOffers, type Offers } from '../offers/offers.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
 import { type Discovery, findExtensions } from './discover.ts';
-import { createExtensionContexts, type ExtensionContexts, runningInstance } from './extension-context.ts';
-import { brokenStatus, type ExtensionRecord, problemOf, statusOf } from './extension-record.ts';
-import { startExtensions, stopExtensions } from './lifecycle.ts';
+import { createExtensionContexts, runningInstance } from './extension-context.ts';
+import { brokenStatus, type ExtensionRecord, problemOf, provides, statusOf } from './extension-record.ts';
+import { type Budgets, type LifecycleParts, startExtensions, stopExtensions } from './lifecycle.ts';
 import { loadApproved } from './loader.ts';
-import { createMessages, type LogEntry, type Messages, problemLine } from './messages.ts';
-import { createRestart, type Restart } from './restart.ts';
+import { type LogEntry, Messages, problemLine } from './messages.ts';
 import { createSecrets } from './settings.ts';
 import { type StartOrder, startOrder, unknownIds } from './start-order.ts';
 import type { Root } from './untrusted-root.ts';
@@ -40,20 +47,9 @@ export interface BootOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Options that only tests set; budgets in milliseconds. */
+/** Options that only tests set. */
 export interface InternalBootOptions extends BootOptions {
   readonly budgets?: Partial<Budgets>;
-}
-
-export interface Budgets {
-  /** For one context provider in one turn. Default: 2,000. */
-  readonly context: number;
-  /** For `initialize` and for `start` of one extension. Default: 30,000. */
-  readonly start: number;
-  /** For stopping all extensions together. Default: 4,500. */
-  readonly stop: number;
-  /** Delay before a failed service starts again the first time. Default: 1,000. */
-  readonly serviceRestart: number;
 }
 
 export interface Kernel extends KernelApi {
@@ -95,13 +91,11 @@ const startingKernels = new AsyncLocalStorage<readonly unknown[]>();
 class RunningKernel {
   readonly #root: Root;
   readonly #options: InternalBootOptions;
-  readonly #budgets: Budgets;
   readonly #records = new Map<string, ExtensionRecord>();
   readonly #messages: Messages;
   readonly #offers: Offers;
   readonly #turns: Turns;
-  readonly #contexts: ExtensionContexts;
-  readonly #restart: Restart;
+  readonly #lifecycle: LifecycleParts;
   readonly #api: KernelApi;
   /** Aborts when the kernel has to stop, so that it does not wait for extensions that are starting. */
   readonly #interrupted = new AbortController();
@@ -118,34 +112,49 @@ class RunningKernel {
   #starting: Promise<void> | undefined;
   #reloading: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
+  /** An extension has asked for a reload. */
+  #isReloadRequested = false;
+  #activeTurns = 0;
+  /** Digests of held extensions that a person was asked about. */
+  readonly #asked = new Set<string>();
 
   constructor(rootDir: string, options: InternalBootOptions) {
     this.#root = { dir: rootDir, trusted: options.trust ?? true };
     this.#options = options;
-    this.#budgets = { ...BUDGETS, ...options.budgets };
     this.#secrets = this.#readSecrets();
     this.#ended = options.signal && AbortSignal.any([options.signal]);
     this.#stopped = new Promise((resolve) => {
       this.#onStopped = resolve;
     });
+    const budgets = { ...BUDGETS, ...options.budgets };
     const [root, records] = [this.#root, this.#records];
     const running = (): readonly ExtensionRecord[] => this.#running();
     const getSecret = (name: string): string | undefined => this.#secrets(name);
-    this.#messages = createMessages({ rootDir, onLog: options.onLog, running, phase: () => this.#phase });
-    const { report, notifyUser } = this.#messages;
+    const messages = new Messages({ rootDir, onLog: options.onLog, running, phase: () => this.#phase });
+    const { report } = messages;
+    this.#messages = messages;
     this.#offers = createOffers(running, report);
-    const contextBudgetMs = this.#budgets.context;
+    const contextBudgetMs = budgets.context;
     this.#turns = createTurns({ rootDir, contextBudgetMs, records, offers: this.#offers, getSecret, report });
     this.#api = this.#createApi();
-    this.#contexts = createExtensionContexts({
-      ...{ root, records, getSecret, messages: this.#messages, kernel: this.#api, config: options.config ?? {} },
-      requestRestart: () => this.#restart.request(),
+    const contexts = createExtensionContexts({
+      root,
+      records,
+      getSecret,
+      messages,
+      kernel: this.#api,
+      config: options.config ?? {},
+      requestRestart: () => this.#requestRestart(),
     });
-    this.#restart = createRestart({
-      ...{ root, interrupted: this.#interrupted.signal, running, notifyUser },
-      isUp: () => this.#phase === 'running',
-      reload: () => this.#reload(),
-    });
+    this.#lifecycle = {
+      budgets,
+      interrupted: this.#interrupted.signal,
+      contexts,
+      messages,
+      turns: this.#turns,
+      enable: options.enable ?? [],
+      load: (found) => loadApproved(found, rootDir, this.#approvals, budgets.start),
+    };
   }
 
   /** Settles when every extension runs or has failed, or when the kernel was stopped meanwhile. */
@@ -211,11 +220,42 @@ class RunningKernel {
       throw agentUnavailable(agentId, 'extensions are still starting');
     await this.#reloading;
     if (this.#phase === 'stopped') throw kernelStopped();
-    return this.#restart.duringTurn(() => {
+    this.#activeTurns++;
+    try {
       const signal = AbortSignal.any([this.#turnsEnd.signal, context?.signal].filter((one) => one !== undefined));
       const guarded = guardedTurn(context, this.#messages.callHook);
-      return this.#turns.invoke(agentId, task, { ...guarded, signal });
-    });
+      return await this.#turns.invoke(agentId, task, { ...guarded, signal });
+    } finally {
+      this.#activeTurns--;
+      // Before the caller reads the next line: a line that was typed before the question must not answer it.
+      await this.#askAndReload();
+    }
+  }
+
+  #requestRestart(): void {
+    this.#isReloadRequested = true;
+    // Later, so that the caller gets its result first.
+    setImmediate(() => void this.#askAndReload());
+  }
+
+  /**
+   * Reloads at the request of an extension, when no turn runs. Loads what agents wrote only after a yes. After a no, the person is not
+   * asked about the same content again.
+   */
+  async #askAndReload(): Promise<void> {
+    const isDue = (): boolean => this.#isReloadRequested && this.#activeTurns === 0 && this.#phase === 'running';
+    if (isDue()) {
+      const channel = this.#running()
+        .map(({ instance }) => instance as unknown)
+        .find((one) => provides<Required<ChannelProvider>>(one, 'sendMessage', 'sendToUser', 'confirm'));
+      const ask = channel && ((question: string) => channel.confirm(question, this.#interrupted.signal));
+      const { dir: rootDir, trusted } = this.#root;
+      const { notifyUser } = this.#messages;
+      if (await approveHeldExtensions({ rootDir, trusted, asked: this.#asked, ask, notifyUser }))
+        this.#root.trusted = true;
+    }
+    // A turn may have begun meanwhile.
+    if (isDue()) void this.#reload();
   }
 
   async #startAll(): Promise<void> {
@@ -224,7 +264,9 @@ class RunningKernel {
     // A person may have changed .env.
     this.#secrets = this.#readSecrets();
     const order = this.#findAndSort();
-    await startingKernels.run([...(startingKernels.getStore() ?? []), this.#records], () => this.#startInOrder(order));
+    await startingKernels.run([...(startingKernels.getStore() ?? []), this.#records], () =>
+      startExtensions(order, this.#records, this.#lifecycle),
+    );
     // Reports the problems of commands and tools at start, not at their first use.
     this.#commands();
     this.#offers.tools();
@@ -238,36 +280,16 @@ class RunningKernel {
     this.#approvals = approvalsStamp(dir);
     const discovery = findExtensions(dir, trusted);
     const order = startOrder(discovery.extensions);
-    const unknown = unknownIds(this.#options.enable ?? [], discovery.extensions, dir);
+    const unknown = unknownIds(this.#lifecycle.enable, discovery.extensions, dir);
     for (const problem of [...discovery.problems, ...order.problems, ...unknown]) report(problem);
     this.#broken = discovery.broken;
     return order;
   }
 
-  #startInOrder(order: StartOrder): Promise<void> {
-    const { report, log } = this.#messages;
-    const enabled = this.#options.enable ?? [];
-    return startExtensions(order, this.#records, {
-      interrupted: this.#interrupted.signal,
-      startBudgetMs: this.#budgets.start,
-      serviceRestartMs: this.#budgets.serviceRestart,
-      onSlow: ({ manifest }, what) =>
-        log({ level: 'warn', extensionId: manifest.id, message: `takes long to start: waiting for its ${what}` }),
-      context: this.#contexts.contextOf,
-      load: (found) => loadApproved(found, this.#root.dir, this.#approvals, this.#budgets.start),
-      declarativeAgent: this.#turns.declarativeAgent,
-      isEnabled: ({ manifest }) => manifest.enabled || enabled.includes(manifest.id),
-      checkAgent: this.#turns.check,
-      report,
-      release: this.#contexts.release,
-    });
-  }
-
   async #stopAll(): Promise<void> {
     this.#turnsEnd.abort();
     this.#turnsEnd = new AbortController();
-    const { report } = this.#messages;
-    await stopExtensions(this.#records, this.#budgets.stop, { report, release: this.#contexts.release });
+    await stopExtensions(this.#records, this.#lifecycle);
   }
 
   /** One reload at a time: a second call waits for the running one. */
@@ -280,7 +302,7 @@ class RunningKernel {
   }
 
   async #stopAndStart(): Promise<void> {
-    this.#restart.begun();
+    this.#isReloadRequested = false;
     this.#phase = 'starting';
     this.#messages.forgetProblems();
     await this.#stopAll();

@@ -1,46 +1,44 @@
 import { backOff } from '../../lib/waiting/index.ts';
-import type {
-  AgentDescriptor,
-  AgentProvider,
-  Extension,
-  ExtensionContext,
-  Problem,
-  ServiceProvider,
-} from '../contract.ts';
+import type { AgentDescriptor, AgentProvider, Extension, ServiceProvider } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { DeadlineError, pause, withDeadline } from '../turns/deadline.ts';
+import { DeadlineError, pause, untilAborted, withDeadline } from '../turns/deadline.ts';
+import type { Turns } from '../turns/turns.ts';
 import type { FoundExtension } from './discover.ts';
+import type { ExtensionContexts } from './extension-context.ts';
 import {
   dependencyReason,
   type ExtensionRecord,
-  isAgentProvider,
-  isServiceProvider,
   noInstructionsReason,
   problemOf,
+  provides,
 } from './extension-record.ts';
+import type { Messages } from './messages.ts';
 import type { StartOrder } from './start-order.ts';
 
+/** Time limits, in milliseconds. */
+export interface Budgets {
+  /** For one context provider in one turn. Default: 2,000. */
+  readonly context: number;
+  /** For `initialize` and for `start` of one extension. Default: 30,000. */
+  readonly start: number;
+  /** For stopping all extensions together. Default: 4,500. */
+  readonly stop: number;
+  /** Delay before a failed service starts again the first time. Default: 1,000. */
+  readonly serviceRestart: number;
+}
+
 /** What the start and stop of extensions needs from the kernel. */
-export interface LifecycleHooks {
-  /** How long `initialize` and `start` may take, in milliseconds each. */
-  readonly startBudgetMs: number;
-  readonly serviceRestartMs: number;
+export interface LifecycleParts {
+  readonly budgets: Budgets;
   /** Aborts when the kernel has to stop: nothing more is started, and running steps are not awaited. */
   readonly interrupted: AbortSignal;
-  /** Called when a step takes longer than two seconds. */
-  onSlow(found: FoundExtension, what: string): void;
-  context(found: FoundExtension): ExtensionContext;
-  /** Imports its code and makes its object. */
+  readonly contexts: ExtensionContexts;
+  readonly messages: Messages;
+  readonly turns: Turns;
+  /** Ids of extensions to start although their manifest says `enabled: false`. */
+  readonly enable: readonly string[];
+  /** Imports the code of an extension and makes its object. */
   load(found: FoundExtension): Promise<Extension>;
-  /** The agent that the manifest of an extension describes. */
-  declarativeAgent(found: FoundExtension): AgentProvider;
-  /** Whether an extension is started. */
-  isEnabled(found: FoundExtension): boolean;
-  /** Rejects when the agent cannot be given its instructions. */
-  checkAgent(record: ExtensionRecord): Promise<void>;
-  report(problem: Problem): void;
-  /** Ends the subscriptions of an extension that has stopped. */
-  release(id: string): void;
 }
 
 /**
@@ -52,37 +50,37 @@ export interface LifecycleHooks {
 export async function startExtensions(
   { order, refused }: StartOrder,
   records: Map<string, ExtensionRecord>,
-  hooks: LifecycleHooks,
+  parts: LifecycleParts,
 ): Promise<void> {
   for (const found of order) {
     const record: ExtensionRecord = { found, state: 'STOPPED' };
     records.set(found.manifest.id, record);
-    if (hooks.interrupted.aborted) continue;
+    if (parts.interrupted.aborted) continue;
     const reason = refused.get(found.manifest.id);
     if (reason) setState(record, 'ERROR', reason);
-    else if (!hooks.isEnabled(found)) setState(record, 'DISABLED', 'enabled: false in its manifest');
-    else if (!skipWhenDependencyFailed(record, records, hooks)) await initialize(record, hooks);
+    else if (!found.manifest.enabled && !parts.enable.includes(found.manifest.id))
+      setState(record, 'DISABLED', 'enabled: false in its manifest');
+    else if (!skipWhenDependencyFailed(record, records, parts)) await initialize(record, parts);
   }
   const initialized = [...records.values()].filter((record) => record.state === 'RUNNING');
   for (const record of initialized) {
-    if (hooks.interrupted.aborted) return;
-    if (!skipWhenDependencyFailed(record, records, hooks)) await start(record, hooks);
-    else await stopFailed(record, hooks);
+    if (parts.interrupted.aborted) return;
+    if (!skipWhenDependencyFailed(record, records, parts)) await start(record, parts);
+    else await stopFailed(record, parts);
   }
-  if (hooks.interrupted.aborted) return;
-  for (const record of records.values()) if (record.state === 'RUNNING') runService(record, hooks);
+  if (parts.interrupted.aborted) return;
+  for (const record of records.values()) if (record.state === 'RUNNING') runService(record, parts);
 }
 
 /**
- * Stops the services, then stops and destroys the extensions in reverse order. Always completes within about `budgetMs`: each
+ * Stops the services, then stops and destroys the extensions in reverse order. Always completes within about `budgets.stop`: each
  * extension has an equal share of the remaining time. One that takes longer is reported and not awaited any more.
  */
 export async function stopExtensions(
   records: ReadonlyMap<string, ExtensionRecord>,
-  budgetMs: number,
-  { report, release }: Pick<LifecycleHooks, 'report' | 'release'>,
+  { budgets, contexts, messages }: LifecycleParts,
 ): Promise<void> {
-  const until = performance.now() + budgetMs;
+  const until = performance.now() + budgets.stop;
   const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
   // All services get the signal to stop before anything is awaited, so that no channel reads another line.
   for (const record of running) record.service?.abort.abort();
@@ -103,10 +101,10 @@ export async function stopExtensions(
       const what = timeout
         ? 'did not stop in time. Let stop and destroy end, and runBackground when its signal aborts'
         : `failed while stopping: ${describeError(error)}`;
-      report(problemOf(record.found, timeout ? 'EXTENSION_STOP_TIMEOUT' : 'EXTENSION_STOP_FAILED', what));
+      messages.report(problemOf(record.found, timeout ? 'EXTENSION_STOP_TIMEOUT' : 'EXTENSION_STOP_FAILED', what));
     }
     record.state = 'STOPPED';
-    release(record.found.manifest.id);
+    contexts.release(record.found.manifest.id);
   }
 }
 
@@ -158,36 +156,30 @@ async function tearDown(instance: Extension | undefined): Promise<void> {
 const SLOW_MS = 5_000;
 
 /** Waits for one step of one extension, at most for its budget, and not when the kernel has to stop. */
-async function step<T>(found: FoundExtension, what: string, work: Promise<T>, hooks: LifecycleHooks): Promise<T> {
-  const { interrupted, startBudgetMs } = hooks;
-  const slow = setTimeout(() => hooks.onSlow(found, what), SLOW_MS);
-  let onAbort: () => void = () => {};
-  const stopped = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new Error('the kernel is stopping'));
-    if (interrupted.aborted) onAbort();
-    else interrupted.addEventListener('abort', onAbort, { once: true });
-  });
+async function step<T>(found: FoundExtension, what: string, work: Promise<T>, parts: LifecycleParts): Promise<T> {
+  const message = `takes long to start: waiting for its ${what}`;
+  const onSlow = (): void => parts.messages.log({ level: 'warn', extensionId: found.manifest.id, message });
+  const slow = setTimeout(onSlow, SLOW_MS);
   try {
-    return await withDeadline(Promise.race([work, stopped]), startBudgetMs);
+    return await withDeadline(untilAborted(work, parts.interrupted), parts.budgets.start);
   } finally {
     clearTimeout(slow);
-    interrupted.removeEventListener('abort', onAbort);
   }
 }
 
-async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+async function initialize(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
   const { found } = record;
   if (found.manifest.entrypoint !== undefined) {
     try {
-      record.instance = await step(found, 'its import', hooks.load(found), hooks);
+      record.instance = await step(found, 'its import', parts.load(found), parts);
     } catch (error) {
-      return fail(record, 'EXTENSION_IMPORT_FAILED', `could not be loaded: ${describeError(error)}`, hooks);
+      return fail(record, 'EXTENSION_IMPORT_FAILED', `could not be loaded: ${describeError(error)}`, parts);
     }
     try {
-      await step(found, 'initialize', record.instance.initialize(hooks.context(found)), hooks);
+      await step(found, 'initialize', record.instance.initialize(parts.contexts.contextOf(found)), parts);
     } catch (error) {
-      fail(record, 'EXTENSION_INITIALIZE_FAILED', `failed to initialize: ${describeError(error)}`, hooks);
-      return stopFailed(record, hooks);
+      fail(record, 'EXTENSION_INITIALIZE_FAILED', `failed to initialize: ${describeError(error)}`, parts);
+      return stopFailed(record, parts);
     }
   }
   record.state = 'RUNNING';
@@ -205,65 +197,65 @@ function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): Agent
   throw new Error(`its descriptor has the id "${descriptor?.id}", expected the extension's "${manifest.id}"`);
 }
 
-async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+async function start(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
   const { instance, found } = record;
   try {
-    if (isAgentProvider(instance)) record.agent = instance;
-    else if (found.manifest.agent) record.agent = hooks.declarativeAgent(found);
+    if (provides<AgentProvider>(instance, 'invoke', 'getAgentDescriptor')) record.agent = instance;
+    else if (found.manifest.agent) record.agent = parts.turns.declarativeAgent(found);
     if (record.agent) record.descriptor = descriptorOf(record.agent, found);
   } catch (error) {
-    fail(record, 'AGENT_NOT_READY', `cannot be an agent: ${describeError(error)}`, hooks);
-    return stopFailed(record, hooks);
+    fail(record, 'AGENT_NOT_READY', `cannot be an agent: ${describeError(error)}`, parts);
+    return stopFailed(record, parts);
   }
   try {
-    if (found.manifest.agent) await step(found, 'its instructions', hooks.checkAgent(record), hooks);
+    if (found.manifest.agent) await step(found, 'its instructions', parts.turns.check(record), parts);
   } catch (error) {
-    fail(record, 'AGENT_NOT_READY', noInstructionsReason(error), hooks);
-    return stopFailed(record, hooks);
+    fail(record, 'AGENT_NOT_READY', noInstructionsReason(error), parts);
+    return stopFailed(record, parts);
   }
   try {
-    if (instance) await step(found, 'start', instance.start(), hooks);
+    if (instance) await step(found, 'start', instance.start(), parts);
   } catch (error) {
-    fail(record, 'EXTENSION_START_FAILED', `failed to start: ${describeError(error)}`, hooks);
-    await stopFailed(record, hooks);
+    fail(record, 'EXTENSION_START_FAILED', `failed to start: ${describeError(error)}`, parts);
+    await stopFailed(record, parts);
   }
 }
 
-function runService(record: ExtensionRecord, hooks: LifecycleHooks): void {
+function runService(record: ExtensionRecord, parts: LifecycleParts): void {
   const { instance, found } = record;
-  if (!isServiceProvider(instance)) return;
+  if (!provides<ServiceProvider>(instance, 'runBackground')) return;
   const abort = new AbortController();
   const onFailure = (error: unknown, waitMs: number): void => {
     const what = `has a background service that failed (${describeError(error)}); it starts again in ${waitMs / 1000} s. Correct its runBackground`;
-    hooks.report(problemOf(found, 'SERVICE_DIED', what));
+    parts.messages.report(problemOf(found, 'SERVICE_DIED', what));
   };
-  record.service = { abort, ended: superviseService(instance, abort.signal, onFailure, hooks.serviceRestartMs) };
+  record.service = { abort, ended: superviseService(instance, abort.signal, onFailure, parts.budgets.serviceRestart) };
 }
 
 function skipWhenDependencyFailed(
   record: ExtensionRecord,
   records: ReadonlyMap<string, ExtensionRecord>,
-  hooks: LifecycleHooks,
+  parts: LifecycleParts,
 ): boolean {
   const { manifest } = record.found;
   const failed = manifest.depends_on.find((id) => records.get(id)?.state !== 'RUNNING');
   if (failed === undefined) return false;
   const reason = dependencyReason(failed, records.get(failed)?.state ?? 'ERROR');
   setState(record, 'SKIPPED', reason);
-  hooks.report(
+  parts.messages.report(
     problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${reason}. Correct that extension first`, 'warning'),
   );
   return true;
 }
 
-function fail(record: ExtensionRecord, code: string, what: string, hooks: LifecycleHooks): void {
+function fail(record: ExtensionRecord, code: string, what: string, parts: LifecycleParts): void {
   // A step that ends because the kernel stops is not a failure.
-  if (hooks.interrupted.aborted) {
+  if (parts.interrupted.aborted) {
     setState(record, 'STOPPED', 'the kernel is stopping');
     return;
   }
   setState(record, 'ERROR', what);
-  hooks.report(problemOf(record.found, code, what));
+  parts.messages.report(problemOf(record.found, code, what));
 }
 
 function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reason: string): void {
@@ -272,17 +264,17 @@ function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reas
 }
 
 /** Stops an extension whose start has failed, so that it releases its resources. */
-async function stopFailed(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+async function stopFailed(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
   const { instance } = record;
   if (!instance) return;
   delete record.agent;
   delete record.descriptor;
   try {
-    await withDeadline(tearDown(instance), Math.min(1000, hooks.startBudgetMs));
+    await withDeadline(tearDown(instance), Math.min(1000, parts.budgets.start));
   } catch (error) {
-    hooks.report(
+    parts.messages.report(
       problemOf(record.found, 'EXTENSION_STOP_FAILED', `failed while stopping: ${describeError(error)}`, 'warning'),
     );
   }
-  hooks.release(record.found.manifest.id);
+  parts.contexts.release(record.found.manifest.id);
 }

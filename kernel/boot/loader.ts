@@ -7,7 +7,7 @@ import { whileNobodyApproves } from '../held/held-lock.ts';
 import { approvalsStamp } from '../held/writable-extension.ts';
 import type { FoundExtension } from './discover.ts';
 import { CODE_ENDINGS } from './extension-folders.ts';
-import { missingMembers } from './extension-record.ts';
+import { provides } from './extension-record.ts';
 
 /** An entrypoint cannot be loaded; `message` says why, for a person. */
 export class EntrypointError extends Error {
@@ -75,7 +75,7 @@ async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promis
   } catch (error) {
     throw new EntrypointError(`new ${className}() failed: ${describeError(error)}`, { cause: error });
   }
-  const missing = missingMembers(object);
+  const missing = LIFECYCLE.filter((member) => !provides<Extension>(object, member));
   if (missing.length > 0) throw new EntrypointError(`${className} lacks the method(s) ${missing.join(', ')}`);
   return object as Extension;
 }
@@ -104,6 +104,8 @@ export async function whyNotLoadable(found: FoundExtension): Promise<string | un
 }
 
 // --- internal ---
+
+const LIFECYCLE = ['initialize', 'start', 'stop', 'destroy', 'healthCheck'] as const;
 
 /** @throws EntrypointError when there is no such file. */
 function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtension, 'manifest' | 'dir'>): {

@@ -1,28 +1,13 @@
-import type { Log, Problem } from '../contract.ts';
+import type { ChannelProvider, Log, Problem } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import { type CallHook, createHookCaller } from '../hooks.ts';
-import { type ExtensionRecord, isChannelProvider } from './extension-record.ts';
+import { type ExtensionRecord, provides } from './extension-record.ts';
 
 /** One line an extension logged. */
 export interface LogEntry {
   readonly level: keyof Log;
   readonly extensionId: string;
   readonly message: string;
-}
-
-/** Everything the kernel reports: problems, the log, and messages for the person at a channel. */
-export interface Messages {
-  /** Adds a problem to the list. A new one is also sent to the person, except while the kernel starts. */
-  report(problem: Problem): void;
-  problems(): readonly Problem[];
-  forgetProblems(): void;
-  log(entry: LogEntry): void;
-  /** Sends a message to every running channel; it is kept until there is one. */
-  notifyUser(text: string): void;
-  /** Sends the messages that were kept. */
-  deliver(): void;
-  undelivered(): readonly string[];
-  readonly callHook: CallHook;
 }
 
 export interface MessageOptions {
@@ -32,34 +17,60 @@ export interface MessageOptions {
   phase(): 'starting' | 'running' | 'stopped';
 }
 
-export function createMessages({ rootDir, onLog, running, phase }: MessageOptions): Messages {
-  const problems = new Map<string, Problem>();
-  let outbox: string[] = [];
-  const messages: Messages = {
-    report(problem) {
-      const key = `${problem.code} ${problem.file} ${problem.line} ${problem.message}`;
-      const isRepeated = problems.has(key);
-      problems.set(key, problem);
-      // After the start the person gets the list of all problems.
-      if (phase() !== 'starting' && !isRepeated) messages.notifyUser(problemLine(problem));
-    },
-    problems: () => [...problems.values()],
-    forgetProblems: () => problems.clear(),
-    log: (entry) => void messages.callHook('onLog', () => onLog?.(entry)),
-    notifyUser(text) {
-      const channels = running().filter(({ instance }) => isChannelProvider(instance));
-      if (channels.length === 0 || phase() !== 'running') outbox.push(text);
-      else for (const channel of channels) void send(channel, text, messages.log);
-    },
-    deliver() {
-      const kept = outbox;
-      outbox = [];
-      kept.forEach(messages.notifyUser);
-    },
-    undelivered: () => [...outbox],
-    callHook: createHookCaller(rootDir, (problem) => messages.report(problem)),
+/** Everything the kernel reports: problems, the log, and messages for the person at a channel. */
+export class Messages {
+  readonly callHook: CallHook;
+  readonly #options: MessageOptions;
+  readonly #problems = new Map<string, Problem>();
+  #outbox: string[] = [];
+
+  constructor(options: MessageOptions) {
+    this.#options = options;
+    this.callHook = createHookCaller(options.rootDir, (problem) => this.report(problem));
+  }
+
+  /** Adds a problem to the list. A new one is also sent to the person, except while the kernel starts. */
+  readonly report = (problem: Problem): void => {
+    const key = `${problem.code} ${problem.file} ${problem.line} ${problem.message}`;
+    const isRepeated = this.#problems.has(key);
+    this.#problems.set(key, problem);
+    // After the start the person gets the list of all problems.
+    if (this.#options.phase() !== 'starting' && !isRepeated) this.notifyUser(problemLine(problem));
   };
-  return messages;
+
+  readonly problems = (): readonly Problem[] => [...this.#problems.values()];
+
+  forgetProblems(): void {
+    this.#problems.clear();
+  }
+
+  readonly log = (entry: LogEntry): void => {
+    this.callHook('onLog', () => this.#options.onLog?.(entry));
+  };
+
+  /** Sends a message to every running channel; it is kept until there is one. */
+  readonly notifyUser = (text: string): void => {
+    const { phase, running } = this.#options;
+    const channels = running().filter(({ instance }) => isChannel(instance));
+    if (channels.length === 0 || phase() !== 'running') this.#outbox.push(text);
+    else for (const channel of channels) void this.#send(channel, text);
+  };
+
+  /** Sends the messages that were kept. */
+  deliver(): void {
+    this.#outbox.splice(0).forEach(this.notifyUser);
+  }
+
+  readonly undelivered = (): readonly string[] => [...this.#outbox];
+
+  /** Never rejects: a channel that cannot send is named in the log. */
+  async #send({ instance, found }: ExtensionRecord, text: string): Promise<void> {
+    try {
+      if (isChannel(instance)) await instance.sendMessage(text);
+    } catch (error) {
+      this.log({ level: 'error', extensionId: found.manifest.id, message: describeError(error) });
+    }
+  }
 }
 
 /** A problem as one line for the person. */
@@ -69,11 +80,6 @@ export function problemLine({ severity, file, line, message }: Problem): string 
 
 // --- internal ---
 
-/** Never rejects: a channel that cannot send is named in the log. */
-async function send({ instance, found }: ExtensionRecord, text: string, log: Messages['log']): Promise<void> {
-  try {
-    if (isChannelProvider(instance)) await instance.sendMessage(text);
-  } catch (error) {
-    log({ level: 'error', extensionId: found.manifest.id, message: describeError(error) });
-  }
+function isChannel(value: unknown): value is ChannelProvider {
+  return provides<ChannelProvider>(value, 'sendMessage', 'sendToUser');
 }

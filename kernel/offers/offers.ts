@@ -1,11 +1,5 @@
-import {
-  type ExtensionRecord,
-  isCommandProvider,
-  isSkillProvider,
-  isToolProvider,
-  problemOf,
-} from '../boot/extension-record.ts';
-import type { Command, Problem, SkillProvider, Tool } from '../contract.ts';
+import { type ExtensionRecord, problemOf, provides } from '../boot/extension-record.ts';
+import type { Command, CommandProvider, Problem, SkillProvider, Tool, ToolProvider } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';
 import { inputSchemaOf } from './tools.ts';
@@ -23,7 +17,7 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
     tools() {
       const byName = new Map<string, { extensionId: string; tool: Tool }>();
       for (const { found, instance } of running()) {
-        if (!isToolProvider(instance)) continue;
+        if (!provides<ToolProvider>(instance, 'getTools')) continue;
         for (const tool of ask(found, 'getTools', () => instance.getTools(), report)) {
           if (!isUsable(tool, found, report)) continue;
           const earlier = byName.get(tool.name);
@@ -40,7 +34,7 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
     },
     commands() {
       return running().flatMap(({ found, instance }) => {
-        if (!isCommandProvider(instance)) return [];
+        if (!provides<CommandProvider>(instance, 'getCommands')) return [];
         const commands = ask(found, 'getCommands', () => instance.getCommands(), report);
         return commands
           .filter((command) => isCallable(command, found, report))
@@ -50,7 +44,7 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
     skills: () =>
       running()
         .map((record) => record.instance as unknown)
-        .find(isSkillProvider),
+        .find((one) => provides<SkillProvider>(one, 'getSkillContent', 'onSkillsChanged')),
   };
 }
 

@@ -1,6 +1,7 @@
-import type { ModelMessage, StepResult, ToolSet } from 'ai';
+import { URL } from 'node:url';
+import type { LanguageModel, ModelMessage, StepResult, ToolSet } from 'ai';
 import { countTokens } from '../../lib/text/index.ts';
-import type { Manifest } from '../boot/manifest.ts';
+import type { AgentManifest, Manifest } from '../boot/manifest.ts';
 import type {
   AgentInvocationContext,
   AgentProvider,
@@ -9,13 +10,15 @@ import type {
   Tool,
   TurnContext,
 } from '../contract.ts';
-import { agentFailed } from '../errors.ts';
-import { connectModel, readModelSettings, toModelTools } from './connect-model.ts';
+import { agentFailed, modelAddressInvalid, modelNotConfigured } from '../errors.ts';
+import { inputSchemaOf, runTool } from '../offers/tools.ts';
+import { untilAborted } from './deadline.ts';
 import { PART_SEPARATOR } from './system-text.ts';
 
 /** What an agent without code needs from the kernel. */
 export interface DeclarativeAgentOptions {
-  readonly manifest: Manifest & { readonly agent: NonNullable<Manifest['agent']> };
+  /** With an `agent` block. */
+  readonly manifest: Manifest;
   getSecret(name: string): string | undefined;
   /** The tools that `uses_tools` gives it in a turn. */
   tools(turn: TurnContext): readonly Tool[];
@@ -23,9 +26,38 @@ export interface DeclarativeAgentOptions {
   systemParts(prompt: string, turn: TurnContext): Promise<readonly { readonly text: string }[]>;
 }
 
+/** How to reach one model behind an OpenAI-compatible endpoint. */
+export interface ModelSettings {
+  readonly baseURL: string;
+  /** Undefined for endpoints without a key, such as local ones. */
+  readonly apiKey: string | undefined;
+  readonly name: string;
+}
+
+/**
+ * Reads MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME.
+ *
+ * @param manifestModel - `agent.model` of a manifest. It overrides MODEL_NAME.
+ * @throws MODEL_NOT_CONFIGURED when the base URL or the name is missing, or the URL is no http address; the key is optional.
+ */
+export function readModelSettings(
+  manifestModel: string | undefined,
+  getSecret: (name: string) => string | undefined,
+): ModelSettings {
+  const baseURL = getSecret('MODEL_BASE_URL');
+  const apiKey = getSecret('MODEL_API_KEY');
+  const name = manifestModel ?? getSecret('MODEL_NAME');
+  if (baseURL && !(URL.canParse(baseURL) && /^https?:/i.test(baseURL))) throw modelAddressInvalid();
+  if (baseURL && name) return { baseURL, apiKey, name };
+  const settings = { MODEL_BASE_URL: baseURL, MODEL_NAME: name };
+  const missing = Object.entries(settings).filter(([, value]) => !value);
+  throw modelNotConfigured(missing.map(([setting]) => setting));
+}
+
 /** The agent that the `agent` block of a manifest describes. */
 export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentProvider {
   const { id, name, description, agent } = options.manifest;
+  if (!agent) throw new Error(`the manifest of "${id}" describes no agent`);
   return {
     getAgentDescriptor: () => ({
       id,
@@ -42,7 +74,7 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
         const model = await connectModel(settings);
         await import('ai');
         return await withBudget(agent.limits.time_budget_ms, (budget) =>
-          runTurn(options, model, task, { ...context, turn }, budget),
+          runTurn(options, agent, model, task, { ...context, turn }, budget),
         );
       } catch (error) {
         throw agentFailed(id, error, settings.baseURL);
@@ -66,13 +98,13 @@ async function withBudget<T>(ms: number | undefined, work: (budget?: AbortSignal
 }
 
 async function runTurn(
-  { manifest, tools, systemParts }: DeclarativeAgentOptions,
-  model: Awaited<ReturnType<typeof connectModel>>,
+  { tools, systemParts }: DeclarativeAgentOptions,
+  agent: AgentManifest,
+  model: LanguageModel,
   task: string,
   { turn = {}, conversation = [], signal, onText, onToolCall }: AgentInvocationContext,
   budget: AbortSignal | undefined,
 ): Promise<AgentResponse> {
-  const { agent } = manifest;
   const { streamText, stepCountIs } = await import('ai');
   const abort = AbortSignal.any([signal, budget].filter((one) => one !== undefined));
   const system = (await systemParts(task, turn)).map((part) => part.text).join(PART_SEPARATOR);
@@ -94,7 +126,11 @@ async function runTurn(
     async onStepFinish(step) {
       steps.push(step);
       const replies = steps.at(-2)?.response.messages ?? [];
-      usage = addUsage(usage, await usageOfStep(step, system, [...messages, ...replies]));
+      const used = await usageOfStep(step, system, [...messages, ...replies]);
+      usage = {
+        inputTokens: usage.inputTokens + used.inputTokens,
+        outputTokens: usage.outputTokens + used.outputTokens,
+      };
     },
     // Failures come in the stream below; the default handler would also print them.
     onError: () => {},
@@ -109,35 +145,25 @@ async function runTurn(
     if (part.type === 'error' && !abort.aborted) throw part.error;
   }
 
+  const stopReason = (): AgentResponse['stopped'] => {
+    if (signal?.aborted) return 'cancelled';
+    if (budget?.aborted) return 'time_budget';
+    const last = steps.at(-1)?.finishReason;
+    if (overTokens() && last !== 'stop') return 'max_tokens';
+    if (last === 'tool-calls' && steps.length >= agent.limits.max_turns) return 'max_turns';
+    return last === 'length' ? 'max_tokens' : 'done';
+  };
   const replies = steps.at(-1)?.response.messages ?? [];
   const unfinished = abort.aborted && text ? [{ role: 'assistant', content: text }] : [];
   return {
     text,
-    stopped: stopReason({ budget, signal, overTokens: overTokens(), steps, maxTurns: agent.limits.max_turns }),
+    stopped: stopReason(),
     usage,
     conversation: [...messages, ...replies, ...unfinished] as Conversation,
   };
 }
 
-function stopReason(end: {
-  readonly budget: AbortSignal | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly overTokens: boolean;
-  readonly steps: readonly StepResult<ToolSet>[];
-  readonly maxTurns: number;
-}): AgentResponse['stopped'] {
-  if (end.signal?.aborted) return 'cancelled';
-  if (end.budget?.aborted) return 'time_budget';
-  const last = end.steps.at(-1)?.finishReason;
-  if (end.overTokens && last !== 'stop') return 'max_tokens';
-  if (last === 'tool-calls' && end.steps.length >= end.maxTurns) return 'max_turns';
-  return last === 'length' ? 'max_tokens' : 'done';
-}
-
-function modelParameters(
-  parameters: NonNullable<Manifest['agent']>['parameters'],
-  tokenLimit: number,
-): Record<string, unknown> {
+function modelParameters(parameters: AgentManifest['parameters'], tokenLimit: number): Record<string, unknown> {
   const { temperature, top_p, frequency_penalty, presence_penalty, seed, stop, max_output_tokens } = parameters;
   const maxOutputTokens = Math.min(max_output_tokens ?? Number.POSITIVE_INFINITY, tokenLimit);
   const given = {
@@ -152,22 +178,52 @@ function modelParameters(
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-type Usage = AgentResponse['usage'];
-
-function addUsage(a: Usage, b: Usage): Usage {
-  return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens };
-}
-
 /** The usage that the endpoint reports, else a count of our own: limits must work without reports as well. */
 async function usageOfStep(
   step: StepResult<ToolSet>,
   system: string,
   messages: readonly ModelMessage[],
-): Promise<Usage> {
+): Promise<AgentResponse['usage']> {
   const { inputTokens, outputTokens } = step.usage;
   const replies = JSON.stringify(step.content);
   return {
     inputTokens: inputTokens ?? (await countTokens(system + JSON.stringify(messages))),
     outputTokens: outputTokens ?? (await countTokens(replies)),
   };
+}
+
+/** Loads the SDK at the first use: loading takes 0.1 s, which a start without a model does not need. */
+async function connectModel({ baseURL, apiKey, name }: ModelSettings): Promise<LanguageModel> {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  const provider = createOpenAICompatible({
+    name: 'model',
+    baseURL,
+    ...(apiKey ? { apiKey } : {}),
+    includeUsage: true,
+  });
+  return provider.chatModel(name);
+}
+
+/** Offers kernel tools to a model through the AI SDK. Arguments are checked by `runTool`, as wherever tools are offered. */
+async function toModelTools(
+  tools: readonly Tool[],
+  turn: TurnContext,
+  signal: AbortSignal,
+  onToolCall: AgentInvocationContext['onToolCall'],
+): Promise<ToolSet> {
+  const { jsonSchema, tool: modelTool } = await import('ai');
+  return Object.fromEntries(
+    tools.map((tool) => [
+      tool.name,
+      modelTool({
+        description: tool.description,
+        inputSchema: jsonSchema(inputSchemaOf(tool) as never),
+        execute: (args: unknown) => {
+          onToolCall?.(tool.name, args);
+          // A tool that ignores the signal must not delay a cancelled turn.
+          return untilAborted(runTool(tool, args, { turn, signal }), signal);
+        },
+      }),
+    ]),
+  );
 }

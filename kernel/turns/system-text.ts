@@ -2,95 +2,75 @@
 import { join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import { delimited, withNote, withoutHidden } from '../../lib/text/index.ts';
+import type { FoundExtension } from '../boot/discover.ts';
+import { type ExtensionRecord, problemOf, provides } from '../boot/extension-record.ts';
 import type { AgentManifest } from '../boot/manifest.ts';
-import type { ContextProvider, SkillProvider, TurnContext } from '../contract.ts';
+import type { ContextProvider, Problem, SkillProvider, TurnContext } from '../contract.ts';
+import { describeError } from '../errors.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
 
 /** Between the parts of a system text. */
 export const PART_SEPARATOR = '\n\n---\n\n';
 
-export interface InstructionSources {
-  /** Folder that may hold prompt.md or prompt.jinja2. If both exist, prompt.md is used. */
-  readonly extensionDir: string;
-  readonly agent: AgentManifest;
-  /** Gives the bodies of `uses_skills`. May be undefined when there are none. */
-  readonly skills: SkillProvider | undefined;
-  /** Variables for prompt.jinja2. An undefined name in it is an error. */
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly turn: TurnContext;
-}
-
 /**
- * The instructions of an agent: the prompt file, then the body of each bound skill in order, then inline `instructions`. Bodies are
- * delimited by lines that they cannot contain (`delimited`).
+ * The instructions of the agent of a manifest: the prompt file, then the body of each bound skill in order, then inline `instructions`.
+ * Bodies are delimited by lines that they cannot contain (`delimited`).
  *
  * Composed for every invocation, so that changes of skills and prompts take effect. Rejects as `getSkillContent` does
  * (SKILL_NOT_FOUND), or when the template cannot be rendered.
+ *
+ * @param skills - Gives the bodies of `uses_skills`. May be undefined when there are none.
  */
-export async function composeInstructions({
-  extensionDir,
-  agent,
-  skills,
-  variables,
-  turn,
-}: InstructionSources): Promise<string> {
-  const prompt = await readPrompt(extensionDir, variables);
+export async function composeInstructions(
+  { manifest: { id, name, description, agent }, dir }: FoundExtension,
+  skills: Pick<SkillProvider, 'getSkillContent'> | undefined,
+  rootDir: string,
+  turn: TurnContext,
+): Promise<string> {
+  const prompt = await readPrompt(dir, { agent: { id, name, description }, root_dir: rootDir });
   const bodies: string[] = [];
   for (const skillId of boundSkillIds(agent) ?? []) {
     if (!skills) throw new Error(`uses_skills names "${skillId}", but no running extension provides skills`);
     const body = await skills.getSkillContent(skillId, turn);
     if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
   }
-  return [cleanText(prompt), ...bodies, cleanText(agent.instructions?.trim())].filter(Boolean).join('\n\n');
-}
-
-/** Like all text for models. The result of `getSkillContent` is clean already. */
-function cleanText(text: string | undefined = ''): string {
-  return withNote(withoutHidden(text));
+  return [cleanText(prompt), ...bodies, cleanText(agent?.instructions?.trim())].filter(Boolean).join('\n\n');
 }
 
 /** The ids in `uses_skills`, without `*`, which says that the agent sees all others as well. */
-export function boundSkillIds({ uses_skills }: Pick<AgentManifest, 'uses_skills'>): readonly string[] | undefined {
-  return uses_skills?.filter((id) => id !== '*');
-}
-
-export interface NamedContextProvider {
-  readonly extensionId: string;
-  readonly provider: ContextProvider;
-}
-
-export interface ProviderFailure {
-  readonly extensionId: string;
-  readonly code: 'CONTEXT_PROVIDER_FAILED' | 'CONTEXT_PROVIDER_TIMEOUT';
-  readonly error: unknown;
+export function boundSkillIds(agent: AgentManifest | undefined): readonly string[] | undefined {
+  return agent?.uses_skills?.filter((id) => id !== '*');
 }
 
 /**
- * The texts of all providers in ascending priority; equal priorities keep their order.
+ * The texts of the context providers that run, in ascending priority; equal priorities keep their order. Providers run at the same
+ * time, so all together take at most `budgetMs`.
  *
- * Providers run at the same time, so all together take at most `budgetMs`.
- *
- * @param onFailure - Called when a provider throws, rejects, gives neither a text nor null, or does not settle in time.
+ * @param report - Called when a provider throws, rejects, gives neither a text nor null, or does not settle in time.
  */
 export async function collectContext(
-  providers: readonly NamedContextProvider[],
+  records: Iterable<ExtensionRecord>,
   prompt: string,
   turn: TurnContext,
   budgetMs: number,
-  onFailure: (failure: ProviderFailure) => void,
+  report: (problem: Problem) => void,
 ): Promise<readonly { source: string; text: string }[]> {
-  const ordered = [...providers].sort((a, b) => priorityOf(a) - priorityOf(b));
+  const providers = [...records].flatMap(({ state, instance, found }) =>
+    state === 'RUNNING' && provides<ContextProvider>(instance, 'getContext') ? [{ found, provider: instance }] : [],
+  );
+  const ordered = providers.sort((a, b) => priorityOf(a.provider) - priorityOf(b.provider));
   const parts = await Promise.all(
-    ordered.map(async ({ extensionId, provider }) => {
+    ordered.map(async ({ found, provider }) => {
       try {
         const asked = Promise.resolve().then(() => provider.getContext(prompt, turn));
         const text = await withDeadline(asked, budgetMs);
         if (text !== null && typeof text !== 'string')
           throw new TypeError(`getContext gave ${typeof text}, expected text or null`);
-        return text ? [{ source: extensionId, text: cleanText(text) }] : [];
+        return text ? [{ source: found.manifest.id, text: cleanText(text) }] : [];
       } catch (error) {
         const code = error instanceof DeadlineError ? 'CONTEXT_PROVIDER_TIMEOUT' : 'CONTEXT_PROVIDER_FAILED';
-        onFailure({ extensionId, code, error });
+        const what = `gave no context for a turn (${describeError(error)}); the turn continued without it. Correct its getContext`;
+        report(problemOf(found, code, what));
         return [];
       }
     }),
@@ -131,6 +111,11 @@ export async function renderTemplate(
 
 // --- internal ---
 
+/** Like all text for models. The result of `getSkillContent` is clean already. */
+function cleanText(text: string | undefined = ''): string {
+  return withNote(withoutHidden(text));
+}
+
 const MAX_PROMPT_BYTES = 1_048_576;
 
 async function readPrompt(dir: string, variables: Readonly<Record<string, unknown>>): Promise<string | undefined> {
@@ -150,7 +135,7 @@ async function readIfExists(file: string): Promise<string | undefined> {
   }
 }
 
-function priorityOf({ provider }: NamedContextProvider): number {
+function priorityOf(provider: ContextProvider): number {
   try {
     const { contextPriority } = provider;
     return Number.isFinite(contextPriority) ? contextPriority : 100;

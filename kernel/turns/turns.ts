@@ -2,8 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from '#zod';
 import { withoutHidden } from '../../lib/text/index.ts';
 import type { FoundExtension } from '../boot/discover.ts';
-import { type ExtensionRecord, isContextProvider, problemOf } from '../boot/extension-record.ts';
-import type { Manifest } from '../boot/manifest.ts';
+import { type ExtensionRecord, problemOf } from '../boot/extension-record.ts';
 import type {
   AgentDescriptor,
   AgentInvocationContext,
@@ -13,17 +12,11 @@ import type {
   Tool,
   TurnContext,
 } from '../contract.ts';
-import { agentNotFound, agentUnavailable, describeError } from '../errors.ts';
+import { agentNotFound, agentUnavailable } from '../errors.ts';
 import type { Offers } from '../offers/offers.ts';
 import { defineTool } from '../offers/tools.ts';
 import { createDeclarativeAgent } from './model-loop.ts';
-import {
-  boundSkillIds,
-  collectContext,
-  composeInstructions,
-  type InstructionSources,
-  type ProviderFailure,
-} from './system-text.ts';
+import { boundSkillIds, collectContext, composeInstructions } from './system-text.ts';
 
 /** What turns need from the kernel. */
 export interface TurnOptions {
@@ -60,10 +53,7 @@ interface Invocation {
  */
 const callStack = new AsyncLocalStorage<readonly Invocation[]>();
 
-type AgentManifestOf = Manifest & { readonly agent: NonNullable<Manifest['agent']> };
-
-export function createTurns(options: TurnOptions): Turns {
-  const { records, offers, report } = options;
+export function createTurns({ rootDir, contextBudgetMs, records, offers, getSecret, report }: TurnOptions): Turns {
   /** Ids of the agents that wait for this call. Work that a tool left running may still call an agent when the turn has ended. */
   const waiting = (): readonly string[] =>
     (callStack.getStore() ?? []).flatMap(({ kernel, agentId, hasEnded }) =>
@@ -77,8 +67,25 @@ export function createTurns(options: TurnOptions): Turns {
     throw agentNotFound(id, agentIds(records));
   };
 
-  const instructionsOf = (found: FoundExtension, turn: TurnContext): Promise<string> =>
-    instructionsFrom(found, offers.skills(), options.rootDir, turn);
+  /** The tools that an agent is given in a turn: those of extensions, and agents as tools. */
+  const toolsOf = (turn: TurnContext, id: string, usesTools: readonly string[]): readonly Tool[] => {
+    const callers = waiting();
+    const isUsed = (extensionId: string): boolean => usesTools.includes('*') || usesTools.includes(extensionId);
+    // `*` does not include the tools of extensions that are agents themselves: these have to be named.
+    const isShared = (extensionId: string): boolean =>
+      usesTools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
+    const tools = offers
+      .tools()
+      .filter(({ extensionId, tool }) => isUsed(extensionId) && isShared(extensionId) && isForTurn(tool, turn))
+      .map(({ tool }) => tool);
+    const taken = new Set(tools.map(({ name }) => name));
+    const agents = [...records.values()].flatMap(({ state, descriptor }) => {
+      if (state !== 'RUNNING' || descriptor?.integrationMode !== 'tool' || descriptor.id === id) return [];
+      if (callers.includes(descriptor.id) || !isUsed(descriptor.id) || taken.has(descriptor.id)) return [];
+      return [agentAsTool(descriptor, turns)];
+    });
+    return [...tools, ...agents];
+  };
 
   const turns: Turns = {
     async invoke(agentId, task, context = {}) {
@@ -101,17 +108,11 @@ export function createTurns(options: TurnOptions): Turns {
 
     async systemParts(agentId, prompt, turn) {
       const record = runningAgent(agentId);
+      const { found, descriptor } = record;
       const own = turnOf(record, turn);
-      const instructions = record.found.manifest.agent ? await instructionsOf(record.found, own) : '';
-      const providers = [...records.values()].flatMap(({ state, instance, found }) =>
-        state === 'RUNNING' && isContextProvider(instance)
-          ? [{ extensionId: found.manifest.id, provider: instance }]
-          : [],
-      );
-      const onFailure = (failure: ProviderFailure): void => report(contextProblem(failure, records));
-      const usesTools = record.descriptor?.usesTools ?? [];
-      const tools = toolsOf(own, agentId, usesTools, records, offers, turns, waiting()).map(({ name }) => name);
-      const provided = await collectContext(providers, prompt, { ...own, tools }, options.contextBudgetMs, onFailure);
+      const instructions = found.manifest.agent ? await composeInstructions(found, offers.skills(), rootDir, own) : '';
+      const tools = toolsOf(own, agentId, descriptor?.usesTools ?? []).map(({ name }) => name);
+      const provided = await collectContext(records.values(), prompt, { ...own, tools }, contextBudgetMs, report);
       return instructions ? [{ source: agentId, text: instructions }, ...provided] : provided;
     },
 
@@ -120,35 +121,22 @@ export function createTurns(options: TurnOptions): Turns {
       return record ? { ...turn, ...workflowOf(record, turn), ...givenTo(record) } : turn;
     },
 
-    declarativeAgent(found) {
-      const manifest = found.manifest as AgentManifestOf;
+    declarativeAgent({ manifest }) {
       return createDeclarativeAgent({
         manifest,
-        getSecret: options.getSecret,
-        tools: (turn) => toolsOf(turn, manifest.id, manifest.agent.uses_tools, records, offers, turns, waiting()),
+        getSecret,
+        tools: (turn) => toolsOf(turn, manifest.id, manifest.agent?.uses_tools ?? []),
         systemParts: (prompt, turn) => turns.systemParts(manifest.id, prompt, turn),
       });
     },
 
     async check({ found }) {
-      await instructionsOf(found, { preview: true });
+      await composeInstructions(found, offers.skills(), rootDir, { preview: true });
       const missing = toolsMissing(found, [...records.keys()]);
       if (missing) report(missing);
     },
   };
   return turns;
-}
-
-/** The instructions of the agent of a manifest. Rejects as `composeInstructions`. */
-export function instructionsFrom(
-  { manifest, dir }: FoundExtension,
-  skills: InstructionSources['skills'],
-  rootDir: string,
-  turn: TurnContext,
-): Promise<string> {
-  const { id, name, description, agent } = manifest as AgentManifestOf;
-  const variables = { agent: { id, name, description }, root_dir: rootDir };
-  return composeInstructions({ extensionDir: dir, agent, skills, variables, turn });
 }
 
 /** AGENT_TOOLS_MISSING. @param known - Ids of all extensions. */
@@ -180,32 +168,6 @@ function givenTo({ found }: ExtensionRecord): Pick<TurnContext, 'givenSkills'> {
   return given ? { givenSkills: given } : {};
 }
 
-function toolsOf(
-  turn: TurnContext,
-  id: string,
-  usesTools: readonly string[],
-  records: ReadonlyMap<string, ExtensionRecord>,
-  offers: Offers,
-  turns: Turns,
-  callers: readonly string[],
-): readonly Tool[] {
-  const isUsed = (extensionId: string): boolean => usesTools.includes('*') || usesTools.includes(extensionId);
-  const agents = [...records.values()].flatMap((record) => {
-    const descriptor = record.state === 'RUNNING' ? record.descriptor : undefined;
-    if (descriptor?.integrationMode !== 'tool' || descriptor.id === id) return [];
-    if (callers.includes(descriptor.id) || !isUsed(descriptor.id)) return [];
-    return [agentAsTool(descriptor, (task, context) => turns.invoke(descriptor.id, task, context))];
-  });
-  // `*` does not include the tools of extensions that are agents themselves: these have to be named.
-  const isShared = (extensionId: string): boolean =>
-    usesTools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
-  const tools = offers
-    .tools()
-    .filter(({ extensionId, tool }) => isUsed(extensionId) && isShared(extensionId) && isForTurn(tool, turn));
-  const taken = new Set(tools.map(({ tool }) => tool.name));
-  return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];
-}
-
 /** A tool whose `isAvailableIn` fails is not given. */
 function isForTurn(tool: Tool, turn: TurnContext): boolean {
   try {
@@ -216,17 +178,14 @@ function isForTurn(tool: Tool, turn: TurnContext): boolean {
 }
 
 /** One agent as a tool of another. */
-function agentAsTool(
-  agent: AgentDescriptor,
-  invoke: (task: string, context: AgentInvocationContext) => Promise<AgentResponse>,
-): Tool {
-  const about = `Agent "${agent.name}": ${agent.description} Give it one complete task; it does not see this conversation.`;
+function agentAsTool({ id, name, description }: AgentDescriptor, turns: Turns): Tool {
+  const about = `Agent "${name}": ${description} Give it one complete task; it does not see this conversation.`;
   return defineTool({
-    name: agent.id,
+    name: id,
     description: withoutHidden(about).text,
     input: z.object({ task: z.string().min(1).describe('What to do, with everything the agent needs to know.') }),
     async execute({ task }, { turn, signal }) {
-      const { text, stopped } = await invoke(task, { turn, signal });
+      const { text, stopped } = await turns.invoke(id, task, { turn, signal });
       return { success: true, answer: text, stopped };
     },
   });
@@ -234,13 +193,4 @@ function agentAsTool(
 
 function agentIds(records: ReadonlyMap<string, ExtensionRecord>): readonly string[] {
   return [...records.values()].filter((record) => record.agent).map((record) => record.found.manifest.id);
-}
-
-function contextProblem(
-  { extensionId, code, error }: ProviderFailure,
-  records: ReadonlyMap<string, ExtensionRecord>,
-): Problem {
-  const { found } = records.get(extensionId) as ExtensionRecord;
-  const what = `gave no context for a turn (${describeError(error)}); the turn continued without it. Correct its getContext`;
-  return problemOf(found, code, what);
 }

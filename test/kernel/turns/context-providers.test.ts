@@ -1,15 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import type { ExtensionRecord } from '../../../kernel/boot/extension-record.ts';
 import { collectContext, PART_SEPARATOR } from '../../../kernel/turns/system-text.ts';
 import { scriptedModel, systemText } from '../../helpers/scripted-model.ts';
 import { agentExtension, bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 
-/** A provider that says `text`. */
-function provider(extensionId: string, contextPriority: number, text: unknown = extensionId) {
-  return { extensionId, provider: { contextPriority, getContext: async () => text as string } };
+/** A running extension that says `text`. */
+function provider(
+  id: string,
+  contextPriority: number,
+  getContext: () => Promise<unknown> = async () => id,
+): ExtensionRecord {
+  const found = { manifest: { id } };
+  return { found, state: 'RUNNING', instance: { contextPriority, getContext } } as unknown as ExtensionRecord;
 }
 
 describe('the texts of providers', () => {
-  const collect = async (...providers: readonly ReturnType<typeof provider>[]): Promise<string> =>
+  const collect = async (...providers: readonly ExtensionRecord[]): Promise<string> =>
     (await collectContext(providers, '', {}, 1_000, () => {})).map(({ source, text }) => `${source}=${text}`).join(' ');
 
   test('stand in ascending priority', async () => {
@@ -29,7 +35,13 @@ describe('the texts of providers', () => {
   });
 
   test('are left out where they are null or empty', async () => {
-    expect(await collect(provider('none', 1, null), provider('empty', 2, ''), provider('some', 3))).toBe('some=some');
+    expect(
+      await collect(
+        provider('none', 1, async () => null),
+        provider('empty', 2, async () => ''),
+        provider('some', 3),
+      ),
+    ).toBe('some=some');
   });
 
   test('are asked for side by side', async () => {
@@ -37,13 +49,16 @@ describe('the texts of providers', () => {
     const first = new Promise<string>((resolve) => {
       release = resolve;
     });
-    const waiting = { extensionId: 'first', provider: { contextPriority: 1, getContext: () => first } };
-    const second = provider('second', 2);
-    second.provider.getContext = async () => {
+    const second = provider('second', 2, async () => {
       release('released');
       return 'second';
-    };
-    expect(await collect(waiting, second)).toBe('first=released second=second');
+    });
+    expect(
+      await collect(
+        provider('first', 1, () => first),
+        second,
+      ),
+    ).toBe('first=released second=second');
   });
 });
 
