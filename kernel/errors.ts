@@ -3,44 +3,25 @@ import { didYouMean } from '../lib/text/index.ts';
 
 export { CodedError, describeError, isCodedError } from '../lib/errors/index.ts';
 
-/** Codes of errors that the kernel throws. docs/errors.md also lists the problems it reports. */
-export type KernelErrorCode =
-  | 'AGENT_FAILED'
-  | 'AGENT_NOT_FOUND'
-  | 'AGENT_UNAVAILABLE'
-  | 'COMMAND_FAILED'
-  | 'COMMAND_NOT_FOUND'
-  | 'EVENT_UNDECLARED'
-  | 'EXTENSION_CHANGED'
-  | 'EXTENSION_HALF_APPROVED'
-  | 'EXTENSION_NOT_DECLARED'
-  | 'EXTENSION_NOT_HELD'
-  | 'EXTENSION_NOT_RUNNING'
-  | 'EXTENSION_PROTECTED'
-  | 'KERNEL_STOPPED'
-  | 'MODEL_NOT_CONFIGURED'
-  | 'PATH_TRAVERSAL'
-  | 'ROOT_NOT_FOUND';
-
-export function rootNotFound(root: string): CodedError<KernelErrorCode> {
+export function rootNotFound(root: string): CodedError {
   return new CodedError('ROOT_NOT_FOUND', `The root folder ${root} does not exist. Give an existing folder.`, { root });
 }
 
-export function kernelStopped(): CodedError<KernelErrorCode> {
+export function kernelStopped(): CodedError {
   return new CodedError('KERNEL_STOPPED', 'The kernel has been shut down; boot a new one.');
 }
 
-export function agentNotFound(id: string, known: readonly string[]): CodedError<KernelErrorCode> {
+export function agentNotFound(id: string, known: readonly string[]): CodedError {
   const message = `No agent "${id}".${didYouMean(id, known)} Agents: ${known.join(', ') || 'none'}.`;
   return new CodedError('AGENT_NOT_FOUND', message, { id, known });
 }
 
-export function agentUnavailable(id: string, reason: string): CodedError<KernelErrorCode> {
+export function agentUnavailable(id: string, reason: string): CodedError {
   return new CodedError('AGENT_UNAVAILABLE', `Agent "${id}" cannot be called: ${reason}`, { id, reason });
 }
 
 /** @param endpoint - Address of its model, when that is known. */
-export function agentFailed(id: string, cause: unknown, endpoint?: string): CodedError<KernelErrorCode> {
+export function agentFailed(id: string, cause: unknown, endpoint?: string): CodedError {
   const why =
     endpoint !== undefined && isUnanswered(cause)
       ? `Nothing answers at ${endpoint}. Start the model's server, or correct MODEL_BASE_URL.`
@@ -50,35 +31,27 @@ export function agentFailed(id: string, cause: unknown, endpoint?: string): Code
   return new CodedError('AGENT_FAILED', `Agent "${id}" failed: ${why}`, { id }, cause);
 }
 
-export function modelNotConfigured(missing: readonly string[]): CodedError<KernelErrorCode> {
-  return new CodedError(
-    'MODEL_NOT_CONFIGURED',
-    'No model is configured, so agents cannot answer; everything else works. Set MODEL_BASE_URL (an OpenAI-compatible ' +
-      'endpoint, for example http://localhost:11434/v1), MODEL_NAME and, if the endpoint needs one, MODEL_API_KEY in the environment or in ' +
-      `the .env file of the root folder, which is read when the root is approved. Missing: ${missing.join(', ')}.`,
-    { missing },
-  );
+export function modelNotConfigured(missing: readonly string[]): CodedError {
+  const message = `No model is configured, so agents cannot answer; everything else works. Set MODEL_BASE_URL (an OpenAI-compatible endpoint, for example http://localhost:11434/v1), MODEL_NAME and, if the endpoint needs one, MODEL_API_KEY in the environment or in the .env file of the root folder, which is read when the root is approved. Missing: ${missing.join(', ')}.`;
+  return new CodedError('MODEL_NOT_CONFIGURED', message, { missing });
 }
 
 /**
  * The SDK would try such an address three times, and say only "unknown scheme". The message goes to agents and into logs, and the
  * value may be a key that somebody has put there by mistake, so it is not in it.
  */
-export function modelAddressInvalid(): CodedError<KernelErrorCode> {
+export function modelAddressInvalid(): CodedError {
   const message = 'MODEL_BASE_URL is not an http address. Set it to an address such as http://localhost:11434/v1.';
   return new CodedError('MODEL_NOT_CONFIGURED', message);
 }
 
-export function extensionNotDeclared(from: string, id: string): CodedError<KernelErrorCode> {
-  return new CodedError(
-    'EXTENSION_NOT_DECLARED',
-    `Extension "${from}" asked for "${id}", which is not in its depends_on. Add it to ${from}'s manifest.yaml.`,
-    { from, id },
-  );
+export function extensionNotDeclared(from: string, id: string): CodedError {
+  const message = `Extension "${from}" asked for "${id}", which is not in its depends_on. Add it to ${from}'s manifest.yaml.`;
+  return new CodedError('EXTENSION_NOT_DECLARED', message, { from, id });
 }
 
 /** @param isRunning - Of an agent that is a manifest alone. */
-export function extensionNotRunning(id: string, isRunning: boolean): CodedError<KernelErrorCode> {
+export function extensionNotRunning(id: string, isRunning: boolean): CodedError {
   const why = isRunning
     ? 'is an agent without code of its own, so there is no object to get. Call it with context.kernel.invokeAgent.'
     : 'is not running. /extensions says why.';
@@ -86,13 +59,13 @@ export function extensionNotRunning(id: string, isRunning: boolean): CodedError<
 }
 
 /** @param path - Relative to `extensions/`. */
-export function extensionProtected(path: string, why: string): CodedError<KernelErrorCode> {
+export function extensionProtected(path: string, why: string): CodedError {
   const message = `"extensions/${path}" is not written: ${why}. Write below extensions/<id>/, in the folder of an extension of this root.`;
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
 /** @param instead - The path to write to instead. What is written there waits until a person approves it. */
-export function codeProtected(path: string, instead: string | undefined): CodedError<KernelErrorCode> {
+export function codeProtected(path: string, instead: string | undefined): CodedError {
   const remedy =
     instead === undefined ? 'Tell the user what you wanted to change.' : `Write "${instead}": a person then decides.`;
   const message = `"${path}" is not written: this path leads to code of an extension, or to data of another root, and such changes take effect only after a person has approved them. ${remedy}`;
@@ -100,7 +73,7 @@ export function codeProtected(path: string, instead: string | undefined): CodedE
 }
 
 /** @param waiting - Everything that waits. */
-export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError<KernelErrorCode> {
+export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError {
   const known = waiting.map((one) => one.name);
   const others = known.length > 0 ? `; waiting: ${known.join(', ')}` : '';
   const message = `Nothing that an agent wrote waits for the extension "${name}"${others}. To see all extensions: skill-registry extensions list.`;
@@ -112,38 +85,35 @@ export function extensionChanged(
   name: string,
   why: string,
   advice: string = `Look at it again: skill-registry extensions show ${name}.`,
-): CodedError<KernelErrorCode> {
+): CodedError {
   const message = `"${name}" was not approved: ${why}. ${advice}`;
   return new CodedError('EXTENSION_CHANGED', message, { name });
 }
 
 /** @param why - Why it cannot be undone, when that was tried. */
-export function extensionHalfApproved(name: string, why?: string): CodedError<KernelErrorCode> {
+export function extensionHalfApproved(name: string, why?: string): CodedError {
   const reason = why === undefined ? '' : ` It cannot be undone: ${why.replace(/\.$/, '')}.`;
   const message = `An approval of extensions/${name} was interrupted, so its files may be of two versions, and nothing of it is loaded.${reason} The next start undoes it where the root is approved, and so does skill-registry extensions approve ${name}; to approve the root: skill-registry trust allow.`;
   return new CodedError('EXTENSION_HALF_APPROVED', message, { name });
 }
 
 /** @param folder - Of the root: `data` or `extensions`. */
-export function leadsOutOfRoot(rootDir: string, folder: string): CodedError<KernelErrorCode> {
+export function leadsOutOfRoot(rootDir: string, folder: string): CodedError {
   const message = `${folder}/ is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
   return new CodedError('PATH_TRAVERSAL', message, { root: rootDir });
 }
 
-export function eventUndeclared(from: string, event: string): CodedError<KernelErrorCode> {
-  return new CodedError(
-    'EVENT_UNDECLARED',
-    `Extension "${from}" emitted "${event}", which its manifest does not list under events.emits. Add it there.`,
-    { from, event },
-  );
+export function eventUndeclared(from: string, event: string): CodedError {
+  const message = `Extension "${from}" emitted "${event}", which its manifest does not list under events.emits. Add it there.`;
+  return new CodedError('EVENT_UNDECLARED', message, { from, event });
 }
 
-export function commandFailed(name: string, extensionId: string, cause: unknown): CodedError<KernelErrorCode> {
+export function commandFailed(name: string, extensionId: string, cause: unknown): CodedError {
   const message = `/${name} of extension "${extensionId}" failed: ${describeError(cause)}`;
   return new CodedError('COMMAND_FAILED', message, { name, extensionId }, cause);
 }
 
-export function commandNotFound(name: string, known: Iterable<string>): CodedError<KernelErrorCode> {
+export function commandNotFound(name: string, known: Iterable<string>): CodedError {
   const near = didYouMean(
     `/${name}`,
     [...known].map((one) => `/${one}`),

@@ -4,7 +4,7 @@ import { forTerminal, printable, type TerminalWindow } from '../../lib/text/inde
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { greeting } from './greeting.ts';
 import { type LineReader, lineReaderOf } from './line-reader.ts';
-import { createSession } from './session.ts';
+import { Session } from './session.ts';
 
 /** Kernels whose greeting was shown: it is not shown again after a reload, which starts this extension again. */
 const greeted = new WeakSet<KernelApi>();
@@ -49,7 +49,7 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   async runBackground(signal: AbortSignal): Promise<void> {
     const { kernel, config, events } = this.#context as ExtensionContext;
     const reader = this.#reader as LineReader;
-    const session = createSession({
+    const session = new Session({
       kernel,
       agentId: String(config.agent),
       write: (text) => process.stdout.write(text),
@@ -61,7 +61,7 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
         if (!process.stdin.isTTY) process.exitCode = 1;
       },
     });
-    reader.completer = session.complete;
+    reader.completer = (line) => session.complete(line);
     // Ctrl-C ends what is nearest: a turn that runs, then a line that is typed, then the session.
     reader.onInterrupt = () => {
       if (!session.cancel() && !reader.clearLine()) kernel.requestShutdown();

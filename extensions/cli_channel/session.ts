@@ -25,16 +25,6 @@ export interface SessionOptions {
   onFailure(): void;
 }
 
-/** The session of one person at one terminal. */
-export interface Session {
-  /** Handles one line. @returns False when the person wants to quit. */
-  handle(line: string): Promise<boolean>;
-  /** The completions of a line, and the part that they replace. */
-  complete(line: string): [string[], string];
-  /** Cancels the running turn. @returns False when there is none. */
-  cancel(): boolean;
-}
-
 const STOPPED: Readonly<Record<AgentResponse['stopped'], string>> = {
   done: '',
   cancelled: '[cancelled]',
@@ -44,31 +34,74 @@ const STOPPED: Readonly<Record<AgentResponse['stopped'], string>> = {
   time_budget: '[stopped: the agent reached limits.time_budget_ms of its manifest]',
 };
 
-export function createSession({
-  kernel,
-  agentId,
-  write,
-  print,
-  columns,
-  onNewConversation,
-  onFailure,
-}: SessionOptions): Session {
-  let agent = agentId;
-  let conversation: Conversation = [];
-  let threadId: string = randomUUID();
-  let running: AbortController | undefined;
+/** The session of one person at one terminal. */
+export class Session {
+  readonly #options: SessionOptions;
+  #agent: string;
+  #conversation: Conversation = [];
+  #threadId: string = randomUUID();
+  #running: AbortController | undefined;
 
-  const turn = (): TurnContext => ({ agentId: agent, channelId: 'cli_channel', threadId });
-  const startOver = (): void => {
-    conversation = [];
-    threadId = randomUUID();
-    onNewConversation();
-  };
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#agent = options.agentId;
+  }
+
+  /** Handles one line. @returns False when the person wants to quit. */
+  async handle(line: string): Promise<boolean> {
+    const text = line.trim();
+    if (text === '') return true;
+    if (!text.startsWith('/')) {
+      await this.#send(text);
+      return true;
+    }
+    try {
+      return await this.#follow(await this.#options.kernel.runCommand(text, this.#turn()));
+    } catch (error) {
+      this.#fail(error);
+      return true;
+    }
+  }
+
+  /** The completions of a line, and the part that they replace. */
+  complete(line: string): [string[], string] {
+    if (!line.startsWith('/')) return [[], line];
+    const lines = this.#options.kernel
+      .commands()
+      // Aliases are not offered after a slash alone: every command would be listed twice.
+      .flatMap(({ name, aliases = [], choices = [] }) => [
+        ...[name, ...(line === '/' ? [] : aliases)].map((one) => `/${one}`),
+        ...choices.map((choice) => `/${name} ${choice}`),
+      ]);
+    return [[...new Set(lines)].filter((candidate) => candidate.startsWith(line)).sort(), line];
+  }
+
+  /** Cancels the running turn. @returns False when there is none. */
+  cancel(): boolean {
+    this.#running?.abort();
+    return this.#running !== undefined;
+  }
+
+  #turn(): TurnContext {
+    return { agentId: this.#agent, channelId: 'cli_channel', threadId: this.#threadId };
+  }
+
+  #startOver(): void {
+    this.#conversation = [];
+    this.#threadId = randomUUID();
+    this.#options.onNewConversation();
+  }
+
+  #fail(error: unknown): void {
+    this.#options.print(describeError(error));
+    this.#options.onFailure();
+  }
 
   /** @returns whether the agent received the message. */
-  const send = async (message: string): Promise<boolean> => {
+  async #send(message: string): Promise<boolean> {
+    const { kernel, write, print } = this.#options;
     const abort = new AbortController();
-    running = abort;
+    this.#running = abort;
     let hasAnswered = false;
     let isMidLine = false;
     const endLine = (): void => {
@@ -76,9 +109,9 @@ export function createSession({
       isMidLine = false;
     };
     try {
-      const response = await kernel.invokeAgent(agent, message, {
-        turn: turn(),
-        conversation,
+      const { conversation, stopped } = await kernel.invokeAgent(this.#agent, message, {
+        turn: this.#turn(),
+        conversation: this.#conversation,
         signal: abort.signal,
         onText(text) {
           hasAnswered = true;
@@ -91,21 +124,21 @@ export function createSession({
           print(`[${name} ${shorten(JSON.stringify(args) ?? '', 120)}]`);
         },
       });
-      conversation = response.conversation;
+      this.#conversation = conversation;
       endLine();
-      if (STOPPED[response.stopped]) print(STOPPED[response.stopped]);
+      if (STOPPED[stopped]) print(STOPPED[stopped]);
       return true;
     } catch (error) {
       endLine();
-      print(describeError(error));
-      onFailure();
+      this.#fail(error);
       return hasAnswered;
     } finally {
-      running = undefined;
+      this.#running = undefined;
     }
-  };
+  }
 
-  const follow = async (result: CommandResult): Promise<boolean> => {
+  async #follow(result: CommandResult): Promise<boolean> {
+    const { columns, print } = this.#options;
     switch (result.kind) {
       case 'print': {
         const width = columns();
@@ -113,52 +146,19 @@ export function createSession({
         return true;
       }
       case 'send':
-        result.settled?.(await send(result.message));
+        result.settled?.(await this.#send(result.message));
         return true;
       case 'new':
-        startOver();
+        this.#startOver();
         print('New conversation.');
         return true;
       case 'agent':
-        agent = result.agentId;
-        startOver();
-        print(`You are talking to ${agent} now.`);
+        this.#agent = result.agentId;
+        this.#startOver();
+        print(`You are talking to ${this.#agent} now.`);
         return true;
       case 'quit':
         return false;
     }
-  };
-
-  return {
-    async handle(line) {
-      const text = line.trim();
-      if (text === '') return true;
-      if (!text.startsWith('/')) {
-        await send(text);
-        return true;
-      }
-      try {
-        return await follow(await kernel.runCommand(text, turn()));
-      } catch (error) {
-        print(describeError(error));
-        onFailure();
-        return true;
-      }
-    },
-    complete(line) {
-      if (!line.startsWith('/')) return [[], line];
-      const lines = kernel
-        .commands()
-        // Aliases are not offered after a slash alone: every command would be listed twice.
-        .flatMap(({ name, aliases = [], choices = [] }) => [
-          ...[name, ...(line === '/' ? [] : aliases)].map((one) => `/${one}`),
-          ...choices.map((choice) => `/${name} ${choice}`),
-        ]);
-      return [[...new Set(lines)].filter((candidate) => candidate.startsWith(line)).sort(), line];
-    },
-    cancel() {
-      running?.abort();
-      return running !== undefined;
-    },
-  };
+  }
 }

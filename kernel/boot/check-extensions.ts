@@ -2,11 +2,12 @@
 
 import { join } from 'node:path';
 import type { ExtensionStatus, Problem } from '../contract.ts';
+import { describeError } from '../errors.ts';
 import { readModelSettings } from '../turns/model-loop.ts';
 import { composeInstructions } from '../turns/system-text.ts';
 import { toolsMissing } from '../turns/turns.ts';
 import { type FoundExtension, findExtensions, type ListedExtension, listedExtensions } from './discover.ts';
-import { dependencyReason, noInstructionsReason, problemOf } from './extension-record.ts';
+import { dependencyReason, NO_INSTRUCTIONS, problemOf } from './extension-record.ts';
 import { whyNotLoadable } from './loader.ts';
 import { readOwnerConfig } from './settings.ts';
 import { startOrder } from './start-order.ts';
@@ -102,7 +103,7 @@ async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOpti
     await composeInstructions(found, { getSkillContent: skillBody }, rootDir, { preview: true });
     return undefined;
   } catch (error) {
-    return problemOf(found, 'AGENT_NOT_READY', noInstructionsReason(error));
+    return problemOf(found, 'AGENT_NOT_READY', `${NO_INSTRUCTIONS}: ${describeError(error)}`);
   }
 }
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { AgentDescriptor, AgentProvider, Extension, ExtensionStatus, Problem } from '../contract.ts';
-import { describeError } from '../errors.ts';
 import type { FoundExtension } from './discover.ts';
 
 /** One extension from import to destroy. Only the kernel changes it. */
@@ -32,9 +31,7 @@ export function dependencyReason(id: string, state: ExtensionStatus['state']): s
 }
 
 /** For `problemOf`, of AGENT_NOT_READY. */
-export function noInstructionsReason(error: unknown): string {
-  return `cannot be given its instructions (prompt file, uses_skills): ${describeError(error)}`;
-}
+export const NO_INSTRUCTIONS = 'cannot be given its instructions (prompt file, uses_skills)';
 
 /** The state of an extension for people. */
 export function statusOf({ found, state, reason, instance }: ExtensionRecord): ExtensionStatus {

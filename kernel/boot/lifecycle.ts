@@ -5,13 +5,7 @@ import { DeadlineError, pause, untilAborted, withDeadline } from '../turns/deadl
 import type { Turns } from '../turns/turns.ts';
 import type { FoundExtension } from './discover.ts';
 import type { ExtensionContexts } from './extension-context.ts';
-import {
-  dependencyReason,
-  type ExtensionRecord,
-  noInstructionsReason,
-  problemOf,
-  provides,
-} from './extension-record.ts';
+import { dependencyReason, type ExtensionRecord, NO_INSTRUCTIONS, problemOf, provides } from './extension-record.ts';
 import type { Messages } from './messages.ts';
 import type { StartOrder } from './start-order.ts';
 
@@ -156,7 +150,7 @@ async function tearDown(instance: Extension | undefined): Promise<void> {
 const SLOW_MS = 5_000;
 
 /** Waits for one step of one extension, at most for its budget, and not when the kernel has to stop. */
-async function step<T>(found: FoundExtension, what: string, work: Promise<T>, parts: LifecycleParts): Promise<T> {
+async function step<T>(found: FoundExtension, what: string, work: T | Promise<T>, parts: LifecycleParts): Promise<T> {
   const message = `takes long to start: waiting for its ${what}`;
   const onSlow = (): void => parts.messages.log({ level: 'warn', extensionId: found.manifest.id, message });
   const slow = setTimeout(onSlow, SLOW_MS);
@@ -167,22 +161,58 @@ async function step<T>(found: FoundExtension, what: string, work: Promise<T>, pa
   }
 }
 
+/**
+ * Does one part of a start. When it fails, the extension is in state ERROR, this is reported, and what it holds is released.
+ *
+ * @returns Whether it succeeded.
+ */
+async function attempt(
+  record: ExtensionRecord,
+  [code, what]: readonly [code: string, what: string],
+  work: () => unknown,
+  parts: LifecycleParts,
+): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    // A step that ends because the kernel stops is not a failure.
+    if (parts.interrupted.aborted) setState(record, 'STOPPED', 'the kernel is stopping');
+    else {
+      const reason = `${what}: ${describeError(error)}`;
+      setState(record, 'ERROR', reason);
+      parts.messages.report(problemOf(record.found, code, reason));
+    }
+    await stopFailed(record, parts);
+    return false;
+  }
+}
+
 async function initialize(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
   const { found } = record;
-  if (found.manifest.entrypoint !== undefined) {
-    try {
-      record.instance = await step(found, 'its import', parts.load(found), parts);
-    } catch (error) {
-      return fail(record, 'EXTENSION_IMPORT_FAILED', `could not be loaded: ${describeError(error)}`, parts);
-    }
-    try {
-      await step(found, 'initialize', record.instance.initialize(parts.contexts.contextOf(found)), parts);
-    } catch (error) {
-      fail(record, 'EXTENSION_INITIALIZE_FAILED', `failed to initialize: ${describeError(error)}`, parts);
-      return stopFailed(record, parts);
-    }
-  }
-  record.state = 'RUNNING';
+  const load = async (): Promise<void> => {
+    record.instance = await step(found, 'its import', parts.load(found), parts);
+  };
+  const prepare = () => step(found, 'initialize', record.instance?.initialize(parts.contexts.contextOf(found)), parts);
+  const isReady =
+    found.manifest.entrypoint === undefined ||
+    ((await attempt(record, ['EXTENSION_IMPORT_FAILED', 'could not be loaded'], load, parts)) &&
+      (await attempt(record, ['EXTENSION_INITIALIZE_FAILED', 'failed to initialize'], prepare, parts)));
+  if (isReady) record.state = 'RUNNING';
+}
+
+async function start(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
+  const { instance, found } = record;
+  const describe = (): void => {
+    if (provides<AgentProvider>(instance, 'invoke', 'getAgentDescriptor')) record.agent = instance;
+    else if (found.manifest.agent) record.agent = parts.turns.declarativeAgent(found);
+    if (record.agent) record.descriptor = descriptorOf(record.agent, found);
+  };
+  const check = () => found.manifest.agent && step(found, 'its instructions', parts.turns.check(record), parts);
+  const begin = () => instance && step(found, 'start', instance.start(), parts);
+  if (!(await attempt(record, ['AGENT_NOT_READY', 'cannot be an agent'], describe, parts))) return;
+  if (!(await attempt(record, ['AGENT_NOT_READY', NO_INSTRUCTIONS], check, parts))) return;
+  await attempt(record, ['EXTENSION_START_FAILED', 'failed to start'], begin, parts);
 }
 
 /** The descriptor is read once, at the start, and checked. */
@@ -195,30 +225,6 @@ function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): Agent
     throw new Error('its getAgentDescriptor is async; it has to answer at once');
   }
   throw new Error(`its descriptor has the id "${descriptor?.id}", expected the extension's "${manifest.id}"`);
-}
-
-async function start(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
-  const { instance, found } = record;
-  try {
-    if (provides<AgentProvider>(instance, 'invoke', 'getAgentDescriptor')) record.agent = instance;
-    else if (found.manifest.agent) record.agent = parts.turns.declarativeAgent(found);
-    if (record.agent) record.descriptor = descriptorOf(record.agent, found);
-  } catch (error) {
-    fail(record, 'AGENT_NOT_READY', `cannot be an agent: ${describeError(error)}`, parts);
-    return stopFailed(record, parts);
-  }
-  try {
-    if (found.manifest.agent) await step(found, 'its instructions', parts.turns.check(record), parts);
-  } catch (error) {
-    fail(record, 'AGENT_NOT_READY', noInstructionsReason(error), parts);
-    return stopFailed(record, parts);
-  }
-  try {
-    if (instance) await step(found, 'start', instance.start(), parts);
-  } catch (error) {
-    fail(record, 'EXTENSION_START_FAILED', `failed to start: ${describeError(error)}`, parts);
-    await stopFailed(record, parts);
-  }
 }
 
 function runService(record: ExtensionRecord, parts: LifecycleParts): void {
@@ -246,16 +252,6 @@ function skipWhenDependencyFailed(
     problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${reason}. Correct that extension first`, 'warning'),
   );
   return true;
-}
-
-function fail(record: ExtensionRecord, code: string, what: string, parts: LifecycleParts): void {
-  // A step that ends because the kernel stops is not a failure.
-  if (parts.interrupted.aborted) {
-    setState(record, 'STOPPED', 'the kernel is stopping');
-    return;
-  }
-  setState(record, 'ERROR', what);
-  parts.messages.report(problemOf(record.found, code, what));
 }
 
 function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reason: string): void {

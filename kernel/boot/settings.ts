@@ -44,10 +44,12 @@ export interface OwnerConfig {
  */
 export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
   const file = join(rootDir, 'data', id, 'config.yaml');
-  const broken = (line: number, reason: string): OwnerConfig => ({
-    values: before ?? {},
-    problems: [configProblem(file, line, reason, before ? 'its last valid values are used' : 'the defaults are used')],
-  });
+  const broken = (line: number, reason: string): OwnerConfig => {
+    const meanwhile = before ? 'its last valid values are used' : 'the defaults are used';
+    const message = `The whole file is ignored: ${reason}. Correct it; until then ${meanwhile}.`;
+    const problem: Problem = { code: 'CONFIG_INVALID', severity: 'error', file, line, message };
+    return { values: before ?? {}, problems: [problem] };
+  };
   let text: string;
   try {
     text = readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8');
@@ -59,7 +61,9 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;
-  if (error) return broken(error.linePos?.[0].line ?? 1, firstLine(error.message));
+  // The other lines of the message show the text.
+  const [reason = ''] = error?.message.split('\n') ?? [];
+  if (error) return broken(error.linePos?.[0].line ?? 1, reason.replace(/[:.]$/, ''));
   if (document.contents === null) return { values: {}, problems: [] };
   if (!isMap(document.contents)) return broken(1, 'expected a mapping of keys');
   try {
@@ -90,16 +94,6 @@ function readEnvFile(file: string): Readonly<Record<string, string | undefined>>
   } catch {
     return {};
   }
-}
-
-/** Of the message of the yaml package, whose other lines show the text. */
-function firstLine(message: string): string {
-  return (message.split('\n')[0] ?? '').replace(/[:.]$/, '');
-}
-
-function configProblem(file: string, line: number, reason: string, meanwhile: string): Problem {
-  const message = `The whole file is ignored: ${reason}. Correct it; until then ${meanwhile}.`;
-  return { code: 'CONFIG_INVALID', severity: 'error', file, line, message };
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

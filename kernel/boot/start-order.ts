@@ -24,13 +24,8 @@ export function startOrder(extensions: readonly FoundExtension[]): StartOrder {
     const { id } = extension.manifest;
     if (refused.has(id)) return;
     refused.set(id, message);
-    problems.push({
-      code,
-      severity: 'error',
-      file: join(extension.dir, 'manifest.yaml'),
-      message,
-      details: { id, ...details },
-    });
+    const file = join(extension.dir, 'manifest.yaml');
+    problems.push({ code, severity: 'error', file, message, details: { id, ...details } });
   };
   const visit = (extension: FoundExtension, path: readonly string[]): void => {
     const { id } = extension.manifest;
@@ -45,8 +40,10 @@ export function startOrder(extensions: readonly FoundExtension[]): StartOrder {
     for (const dependency of extension.manifest.depends_on) {
       const found = byId.get(dependency);
       if (found) visit(found, [...path, id]);
-      else
-        refuse(extension, 'EXTENSION_DEPENDENCY_MISSING', missing(id, dependency), { field: 'depends_on', dependency });
+      else {
+        const message = `Extension "${id}" lists "${dependency}" in depends_on, and there is no such extension. Add it or remove the line.`;
+        refuse(extension, 'EXTENSION_DEPENDENCY_MISSING', message, { field: 'depends_on', dependency });
+      }
     }
     if (done.has(id)) return;
     done.add(id);
@@ -69,10 +66,4 @@ export function unknownIds(
       const message = `"${id}" was to be enabled, and no extension with a usable manifest has this id.${didYouMean(id, known)} Extensions: ${known.join(', ')}.`;
       return { code: 'EXTENSION_UNKNOWN', severity: 'error', file: rootDir, message, details: { id } };
     });
-}
-
-// --- internal ---
-
-function missing(id: string, dependency: string): string {
-  return `Extension "${id}" lists "${dependency}" in depends_on, and there is no such extension. Add it or remove the line.`;
 }

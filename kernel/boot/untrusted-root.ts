@@ -1,11 +1,12 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
+import { shellWord } from '../../lib/text/index.ts';
 import type { Problem } from '../contract.ts';
 import { extensionHalfApproved, leadsOutOfRoot } from '../errors.ts';
 import { escapedPath, printableCode } from '../held/difference.ts';
 import { allHeld, type HeldExtension } from '../held/held-extensions.ts';
-import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
+import { builtExtensions, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
 /** The root a kernel runs on. */
 export interface Root {
@@ -43,9 +44,7 @@ export function assertHeldInRoot(rootDir: string): void {
 /** The parts of a root that take effect only once it is approved, in words for the person who decides. */
 export function heldOfRoot(rootDir: string): readonly string[] {
   const extensions = foldersOfRoot(join(rootDir, 'extensions'), builtExtensions(), join(packageRoot(), 'extensions'));
-  const configs = foldersBelow(join(rootDir, 'data')).filter((id) =>
-    existsSync(join(rootDir, 'data', id, 'config.yaml')),
-  );
+  const configs = foldersOf(join(rootDir, 'data')).filter((id) => existsSync(join(rootDir, 'data', id, 'config.yaml')));
   return [
     ...(extensions.length > 0 ? [`${extensions.length} extension(s): ${extensions.map(nameShown).join(', ')}`] : []),
     ...(existsSync(join(rootDir, '.env')) ? ['.env'] : []),
@@ -101,22 +100,6 @@ function isInRoot(rootDir: string, folder: string): boolean {
 /** Quotes a name that could be read as a part of the question. */
 function nameShown(name: string): string {
   return /^[\w.-]+$/.test(name) ? name : `"${printableCode(escapedPath(name))}"`;
-}
-
-/** Quotes a text so that a POSIX shell reads it as one word. */
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function foldersBelow(dir: string): readonly string[] {
-  try {
-    return readdirSync(dir, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name)
-      .sort();
-  } catch {
-    return [];
-  }
 }
 
 function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {

@@ -1,6 +1,6 @@
 import type { AgentInvocationContext, KernelApi } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
-import { createSession } from '../../extensions/cli_channel/session.ts';
+import { Session } from '../../extensions/cli_channel/session.ts';
 
 const ESC = String.fromCharCode(27);
 
@@ -14,7 +14,7 @@ async function answered(parts: readonly (string | { readonly tool: string })[]):
     for (const part of parts) typeof part === 'string' ? onText?.(part) : onToolCall?.(part.tool, { a: 1 });
     return { text: '', stopped: 'done', usage: { inputTokens: 0, outputTokens: 0 }, conversation: [] } as const;
   };
-  const session = createSession({
+  const session = new Session({
     kernel: { invokeAgent } as unknown as KernelApi,
     agentId: 'tea',
     write,
