@@ -14,7 +14,7 @@ export interface GitChanges {
 }
 
 /**
- * What differs from the last commit in the repository of a folder: staged, not staged, and files that git does not know and does not ignore.
+ * What differs from the last commit in the repository of a folder: staged, not staged, and new files that git does not ignore.
  *
  * @throws INVALID_ARGUMENT where there is no repository, or no git.
  */

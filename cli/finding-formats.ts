@@ -11,7 +11,6 @@ export interface FormattedFinding extends Omit<SkillFinding, 'severity'> {
   readonly severity: SkillFinding['severity'] | 'note';
 }
 
-/** What was found at one path. */
 interface PathFindings {
   /** As it was typed. */
   readonly path: string;
@@ -71,10 +70,7 @@ function toAnnotation({ file, line, severity, message, code }: LocatedFinding): 
   return `::${severity === 'note' ? 'notice' : severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
 }
 
-/**
- * SARIF 2.1.0, with a description and a help text for each rule that was broken: what inspection rules say of themselves, what
- * a profile wants of a field, and the words of a code.
- */
+/** SARIF 2.1.0, with a description of each rule that was broken: of an inspection, of a field of a profile, or of a code. */
 function toSarif(found: readonly LocatedFinding[], rules: Rules): object {
   const ids = [...new Set(found.map(ruleOf))];
   const described = new Map(rules.map((rule) => [rule.id, rule]));
@@ -133,7 +129,7 @@ function uriOf(file: string): string {
   return isAbsolute(file) ? pathToFileURL(file).href : file.split('/').map(encodeURIComponent).join('/');
 }
 
-/** The same for the same finding when lines above it come or go; of equal findings in a file the second has another one. */
+/** The same when lines above the finding come or go. The second of equal findings in a file has another one. */
 function fingerprint(one: LocatedFinding, uri: string, seen: Map<string, number>): string {
   const subject = JSON.stringify([ruleOf(one), uri, one.message.replace(/\bline \d+/g, 'line')]);
   const count = (seen.get(subject) ?? 0) + 1;
@@ -169,7 +165,6 @@ const STANDARD: Readonly<Record<string, Described>> = {
   },
 };
 
-/** Only the message of a result knows what is there and what to do about it, so a code is described by its own words. */
 function ofCodeOrField(id: string): Described {
   const [profile = '', field] = id.split('/');
   if (field === undefined)

@@ -21,10 +21,7 @@ interface Opening {
   readonly checksArguments?: boolean;
 }
 
-/**
- * Opens the registry for a command with the same options as the kernel uses, but does not start a kernel. It is closed when the command
- * ends.
- */
+/** Opens the registry with the options that a kernel would use. It is closed when the command ends. */
 export async function openRegistry(
   options: Options,
   terminal: Terminal,

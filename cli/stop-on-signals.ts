@@ -4,7 +4,7 @@ import { EXIT, type ExitStatus } from './terminal.ts';
 const STOP_TIMEOUT_MS = 5_000;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** A signal that aborts when the process gets SIGINT, SIGTERM or SIGHUP, or when nobody reads its standard output any more. */
+/** Aborts when the process gets SIGINT, SIGTERM or SIGHUP, or when nobody reads its standard output any more. */
 export function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
   const end = (): void => {

@@ -95,7 +95,7 @@ export function sayProblem({ say }: Terminal, { severity, file, line, message }:
 /**
  * Whether the person at the terminal answers yes.
  *
- * @param attacked - The id of a skill that would get an attack: it has to be typed, so that nobody allows one with a single key.
+ * @param attacked - The id of a skill that would get an attack: it has to be typed.
  */
 export async function isConfirmed(
   { ask }: Pick<Required<Terminal>, 'ask'>,
@@ -109,7 +109,7 @@ export async function isConfirmed(
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `))?.trim() ?? '');
 }
 
-/** The error where nobody is asked, who could type the id. @param instead - Commands that ask. */
+/** For an attack where nobody can type the id. @param instead - Commands that ask. */
 export function blockNotConfirmed(what: string, instead: string): CodedError {
   const message = `A person would call this an attack, so only somebody who types the id of the skill ${what}. Nothing was changed. Look at it and decide at a terminal (${instead}) or in a browser (skill-registry review).`;
   return new CodedError('BLOCK_NOT_CONFIRMED', message);
@@ -142,7 +142,7 @@ export function actorOf({ by, reason }: Options, { environment }: Terminal): Act
   return { by: actor, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** Writes what is being done to standard error, when that is a terminal and the work takes more than a second. */
+/** Says what is being done when the work takes more than a second and standard error is a terminal. */
 export async function withProgress<T>(
   what: string,
   { progress, err }: Pick<Terminal, 'progress' | 'err'>,

@@ -134,9 +134,8 @@ function assertSense(what: string | undefined, { frozen, skill, all, link }: Add
 }
 
 /**
- * Records who took skills from a source for the first time, and how that was answered. Call it before anything is written: when it
- * throws, nothing is installed. When writing fails afterwards, the record stays. It is about the source and no content: it frees no
- * skill, so nothing is read as approved because of it.
+ * Records who took skills from a source for the first time. Called before anything is written: when it throws, nothing is installed.
+ * It approves the source, and no skill.
  *
  * @throws TRUST_UNUSABLE.
  */
@@ -157,7 +156,7 @@ function describeSource(source: string | undefined): readonly string[] {
   return [`  ${who} (${source})`];
 }
 
-/** Of a command that takes one skill of the same plan. */
+/** The words of a command that takes one skill of the plan. */
 function wordsOf(what: string | undefined, id: string, { frozen, to, link }: AddOptions): readonly string[] {
   const where = to === undefined ? [] : ['--to', to];
   if (frozen || what === undefined) return ['add', '--frozen', ...where];

@@ -1,4 +1,4 @@
-import type { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { heldExtensions } from '../../kernel/host.ts';
 import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
@@ -26,7 +26,7 @@ export async function completion(
     terminal.say(`skill-registry: no completion for ${JSON.stringify(shell)}; there is ${SHELLS.join(', ')}.`);
     return exitOf('INVALID_ARGUMENT');
   }
-  const script = bashScript((parent?.commands ?? []).map((one) => commandWords(one)));
+  const script = bashScript(parent?.commands ?? []);
   // zsh can run the bash script with bashcompinit.
   terminal.out(shell === 'bash' ? script : `autoload -Uz bashcompinit && bashcompinit\n${script}`);
   return EXIT.done;
@@ -46,45 +46,27 @@ async function namesOf(what: Names, options: Options, terminal: Terminal): Promi
   return (await registry.proposals.list()).map(({ id }) => id);
 }
 
-interface CommandWords {
-  readonly name: string;
-  readonly options: readonly Option[];
-  readonly takes: Names | 'files';
-  readonly commands: readonly CommandWords[];
-  /** What its argument can be, where that is a fixed list. */
-  readonly choices: readonly string[];
-}
-
-function commandWords(command: Command, above = ''): CommandWords {
-  return {
-    name: command.name(),
-    options: command.options,
-    takes: takenBy(command, above),
-    commands: command.commands.map((one) => commandWords(one, command.name())),
-    choices: command.name() === 'completion' ? SHELLS : [],
-  };
-}
-
 /** A skill can also be named where a folder can. */
 const IDS_OR_FOLDERS: ReadonlySet<string> = new Set(['inspect', 'trust allow', 'trust revoke']);
 
-function takenBy(command: Command, above: string): CommandWords['takes'] {
+function takenBy(command: Command): Names | 'files' {
   const names = command.registeredArguments.map((argument) => argument.name());
-  const whole = `${above} ${command.name()}`.trim();
-  if (above === 'extensions' && names.length > 0) return 'extensions';
-  if (above === 'proposals' && names.length > 0) return 'proposals';
+  const whole = wholeName(command);
+  if (/^extensions ./.test(whole) && names.length > 0) return 'extensions';
+  if (/^proposals ./.test(whole) && names.length > 0) return 'proposals';
   return IDS_OR_FOLDERS.has(whole) || (names.includes('id') && whole !== 'new') ? 'ids' : 'files';
 }
 
-const flags = ({ options }: CommandWords): string => options.map(({ long }) => long ?? '').join(' ');
+/** `list`, or `trust list` */
+function wholeName(command: Command): string {
+  const above = command.parent;
+  return above?.parent ? `${above.name()} ${command.name()}` : command.name();
+}
 
 /** `compgen -W` expands its words, command substitutions included: it must not get names that were read from a folder. */
-function bashScript(commands: readonly CommandWords[]): string {
+function bashScript(commands: readonly Command[]): string {
   const all = commands.flatMap((one) => [one, ...one.commands]);
-  const cases = commands.flatMap((one) => [
-    bashCase(one.name, one),
-    ...one.commands.map((sub) => bashCase(`"${one.name} ${sub.name}"`, sub)),
-  ]);
+  const grouping = commands.filter((one) => one.commands.length > 0);
   const valued = new Set(
     all.flatMap(({ options }) => options.filter((one) => one.required || one.optional)).map(({ long }) => long),
   );
@@ -108,17 +90,14 @@ ${[...chosen].map(([long, words]) => `    ${long}) COMPREPLY=($(compgen -W "${wo
     esac
   done
   if [ -z "$command" ] && [[ "$word" != -* ]]; then
-    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(' ')}" -- "$word"))
+    COMPREPLY=($(compgen -W "${namesIn(commands)}" -- "$word"))
     return
   fi
   case "$command" in
-    ${commands
-      .filter((one) => one.commands.length > 0)
-      .map(({ name }) => name)
-      .join('|')}) if [ -n "$sub" ]; then command="$command $sub"; fi ;;
+    ${namesIn(grouping, '|')}) if [ -n "$sub" ]; then command="$command $sub"; fi ;;
   esac
   case "$command" in
-${cases.join('\n')}
+${all.map(bashCase).join('\n')}
   esac
   if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$word"))
   elif [ -n "$subs$choices" ]; then COMPREPLY=($(compgen -W "$subs $choices" -- "$word"))
@@ -132,7 +111,14 @@ complete -o filenames -o default -F _skill_registry skill-registry
 `;
 }
 
-function bashCase(pattern: string, one: CommandWords): string {
-  const subs = one.commands.map(({ name }) => name).join(' ');
-  return `    ${pattern}) flags="${flags(one)}"; takes=${one.takes}; subs="${subs}"; choices="${one.choices.join(' ')}" ;;`;
+function bashCase(command: Command): string {
+  const name = wholeName(command);
+  const flags = command.options.map(({ long }) => long ?? '').join(' ');
+  const choices = name === 'completion' ? SHELLS.join(' ') : '';
+  const pattern = name.includes(' ') ? `"${name}"` : name;
+  return `    ${pattern}) flags="${flags}"; takes=${takenBy(command)}; subs="${namesIn(command.commands)}"; choices="${choices}" ;;`;
+}
+
+function namesIn(commands: readonly Command[], between = ' '): string {
+  return commands.map((one) => one.name()).join(between);
 }

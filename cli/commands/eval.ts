@@ -30,7 +30,7 @@ export async function evaluate(
   const running =
     id === undefined
       ? evaluateAll(registry, outputs)
-      : admin.evaluate(id, { outputs }).then((result): Evaluated => ({ results: [result], held: [] }));
+      : admin.evaluate(id, { outputs }).then((result) => ({ results: [result], held: [] }));
   const { results, held } = await withProgress('Evaluating', terminal, running);
   const totals = sumOf(results);
   const { claims = [] } = id === undefined ? {} : await admin.evidence(id);
@@ -47,19 +47,14 @@ export async function evaluate(
 
 // --- internal ---
 
+/** A skill whose test cases were not run. */
 interface Held {
   readonly skill_id: string;
   readonly reason: string;
 }
 
-interface Evaluated {
-  readonly results: readonly EvaluationResult[];
-  /** Skills whose test cases were not run. */
-  readonly held: readonly Held[];
-}
-
 /** @param folder - Has a folder with outputs for each skill. */
-async function evaluateAll({ admin, snapshot }: SkillRegistry, folder: string | undefined): Promise<Evaluated> {
+async function evaluateAll({ admin, snapshot }: SkillRegistry, folder: string | undefined) {
   const names = folder === undefined ? [] : foldersIn(folder);
   const results: EvaluationResult[] = [];
   const held: Held[] = [];

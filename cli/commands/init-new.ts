@@ -57,11 +57,10 @@ export function createSkill(
 }
 
 /**
- * `skill-registry init`, in the folder of `--root`, else in the working folder. Shows what it writes, asks, makes `skills/` where it is not
- * there, approves the root and writes its config. Does nothing in an approved root with a config. With `--json`: `{ root, file,
- * presets: [string], made: [string], approved }`.
+ * `skill-registry init`, in the folder of `--root`, else in the working folder. Does nothing in an approved root with a config. With
+ * `--json`: `{ root, file, presets: [string], made: [string], approved }`.
  *
- * @throws INVALID_ARGUMENT when there is a config in a root that nobody has approved, or one that cannot be read; it stays as it is.
+ * @throws INVALID_ARGUMENT for a config in a root that nobody has approved, and for one that cannot be read.
  */
 export async function init(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { print, say } = terminal;
@@ -108,7 +107,6 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
 
 const TAKES_NO_SKILLS = 'init takes no --skills. Add { path: <folder> } to sources in the config that it writes.';
 
-/** Whether the root has a config that can be read. */
 function isConfigured(root: string): boolean {
   return existsSync(ownerFile(root)) && readOwnerConfig(root, 'skill_registry').problems.length === 0;
 }
@@ -121,7 +119,6 @@ function describeConfig(file: string, text: string, { yes }: Options): readonly 
   return [`${file} will be written:`, ...lines.map((line) => `  ${line}`.trimEnd())];
 }
 
-/** @throws INVALID_ARGUMENT with what the config says. */
 function assertNew(root: string, isApproved: boolean): void {
   const file = ownerFile(root);
   // Also a link that leads nowhere.

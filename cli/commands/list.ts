@@ -11,7 +11,7 @@ import { estimateTokens, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, listed as namesOf, type Options, type Terminal } from '../terminal.ts';
 
-/** Counting loads the tokenizer and reads every body. With more uncounted skills than this, tokens in the table are only estimated. */
+/** With more uncounted skills than this, tokens are estimated: counting loads the tokenizer and reads every body. */
 const COUNT_UP_TO = 200;
 /** With more skills than this, a terminal gets totals and the first rows. */
 const MANY = 60;
@@ -85,7 +85,7 @@ export function unseenSkillsText(skills: readonly Skill[]): string {
   return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
 }
 
-/** Names the skills with a broken frontmatter, in one line for people. They are still used, with the fields that could be read. */
+/** Names the skills with a broken frontmatter. They are used with the fields that could be read. */
 function brokenText(skills: readonly Skill[], problems: readonly Problem[]): string {
   const files = new Set(problems.filter(({ code }) => code.startsWith('FRONTMATTER_')).map(({ file }) => file));
   const broken = skills.filter(({ file }) => files.has(file));
@@ -193,7 +193,7 @@ function nameOf(agent: string | null): string {
 /** The most skills that are named when no agent sees them; `list --all` and `doctor` name all. */
 const MAX_NAMED = 5;
 
-/** Why no agent sees a skill, whatever the agent is bound to. */
+/** Why no agent sees a skill, whatever it is bound to. */
 function unseenBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
   // Skills that are only not inspected yet are not named here: `totalsOf` counts them.
   if (heldBecause !== undefined) return heldBecause === NOT_INSPECTED ? undefined : `held, ${heldBecause}`;

@@ -89,10 +89,7 @@ async function listen(
   await serving.close();
 }
 
-/**
- * Reserves standard output for the protocol: other output of this process, such as that of a package source, goes to standard
- * error.
- */
+/** Reserves standard output for the protocol: other output of this process goes to standard error. */
 function takeStandardOutput(): Writable {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);

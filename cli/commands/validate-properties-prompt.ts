@@ -104,7 +104,6 @@ const MANY = 60;
 
 const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
 
-/** What is checked for a path: the path itself, or the skills below it. */
 interface Meant {
   /** Skills and packs. */
   readonly paths: readonly string[];
@@ -114,7 +113,7 @@ interface Meant {
   readonly problems?: readonly Problem[];
 }
 
-/** The skills below a folder that is not a skill itself. If there are none: the path itself, so that the result names it. */
+/** The skills below a folder that is no skill. If there are none: the path itself, so that the result names it. */
 async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: Terminal): Promise<Meant> {
   const folder = resolve(cwd, path);
   if (!statsOf(folder)?.isDirectory()) {
@@ -133,7 +132,6 @@ async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: T
   return { paths: below.map(shown), isSearched: true, problems };
 }
 
-/** Counts the skills and packs that were checked. */
 function totalsOf(checks: readonly CheckedPath[]) {
   const invalid = checks.filter(({ errors }) => errors.length > 0).length;
   const with_warnings = checks.filter(({ warnings }) => warnings.length > 0).length;
@@ -213,7 +211,6 @@ async function useSkillPaths(
   }
 }
 
-/** Says why a skill is not in the block. */
 function noteDraft(path: string, terminal: Terminal): void {
   const { findings } = checkSkill(path, { profile: 'lenient', cwd: terminal.cwd });
   const hidden = findings.find(({ code }) => code === 'SKILL_HIDDEN');
@@ -231,7 +228,6 @@ function isPack(path: string, { cwd }: Terminal): boolean {
   return /\.json$/i.test(path) && statsOf(resolve(cwd, path))?.isFile() === true;
 }
 
-/** Undefined when the path does not exist or cannot be read. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -28,7 +28,7 @@ export class LineReader {
   /** Replaced at each start of the extension. */
   completer: Completer = (line) => [[], line];
   onInterrupt: () => void = () => {};
-  /** Called when a line is typed at a terminal, and with null at the end of the input. Not called for lines of a pipe. */
+  /** Called when a line is typed at a terminal, and with null at its end. Not called for a pipe. */
   onTyped: (line: string | null) => void = () => {};
 
   constructor(input: NodeJS.ReadStream, output: NodeJS.WriteStream) {
@@ -126,7 +126,6 @@ export class LineReader {
 
 const readers = new WeakMap<NodeJS.ReadStream, LineReader>();
 
-/** The one reader of an input. */
 export function lineReaderOf(input: NodeJS.ReadStream, output: NodeJS.WriteStream): LineReader {
   const reader = readers.get(input) ?? new LineReader(input, output);
   readers.set(input, reader);
@@ -142,7 +141,7 @@ interface LineSource {
   // Those below are absent when the input is not a terminal.
   /** Clears what is typed. @returns false when there is nothing. */
   readonly clear?: () => boolean;
-  /** Ends the line of a prompt that waits, so that what is written next, such as the prompt of a shell, begins a line. */
+  /** Ends the line of a prompt that waits, so that the prompt of a shell begins a line. */
   readonly leave?: () => void;
   readonly ask?: (question: string, signal: AbortSignal, onAnswer: (line: string) => void) => void;
 }

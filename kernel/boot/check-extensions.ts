@@ -107,7 +107,7 @@ async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOpti
   }
 }
 
-/** A missing model is not a problem, because everything but agents works without it. Incomplete settings of a model are a problem. */
+/** No model is no problem: everything but agents works without. Incomplete settings are one. */
 function modelProblems({ rootDir, getSecret }: CheckOptions): readonly Problem[] {
   const [baseURL, name] = [getSecret('MODEL_BASE_URL'), getSecret('MODEL_NAME')];
   if (baseURL === undefined && name === undefined) return [];

@@ -94,8 +94,7 @@ export function discoverExtensions(
 }
 
 /**
- * The turn context of an agent from its manifest, with the skills it is bound to. It starts nothing and runs no code of an
- * extension, so it works without a running kernel.
+ * The turn context of an agent from its manifest, with the skills it is bound to. Starts nothing and runs no code.
  *
  * @param trusted - Whether the manifests of the root count; those of the package always do.
  * @throws AGENT_NOT_FOUND with the agents there are; AGENT_UNAVAILABLE when its manifest is broken or disables it.
@@ -137,7 +136,7 @@ export interface ListedExtension {
   readonly held: { readonly digest: string; readonly files: number; readonly by: readonly string[] } | null;
 }
 
-/** Lists the extensions of the package and of a root, and what waits. It starts nothing and runs no code of an extension. */
+/** Lists the extensions of the package and of a root, and what waits. Starts nothing and runs no code. */
 export function listedExtensions(
   rootDir: string,
   trusted: boolean,

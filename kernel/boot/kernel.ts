@@ -83,8 +83,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
 const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
 
 /**
- * The records of the kernels whose extensions are starting in this call: an extension that calls an agent there would wait for
- * itself. One store for all kernels, as in turns.ts: each store slows down every promise of the process, and is never freed.
+ * The records of kernels whose extensions are starting in this call: an extension that calls an agent there would wait for itself. One
+ * store for all kernels, as in turns.ts.
  */
 const startingKernels = new AsyncLocalStorage<readonly unknown[]>();
 
@@ -99,7 +99,7 @@ class RunningKernel {
   readonly #api: KernelApi;
   /** Aborts when the kernel has to stop, so that it does not wait for extensions that are starting. */
   readonly #interrupted = new AbortController();
-  /** The signal of the options. A signal of its own, because many kernels may listen to one signal. */
+  /** Of the options; its own signal, because many kernels may listen to that one. */
   readonly #ended: AbortSignal | undefined;
   readonly #stopped: Promise<void>;
   #onStopped: () => void = () => {};
@@ -157,7 +157,6 @@ class RunningKernel {
     };
   }
 
-  /** Settles when every extension runs or has failed, or when the kernel was stopped meanwhile. */
   async start(): Promise<void> {
     this.#starting = this.#startAll();
     this.#ended?.addEventListener('abort', this.#shutdown);
@@ -238,10 +237,7 @@ class RunningKernel {
     setImmediate(() => void this.#askAndReload());
   }
 
-  /**
-   * Reloads at the request of an extension, when no turn runs. Loads what agents wrote only after a yes. After a no, the person is not
-   * asked about the same content again.
-   */
+  /** Reloads when that was requested and no turn runs. Asks the person about what agents wrote, once for each content. */
   async #askAndReload(): Promise<void> {
     const isDue = (): boolean => this.#isReloadRequested && this.#activeTurns === 0 && this.#phase === 'running';
     if (isDue()) {

@@ -36,10 +36,10 @@ export interface LifecycleParts {
 }
 
 /**
- * Imports and initializes in order, then starts in order, then runs the services. A failure puts that extension in state
- * ERROR and skips those that depend on it; the rest goes on. Never rejects.
+ * Imports and initializes in order, then starts in order, then runs the services. A failure puts that extension in state ERROR and
+ * skips those that depend on it; the rest goes on. Never rejects.
  *
- * @param records - Filled while extensions start, so that hooks can look up those that are initialized.
+ * @param records - Filled while extensions start.
  */
 export async function startExtensions(
   { order, refused }: StartOrder,
@@ -161,11 +161,7 @@ async function step<T>(found: FoundExtension, what: string, work: T | Promise<T>
   }
 }
 
-/**
- * Does one part of a start. When it fails, the extension is in state ERROR, this is reported, and what it holds is released.
- *
- * @returns Whether it succeeded.
- */
+/** Does one part of a start. When it fails, this is reported, and the extension stops. @returns whether it succeeded. */
 async function attempt(
   record: ExtensionRecord,
   [code, what]: readonly [code: string, what: string],

@@ -51,8 +51,7 @@ export async function loadApproved(
  * The package's own extensions are imported by Node. Those of a root are compiled by jiti: TypeScript needs no build, each load
  * reads the files again, and `skill-registry/kernel` is this kernel even when the package is not installed there.
  *
- * @throws EntrypointError for every failure: no file, a failed import, no such class, a constructor that throws, an object that
- *   lacks a member of the contract.
+ * @throws EntrypointError for every failure.
  */
 async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
   const { file, fileName, className } = entrypointFile({ manifest, dir });
@@ -80,10 +79,7 @@ async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promis
   return object as Extension;
 }
 
-/**
- * Why the entrypoint of an extension of a root cannot be loaded, as far as that can be found without running it: there is no such
- * file, it does not compile, or nothing in it has the name of the class.
- */
+/** Why the entrypoint of an extension of a root cannot be loaded, as far as that can be found without running it. */
 export async function whyNotLoadable(found: FoundExtension): Promise<string | undefined> {
   if (found.manifest.entrypoint === undefined || found.origin === 'package') return undefined;
   try {
@@ -121,7 +117,7 @@ function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtens
   throw new EntrypointError(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js${there}`);
 }
 
-/** On one line, as a compiler says where it stopped on lines of their own; without the stack of a module that is not there. */
+/** On one line, without the stack of a module that is not there. */
 function importFailure(text: string): string {
   const line = text
     .replace(/\s*Require stack:.*$/s, '')

@@ -40,7 +40,7 @@ export interface OwnerConfig {
 /**
  * Reads `data/<id>/config.yaml`, the owner's settings for one extension. Without a file there are no values.
  *
- * @param before - The last valid values, used while the file is invalid, because an editor may have saved a part. Default: none.
+ * @param before - The last valid values, used while the file is invalid: an editor may have saved a part. Default: none.
  */
 export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
   const file = join(rootDir, 'data', id, 'config.yaml');
@@ -74,7 +74,7 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
   }
 }
 
-/** Merges layers of config; later ones override. Mappings are merged by key, all other values (lists too) are replaced. */
+/** Merges layers of config; later ones override. Mappings are merged by key, all other values are replaced. */
 export function mergeConfig(...layers: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
   for (const layer of layers) {

@@ -35,7 +35,6 @@ export async function approveProposal(idOrPart: string, options: Options, termin
   return EXIT.done;
 }
 
-/** Shows the findings that would hold the skill after an approval. */
 export async function showBlockFindings(
   { admin }: SkillRegistry,
   { id }: Proposal,
@@ -49,7 +48,7 @@ export async function showBlockFindings(
 /**
  * Approves exactly what was shown, allows the findings that were shown with it, and prints both results.
  *
- * @throws SHOWN_CHANGED for other findings: somebody has changed the skill since, and the approval would be merged with that.
+ * @throws SHOWN_CHANGED for other findings: somebody has changed the skill since.
  */
 export async function approveShown(
   registry: SkillRegistry,
@@ -89,7 +88,6 @@ export async function rejectProposal(
   return EXIT.done;
 }
 
-/** Rejects exactly what was shown, and prints the decision. */
 export async function rejectShown(
   { proposals }: SkillRegistry,
   { id, version }: Proposal,
@@ -132,7 +130,7 @@ export function withWarnings({ checks }: Proposal, blocks: readonly Finding[]): 
 
 // --- internal ---
 
-/** Finds the proposal to decide on, and prints it. Without a terminal nobody would see which one a part of an id means. */
+/** Finds the proposal and prints it. Without a terminal nobody would see which one a part of an id means. */
 async function proposalToDecide(
   { admin, proposals }: SkillRegistry,
   idOrPart: string,
@@ -144,7 +142,6 @@ async function proposalToDecide(
   return proposal;
 }
 
-/** @throws INVALID_ARGUMENT for a part of an id. */
 function assertWhole(given: string, id: string): void {
   if (given === id) return;
   throw invalidArgument(
@@ -152,7 +149,7 @@ function assertWhole(given: string, id: string): void {
   );
 }
 
-/** True when the person agrees, to an attack by typing the id of the skill; also without a terminal, where nobody is asked. */
+/** Whether the person agrees, to an attack by typing the id of the skill. True without a terminal, where nobody is asked. */
 async function isAgreed(
   action: 'Approve' | 'Reject',
   proposal: Proposal,

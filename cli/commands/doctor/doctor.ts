@@ -2,7 +2,6 @@ import type { Finding, SkillRegistry } from 'skill-registry';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { type FindingLevel, repairsOf } from '../../../extensions/skill_registry/host.ts';
 import {
-  type CheckedExtensions,
   checkExtensions,
   createSecrets,
   heldExtensions,
@@ -43,29 +42,9 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
 // --- internal ---
 
 /** What `doctor --json` prints. */
-interface Report {
-  readonly root: string;
-  readonly skills: number;
-  /** Skills whose id another skill has, with other files. */
-  readonly hidden_by_id: number;
-  /** Equal skills in other folders. */
-  readonly copies: number;
-  readonly held: number;
-  readonly waiting_proposals: number;
-  readonly held_extensions: readonly string[];
-  readonly extensions: readonly Pick<CheckedExtensions['extensions'][number], 'id' | 'origin' | 'version' | 'state'>[];
-  readonly agents: CheckedExtensions['agents'];
-  readonly model: { readonly base_url: string | null; readonly name: string | null };
-  readonly sources: ReturnType<SkillRegistry['snapshot']>['sources'];
-  readonly context: { readonly tokens: number; readonly enforcement: number };
-  readonly left_out: { readonly files: number; readonly skills: number };
-  /** Skills that `doctor --fix` would repair. */
-  readonly repairable: readonly string[];
-  readonly inspected: readonly Verdict[];
-  readonly problems: readonly Problem[];
-}
+type Report = Awaited<ReturnType<typeof examine>>;
 
-async function examine({ root, trusted, registry, problems }: OpenRegistry, terminal: Terminal): Promise<Report> {
+async function examine({ root, trusted, registry, problems }: OpenRegistry, terminal: Terminal) {
   const { admin } = registry;
   // The problem SKILL_TOO_LONG is only known afterwards.
   await withProgress('Counting tokens', terminal, admin.tokenCounts());
@@ -92,6 +71,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   return {
     root,
     skills: skills.length,
+    // Skills whose id another skill has, with other files; and equal skills in other folders.
     hidden_by_id: taken,
     copies: byQualifiedId.size - skills.length - taken,
     held: [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length,
@@ -103,6 +83,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
     sources,
     context: await admin.contextCost(),
     left_out: leftOutOf(registry),
+    // Skills that `doctor --fix` would repair.
     repairable: repairs.map(({ skill }) => skill.qualifiedId),
     inspected,
     problems: eachOnce([...withExtensions(problems(), root, trusted), ...hidden, ...ofExtensions]),
@@ -134,7 +115,7 @@ function withExtensions(problems: readonly Problem[], root: string, trusted: boo
   return [...problems.filter(({ code }) => code !== 'ROOT_NOT_APPROVED'), ...(problem ? [problem] : [])];
 }
 
-function leftOutOf({ admin, snapshot }: SkillRegistry): Report['left_out'] {
+function leftOutOf({ admin, snapshot }: SkillRegistry) {
   // Several sources may have the same folder: it is counted once.
   const folders = new Map([...snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
   const counts = [...folders.values()].map((id) => admin.leftOutCount(id)).filter((count) => count > 0);
