@@ -2,7 +2,7 @@
 import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { checkPack, checkSkill, readProperties, type SkillCheck, toPrompt } from 'skill-registry';
-import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { bodySizeFinding, skillsBelow, type ValidationProfile } from '../../extensions/skill_registry/host.ts';
 import { isInside } from '../../lib/files/index.ts';
 import { printable, showName } from '../../lib/text/index.ts';
@@ -52,7 +52,7 @@ export async function validate(
   const checks = await checkAll(paths, options, terminal);
   const totals = totalsOf(checks);
   const isLong = terminal.terminal && checks.length > MANY;
-  const unsearched = found.flatMap(({ problems }) => problems ?? []);
+  const unsearched = found.flatMap(({ problems }) => problems);
   if (options.format) {
     terminal.out(formatFindings([...checks, { path: '.', findings: unsearched }], options.format, cwd));
   } else if (options.json) {
@@ -104,20 +104,11 @@ const MANY = 60;
 
 const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
 
-interface Meant {
-  /** Skills and packs. */
-  readonly paths: readonly string[];
-  /** Whether it is a folder that was searched. */
-  readonly isSearched?: true;
-  /** What could not be searched. */
-  readonly problems?: readonly Problem[];
-}
-
 /** The skills below a folder that is no skill. If there are none: the path itself, so that the result names it. */
-async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: Terminal): Promise<Meant> {
+async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: Terminal) {
   const folder = resolve(cwd, path);
   if (!statsOf(folder)?.isDirectory()) {
-    return { paths: !changes || changes.has(folder) ? [path] : [] };
+    return { paths: !changes || changes.has(folder) ? [path] : [], isSearched: false, problems: [] };
   }
   const { folders, ...search } = await skillsBelow(folder);
   // The check of the skill itself reports a file name with another letter case.
@@ -125,7 +116,8 @@ async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: T
   const isSkill = folders.length === 1 && folders[0] === folder;
   const lost = changes?.lost.filter((one) => isInside(one, realpathSync(folder))) ?? [];
   if (isSkill || (folders.length === 0 && !changes && problems.length === 0)) {
-    return { paths: !changes || changes.has(folder) ? [path] : lost.length > 0 ? [path] : [] };
+    const isMeant = !changes || changes.has(folder) || lost.length > 0;
+    return { paths: isMeant ? [path] : [], isSearched: false, problems: [] };
   }
   const shown = (one: string): string => (isAbsolute(path) ? one : relative(cwd, one)) || '.';
   const below = changes ? [...folders.filter((one) => changes.has(one)), ...lost] : folders;

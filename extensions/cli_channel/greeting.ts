@@ -1,15 +1,6 @@
-import type { ExtensionStatus, KernelApi, Problem } from 'skill-registry/kernel';
+import type { ExtensionContext, ExtensionStatus, Problem } from 'skill-registry/kernel';
 import { countedWords, estimateTokens, formatTable, printable, wrapWords } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
-
-export interface GreetingOptions {
-  readonly kernel: KernelApi;
-  readonly registry: SkillRegistry;
-  readonly rootDir: string;
-  readonly modelReady: boolean;
-  /** Columns of the terminal; absent: nothing is cut. */
-  readonly width: number | undefined;
-}
 
 /** With more skills, tokens are counted in the background, and estimated until then. */
 const COUNT_UP_TO = 200;
@@ -19,8 +10,17 @@ const FIRST_SKILLS = 20;
 /** With more problems than this, they are counted by code. */
 const MANY_PROBLEMS = 20;
 
-/** The first text that a person sees: the catalog, the sources, the problems, and the next steps. */
-export async function greeting({ kernel, registry, rootDir, modelReady, width }: GreetingOptions): Promise<string> {
+/**
+ * The first text that a person sees: the catalog, the sources, the problems, and the next steps.
+ *
+ * @param width - Columns of the terminal; undefined: nothing is cut.
+ */
+export async function greeting(
+  { kernel, rootDir }: Pick<ExtensionContext, 'kernel' | 'rootDir'>,
+  registry: SkillRegistry,
+  modelReady: boolean,
+  width: number | undefined,
+): Promise<string> {
   const { skills, byQualifiedId, problems } = registry.snapshot();
   const kept = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
   const { skills: waiting = 0 } = registry.problems().find(({ code }) => code === 'SKILL_NOT_INSPECTED')?.details ?? {};

@@ -85,13 +85,14 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   }
 
   async #greet(): Promise<void> {
-    const { kernel, rootDir, getExtension, getSecret } = this.#context as ExtensionContext;
+    const context = this.#context as ExtensionContext;
+    const { kernel, getExtension, getSecret } = context;
     if (greeted.has(kernel)) return;
     greeted.add(kernel);
     const { registry } = getExtension<SkillRegistryExtension>('skill_registry');
     const modelReady = Boolean(getSecret('MODEL_BASE_URL') && getSecret('MODEL_NAME'));
     try {
-      const text = await greeting({ kernel, registry, rootDir, modelReady, width: windowNow()?.columns });
+      const text = await greeting(context, registry, modelReady, windowNow()?.columns);
       process.stdout.write(`${text}\n`);
     } catch (error) {
       process.stdout.write(`${shown(`The catalog cannot be shown: ${describeError(error)}`)}\n`);

@@ -9,11 +9,6 @@ import type { FoundExtension } from './discover.ts';
 import { CODE_ENDINGS } from './extension-folders.ts';
 import { provides } from './extension-record.ts';
 
-/** An entrypoint cannot be loaded; `message` says why, for a person. */
-export class EntrypointError extends Error {
-  override readonly name = 'EntrypointError';
-}
-
 /** Of the files that an entrypoint could mean, at most this many are named. */
 const MAX_NAMES = 5;
 
@@ -34,7 +29,7 @@ export async function loadApproved(
   const assertSame = (): void => {
     if (approvalsStamp(rootDir) === stamp) return;
     const why = 'code of this root was approved while it started, so it may be of two versions. Start again';
-    throw new EntrypointError(why);
+    throw new Error(why);
   };
   return whileNobodyApproves(rootDir, maxMs, async () => {
     assertSame();
@@ -51,31 +46,31 @@ export async function loadApproved(
  * The package's own extensions are imported by Node. Those of a root are compiled by jiti: TypeScript needs no build, each load
  * reads the files again, and `skill-registry/kernel` is this kernel even when the package is not installed there.
  *
- * @throws EntrypointError for every failure.
+ * @throws Error with a message for a person.
  */
 async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
   const { file, fileName, className } = entrypointFile({ manifest, dir });
   const module = await importModule(file, origin).catch((error: unknown) => {
-    throw new EntrypointError(`${fileName} could not be imported: ${importFailure(describeError(error))}`, {
+    throw new Error(`${fileName} could not be imported: ${importFailure(describeError(error))}`, {
       cause: error,
     });
   });
   const exported = module[className];
   if (typeof exported !== 'function') {
     const names = Object.keys(module).join(', ') || 'nothing';
-    throw new EntrypointError(
+    throw new Error(
       `${fileName} exports no class "${className}" (it exports ${names}). Write "export class ${className}", or name another class in entrypoint`,
     );
   }
-  if (!('prototype' in exported)) throw new EntrypointError(`${className} is a function, and a class is expected`);
+  if (!('prototype' in exported)) throw new Error(`${className} is a function, and a class is expected`);
   let object: unknown;
   try {
     object = new (exported as new () => unknown)();
   } catch (error) {
-    throw new EntrypointError(`new ${className}() failed: ${describeError(error)}`, { cause: error });
+    throw new Error(`new ${className}() failed: ${describeError(error)}`, { cause: error });
   }
   const missing = LIFECYCLE.filter((member) => !provides<Extension>(object, member));
-  if (missing.length > 0) throw new EntrypointError(`${className} lacks the method(s) ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`${className} lacks the method(s) ${missing.join(', ')}`);
   return object as Extension;
 }
 
@@ -103,7 +98,6 @@ export async function whyNotLoadable(found: FoundExtension): Promise<string | un
 
 const LIFECYCLE = ['initialize', 'start', 'stop', 'destroy', 'healthCheck'] as const;
 
-/** @throws EntrypointError when there is no such file. */
 function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtension, 'manifest' | 'dir'>): {
   readonly file: string;
   readonly fileName: string;
@@ -114,7 +108,7 @@ function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtens
   if (file) return { file, fileName, className };
   const others = readdirSync(dir).filter((name) => CODE_ENDINGS.some((ending) => name.endsWith(ending)));
   const there = others.length === 0 ? '' : `; there is ${others.slice(0, MAX_NAMES).join(', ')}`;
-  throw new EntrypointError(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js${there}`);
+  throw new Error(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js${there}`);
 }
 
 /** On one line, without the stack of a module that is not there. */

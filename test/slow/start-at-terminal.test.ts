@@ -87,7 +87,7 @@ onTerminal('a root that nobody has approved is asked about once by start at a te
   expect(await second.exited).toBe(0);
 });
 
-onTerminal('renders what a model says while it arrives, and the tool calls between (needs script(1))', async () => {
+onTerminal('writes what a model says as it arrives, and the tool calls between (needs script(1))', async () => {
   const root = tempFolder(TEA);
   const model = await scriptedModel([
     { call: 'read_skill', args: { skill_id: 'tea' } },
@@ -99,18 +99,17 @@ onTerminal('renders what a model says while it arrives, and the tool calls betwe
   running.child.stdin?.write('how?\r');
   const shown = [
     '[read_skill {"skill_id":"tea"}]',
-    '\x1b[1m\x1b[4mTea\x1b[24m\x1b[22m',
+    '# Tea',
     '',
-    '\x1b[1mBoil\x1b[22m the water, and wait until it sings',
-    'before you pour.',
+    '**Boil** the water, and wait until it sings before you pour.',
     '',
-    '• \\x1b[2Jone',
+    '- \\x1b[2Jone',
   ];
   await running.until(shown.join('\r\n'));
   running.child.stdin?.write('and?\r');
-  await running.until('Still \x1b[1mhere\x1b[22m and');
+  await running.until('Still **here** and **not');
   running.child.stdin?.write('\x03');
-  await running.until(' **not\r\n[cancelled]\r\n');
+  await running.until('**not\r\n[cancelled]\r\n');
   running.child.stdin?.write('/quit\r');
   expect(await running.exited).toBe(0);
 });
