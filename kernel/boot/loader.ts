@@ -17,7 +17,7 @@ const MAX_NAMES = 5;
  * it would be of two versions.
  *
  * @param stamp - As of `approvalsStamp`, before the manifests were read. @param maxMs - As of `whileNobodyApproves`.
- * @throws EntrypointError, WRITE_FAILED.
+ * @throws Error with a message for a person; WRITE_FAILED.
  */
 export async function loadApproved(
   found: FoundExtension,
