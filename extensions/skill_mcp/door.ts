@@ -57,10 +57,11 @@ export const DEFAULT_TOOLS: readonly string[] = [
   'list_skills',
   'read_skill',
   'read_skill_resource',
-  'load_skill',
   'propose_skill_update',
   'list_proposals',
 ];
+/** Offered where the config of the registry has a `dialect`. */
+const OF_DIALECTS: ReadonlySet<string> = new Set(['load_skill', 'skill', 'skill__activate', 'skill__read_resource']);
 /** Tools that need an agent with a name: a proposal has an author, who may list its own proposals. */
 const WITH_AGENT: ReadonlySet<string> = new Set(['propose_skill_update', 'list_proposals']);
 
@@ -70,7 +71,10 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
-  const offered = (options.tools ?? DEFAULT_TOOLS).filter((name) => !WITH_AGENT.has(name) || turn.agentId);
+  const { dialect, tools: ofAgents } = registry.config;
+  const added = dialect.length > 0 ? ofAgents.filter((name) => OF_DIALECTS.has(name)) : [];
+  const named = [...(options.tools ?? DEFAULT_TOOLS), ...added];
+  const offered = [...new Set(named)].filter((name) => !WITH_AGENT.has(name) || turn.agentId);
   const tools = registry.tools(offered);
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);

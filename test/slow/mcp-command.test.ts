@@ -78,7 +78,7 @@ it('listens on HTTP, prints the address, asks for the token, and ends with statu
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   });
-  expect(await response.text()).toContain('load_skill');
+  expect(await response.text()).toContain('read_skill_resource');
   running.child.kill('SIGTERM');
   expect(await running.exited).toBe(0);
 });

@@ -120,6 +120,8 @@ export interface SkillRegistryConfig {
     readonly scan_depth: number;
   };
   readonly tools: readonly ToolName[];
+  /** Whose tools agents are given beside `tools`; they follow these. */
+  readonly dialect: readonly Dialect[];
   readonly embeddings: EmbeddingsConfig;
   /** Whether gates such as `requires.bins` hide skills, and the settings for `requires.config`. */
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
@@ -147,8 +149,15 @@ const DEFAULT_TOOLS = [
   'propose_skill_update',
   'list_proposals',
 ] as const;
+/** The tools with the names and results of other designs, by the design. */
+const DIALECT_TOOLS = {
+  bernstein: ['load_skill'],
+  operator: ['skill'],
+  promptkit: ['skill__activate', 'skill__read_resource'],
+} as const;
+export type Dialect = keyof typeof DIALECT_TOOLS;
+const DIALECTS = Object.keys(DIALECT_TOOLS) as readonly Dialect[];
 const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill', 'skill__activate', 'skill__read_resource'] as const;
-const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
 export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[number];
 
 const SOURCE_ID = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
@@ -249,6 +258,7 @@ const DEFAULTS: SkillRegistryConfig = {
   writes: { create: 'propose', update: 'propose', delete: 'deny' },
   limits: { skill_tokens: 8000, resource_bytes: 1_048_576, file_bytes: 4_194_304, scan_depth: 8 },
   tools: DEFAULT_TOOLS,
+  dialect: [],
   embeddings: NO_EMBEDDINGS,
   gates: { check: true, settings: {} },
   usage: true,
@@ -279,7 +289,8 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
       },
       DEFAULTS.limits,
     ),
-    tools: listOf(oneOf(...TOOL_NAMES)),
+    tools: listOf(oneOf<ToolName>(...DEFAULT_TOOLS, ...OTHER_TOOLS)),
+    dialect: listOf(oneOf(...DIALECTS)),
     embeddings,
     gates: sectionOf({ check: bool, settings: recordOf(json) }, DEFAULTS.gates),
     usage: bool,
@@ -299,9 +310,16 @@ export function readConfig(
   file: string,
   manifest?: string,
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
-  const { at, problems } = collectProblems(file, [], 'the default is used', keyFinder(file, manifest));
-  const read = config(plainCopy(input), at);
-  return { config: structuredClone(read ?? DEFAULTS), problems: problems() };
+  const find = keyFinder(file, manifest);
+  const { at, problems } = collectProblems(file, [], 'the default is used', find);
+  const read = config(plainCopy(input), at) ?? DEFAULTS;
+  const added = dialectTools(read.dialect);
+  const named = DIALECTS.flatMap((dialect) => {
+    const only = dialectTools([dialect]).filter((tool) => read.tools.includes(tool) && !added.includes(tool));
+    return only.length > 0 ? [toolOfDialect(only, dialect, { file, ...find(['tools'], read.tools) })] : [];
+  });
+  const tools = [...new Set([...read.tools, ...added])];
+  return { config: structuredClone({ ...read, tools }), problems: [...problems(), ...named] };
 }
 
 /**
@@ -342,4 +360,15 @@ function isEndpoint(text: unknown): boolean {
   if (typeof text !== 'string' || text === '') return text === '';
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** The tools that `dialect` of a config adds. */
+function dialectTools(dialects: readonly Dialect[]): readonly ToolName[] {
+  return dialects.flatMap((dialect): readonly ToolName[] => DIALECT_TOOLS[dialect]);
+}
+
+/** A list of tools that names those of a dialect still works. */
+function toolOfDialect(tools: readonly string[], dialect: Dialect, position: Pick<Problem, 'file' | 'line'>): Problem {
+  const message = `Config "tools" names ${tools.join(' and ')}, which the key \`dialect\` offers now. It still works. Write dialect: [${dialect}] instead.`;
+  return { code: 'CONFIG_KEY_INVALID', severity: 'warning', ...position, message, details: { key: 'tools' } };
 }

@@ -7,7 +7,7 @@ import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { extension } from '../../kernel/boot/boot-extensions.ts';
 
 it('2a.24 only name and description stand in the prompt, and load_skill gives the body', async () => {
-  const { registry } = await openRegistry(skill('backend', {}, 'THE BODY'), { tools: ['load_skill'] });
+  const { registry } = await openRegistry(skill('backend', {}, 'THE BODY'), { tools: [], dialect: ['bernstein'] });
   const text = await registry.context('backend work');
   expect(text).toContain('`backend` — Does backend.');
   expect(text).not.toContain('THE BODY');
@@ -49,7 +49,7 @@ it('2a.28, 2d.3 an edit of a role is in its next prompt, and a new one after the
 it('2a.29, 2a.31, 2a.32 load_skill takes a name, a reference and a script, whose text it gives, and says in error what fails', async () => {
   const { registry } = await openRegistry(
     { ...skill('qa'), 'skills/qa/references/a.md': 'Reference.', 'skills/qa/scripts/b.sh': 'exit 1' },
-    { tools: ['load_skill'] },
+    { tools: [], dialect: ['bernstein'] },
   );
   const load = (args: object) => runRegistryTool(registry, 'load_skill', { name: 'qa', ...args });
   expect(await load({ reference: 'a.md', script: 'b.sh' })).toMatchObject({
@@ -73,7 +73,7 @@ it('2a.29, 2a.31, 2a.32 load_skill takes a name, a reference and a script, whose
 it('2a.30 the result has the same keys always, and a body only when no file is asked for', async () => {
   const { registry } = await openRegistry(
     { ...skill('qa'), 'skills/qa/references/a.md': 'R.' },
-    { tools: ['load_skill'] },
+    { tools: [], dialect: ['bernstein'] },
   );
   const load = (args: object) => runRegistryTool(registry, 'load_skill', args);
   const nothing = { reference_content: null, script_content: null, error: null };
@@ -97,7 +97,11 @@ it('2a.34 every load is an event on the bus with name, reference, script, source
     "async start() { this.context.events.subscribe('skill_loaded', (event) => this.context.notifyUser(JSON.stringify(event))); }",
   );
   const files = { 'skills/qa/references/a.md': 'R.', 'skills/qa/scripts/b.sh': 'S.' };
-  const config = { sources: [{ path: 'skills' }], tools: ['load_skill', 'read_skill', 'read_skill_resource'] };
+  const config = {
+    sources: [{ path: 'skills' }],
+    tools: ['read_skill', 'read_skill_resource'],
+    dialect: ['bernstein'],
+  };
   const { kernel } = await bootRoot({ ...skill('qa'), ...files, ...ear }, config);
   await runKernelTool(kernel, 'read_skill', { skill_id: 'qa' });
   await runKernelTool(kernel, 'load_skill', { name: 'qa', reference: 'a.md' });

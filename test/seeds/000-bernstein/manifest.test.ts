@@ -14,7 +14,7 @@ const messages = async (fields: Readonly<Record<string, string>>): Promise<reado
 it('2a.1 a pack is a SKILL.md with optional references, scripts and assets, and a missing bucket is empty', async () => {
   const { registry } = await openRegistry(
     { ...skill('backend'), 'skills/backend/references/api.md': 'API.', 'skills/backend/assets/logo.svg': '<svg/>' },
-    { tools: ['load_skill'] },
+    { tools: [], dialect: ['bernstein'] },
   );
   expect(await runRegistryTool(registry, 'load_skill', { name: 'backend' })).toMatchObject({
     available_references: ['api.md'],

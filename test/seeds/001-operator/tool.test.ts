@@ -6,7 +6,7 @@ import { openRegistry } from '../../helpers/open-registry.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
 import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
 
-const ALLOW = { writes: { create: 'allow', update: 'allow', delete: 'allow' }, tools: ['skill'] };
+const ALLOW = { writes: { create: 'allow', update: 'allow', delete: 'allow' }, tools: [], dialect: ['operator'] };
 
 const at = (folder: string, id: string, description = `Does ${id}.`): Tree => ({
   [`${folder}/${id}/SKILL.md`]: skillMd({ name: id, description }),

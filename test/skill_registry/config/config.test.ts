@@ -36,6 +36,23 @@ describe('what is given', () => {
   });
 });
 
+describe('a dialect', () => {
+  it('adds its tools behind the others', () => {
+    const { config, problems } = read({ tools: ['read_skill'], dialect: ['promptkit', 'bernstein'] });
+    expect(config.tools).toEqual(['read_skill', 'skill__activate', 'skill__read_resource', 'load_skill']);
+    expect(problems).toEqual([]);
+  });
+
+  it('is named where the list of tools has one of its tools, which still works', () => {
+    const { config, problems } = read({ tools: ['read_skill', 'load_skill', 'skill'], dialect: ['operator'] });
+    expect(config.tools).toEqual(['read_skill', 'load_skill', 'skill']);
+    const message = expect.stringContaining('Write dialect: [bernstein] instead.');
+    expect(problems).toEqual([
+      { code: 'CONFIG_KEY_INVALID', severity: 'warning', file: FILE, message, details: { key: 'tools' } },
+    ]);
+  });
+});
+
 describe('a wrong key', () => {
   it.each([
     [{ bugdet: 1 }, ['bugdet']],

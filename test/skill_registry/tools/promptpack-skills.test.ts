@@ -9,7 +9,7 @@ const TREE = {
 };
 
 it('gives the tools of PromptKit with their arguments and results where the config asks for them', async () => {
-  const config = { sources: [{ path: 'skills' }], tools: ['skill__activate', 'skill__read_resource'] };
+  const config = { sources: [{ path: 'skills' }], tools: [], dialect: ['promptkit'] };
   const { registry } = await openRegistry(TREE, config);
   expect(registry.tools().map(({ name }) => name)).toEqual(['skill__activate', 'skill__read_resource']);
   expect(await runRegistryTool(registry, 'skill__activate', { name: 'tea' })).toEqual({

@@ -10,11 +10,11 @@ const QA: Tree = {
   'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews tea.' }),
 };
 
-it('offers the four tools, with their schemas, as read only', async () => {
+it('offers the three tools, with their schemas, as read only, and those of a dialect', async () => {
   const { serving } = await serveRegistry(QA);
   const { tools } = await (await httpClient(serving.url)).listTools();
-  expect(tools.map(({ name }) => name)).toEqual(['list_skills', 'read_skill', 'read_skill_resource', 'load_skill']);
-  expect(tools[3]?.inputSchema).toMatchObject({ type: 'object', required: ['name'] });
+  expect(tools.map(({ name }) => name)).toEqual(['list_skills', 'read_skill', 'read_skill_resource']);
+  expect(tools[1]?.inputSchema).toMatchObject({ type: 'object', required: ['skill_id'] });
   expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
 });
 
