@@ -67,7 +67,7 @@ it('offers an agent what became of its own proposals, and nobody else', async ()
 });
 
 it('gives load_skill exactly the result keys it was designed with, failures in error', async () => {
-  const { serving } = await serveRegistry(QA);
+  const { serving } = await serveRegistry(QA, { config: { dialect: ['bernstein'] } });
   const client = await httpClient(serving.url);
   const nothing = { reference_content: null, script_content: null, error: null };
   const found = { available_references: ['cases.md'], available_scripts: ['lint.sh'] };
@@ -171,7 +171,10 @@ it('offers each skill a person may invoke as a prompt with its own arguments', a
 });
 
 it('holds every door to the scope it was opened with', async () => {
-  const { serving } = await serveRegistry(QA, { mcp: { turn: { agentId: 'a', boundSkills: ['tea'] } } });
+  const { serving } = await serveRegistry(QA, {
+    config: { dialect: ['bernstein'] },
+    mcp: { turn: { agentId: 'a', boundSkills: ['tea'] } },
+  });
   const client = await httpClient(serving.url);
   expect(client.getInstructions()).not.toContain('qa');
   expect((await client.listResources()).resources.map(({ name }) => name)).toEqual(['tea']);
