@@ -65,7 +65,6 @@ export const heldCode = [
     in: 'loadApproved.assertSame',
     swap: ['approvalsStamp(rootDir) === stamp', 'approvalsStamp(rootDir).length >= 0 && stamp.length >= 0'],
     test: 'loads nothing whose manifest was read before it was approved, and all of it at the next start',
-    build: true,
   },
   {
     title: 'Code is approved while it is imported',
