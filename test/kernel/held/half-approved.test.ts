@@ -279,7 +279,8 @@ it('loads nothing whose manifest was read before it was approved, and all of it 
 
 it('can be revoked while it is loaded and never ends to', async () => {
   const { root } = waitingCode();
-  writeTree(root, extension('hangs', 'await new Promise(() => {});'));
+  onTestFinished(() => void Reflect.deleteProperty(globalThis, 'endLoading'));
+  writeTree(root, extension('hangs', 'await new Promise((done) => { globalThis.endLoading = done; });'));
   const kernel = await boot({ root, budgets: { start: 500 } } as InternalBootOptions);
   onTestFinished(() => kernel.shutdown());
   expect(kernel.extensions().find(({ id }) => id === 'hangs')).toMatchObject({ state: 'ERROR' });
