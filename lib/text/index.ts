@@ -11,15 +11,15 @@ export {
   showName,
   showTrailingBlank,
 } from './hidden-characters.ts';
-export {
-  findHiddenText,
-  tagText,
-  withNote,
-  withoutHidden,
-} from './hidden-text.ts';
 export { findKeys, withoutKeys } from './keys.ts';
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { didYouMean, nearestIds } from './nearest.ts';
 export { countedWords, estimateTokens, formatTable, printable, shellWord, wrapWords } from './terminal-text.ts';
 export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';
 export { toWire, toWireDeep, type Wire } from './wire.ts';
+export {
+  findHiddenText,
+  tagText,
+  withNote,
+  withoutHidden,
+} from './without-hidden.ts';

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type stringWidthOf from 'string-width';
 import type wrapAnsiOf from 'wrap-ansi';
-import { FLAG_EMOJI, isFlagEmoji } from './hidden-text.ts';
 import { HIDDEN, isJoining } from './line.ts';
+import { FLAG_EMOJI, isFlagEmoji } from './without-hidden.ts';
 
 /**
  * Text that is safe to write to a terminal: control characters other than line feed and tab are written as `\xNN`, other characters

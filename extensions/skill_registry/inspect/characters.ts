@@ -102,10 +102,10 @@ function markNewLines(text: string, oldLines: ReadonlySet<string>, seen: Readonl
 
 /** New HTML comments, and new link definitions that are used as comments. */
 function* newComments(before: string, after: string): Generator<Fact> {
-  const oldCharacters = new Set([...comments(before)].map(({ text }) => text));
+  const oldComments = new Set([...comments(before)].map(({ text }) => text));
   const lineOf = lineFinder(after);
   for (const { text, at } of comments(after)) {
-    if (oldCharacters.has(text)) continue;
+    if (oldComments.has(text)) continue;
     const what = 'A comment, which models read and a preview does not show';
     yield { key: text, level: 'info', what, quoted: text, line: lineOf(at) };
   }

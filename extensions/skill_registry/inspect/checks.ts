@@ -88,14 +88,13 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
     ['network', networkFacts],
     ['secrets', secretFacts],
   ];
-  const takeBreak = createBreaks();
-  const old = await distinctLines(before ?? '', path, takeBreak);
-  const lines = await distinctLines(after, path, takeBreak);
+  const old = await distinctLines(before ?? '', path);
+  const lines = await distinctLines(after, path);
   // A line that was there before adds nothing.
   const added = [...lines].filter(([key]) => !old.has(key)).map(([, line]) => line);
-  const found = await findAll(added.slice(0, MAX_LINES), finders, takeBreak);
+  const found = await findAll(added.slice(0, MAX_LINES), finders);
   // The old text is only searched when there is something to compare with it.
-  const oldFacts = found.size === 0 ? found : await findAll(old.values(), finders, takeBreak);
+  const oldFacts = found.size === 0 ? found : await findAll(old.values(), finders);
   const checks = finders.flatMap(([kind]) => {
     const facts = [...(found.get(kind) ?? [])].filter(([key]) => !oldFacts.get(kind)?.has(key));
     return listChecks(
@@ -113,14 +112,10 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
 const MAX_LINES = 100_000;
 
 type Finder = (line: ScannedLine) => Iterable<Fact>;
-type TakeBreak = () => Promise<void>;
+const takeBreak = createBreaks();
 
 /** The first of all lines with equal text and kind. */
-async function distinctLines(
-  text: string,
-  path: string,
-  takeBreak: TakeBreak,
-): Promise<ReadonlyMap<string, ScannedLine>> {
+async function distinctLines(text: string, path: string): Promise<ReadonlyMap<string, ScannedLine>> {
   const lines = new Map<string, ScannedLine>();
   for (const line of scanLines(text, path)) {
     await takeBreak();
@@ -134,7 +129,6 @@ async function distinctLines(
 async function findAll(
   lines: Iterable<ScannedLine>,
   finders: readonly (readonly [Check['kind'], Finder])[],
-  takeBreak: TakeBreak,
 ): Promise<ReadonlyMap<Check['kind'], ReadonlyMap<string, Fact>>> {
   const all = new Map<Check['kind'], Map<string, Fact>>();
   for (const line of lines) {

@@ -1,8 +1,7 @@
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { oneLine, withoutKeys } from '../../../lib/text/index.ts';
 import { LEVELS } from './findings.ts';
-import { spansOf } from './near.ts';
-import { createPassageSearch, type PassageSearch, type SearchPassage } from './passage-search.ts';
+import { createPassageSearch, type PassageSearch, spansOf } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
 import type { ClassifiedFile, FileRule, Match, Passage, Pattern, Rule, Span, Stance } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
@@ -17,7 +16,6 @@ export { RULE_SET } from './rule-set.ts';
  * Takes linear time, with breaks for other work: `undefined` among the files is one. Of one file the first 1 MiB is searched; a finding says where more is.
  */
 export async function inspectSkill(files: Iterable<InspectedFile | undefined>): Promise<Inspection> {
-  const takeBreak = createBreaks();
   const found = new Map<string, Finding>();
   const mentioned = new Set<Finding>();
   const skill: ClassifiedFile[] = [];
@@ -26,7 +24,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
     if (file) skill.push(readFile(file));
   }
   for (const file of skill) {
-    for await (const [rule, match] of matchesOfFile(file, skill, takeBreak)) {
+    for await (const [rule, match] of matchesOfFile(file, skill)) {
       if (match.stance === 'negated' && rule.level !== 'block') continue;
       const finding = findingOf(rule, file.path, match);
       const key = findingKey(finding);
@@ -64,7 +62,7 @@ export function isScript(path: string, text: string): boolean {
 const SCRIPT_PATH =
   /(?:^|\/)(?:scripts|bin|hooks)\/|\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command|py|pyw|rb|pl|php|[cm]?[jt]s|[jt]sx|lua|awk|tcl|r|jl|go|vbs|applescript|scpt)$/i;
 
-type TakeBreak = () => Promise<void>;
+const takeBreak = createBreaks();
 
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
 
@@ -86,7 +84,6 @@ function readFile({ path, bytes, executable = false }: InspectedFile): Classifie
 async function* matchesOfFile(
   file: ClassifiedFile,
   skill: readonly ClassifiedFile[],
-  takeBreak: TakeBreak,
 ): AsyncGenerator<readonly [Rule, Match]> {
   for (const rule of FILE_RULES) {
     await takeBreak();
@@ -95,72 +92,71 @@ async function* matchesOfFile(
       if (match) yield [rule, match];
     }
   }
-  const searches = SEARCHES.filter(
-    ({ pattern }) => pattern.where === undefined || (pattern.where === 'prose') === file.prose,
-  );
-  const parts = new Map<Pattern, FileParts>();
-  tables ??= createPassageSearch(
-    SEARCHES.flatMap(({ pattern }) => pattern.all),
-    takeBreak,
-  );
-  const searchPassage = await tables;
+  const searches = SEARCHES.filter(({ where }) => where === undefined || (where === 'prose') === file.prose);
+  /** Where each expression of a search was first found, of those that are for the whole file. */
+  const parts = new Map<Search, (Match | undefined)[]>();
+  searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ expressions, needs }) => [...expressions, ...needs]));
   for (const passage of passagesOf(file.text, file.prose)) {
     await takeBreak();
     if (!passage) continue;
-    const search = searchPassage(passage);
-    for (const { rule, pattern } of searches) {
-      if (!mayMatch(pattern, passage, search)) continue;
+    const positions = searchPassage(passage.text);
+    const { mayHave } = positions;
+    for (const search of searches) {
+      const { rule, expressions, scope } = search;
+      if (!(scope === 'file' ? expressions.some(mayHave) : expressions.every(mayHave))) continue;
+      if (!search.needs.every(mayHave)) continue;
       await takeBreak();
-      if (pattern.scope === 'file') {
-        const match = completed(parts, pattern, file, passage, search);
-        if (match) yield [rule, match];
-      } else for (const match of matchesIn(file, passage, search, pattern)) yield [rule, match];
+      const matches = (some: readonly RegExp[]) => matchesIn(file, passage, positions, search, some);
+      if (scope !== 'file') {
+        for (const match of matches(expressions)) yield [rule, match];
+        continue;
+      }
+      const found = parts.get(search) ?? expressions.map(() => undefined);
+      parts.set(search, found);
+      if (found.every((part) => part)) continue;
+      for (const [at, expression] of expressions.entries()) {
+        if (found[at]) continue;
+        const all = [...matches([expression])];
+        found[at] = all.find(({ stance }) => !stance) ?? all[0];
+      }
+      if (found[0] && found.every((part) => part)) yield [rule, found[0]];
     }
   }
 }
 
 const FILE_RULES = RULES.filter((rule): rule is FileRule => 'find' in rule);
-const SEARCHES = RULES.flatMap((rule) =>
-  'patterns' in rule ? rule.patterns.map((pattern) => ({ rule, pattern })) : [],
+
+interface Search extends Omit<Pattern, 'match' | 'needs'> {
+  readonly rule: Rule;
+  readonly expressions: readonly RegExp[];
+  readonly needs: readonly RegExp[];
+}
+
+const SEARCHES = RULES.flatMap((rule): readonly Search[] =>
+  'patterns' in rule
+    ? rule.patterns.map(({ match, needs, ...pattern }) => {
+        return { ...pattern, rule, expressions: [match].flat(), needs: needs ? [needs] : [] };
+      })
+    : [],
 );
-/** A fast test: false for most patterns in most passages. */
-function mayMatch({ all, needs, scope }: Pattern, { words }: Passage, { mayHave }: PassageSearch): boolean {
-  if (scope === 'file' ? !all.some(mayHave) : !all.every(mayHave)) return false;
-  return !needs?.some((one) => !one.some((word) => words.has(word)));
-}
+/** Made for the first file. */
+let searchPassage: ReturnType<typeof createPassageSearch> | undefined;
 
-let tables: Promise<SearchPassage> | undefined;
-
-function* matchesIn(file: ClassifiedFile, passage: Passage, search: PassageSearch, pattern: Pattern): Generator<Match> {
-  const stance = (span: Span): Stance => {
-    if (pattern.unless?.test(sentenceAround(passage.text, span))) return 'negated';
-    return file.script ? undefined : stanceOf(passage, span, pattern.unlessBefore);
-  };
-  for (const { start, end, stance: is } of spansOf(passage.text, search, pattern, stance)) {
-    yield { line: passage.lineAt(start), words: passage.shown.slice(start, end), stance: is };
-  }
-}
-
-/** Where each expression of a pattern was first found in a file. */
-type FileParts = (Match | undefined)[];
-
-/** The place of the first expression, once all of them were found in the file. */
-function completed(
-  parts: Map<Pattern, FileParts>,
-  pattern: Pattern,
-  file: ClassifiedFile,
+function* matchesIn(
+  { script }: ClassifiedFile,
   passage: Passage,
-  search: PassageSearch,
-): Match | undefined {
-  const found = parts.get(pattern) ?? pattern.all.map(() => undefined);
-  parts.set(pattern, found);
-  if (found.every((part) => part)) return undefined;
-  for (const [at, expression] of pattern.all.entries()) {
-    if (found[at]) continue;
-    const matches = [...matchesIn(file, passage, search, { all: [expression] })];
-    found[at] = matches.find(({ stance }) => !stance) ?? matches[0];
+  positions: PassageSearch,
+  search: Search,
+  expressions: readonly RegExp[],
+): Generator<Match> {
+  const { unless, unlessBefore } = search;
+  const stanceAt = (span: Span): Stance => {
+    if (unless?.test(sentenceAround(passage.text, span))) return 'negated';
+    return script ? undefined : stanceOf(passage, span, unlessBefore);
+  };
+  for (const { start, end, stance } of spansOf(passage.text, positions, expressions, search, stanceAt)) {
+    yield { line: passage.lineAt(start), words: passage.shown.slice(start, end), stance };
   }
-  return found.every((part) => part) ? found[0] : undefined;
 }
 
 function* combinedFindings(found: readonly Finding[]): Generator<Finding> {

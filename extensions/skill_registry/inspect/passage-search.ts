@@ -1,6 +1,6 @@
 import { matchesOf } from '../../../lib/text/index.ts';
-import { type MatchPrefix, matchPrefixesOf } from './match-prefixes.ts';
-import type { Passage, Span } from './rule.ts';
+import type { Pattern, Span, Stance } from './rule.ts';
+import { type Start, startsOf } from './starts.ts';
 
 /** Where expressions match in one passage. Finds the same as trying each expression at every offset, but in a fraction of the time. */
 export interface PassageSearch {
@@ -10,107 +10,176 @@ export interface PassageSearch {
   spans(expression: RegExp): readonly Span[];
 }
 
-export type SearchPassage = (passage: Pick<Passage, 'text' | 'words'>) => PassageSearch;
-
 /**
- * @param expressions - All expressions that are searched for: with no flag or `g`, for text in lower case.
+ * Looks for what the matches of all expressions begin with in one walk over the text, and tries each only where it may begin.
+ *
+ * @param expressions - All expressions that are searched for: without flags, for text in lower case.
  * @returns A function that searches one passage.
  */
-export async function createPassageSearch(
-  expressions: Iterable<RegExp>,
-  takeBreak: () => Promise<void>,
-): Promise<SearchPassage> {
-  const known = new Map<RegExp, Known>();
-  const wholes = new Map<string, RegExp[]>();
-  const beginnings = new Map<string, RegExp[]>();
+export function createPassageSearch(expressions: Iterable<RegExp>): (text: string) => PassageSearch {
+  const known = new Map<RegExp, { readonly index: number; readonly sticky: RegExp }>();
+  const tree = createTree();
   for (const expression of expressions) {
-    await takeBreak();
-    const prefixes = known.has(expression) ? undefined : matchPrefixesOf(expression.source);
-    if (!prefixes) continue;
-    const literals: string[] = [];
-    for (const prefix of prefixes) {
-      const head = headOf(prefix);
-      if (head) addTo(head.isWhole ? wholes : beginnings, head.text, expression);
-      else literals.push(prefix.text);
-    }
-    known.set(expression, { sticky: new RegExp(expression.source, 'y'), literals: withoutLonger(literals) });
+    const starts = startsOf(expression.source);
+    if (!starts) continue;
+    for (const start of starts) tree.add(start, known.size);
+    known.set(expression, { index: known.size, sticky: new RegExp(expression.source, 'y') });
   }
-  const lengths = new Set([...beginnings.keys()].map(({ length }) => length));
-  const vocabulary = new Map<string, readonly RegExp[]>();
-  const begunBy = (word: string): readonly RegExp[] => {
-    const found = vocabulary.get(word);
-    if (found) return found;
-    const begun = new Set<RegExp>(wholes.get(word));
-    for (const length of lengths)
-      if (length <= word.length)
-        for (const expression of beginnings.get(word.slice(0, length)) ?? NONE) begun.add(expression);
-    const list = begun.size === 0 ? NONE : [...begun];
-    if (vocabulary.size >= MAX_WORDS) vocabulary.clear();
-    // A longer word is a slice of the passage and would keep the whole passage in memory.
-    if (word.length <= LONGEST_WORD) vocabulary.set(word, list);
-    return list;
-  };
-  return ({ text, words }) => {
-    const begun = new Map<RegExp, number[]>();
-    for (const [word, offsets] of words) {
-      for (const expression of begunBy(word)) {
-        const list = begun.get(expression);
-        if (!list) begun.set(expression, [...offsets]);
-        else for (const offset of offsets) list.push(offset);
-      }
-    }
+  return (text) => {
+    const offsets = tree.offsetsIn(text);
     return {
-      mayHave: (expression) => {
-        const literals = known.get(expression)?.literals;
-        return literals === undefined || begun.has(expression) || literals.some((literal) => text.includes(literal));
+      mayHave(expression) {
+        const one = known.get(expression);
+        return one === undefined || offsets[one.index] !== undefined;
       },
       spans(expression) {
-        const { sticky, literals } = known.get(expression) ?? {};
-        if (!sticky || !literals) return matchesOf(text, expression).map(spanOf);
-        const offsets = [...(begun.get(expression) ?? NOWHERE)];
-        for (const literal of literals)
-          for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + 1)) offsets.push(at);
-        return spansAt(text, sticky, offsets.sort(byNumber));
+        const one = known.get(expression);
+        if (!one)
+          return matchesOf(text, expression).map(({ 0: { length }, index }) => ({ start: index, end: index + length }));
+        return spansAt(text, one.sticky, offsets[one.index] ?? []);
       },
     };
   };
 }
 
+/**
+ * Where all expressions of a pattern match near each other. One that the text speaks against does not take the place of another
+ * that overlaps with it. Takes linear time in the length of the text and the number of matches.
+ */
+export function* spansOf(
+  text: string,
+  search: PassageSearch,
+  expressions: readonly RegExp[],
+  { within = 160, ordered = true, sentence }: Pick<Pattern, 'within' | 'ordered' | 'sentence'>,
+  stanceOf: (span: Span) => Stance,
+): Generator<Span & { readonly stance: Stance }> {
+  const found: (readonly Span[])[] = [];
+  for (const expression of expressions) {
+    const list = search.spans(expression);
+    if (list.length === 0) return;
+    found.push(list);
+  }
+  const [heads = [], ...lists] = found;
+  let after = -1;
+  for (const head of heads) {
+    if (head.start < after) continue;
+    const span = ordered ? chain(head, lists, within) : group(head, lists, within);
+    if (!span || (sentence && ENDS.test(text.slice(span.start, span.end)))) continue;
+    const stance = stanceOf(span);
+    if (!stance) after = span.end;
+    yield { ...span, stance };
+  }
+}
+
 // --- internal ---
 
-interface Known {
-  readonly sticky: RegExp;
-  /** Parts that may also be inside a word. */
-  readonly literals: readonly string[];
+const ENDS = /[.!?;](?=\s)|\n/;
+
+/** Each of the lists after the one before. */
+function chain(head: Span, lists: readonly (readonly Span[])[], within: number): Span | undefined {
+  let end = head.end;
+  for (const list of lists) {
+    const next = list[firstAt(list, end)];
+    if (!next || next.start - end > within) return undefined;
+    end = next.end;
+  }
+  return { start: head.start, end };
 }
 
-/** The beginning of a word, or the whole word. */
-interface Head {
-  readonly text: string;
-  readonly isWhole: boolean;
+/** Each of the lists near the head, before or after it. */
+function group(head: Span, lists: readonly (readonly Span[])[], within: number): Span | undefined {
+  let { start, end } = head;
+  for (const list of lists) {
+    const at = firstAt(list, head.start);
+    const [before, next] = [list[at - 1], list[at]];
+    if (next && next.start - head.end <= within) end = Math.max(end, next.end);
+    else if (before && head.start - before.end <= within) start = Math.min(start, before.start);
+    else return undefined;
+  }
+  return { start, end };
 }
 
-const MAX_WORDS = 20_000;
-const LONGEST_WORD = 12;
-const NONE: readonly RegExp[] = [];
-const NOWHERE: readonly number[] = [];
-
-/** The letters and digits with which a word begins; undefined for what may stand inside a word. */
-function headOf({ text, atWord, endsWord }: MatchPrefix): Head | undefined {
-  const head = atWord ? (/^[a-z0-9]+/.exec(text)?.[0] ?? '') : '';
-  return head === '' ? undefined : { text: head, isWhole: head.length < text.length || endsWord };
+/** Index of the first span that starts at `offset` or after it. */
+function firstAt(list: readonly Span[], offset: number): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle] as Span).start < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
-function addTo(lists: Map<string, RegExp[]>, key: string, expression: RegExp): void {
-  const list = lists.get(key);
-  if (list) list.push(expression);
-  else lists.set(key, [expression]);
+/** Characters of a row of the table: those of ASCII, where the first one stands for all others. */
+const WIDTH = 128;
+/** Of a longer text the beginning is looked for. */
+const MAX_LENGTH = 10;
+/** The first nodes: of texts at the beginning of a word, and of those anywhere. */
+const AT_WORD = 1;
+const ANYWHERE = 2;
+
+/** Finds many texts in one walk: each node of the tree is a beginning of some of them. */
+function createTree() {
+  /** A row for each node: the node after the next character; 0 for none. */
+  const rows: Uint16Array[] = Array.from({ length: ANYWHERE + 1 }, () => new Uint16Array(WIDTH));
+  /** What begins with the text that ends at a node. */
+  const endsAt: number[][] = rows.map(() => []);
+  /** By two characters: the first nodes from which a text begins with them. */
+  const begins = new Uint8Array(WIDTH * WIDTH);
+  return {
+    add({ text, atWord }: Start, index: number): void {
+      const codes = [...text.slice(0, MAX_LENGTH)].map((char) => columnOf(char.charCodeAt(0)));
+      const [first = 0, second] = codes;
+      let node = atWord ? AT_WORD : ANYWHERE;
+      const after = second === undefined ? Array.from({ length: WIDTH }, (_, code) => code) : [second];
+      for (const code of after) begins[first * WIDTH + code] = (begins[first * WIDTH + code] ?? 0) | node;
+      for (const code of codes) {
+        const row = rows[node] as Uint16Array;
+        if (row[code] === 0) {
+          row[code] = rows.push(new Uint16Array(WIDTH)) - 1;
+          endsAt.push([]);
+        }
+        node = row[code] as number;
+      }
+      endsAt[node]?.push(index);
+    },
+    /** By index, the offsets of its texts, in order; undefined without any. */
+    offsetsIn(text: string): readonly (readonly number[] | undefined)[] {
+      const found: (number[] | undefined)[] = [];
+      const walk = (from: number, firstNode: number): void => {
+        let node = firstNode;
+        for (let at = from; at < text.length; at++) {
+          node = (rows[node] as Uint16Array)[columnOf(text.charCodeAt(at))] as number;
+          if (node === 0) return;
+          for (const index of endsAt[node] as number[]) {
+            const offsets = found[index];
+            if (!offsets) found[index] = [from];
+            else if (offsets[offsets.length - 1] !== from) offsets.push(from);
+          }
+        }
+      };
+      let isInWord = false;
+      let code = columnOf(text.charCodeAt(0));
+      for (let at = 0; at < text.length; at++) {
+        const next = columnOf(text.charCodeAt(at + 1));
+        const nodes = begins[code * WIDTH + next] as number;
+        if ((nodes & AT_WORD) !== 0 && !isInWord) walk(at, AT_WORD);
+        if ((nodes & ANYWHERE) !== 0) walk(at, ANYWHERE);
+        isInWord = isWord(code);
+        code = next;
+      }
+      return found;
+    },
+  };
 }
 
-/** Leaves out each text that begins with another one: where it occurs, the shorter one occurs, too. */
-function withoutLonger(literals: readonly string[]): readonly string[] {
-  const all = [...new Set(literals)];
-  return all.filter((one) => !all.some((other) => other !== one && one.startsWith(other)));
+/** Of NaN, behind the end, too. */
+function columnOf(code: number): number {
+  return code < WIDTH ? code : 0;
+}
+
+function isWord(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95;
 }
 
 function spansAt(text: string, sticky: RegExp, offsets: readonly number[]): readonly Span[] {
@@ -125,9 +194,3 @@ function spansAt(text: string, sticky: RegExp, offsets: readonly number[]): read
   }
   return found;
 }
-
-function spanOf({ 0: { length }, index }: RegExpExecArray): Span {
-  return { start: index, end: index + length };
-}
-
-const byNumber = (left: number, right: number): number => left - right;

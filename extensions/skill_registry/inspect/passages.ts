@@ -131,28 +131,9 @@ function passageOf(lines: readonly Line[]): Passage {
   return {
     text,
     shown,
-    words: wordsIn(text),
     lineAt: (offset) => lineOf(offset)?.line ?? 1,
     headingsAt: (offset) => lineOf(offset)?.headings?.join('\n'),
   };
-}
-
-function wordsIn(text: string): ReadonlyMap<string, readonly number[]> {
-  const words = new Map<string, number[]>();
-  let from = -1;
-  for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : 0;
-    if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) {
-      if (from === -1) from = at;
-    } else if (from !== -1) {
-      const word = text.slice(from, at);
-      const offsets = words.get(word);
-      if (offsets) offsets.push(from);
-      else words.set(word, [from]);
-      from = -1;
-    }
-  }
-  return words;
 }
 
 /** In lower case with the same length. */

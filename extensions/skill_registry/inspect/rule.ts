@@ -1,4 +1,4 @@
-import type { FindingLevel } from './types.ts';
+import type { InspectionRule } from './types.ts';
 
 /** What a rule is about; the order of docs/security.md. */
 export type Family =
@@ -13,16 +13,8 @@ export type Family =
   | 'files'
   | 'permissions';
 
-interface RuleText {
-  /** Stable: approvals name it. */
-  readonly id: string;
-  readonly level: FindingLevel;
+interface RuleText extends InspectionRule {
   readonly family: Family;
-  /** What was found, in one line. */
-  readonly message: string;
-  readonly why: string;
-  /** What an author does about it. */
-  readonly mend: string;
 }
 
 /** Searches passages of text. */
@@ -45,11 +37,12 @@ export interface CombinedRule extends RuleText {
 
 export type Rule = PassageRule | FileRule | CombinedRule;
 
-/** Expressions that match near each other. They are for folded text in lower case, are global, and take linear time. */
+/** What a rule searches for. Expressions are for folded text in lower case, have no flags, and take linear time. */
 export interface Pattern {
-  readonly all: readonly RegExp[];
-  /** Only where of each list one word is in the passage: a fast test. A word is a run of letters and digits. */
-  readonly needs?: readonly (readonly string[])[];
+  /** One expression, or several that match near each other. */
+  readonly match: RegExp | readonly RegExp[];
+  /** A part of every match. For an expression of which nothing tells how its matches begin: a fast test. */
+  readonly needs?: RegExp;
   /** Most characters between two that follow each other. Default: 160. */
   readonly within?: number;
   /** Whether they come in this order. Default: true. */
@@ -71,8 +64,6 @@ export interface Passage {
   /** Folded, in lower case, without marks of Markdown; offsets are those of `shown`. */
   readonly text: string;
   readonly shown: string;
-  /** Its runs of letters and digits, and where each of them begins. */
-  readonly words: ReadonlyMap<string, readonly number[]>;
   /** 1-based line of an offset. */
   readonly lineAt: (offset: number) => number;
   /** The headings above an offset, in lower case; `undefined` in frontmatter. */

@@ -11,11 +11,10 @@ import { scanLines } from './scanned-line.ts';
 export async function safeguardChecks(input: CheckInput): Promise<readonly Check[]> {
   const { before, after, isSkillFile, path } = input;
   if (before === null) return [];
-  const takeBreak = createBreaks();
-  const old = await sentencesOf(isSkillFile ? bodyOf(before) : before, path, takeBreak);
-  const now = await sentencesOf(isSkillFile ? bodyOf(after ?? '') : (after ?? ''), path, takeBreak);
-  const removed = await safeguardsIn(old, now, takeBreak);
-  const added = removed.length === 0 ? [] : await safeguardsIn(now, old, takeBreak);
+  const old = await sentencesOf(isSkillFile ? bodyOf(before) : before, path);
+  const now = await sentencesOf(isSkillFile ? bodyOf(after ?? '') : (after ?? ''), path);
+  const removed = await safeguardsIn(old, now);
+  const added = removed.length === 0 ? [] : await safeguardsIn(now, old);
   const compared = added.slice(0, MAX_COMPARED);
   const facts: Fact[] = [];
   for (const [at, one] of removed.entries()) {
@@ -30,7 +29,7 @@ export async function safeguardChecks(input: CheckInput): Promise<readonly Check
 
 // --- internal ---
 
-type TakeBreak = () => Promise<void>;
+const takeBreak = createBreaks();
 
 /** Changed sentences of one text that are compared with those of the other one: each with each. */
 const MAX_COMPARED = 300;
@@ -101,7 +100,6 @@ const SAFEGUARDS: readonly (readonly [does: string, pattern: RegExp])[] = [
 async function safeguardsIn(
   from: ReadonlyMap<string, string>,
   others: ReadonlyMap<string, string>,
-  takeBreak: TakeBreak,
 ): Promise<readonly Safeguard[]> {
   const found: Safeguard[] = [];
   for (const [plain, shown] of from) {
@@ -120,7 +118,7 @@ function keeps(other: Safeguard, { terms }: Safeguard, what: string): boolean {
 }
 
 /** The sentences of a text as they are compared (in lower case, without marks), and as they are shown. */
-async function sentencesOf(text: string, path: string, takeBreak: TakeBreak): Promise<ReadonlyMap<string, string>> {
+async function sentencesOf(text: string, path: string): Promise<ReadonlyMap<string, string>> {
   const sentences = new Map<string, string>();
   for (const paragraph of paragraphsOf(text, path)) {
     for (const sentence of paragraph.split(SENTENCE_END)) {

@@ -33,6 +33,7 @@ export interface Inspection {
 
 /** One rule, without what it searches for. */
 export interface InspectionRule {
+  /** Stable: approvals name it. */
   readonly id: string;
   readonly level: FindingLevel;
   /** What it is about: `install lures`, `secrets`, `instructions`, ... */

@@ -3,7 +3,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { takeBreak } from '../../../lib/breaks/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
-import { type HiddenFinding, hiddenInNames, hiddenInText } from '../validate/hidden-text.ts';
+import { type HiddenFinding, hiddenInNames, hiddenInText } from '../validate/text-findings.ts';
 import type { Reading } from './types.ts';
 
 /**

@@ -4,7 +4,6 @@ import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
-import { type CheckAll, createCheckAll } from './check-all.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
 import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem } from './reasons.ts';
 import type { JudgedFile, NoteBlocked, Present, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
@@ -37,6 +36,8 @@ const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
 /** At least this many skills are inspected, also when that takes longer. */
 const ALWAYS_INSPECTED = 16;
+/** After this time `checkAll` ends with the changes that it has found. */
+const SHOWN_AFTER_MS = 1_000;
 /** Skills that one step looks up: about a millisecond. */
 const LOOKED_UP = 200;
 
@@ -45,7 +46,8 @@ export class HeldSkills {
   readonly #options: HeldSkillsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
-  readonly checkAll: CheckAll = createCheckAll((skill) => this.judge(skill), pathOf);
+  /** Finished and running checks of this process, by the path of the skill and the digest of its SKILL.md. */
+  readonly #checked = new Map<string, Promise<unknown>>();
   #isFirst = true;
   // Loaded only when needed: most commands need no approvals, and modules take time to load.
   #approvals: typeof import('./approvals.ts') | undefined;
@@ -78,6 +80,31 @@ export class HeldSkills {
     }
     if (this.#inspections.hasBlocked()) await this.#loadApprovals();
   };
+
+  /**
+   * Checks each skill whose present SKILL.md was not checked by this process, in slices.
+   *
+   * @returns true when some skills have another state than before: then it stops early, after a second. False when none has.
+   */
+  async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
+    const takeBreak = createBreaks();
+    const showAfter = performance.now() + SHOWN_AFTER_MS;
+    let isChanged = false;
+    for (const skill of skills) {
+      await takeBreak();
+      if (signal.aborted) return false;
+      const content = `${pathOf(skill)}\0${skill.digest}`;
+      if (this.#checked.has(content)) {
+        await this.#checked.get(content);
+        continue;
+      }
+      const checking = this.judge(skill);
+      this.#checked.set(content, checking);
+      if ((await checking).heldBecause !== skill.heldBecause) isChanged = true;
+      if (isChanged && performance.now() > showAfter) return true;
+    }
+    return isChanged;
+  }
 
   /** What is known now, at once: `NOT_INSPECTED` for a content that was never inspected. */
   known(skill: Skill): Judgement {

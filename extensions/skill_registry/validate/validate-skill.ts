@@ -12,7 +12,7 @@ import { isUsableId, unusableIdText } from '../skill/skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { didYouMeanField, strictVerdict } from '../skill/strict-rules.ts';
 import { type AuthorMistake, authorMistakes } from './author-mistakes.ts';
-import { hiddenInNames, textFindingsBelow } from './hidden-text.ts';
+import { hiddenInNames, textFindingsBelow } from './text-findings.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
 export interface ValidateSkillOptions {

@@ -1,8 +1,7 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, NEGATED, words } from './words.ts';
+import { ADDRESS, NEGATED, re } from './words.ts';
 
-const SECRET =
-  '(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\\.env(?: files?)?)';
+const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\.env(?: files?)?)`;
 
 /** Work that reaches secrets, accounts and programs that it was not given. */
 export const ACCESS: readonly Rule[] = [
@@ -15,34 +14,23 @@ export const ACCESS: readonly Rule[] = [
     mend: 'Name the one key that the skill needs and the program that holds it.',
     patterns: [
       {
-        needs: [words('etc ssh browser saved')],
-        all: [
-          /\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\bbrowser (?:history|cookies|passwords|bookmarks)\b|\bsaved passwords\b/g,
-        ],
+        match:
+          /\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\bbrowser (?:history|cookies|passwords|bookmarks)\b|\bsaved passwords\b/,
         unlessBefore: NEGATED,
         where: 'prose',
       },
       {
-        needs: [words('key keys password passwords credential credentials secret secrets token tokens variables env')],
-        all: [
-          new RegExp(
-            `\\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\\b[^.\\n]{0,40}\\b${SECRET}\\b[^.\\n]{0,40}\\b(?:to|in|into|with|at)\\b[^.\\n]{0,25}(?:\\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\\b|/tmp\\b)`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\b[^.\n]{0,40}\b${SECRET}\b[^.\n]{0,40}\b(?:to|in|into|with|at)\b[^.\n]{0,25}(?:\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\b|/tmp\b)`,
         unlessBefore: NEGATED,
         where: 'prose',
       },
       {
-        needs: [['env'], words('commit push add')],
-        all: [/\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)/g],
+        match: /\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)/,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('password passwords card cards cvv ssn passport bank')],
-        all: [
-          /\b(?:ask|request|prompt|include|send|collect|submit|forward)\b[^.\n]{0,40}\b(?:their|user's|users'|your|the user for (?:the|a)) [^.\n]{0,20}\b(?:passwords?|credit cards?|card numbers?|cvv|ssn|social security|passport|bank account)\b/g,
-        ],
+        match:
+          /\b(?:ask|request|prompt|include|send|collect|submit|forward)\b[^.\n]{0,40}\b(?:their|user's|users'|your|the user for (?:the|a)) [^.\n]{0,20}\b(?:passwords?|credit cards?|card numbers?|cvv|ssn|social security|passport|bank account)\b/,
         unlessBefore: NEGATED,
         where: 'prose',
       },
@@ -57,52 +45,39 @@ export const ACCESS: readonly Rule[] = [
     mend: 'Let the user decide who gets access, and how long.',
     patterns: [
       {
-        needs: [words('useradd adduser usermod visudo nopasswd sudoers localgroup')],
-        all: [
-          /\b(?:useradd|adduser|usermod|visudo|nopasswd)\b|\/etc\/sudoers|\bnet (?:user|localgroup)\b[^\n]{0,60}\/add\b/g,
-        ],
+        match:
+          /\b(?:useradd|adduser|usermod|visudo|nopasswd)\b|\/etc\/sudoers|\bnet (?:user|localgroup)\b[^\n]{0,60}\/add\b/,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('admin administrator sudo root superuser owner full write collaborator account')],
-        all: [
-          /\b(?:create|add|register)\b[^.\n]{0,30}\b(?:(?:admin|administrator|sudo|root|superuser|backdoor)\b[^.\n]{0,15}\b(?:user|account|login)|(?:user|account)\b[^.\n]{0,30}\b(?:admin|sudo|root)\b[^.\n]{0,10}\b(?:rights|access|privileges|permissions))\b|\bgrant(?:s|ing)? (?!you|me|yourself|us)[^.\n]{0,40}\b(?:admin|administrator|owner|root|sudo|full)\b[^.\n]{0,12}\b(?:access|rights|role|permissions?|privileges)\b|\badd\b[^.\n]{0,40}\bas (?:an? )?(?:collaborator|admin|administrator|owner|maintainer)\b/g,
-        ],
+        match:
+          /\b(?:create|add|register)\b[^.\n]{0,30}\b(?:(?:admin|administrator|sudo|root|superuser|backdoor)\b[^.\n]{0,15}\b(?:user|account|login)|(?:user|account)\b[^.\n]{0,30}\b(?:admin|sudo|root)\b[^.\n]{0,10}\b(?:rights|access|privileges|permissions))\b|\bgrant(?:s|ing)? (?!you|me|yourself|us)[^.\n]{0,40}\b(?:admin|administrator|owner|root|sudo|full)\b[^.\n]{0,12}\b(?:access|rights|role|permissions?|privileges)\b|\badd\b[^.\n]{0,40}\bas (?:an? )?(?:collaborator|admin|administrator|owner|maintainer)\b/,
         unlessBefore: NEGATED,
         where: 'prose',
       },
       {
-        needs: [words('777 666 writable a o u')],
-        all: [
-          /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|a\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/g,
-        ],
+        match:
+          /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|a\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('public publicly world internet everyone anyone anonymous 0 origins')],
-        all: [
-          /\b(?:make|set|expose|open|leave)\b[^.\n]{0,30}\b(?:bucket|storage|repositor(?:y|ies)|repo|folder|files?|database|port|server|endpoint|drive|documents?|dashboard|share)\b[^.\n]{0,25}\b(?:public(?:ly)?|world-readable|to (?:everyone|anyone|the internet)|0\.0\.0\.0\/0|anonymous)\b|--acl public|\bpublic-read(?:-write)?\b|\ballow(?:ing)? all origins/g,
-        ],
+        match:
+          /\b(?:make|set|expose|open|leave)\b[^.\n]{0,30}\b(?:bucket|storage|repositor(?:y|ies)|repo|folder|files?|database|port|server|endpoint|drive|documents?|dashboard|share)\b[^.\n]{0,25}\b(?:public(?:ly)?|world-readable|to (?:everyone|anyone|the internet)|0\.0\.0\.0\/0|anonymous)\b|--acl public|\bpublic-read(?:-write)?\b|\ballow(?:ing)? all origins/,
         unlessBefore: NEGATED,
         where: 'prose',
       },
       {
-        needs: [words('ngrok cloudflared bore ssh localtunnel nc ncat socat chisel serveo')],
-        all: [
-          /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/g,
-        ],
+        match:
+          /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('proxy')],
-        all: [new RegExp(`\\bhttps?_proxy\\s?=\\s?["']?${ADDRESS}|\\bproxy\\b[^.\\n]{0,20}${ADDRESS}`, 'g')],
+        match: re`\bhttps?_proxy\s?=\s?["']?${ADDRESS}|\bproxy\b[^.\n]{0,20}${ADDRESS}`,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('hidden secret backdoor covert')],
-        all: [
-          /\b(?:hidden|secret|backdoor|covert)\b(?: \w{1,15}){0,2} (?:account|users?|admin|endpoint|route|channel|backdoor)\b|\b(?:add|install|create|leave|insert)\b[^.\n]{0,20}\bbackdoor/g,
-        ],
+        match:
+          /\b(?:hidden|secret|backdoor|covert)\b(?: \w{1,15}){0,2} (?:account|users?|admin|endpoint|route|channel|backdoor)\b|\b(?:add|install|create|leave|insert)\b[^.\n]{0,20}\bbackdoor/,
         unlessBefore: NEGATED,
         where: 'prose',
       },
@@ -117,29 +92,19 @@ export const ACCESS: readonly Rule[] = [
     mend: 'Name a package of a package registry such as npm, and its version.',
     patterns: [
       {
-        needs: [words('pip pip3 npm pnpm yarn gem go cargo registry')],
-        all: [
-          /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)/g,
-        ],
+        match:
+          /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)/,
         unless: /download\.pytorch|pypi\.nvidia|registry\.npmmirror|pypi\.tuna|test\.pypi/,
         unlessBefore: NEGATED,
       },
       {
-        needs: [['http', 'https']],
-        all: [
-          new RegExp(
-            `\\b(?:run|execute|launch|install|source)\\b (?:the |a |this |our )?(?:\\w+ ){0,3}(?:script|program|binary|installer|file|tool|helper|agent|update)\\b[^.\\n]{0,30}\\b(?:from|at|hosted at|located at)\\b[^\\n]{0,10}${ADDRESS}`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:run|execute|launch|install|source)\b (?:the |a |this |our )?(?:\w+ ){0,3}(?:script|program|binary|installer|file|tool|helper|agent|update)\b[^.\n]{0,30}\b(?:from|at|hosted at|located at)\b[^\n]{0,10}${ADDRESS}`,
         unlessBefore: NEGATED,
         where: 'prose',
       },
       {
-        needs: [['curl', 'wget']],
-        all: [
-          /\b(?:curl|wget)\b[^\n|;&]{0,160}?(?:\s-o|\s-\w{0,3}o\b|>)\s?(\S{2,80})[^\n]{0,60}(?:\n|&&|;)[^\n]{0,60}(?:chmod \+x|bash|sh|python3?|node)\s\1/g,
-        ],
+        match:
+          /\b(?:curl|wget)\b[^\n|;&]{0,160}?(?:\s-o|\s-\w{0,3}o\b|>)\s?(\S{2,80})[^\n]{0,60}(?:\n|&&|;)[^\n]{0,60}(?:chmod \+x|bash|sh|python3?|node)\s\1/,
         unlessBefore: NEGATED,
       },
     ],

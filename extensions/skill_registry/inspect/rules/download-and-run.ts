@@ -1,13 +1,12 @@
 import type { Rule } from '../rule.ts';
-import { AS_ROOT, BARE_ADDRESS, END, FETCH, FETCH_WORDS, INTERPRETER, PIPE, SHELL } from './words.ts';
+import { AS_ROOT, BARE_ADDRESS, END, FETCH, INTERPRETER, PIPE, re, SHELL } from './words.ts';
 
-const PIPED = `${PIPE}(?:[^\\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
+const PIPED = String.raw`${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
 /** What runs the output of a command. */
-const RUNS = `(?:\\b(?:ba|z|da|k|fi|c|tc)?sh\\s(?:-\\w{1,5}\\s)?["']?(?:<\\(|\\$\\(|\`)|\\b(?:eval|iex|invoke-expression)\\s?\\(?["']?(?:\\$\\(|<\\(|\`|\\()?|\\bsource\\s["']?(?:\\$\\(|<\\(|\`))`;
+const RUNS = String.raw`(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|\`)|\b(?:eval|iex|invoke-expression)\s?\(?["']?(?:\$\(|<\(|\`|\()?|\bsource\s["']?(?:\$\(|<\(|\`))`;
 
 /** A file of Windows as a command. */
-const STARTS_FILE =
-  '(?:(?:&&?|;|\\n)\\s{0,3}|\\b(?=(?:start|call|cmd(?:\\.exe)? /c)\\s))(?:(?:start|call|cmd(?:\\.exe)? /c)\\s(?:""\\s|/\\w\\s){0,2})?["\']?(?:%\\w{1,20}%|\\$env:\\w{1,20}|[a-z]:)\\\\[^\\s"\']{1,100}\\.(?:exe|bat|cmd|ps1|scr|vbs|hta|msi)\\b';
+const STARTS_FILE = String.raw`(?:(?:&&?|;|\n)\s{0,3}|\b(?=(?:start|call|cmd(?:\.exe)? /c)\s))(?:(?:start|call|cmd(?:\.exe)? /c)\s(?:""\s|/\w\s){0,2})?["']?(?:%\w{1,20}%|\$env:\w{1,20}|[a-z]:)\\[^\s"']{1,100}\.(?:exe|bat|cmd|ps1|scr|vbs|hta|msi)\b`;
 
 export const DOWNLOAD_AND_RUN: readonly Rule[] = [
   {
@@ -19,46 +18,23 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     mend: 'Ship the script with the skill, or install a package with a name and a version.',
     patterns: [
       {
-        needs: [FETCH_WORDS],
-        all: [
-          new RegExp(
-            `\\b${FETCH}\\b[^\\n|]{0,200}?(?:${BARE_ADDRESS}|\\s(?!127\\.|10\\.|192\\.168\\.)(?:\\d{1,3}\\.){3}\\d{1,3}(?=[:/]))[^\\n|]{0,200}?${PIPED}`,
-            'g',
-          ),
-        ],
+        match: re`\b${FETCH}\b[^\n|]{0,200}?(?:${BARE_ADDRESS}|\s(?!127\.|10\.|192\.168\.)(?:\d{1,3}\.){3}\d{1,3}(?=[:/]))[^\n|]{0,200}?${PIPED}`,
       },
       {
-        needs: [FETCH_WORDS],
-        all: [new RegExp(`${RUNS}[^\\n]{0,60}?${FETCH}\\b[^\\n]{0,200}?${BARE_ADDRESS}`, 'g')],
+        match: re`${RUNS}[^\n]{0,60}?${FETCH}\b[^\n]{0,200}?${BARE_ADDRESS}`,
       },
       {
-        needs: [FETCH_WORDS],
-        all: [
-          new RegExp(`\\b${FETCH}\\b[^\\n|]{0,200}?${BARE_ADDRESS}`, 'g'),
-          new RegExp(
-            `\\bchmod\\s(?:[augo]{0,3}\\+x|[0-7]{3,4})|\\b${SHELL}\\s(?:\\./|/tmp/|~/|\\$)|\\bstart-process\\b|\\b(?:exec|eval)\\(|\\bos\\.(?:system|popen|startfile)\\(|\\bsubprocess\\.|${STARTS_FILE}`,
-            'g',
-          ),
+        match: [
+          re`\b${FETCH}\b[^\n|]{0,200}?${BARE_ADDRESS}`,
+          re`\bchmod\s(?:[augo]{0,3}\+x|[0-7]{3,4})|\b${SHELL}\s(?:\./|/tmp/|~/|\$)|\bstart-process\b|\b(?:exec|eval)\(|\bos\.(?:system|popen|startfile)\(|\bsubprocess\.|${STARTS_FILE}`,
         ],
         within: 250,
       },
       {
-        needs: [['exec', 'system', 'popen', 'run', 'call', 'eval']],
-        all: [
-          new RegExp(
-            `\\b(?:exec|eval|system|popen|run|call|execsync|spawn)\\s?\\(\\s?[^\\n]{0,120}?${FETCH}[^\\n]{0,80}?${BARE_ADDRESS}`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:exec|eval|system|popen|run|call|execsync|spawn)\s?\(\s?[^\n]{0,120}?${FETCH}[^\n]{0,80}?${BARE_ADDRESS}`,
       },
       {
-        needs: [['pip', 'pip3', 'npm', 'npx', 'uv', 'gem']],
-        all: [
-          new RegExp(
-            `\\b(?:pip3?|npm|npx|uv pip|gem)\\s(?:install|i|exec)?[^\\n|;&]{0,80}?(?:git\\+)?${BARE_ADDRESS}`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:pip3?|npm|npx|uv pip|gem)\s(?:install|i|exec)?[^\n|;&]{0,80}?(?:git\+)?${BARE_ADDRESS}`,
       },
     ],
   },
@@ -71,22 +47,17 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     mend: 'Remove it. Where a skill teaches about it, use a placeholder for the address.',
     patterns: [
       {
-        needs: [['tcp', 'udp']],
-        all: [
-          /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/g,
-        ],
+        match:
+          /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/,
       },
       {
-        needs: [['nc', 'ncat', 'netcat', 'socat']],
-        all: [
-          /\b(?:nc|ncat|netcat)\s(?:[^\n|;&]{0,60}\s)?(?:-\w{0,4}[ec]|--exec|--sh-exec)\s{0,2}["']?(?:\/bin\/)?(?:ba|z)?sh\b|\bmkfifo\b[^\n]{0,120}?\bsh\s-i[^\n]{0,40}?\|\s?(?:nc|ncat|netcat|openssl)\b|\bsocat\b[^\n]{0,80}?exec:/g,
-        ],
+        match:
+          /\b(?:nc|ncat|netcat)\s(?:[^\n|;&]{0,60}\s)?(?:-\w{0,4}[ec]|--exec|--sh-exec)\s{0,2}["']?(?:\/bin\/)?(?:ba|z)?sh\b|\bmkfifo\b[^\n]{0,120}?\bsh\s-i[^\n]{0,40}?\|\s?(?:nc|ncat|netcat|openssl)\b|\bsocat\b[^\n]{0,80}?exec:/,
       },
       {
-        needs: [['dup2', 'spawn', 'pty']],
-        all: [
-          /\.connect\(\s?\(|\bnet\.(?:connect|socket|createconnection)\b|\bsocket\.socket\(/g,
-          /\bdup2\(|\bspawn\(\s?["'](?:\/bin\/(?:ba|z)?sh|cmd(?:\.exe)?|powershell)|\bpty\.spawn\(/g,
+        match: [
+          /\.connect\(\s?\(|\bnet\.(?:connect|socket|createconnection)\b|\bsocket\.socket\(/,
+          /\bdup2\(|\bspawn\(\s?["'](?:\/bin\/(?:ba|z)?sh|cmd(?:\.exe)?|powershell)|\bpty\.spawn\(/,
         ],
         within: 600,
         where: 'code',
@@ -103,32 +74,25 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     mend: 'Remove it from the skill.',
     patterns: [
       {
-        needs: [['curl', 'wget']],
-        all: [
-          /\b(?:curl|wget)\b[^\n]{0,200}?(?:-o|>)\s?["']?(?:(?:\/tmp|\/var\/tmp|\/dev\/shm)\/(?:[\w-]{1,30}\/)?|(?:~|\$\{?home\}?)\/)\.[\w-]{1,30}(?=[\s"';&])/g,
-          /\bchmod\s(?:\+x|7\d\d)|\b(?:ba|z)?sh\s[~$/.]|\bnohup\b/g,
+        match: [
+          /\b(?:curl|wget)\b[^\n]{0,200}?(?:-o|>)\s?["']?(?:(?:\/tmp|\/var\/tmp|\/dev\/shm)\/(?:[\w-]{1,30}\/)?|(?:~|\$\{?home\}?)\/)\.[\w-]{1,30}(?=[\s"';&])/,
+          /\bchmod\s(?:\+x|7\d\d)|\b(?:ba|z)?sh\s[~$/.]|\bnohup\b/,
         ],
         within: 120,
       },
       {
-        needs: [['authorized']],
-        all: [
-          /\b(?:echo|printf)\s["']?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\saaaa[^\n]{0,800}?>>?\s?[^\n]{0,60}authorized_keys/g,
-        ],
+        match:
+          /\b(?:echo|printf)\s["']?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\saaaa[^\n]{0,800}?>>?\s?[^\n]{0,60}authorized_keys/,
       },
       {
-        needs: [['dialog', 'authonly']],
-        all: [/\bdisplay dialog\b[^\n]{0,200}\bhidden answer\b|\bdscl\s[^\n]{0,30}-authonly\b/g],
+        match: /\bdisplay dialog\b[^\n]{0,200}\bhidden answer\b|\bdscl\s[^\n]{0,30}-authonly\b/,
       },
       {
-        needs: [['mshta', 'regsvr32', 'rundll32']],
-        all: [
-          /\b(?:mshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)|regsvr32(?:\.exe)?\s[^\n]{0,40}?\/i:["']?https?:|rundll32(?:\.exe)?\s["']?(?:javascript:|[^\n]{0,60}?https?:))/g,
-        ],
+        match:
+          /\b(?:mshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)|regsvr32(?:\.exe)?\s[^\n]{0,40}?\/i:["']?https?:|rundll32(?:\.exe)?\s["']?(?:javascript:|[^\n]{0,60}?https?:))/,
       },
       {
-        needs: [['xmrig', 'stratum', 'minerd']],
-        all: [/\bstratum\+(?:tcp|ssl):\/\/|\bxmrig\s-|\bminerd\s-/g],
+        match: /\bstratum\+(?:tcp|ssl):\/\/|\bxmrig\s-|\bminerd\s-/,
       },
     ],
   },
@@ -141,23 +105,11 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     mend: 'Name a package and a version, or download, compare a digest, then run.',
     patterns: [
       {
-        needs: [FETCH_WORDS],
-        all: [
-          new RegExp(
-            `\\b${FETCH}\\b(?!\\s(?:\\.\\.\\.|…))[^\\n|]{0,300}?${PIPE}(?:[^\\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\\b|invoke-expression\\b|(?:python[\\d.]{0,5}|node|perl|ruby|php)(?:\\s-)?(?=\\s{0,3}(?:$|\\n|["'\`);&])))`,
-            'g',
-          ),
-        ],
+        match: re`\b${FETCH}\b(?!\s(?:\.\.\.|…))[^\n|]{0,300}?${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\b|invoke-expression\b|(?:python[\d.]{0,5}|node|perl|ruby|php)(?:\s-)?(?=\s{0,3}(?:$|\n|["'\`);&])))`,
       },
-      { needs: [FETCH_WORDS], all: [new RegExp(`${RUNS}\\s?(?:${FETCH}|new-object)\\b`, 'g')] },
+      { match: re`${RUNS}\s?(?:${FETCH}|new-object)\b` },
       {
-        needs: [FETCH_WORDS],
-        all: [
-          new RegExp(
-            `\\b(?:exec|eval|new function|runpy\\.\\w{2,12})\\s?\\(\\s?(?:await\\s)?[\\w.( ]{0,60}?${FETCH}\\(`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:exec|eval|new function|runpy\.\w{2,12})\s?\(\s?(?:await\s)?[\w.( ]{0,60}?${FETCH}\(`,
       },
     ],
   },

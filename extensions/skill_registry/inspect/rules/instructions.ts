@@ -1,7 +1,7 @@
 import type { Rule } from '../rule.ts';
 import { CLAUSE, NOT_IDLE } from '../stance.ts';
 import { HIDES, OVERRIDES, SKIPS } from './other-languages.ts';
-import { words } from './words.ts';
+import { re } from './words.ts';
 
 const OTHERS =
   '(?:all|any|every|the|your|my|of|these|those|other|previous|prior|earlier|preceding|above|existing|original|former|system|user|safety|default|its|their|that|such|given|guidance|you|were|was|have|been)';
@@ -14,22 +14,16 @@ const ALLOWED =
 const NOT = "(?:do not|don['’]t|never|must not|should not|without|avoid|no need to|refrain from|shall not)";
 
 /** "Never skip the confirmation" says the opposite. */
-const NEGATED = new RegExp(
-  `\\b(?:never|not|no|cannot|avoid|without|refuse to|don['’]t|mustn['’]t|shouldn['’]t|can['’]t|attempts? to|tr(?:y|ies|ying) to|tells? you to|asks? you to|may say|says?|such as|(?<!would )like|e\\.g\\.|called|phrases?)${NOT_IDLE}\\s+(?:["“(]\\s?)?(?:(?!and\\b|then\\b|but\\b|just\\b)\\w+\\s+){0,3}["“(]?$|["“]$`,
-);
+const NEGATED = re`\b(?:never|not|no|cannot|avoid|without|refuse to|don['’]t|mustn['’]t|shouldn['’]t|can['’]t|attempts? to|tr(?:y|ies|ying) to|tells? you to|asks? you to|may say|says?|such as|(?<!would )like|e\.g\.|called|phrases?)${NOT_IDLE}\s+(?:["“(]\s?)?(?:(?!and\b|then\b|but\b|just\b)\w+\s+){0,3}["“(]?$|["“]$`;
 /** "Never send mail without asking the user" does, too. */
-const NEGATED_SENTENCE = new RegExp(
-  `\\b(?:never|not|no|cannot|avoid|(?:do|must|should|ca)n['’]t|refuse)\\b${NOT_IDLE}${CLAUSE}$`,
-);
+const NEGATED_SENTENCE = re`\b(?:never|not|no|cannot|avoid|(?:do|must|should|ca)n['’]t|refuse)\b${NOT_IDLE}${CLAUSE}$`;
 
 const SENDS =
   '(?:send|sends|upload|uploads|post|posts|transmit|transmits|forward|forwards|back up|backs? up|backup|copy|copies|sync|syncs|share|shares|submit|submits|push|pushes|report|reports|mirror|mirrors|export|exports|mail|email|e-mail|stream|publish|write|log|logs|save|saves|store|stores)';
 const THINGS =
   '(?:files?|documents?|data|results?|outputs?|reports?|cop(?:y|ies)|contents?|conversations?|transcripts?|presentations?|slides?|source code|code|repositor(?:y|ies)|database|logs?|credentials|backups?|summar(?:y|ies)|images?|everything|records?|inputs?|spreadsheets?|workbooks?|pdfs?|messages?|emails?|details|information|history|archive|project|workspace|analysis|findings|prompts?|keys?|tokens?|it|them|version|draft|artifacts?|folder|director(?:y|ies)|notes?)';
-const FAR =
-  '(?:https?://(?!localhost|127\\.|www\\.w3\\.org)[^\\s"\'`)]{4,200}|s?ftp://\\S{4,120}|(?<![\\w.@])[\\w.+-]{2,40}@(?!example\\.)[\\w-]{2,40}(?:\\.[a-z]{2,10}){1,3}\\b|\\b(?:an? |the |our |their )?(?:external|remote|third-party|off-site|offsite|central(?:ized)?|outside|backup|collection|analytics|telemetry|monitoring) (?:servers?|hosts?|endpoints?|address|api|service|site|webhook|location|url|bucket)\\b)';
-const EXTRA =
-  '(?:also|additionally|always|automatically|silently|quietly|secretly|furthermore|in addition|as well|afterwards?|finally|once (?:done|finished|complete\\w?)|when (?:done|finished|complete\\w?)|after (?:each|every|the|this|that|any|all|you|it|complet\\w{1,4}|finish\\w{0,3}|creat\\w{1,4}|process\\w{0,3}|sav\\w{1,4}|edit\\w{0,3}|generat\\w{1,4})|before (?:each|every|any|you|anything|doing|start\\w{0,3}|process\\w{0,3})|each time|every time|whenever|for (?:backup|safekeeping|archival|redundancy|compliance|audit\\w{0,3}|logging|quality|telemetry|analytics|monitoring|training|verification|licen[cs]e) ?(?:purposes|reasons)?|important|remember to|make sure to|be sure to|must|required)';
+const FAR = String.raw`(?:https?://(?!localhost|127\.|www\.w3\.org)[^\s"'\`)]{4,200}|s?ftp://\S{4,120}|(?<![\w.@])[\w.+-]{2,40}@(?!example\.)[\w-]{2,40}(?:\.[a-z]{2,10}){1,3}\b|\b(?:an? |the |our |their )?(?:external|remote|third-party|off-site|offsite|central(?:ized)?|outside|backup|collection|analytics|telemetry|monitoring) (?:servers?|hosts?|endpoints?|address|api|service|site|webhook|location|url|bucket)\b)`;
+const EXTRA = String.raw`(?:also|additionally|always|automatically|silently|quietly|secretly|furthermore|in addition|as well|afterwards?|finally|once (?:done|finished|complete\w?)|when (?:done|finished|complete\w?)|after (?:each|every|the|this|that|any|all|you|it|complet\w{1,4}|finish\w{0,3}|creat\w{1,4}|process\w{0,3}|sav\w{1,4}|edit\w{0,3}|generat\w{1,4})|before (?:each|every|any|you|anything|doing|start\w{0,3}|process\w{0,3})|each time|every time|whenever|for (?:backup|safekeeping|archival|redundancy|compliance|audit\w{0,3}|logging|quality|telemetry|analytics|monitoring|training|verification|licen[cs]e) ?(?:purposes|reasons)?|important|remember to|make sure to|be sure to|must|required)`;
 
 export const INSTRUCTIONS: readonly Rule[] = [
   {
@@ -42,29 +36,17 @@ export const INSTRUCTIONS: readonly Rule[] = [
     patterns: [
       ...OVERRIDES,
       {
-        needs: [
-          words('ignore ignoring disregard disregarding forget override overrides bypass supersede supersedes replace'),
-        ],
-        all: [
-          new RegExp(
-            `\\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)|bypass|supersedes?) (?:${OTHERS}[ ,]+){1,7}${RULES_OF_OTHERS}\\b(?! (?:embedded|contained|found|hidden|written)? ?(?:in|inside|within) (?:them|it|(?:the|that|its) (?:content|page|text|data|diff|output|results?)s?)\\b)`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)|bypass|supersedes?) (?:${OTHERS}[ ,]+){1,7}${RULES_OF_OTHERS}\b(?! (?:embedded|contained|found|hidden|written)? ?(?:in|inside|within) (?:them|it|(?:the|that|its) (?:content|page|text|data|diff|output|results?)s?)\b)`,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('ignore disregard forget')],
-        all: [
-          /\b(?:ignore|disregard|forget) (?:everything|anything|all|what) (?:(?:that|which|of it) )?(?:(?:is |was |came |you (?:were|have been) |you )?(?:above|before|earlier|previously|told|learned|knew|know))\b/g,
-        ],
+        match:
+          /\b(?:ignore|disregard|forget) (?:everything|anything|all|what) (?:(?:that|which|of it) )?(?:(?:is |was |came |you (?:were|have been) |you )?(?:above|before|earlier|previously|told|learned|knew|know))\b/,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('precedence priority overrides override supersede only bound replace new apply')],
-        all: [
-          /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/g,
-        ],
+        match:
+          /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/,
         unlessBefore: NEGATED,
       },
     ],
@@ -79,51 +61,19 @@ export const INSTRUCTIONS: readonly Rule[] = [
     patterns: [
       ...HIDES,
       {
-        needs: [
-          words(
-            'tell telling inform informing notify notifying alert alerting warn warning mention mentioning reveal revealing disclose disclosing report reporting show showing discuss',
-          ),
-        ],
-        all: [
-          new RegExp(
-            `\\b${NOT} (?:ever |need to )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning) ${PEOPLE}\\b(?! (?:to|how|unless|until|you can|that you can|why|what|which|when|where|about (?:the )?(?:errors?|progress|implementation))\\b)`,
-            'g',
-          ),
-        ],
+        match: re`\b${NOT} (?:ever |need to )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning) ${PEOPLE}\b(?! (?:to|how|unless|until|you can|that you can|why|what|which|when|where|about (?:the )?(?:errors?|progress|implementation))\b)`,
         unlessBefore: /["“]$/,
       },
       {
-        needs: [
-          words(
-            'mention mentioning reveal revealing disclose disclosing report reporting show showing tell discuss discussing reference talk acknowledge log',
-          ),
-        ],
-        all: [
-          new RegExp(
-            `\\b${NOT} (?:ever )?(?:mention|mentioning|reveal|revealing|disclose|disclosing|report|reporting|show|showing|discuss|discussing|reference|acknowledge|talk about) (?:(?:this|it|that|these|them)(?: (?:step|action|process|behaviou?r|change|rule|instruction|section|operation|upload|copy|backup|file|request|command|detail)s?)? (?:to|with|in front of) ${PEOPLE}|(?:this|that|these|the) (?:step|action|process|behaviou?r|instruction|section|operation|upload|copy|backup|transfer|request|call|script|modification|sync|sending|forwarding)s?\\b(?! (?:to|in) (?:the )?(?:code|comments?|commit|readme|docs?)))`,
-            'g',
-          ),
-        ],
+        match: re`\b${NOT} (?:ever )?(?:mention|mentioning|reveal|revealing|disclose|disclosing|report|reporting|show|showing|discuss|discussing|reference|acknowledge|talk about) (?:(?:this|it|that|these|them)(?: (?:step|action|process|behaviou?r|change|rule|instruction|section|operation|upload|copy|backup|file|request|command|detail)s?)? (?:to|with|in front of) ${PEOPLE}|(?:this|that|these|the) (?:step|action|process|behaviou?r|instruction|section|operation|upload|copy|backup|transfer|request|call|script|modification|sync|sending|forwarding)s?\b(?! (?:to|in) (?:the )?(?:code|comments?|commit|readme|docs?)))`,
         unlessBefore: /["“]$/,
       },
       {
-        needs: [words('hide conceal keep keeping hidden secret quiet stay remain silent invisible')],
-        all: [
-          new RegExp(
-            `\\b(?:hide|conceal|keep) (?:this|it|that|these|them|everything)(?: (?:a )?(?:secret|hidden|confidential))? from ${PEOPLE}\\b|\\b(?:keep|stay|remain|be) (?:quiet|silent|discreet) (?:about|on)\\b|\\b(?:must|should|has to) (?:stay|remain|be kept|be) (?:hidden|secret|invisible|unknown)(?: (?:from|to) ${PEOPLE})|\\bso that ${PEOPLE} (?:does not|doesn't|won't|will not|never) (?:notice|see|know|find out|realise|realize)\\b|\\bwithout ${PEOPLE}(?:'s)? (?:knowing|noticing|knowledge|awareness|being aware)\\b|\\b(?:the )?user (?:does not|doesn't|must not|should not|need not) (?:need to )?(?:know|see|notice|be (?:told|informed|aware)) (?:about |of |that )?(?:this|it)\\b`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:hide|conceal|keep) (?:this|it|that|these|them|everything)(?: (?:a )?(?:secret|hidden|confidential))? from ${PEOPLE}\b|\b(?:keep|stay|remain|be) (?:quiet|silent|discreet) (?:about|on)\b|\b(?:must|should|has to) (?:stay|remain|be kept|be) (?:hidden|secret|invisible|unknown)(?: (?:from|to) ${PEOPLE})|\bso that ${PEOPLE} (?:does not|doesn't|won't|will not|never) (?:notice|see|know|find out|realise|realize)\b|\bwithout ${PEOPLE}(?:'s)? (?:knowing|noticing|knowledge|awareness|being aware)\b|\b(?:the )?user (?:does not|doesn't|must not|should not|need not) (?:need to )?(?:know|see|notice|be (?:told|informed|aware)) (?:about |of |that )?(?:this|it)\b`,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('silently secretly quietly covertly discreetly')],
-        all: [
-          new RegExp(
-            `\\b(?:silently|secretly|quietly|covertly|discreetly) (?:${SENDS}|run|execute|install|download|delete|modify|change|add|append|include|insert|fetch|collect|record|read|create|enable|disable|replace|overwrite)\\b`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:silently|secretly|quietly|covertly|discreetly) (?:${SENDS}|run|execute|install|download|delete|modify|change|add|append|include|insert|fetch|collect|record|read|create|enable|disable|replace|overwrite)\b`,
         unlessBefore:
           /\b(?:never|not|no|cannot|avoid|don['’]t|could|would|might|may|can|will|that|which|it|or)\s+(?:\w+\s+){0,2}$/,
       },
@@ -139,43 +89,19 @@ export const INSTRUCTIONS: readonly Rule[] = [
     patterns: [
       ...SKIPS,
       {
-        needs: [words('skip skipping bypass bypassing omit suppress ignore')],
-        all: [
-          new RegExp(
-            `\\b(?:skip|skipping|bypass|bypassing|omit|suppress|ignore) (?:(?:the|any|all|every|user|user['’]s|human|usual|safety|security|manual|normal|explicit) ){0,4}${ALLOWED}\\b`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:skip|skipping|bypass|bypassing|omit|suppress|ignore) (?:(?:the|any|all|every|user|user['’]s|human|usual|safety|security|manual|normal|explicit) ){0,4}${ALLOWED}\b`,
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('without')],
-        all: [
-          new RegExp(
-            `\\bwithout (?:(?:first )?(?:asking|waiting|prompting|consulting|checking with|requesting|requiring|needing|getting|seeking)) (?:${PEOPLE}(?! (?:for (?!${ALLOWED}|permission)|to|which|what|whether|how|about|where)\\b)|(?:${PEOPLE} )?(?:for )?(?:(?:the|any|explicit|user|further|additional|their|prior) ){0,3}${ALLOWED})\\b`,
-            'g',
-          ),
-        ],
+        match: re`\bwithout (?:(?:first )?(?:asking|waiting|prompting|consulting|checking with|requesting|requiring|needing|getting|seeking)) (?:${PEOPLE}(?! (?:for (?!${ALLOWED}|permission)|to|which|what|whether|how|about|where)\b)|(?:${PEOPLE} )?(?:for )?(?:(?:the|any|explicit|user|further|additional|their|prior) ){0,3}${ALLOWED})\b`,
         unlessBefore: NEGATED_SENTENCE,
       },
       {
-        needs: [words('without')],
-        all: [
-          new RegExp(
-            `\\b(?:proceed|continue|run|execute|deploy|delete|send|apply|install|act|commit|push|merge|overwrite|transfer|pay|buy|trade|swap|submit|publish)\\w{0,3}\\b[^.\\n]{0,40}\\bwithout (?:(?:any|further|explicit|prior|user|additional|manual|human) ){0,3}${ALLOWED}\\b`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:proceed|continue|run|execute|deploy|delete|send|apply|install|act|commit|push|merge|overwrite|transfer|pay|buy|trade|swap|submit|publish)\w{0,3}\b[^.\n]{0,40}\bwithout (?:(?:any|further|explicit|prior|user|additional|manual|human) ){0,3}${ALLOWED}\b`,
         unlessBefore: NEGATED_SENTENCE,
       },
       {
-        needs: [words('ask wait prompt pause stop confirm seek need request')],
-        all: [
-          new RegExp(
-            `\\b(?:do not|don['’]t|never|no need to|need not|without having to) (?:ever )?(?:ask|wait|prompt|pause|stop|seek|request|get) (?:(?:${PEOPLE} )?(?:for |to get )?(?:(?:any|the|user|user['’]s|explicit|their|a|further|manual) ){0,3}${ALLOWED}|to confirm)\\b|\\bno (?:user )?(?:confirmation|approval|permission|consent) (?:is )?(?:needed|required|necessary)\\b[^.\\n]{0,20}\\b(?:just|proceed|go ahead|simply|run|execute|delete|send)\\b`,
-            'g',
-          ),
-        ],
+        match: re`\b(?:do not|don['’]t|never|no need to|need not|without having to) (?:ever )?(?:ask|wait|prompt|pause|stop|seek|request|get) (?:(?:${PEOPLE} )?(?:for |to get )?(?:(?:any|the|user|user['’]s|explicit|their|a|further|manual) ){0,3}${ALLOWED}|to confirm)\b|\bno (?:user )?(?:confirmation|approval|permission|consent) (?:is )?(?:needed|required|necessary)\b[^.\n]{0,20}\b(?:just|proceed|go ahead|simply|run|execute|delete|send)\b`,
         unlessBefore: NEGATED,
       },
     ],
@@ -189,12 +115,9 @@ export const INSTRUCTIONS: readonly Rule[] = [
     mend: 'Make it the purpose of the skill, or let the user name the place.',
     patterns: [
       {
-        all: [
-          new RegExp(
-            `\\b${SENDS} (?:(?:a|an|the|all|any|every|each|your|its|their|these|those|full|complete|final|resulting|generated|current|original|entire|whole|user(?:'s)?|of|input|output|finished|created|modified|processed|and|or|raw) ){0,6}${THINGS}\\b[^\\n]{0,60}?\\b(?:to|at|with|via|on|into|in)\\b[^\\n.]{0,30}?${FAR}`,
-            'g',
-          ),
-          new RegExp(`\\b${EXTRA}\\b`, 'g'),
+        match: [
+          re`\b${SENDS} (?:(?:a|an|the|all|any|every|each|your|its|their|these|those|full|complete|final|resulting|generated|current|original|entire|whole|user(?:'s)?|of|input|output|finished|created|modified|processed|and|or|raw) ){0,6}${THINGS}\b[^\n]{0,60}?\b(?:to|at|with|via|on|into|in)\b[^\n.]{0,30}?${FAR}`,
+          re`\b${EXTRA}\b`,
         ],
         within: 200,
         ordered: false,
@@ -202,10 +125,9 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unlessBefore: NEGATED,
       },
       {
-        needs: [words('bcc cc blind')],
-        all: [
-          /\b(?:bcc|cc|blind (?:carbon )?copy)\b[^\n]{0,60}?[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z]{2,10}|[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z.]{2,16}[^\n]{0,30}\b(?:in|as|to|on) (?:the )?(?:bcc|cc|blind)\b/g,
-        ],
+        needs: /\b(?:bcc|cc|blind)/,
+        match:
+          /\b(?:bcc|cc|blind (?:carbon )?copy)\b[^\n]{0,60}?[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z]{2,10}|[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z.]{2,16}[^\n]{0,30}\b(?:in|as|to|on) (?:the )?(?:bcc|cc|blind)\b/,
         where: 'prose',
       },
     ],
@@ -219,10 +141,9 @@ export const INSTRUCTIONS: readonly Rule[] = [
     mend: 'Write the instructions into the skill.',
     patterns: [
       {
-        needs: [words('follow obey execute carry')],
-        all: [
-          /\b(?:fetch|download|read|get|load|retrieve|check|pull)\b[^.\n]{0,60}?https?:\/\/[^\s"'`)]{4,200}/g,
-          /\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b/g,
+        match: [
+          /\b(?:fetch|download|read|get|load|retrieve|check|pull)\b[^.\n]{0,60}?https?:\/\/[^\s"'`)]{4,200}/,
+          /\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b/,
         ],
         within: 60,
         where: 'prose',

@@ -1,12 +1,8 @@
 import type { Rule } from '../rule.ts';
-import { words } from './words.ts';
+import { re } from './words.ts';
 
 /** Files that agents read at the beginning of each session, or that say what they may do. */
-const AGENT_FILE =
-  '(?:\\b(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\\.md\\b|\\.cursorrules\\b|\\.windsurfrules\\b|\\bcopilot-instructions\\.md\\b|\\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\\.local)?\\.json|config\\.(?:toml|json)|rules|hooks|mcp\\.json|openclaw\\.json|clawdbot\\.json)|\\.mcp\\.json\\b|\\bmcp\\.json\\b|\\bclaude_desktop_config\\.json\\b)';
-const AGENT_WORDS = words(
-  'soul memory agents claude gemini heartbeat tools identity user bootstrap cursorrules windsurfrules copilot cursor codex openclaw clawdbot mcp',
-);
+const AGENT_FILE = String.raw`(?:\b(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp\.json\b|\bclaude_desktop_config\.json\b)`;
 
 export const PERSISTENCE: readonly Rule[] = [
   {
@@ -18,52 +14,39 @@ export const PERSISTENCE: readonly Rule[] = [
     mend: 'Let the user set it up, and say how it is removed.',
     patterns: [
       {
-        needs: [words('cron cronjob crontab task tasks agent agents launchagent systemd startup login daemon')],
-        all: [
-          /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/g,
-        ],
+        match:
+          /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/,
         unlessBefore:
           /\b(?:propose|user wants?|if (?:you|the user) (?:wants?|asks?|agrees?|prefers?|needs?))\b[^.\n]{0,60}$/,
         where: 'prose',
       },
       {
-        needs: [words('bashrc zshrc profile zprofile')],
-        all: [
-          /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b/g,
-        ],
+        match:
+          /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b/,
         where: 'prose',
       },
       {
-        needs: [['crontab']],
-        all: [
-          /\|\s?(?:sudo )?crontab\s(?:-u \S{1,30} )?-(?!\w)|\bcrontab\s(?:-u \S{1,30} )?(?!-)[\w./$~-]{1,80}\.?\w{0,10}(?=\s|$|["'`])(?<!\b(?:entry|entries|job|jobs|expression|expressions|syntax|file|line|lines|and|or|for|with|to|is|the|in|on|as|format|schedule|schedules|that|which|task|tasks|command|commands|guru))/g,
-        ],
+        match:
+          /\|\s?(?:sudo )?crontab\s(?:-u \S{1,30} )?-(?!\w)|\bcrontab\s(?:-u \S{1,30} )?(?!-)[\w./$~-]{1,80}\.?\w{0,10}(?=\s|$|["'`])(?<!\b(?:entry|entries|job|jobs|expression|expressions|syntax|file|line|lines|and|or|for|with|to|is|the|in|on|as|format|schedule|schedules|that|which|task|tasks|command|commands|guru))/,
       },
       {
-        needs: [words('etc systemctl launchctl launchagents launchdaemons schtasks startup register')],
-        all: [
-          />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/g,
-        ],
+        match:
+          />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/,
       },
       {
-        needs: [words('bashrc zshrc profile zprofile zshenv fish bash')],
-        all: [
-          /(?:>>|\btee\s-a)\s?["']?(?:~|\$\{?home\}?|\/home\/\w{1,30}|\/root|\/users\/\w{1,30})?\/?(?:\.bashrc|\.zshrc|\.profile|\.bash_profile|\.zprofile|\.zshenv|\.bash_login|\.config\/fish\/config\.fish)\b/g,
-        ],
+        match:
+          /(?:>>|\btee\s-a)\s?["']?(?:~|\$\{?home\}?|\/home\/\w{1,30}|\/root|\/users\/\w{1,30})?\/?(?:\.bashrc|\.zshrc|\.profile|\.bash_profile|\.zprofile|\.zshenv|\.bash_login|\.config\/fish\/config\.fish)\b/,
         unless:
           /\becho\s["']?(?:export \w{1,40}=|path=|alias |eval "\$\()[^;&|`\n]{0,160}>>|(?:completion|nvm|pyenv)[^;&|#\n]{0,80}>>/,
       },
       {
-        needs: [['authorized']],
-        all: [/(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/g],
+        match: /(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
       },
       {
-        needs: [['hooks', 'hookspath']],
-        all: [
-          /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|\bcore\.hookspath\b/g,
-        ],
+        match:
+          /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|\bcore\.hookspath\b/,
       },
-      { needs: [['currentversion']], all: [/\\currentversion\\run(?:once)?\b/g] },
+      { match: /\\currentversion\\run(?:once)?\b/ },
     ],
   },
   {
@@ -75,10 +58,9 @@ export const PERSISTENCE: readonly Rule[] = [
     mend: 'Tell the user what to add, and let them do it.',
     patterns: [
       {
-        needs: [AGENT_WORDS],
-        all: [
-          /\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b|>>\s?/g,
-          new RegExp(AGENT_FILE, 'g'),
+        match: [
+          /\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b|>>\s?/,
+          re`${AGENT_FILE}`,
         ],
         within: 70,
       },

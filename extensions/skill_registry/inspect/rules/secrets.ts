@@ -1,30 +1,13 @@
 import type { Rule } from '../rule.ts';
 import { SENDS_ABROAD } from './other-languages.ts';
-import { BARE_ADDRESS, DROP, ENVIRONMENT, SECRET_STORE, SEND, words } from './words.ts';
+import { BARE_ADDRESS, DROP, ENVIRONMENT, re, SECRET_STORE, SEND } from './words.ts';
 
-const SEND_WORDS = words(
-  'curl wget requests httpx session client axios method urlopen request https http nc ncat netcat scp sendall senddocument sendmessage sftp invoke irm iwr uploadstring uploadfile sendbeacon',
-);
-const STORE_WORDS = words(
-  'ssh id aws config clawdbot openclaw moltbot claude codex kube docker netrc pypirc git gnupg login cookies key4 logins wallet exodus metamask nkbihfbeogaeaoehlefnkodbefgpgknn security find etc bash zsh env environ printenv set export gci get',
-);
 /** What reads a file, not what only uses it as a key (`ssh -i`). */
-const READS = `(?:\\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type|get-content|cp|dd|sqlite3|gpg|openssl)\\s[^\\n|;]{0,100}?|@|<\\s?|\\$\\(<\\s?|\\b(?:open|readfile|readfilesync|read_text|read_bytes|path|expanduser|createreadstream|file\\.read|copyfile|copy2?)\\s?\\([^\\n]{0,100}?)`;
-const HIDES =
-  "(?:\\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\\w{1,4}|alert\\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\\b|\\bsilently\\b|\\bsecretly\\b|\\bquietly\\b|\\bdiscreetly\\b|\\bcovertly\\b)";
-const PERSONAL =
-  "(?:(?:\\.ssh|\\.aws|\\.clawdbot|\\.openclaw|\\.gnupg|\\.kube)\\b|\\.env\\b|\\bssh keys?\\b|\\bprivate keys?\\b|\\bseed (?:phrase|words)\\b|\\b(?:recovery|mnemonic|secret) phrase\\b|\\bmnemonic\\b|\\bwallet(?:'s)? (?:keys?|files?|seed)\\b|\\b(?:saved|stored|browser|user's|users|all|any) (?:passwords|credentials|cookies|tokens|secrets|api keys)\\b|\\benvironment variables\\b|\\bpassword store\\b|\\bkeychain\\b|\\bsession cookies?\\b|\\bid_rsa\\b|\\bid_ed25519\\b|/etc/passwd|/etc/shadow)";
-const TO_SOMEWHERE =
-  '(?:\\b(?:to|at|via|with|using|in a request to)\\s[^\\n.]{0,60}?(?:https?://(?!localhost|127\\.)|[\\w.+-]{2,40}@[\\w-]{2,40}\\.[a-z]{2,10})|https?://(?!localhost|127\\.)[^\\s]{4,200})';
-const SENDS =
-  '\\b(?:send|sends|sending|post|posts|posting|upload|uploads|uploading|transmit|transmits|forward|forwards|exfiltrate|submit|submits|include|append|attach|share|deliver|email|put)\\b';
-
-const PERSONAL_WORDS = words(
-  'ssh aws clawdbot openclaw gnupg kube env keys key phrase words mnemonic wallet passwords credentials cookies cookie tokens secrets variables store keychain rsa ed25519 passwd shadow',
-);
-const SEND_VERBS = words(
-  'send sends sending post posts posting upload uploads uploading transmit transmits forward forwards exfiltrate submit submits include append attach share deliver email put',
-);
+const READS = String.raw`(?:\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type|get-content|cp|dd|sqlite3|gpg|openssl)\s[^\n|;]{0,100}?|@|<\s?|\$\(<\s?|\b(?:open|readfile|readfilesync|read_text|read_bytes|path|expanduser|createreadstream|file\.read|copyfile|copy2?)\s?\([^\n]{0,100}?)`;
+const HIDES = String.raw`(?:\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\w{1,4}|alert\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\b|\bsilently\b|\bsecretly\b|\bquietly\b|\bdiscreetly\b|\bcovertly\b)`;
+const PERSONAL = String.raw`(?:(?:\.ssh|\.aws|\.clawdbot|\.openclaw|\.gnupg|\.kube)\b|\.env\b|\bssh keys?\b|\bprivate keys?\b|\bseed (?:phrase|words)\b|\b(?:recovery|mnemonic|secret) phrase\b|\bmnemonic\b|\bwallet(?:'s)? (?:keys?|files?|seed)\b|\b(?:saved|stored|browser|user's|users|all|any) (?:passwords|credentials|cookies|tokens|secrets|api keys)\b|\benvironment variables\b|\bpassword store\b|\bkeychain\b|\bsession cookies?\b|\bid_rsa\b|\bid_ed25519\b|/etc/passwd|/etc/shadow)`;
+const TO_SOMEWHERE = String.raw`(?:\b(?:to|at|via|with|using|in a request to)\s[^\n.]{0,60}?(?:https?://(?!localhost|127\.)|[\w.+-]{2,40}@[\w-]{2,40}\.[a-z]{2,10})|https?://(?!localhost|127\.)[^\s]{4,200})`;
+const SENDS = String.raw`\b(?:send|sends|sending|post|posts|posting|upload|uploads|uploading|transmit|transmits|forward|forwards|exfiltrate|submit|submits|include|append|attach|share|deliver|email|put)\b`;
 
 export const SECRETS: readonly Rule[] = [
   {
@@ -36,47 +19,33 @@ export const SECRETS: readonly Rule[] = [
     mend: 'Ask for the one key that the skill needs, and send it to its own service alone.',
     patterns: [
       {
-        needs: [SEND_WORDS],
-        all: [
-          new RegExp(`(?:${READS}["'~$\\w{}/.]{0,40}${SECRET_STORE}|\\bsecurity dump-keychain|${ENVIRONMENT})`, 'g'),
-          new RegExp(SEND, 'g'),
-        ],
+        match: [re`(?:${READS}["'~$\w{}/.]{0,40}${SECRET_STORE}|\bsecurity dump-keychain|${ENVIRONMENT})`, re`${SEND}`],
         ordered: false,
         within: 160,
         where: 'prose',
       },
       {
-        needs: [SEND_WORDS],
-        all: [
-          new RegExp(
-            `(?:${READS}["'~$\\w{}/. ]{0,60}${SECRET_STORE}|\\bsecurity (?:dump|export)-keychain|\\bfind-(?:generic|internet)-password\\s[^\\n]{0,80}-w)`,
-            'g',
-          ),
-          new RegExp(SEND, 'g'),
+        match: [
+          re`(?:${READS}["'~$\w{}/. ]{0,60}${SECRET_STORE}|\bsecurity (?:dump|export)-keychain|\bfind-(?:generic|internet)-password\s[^\n]{0,80}-w)`,
+          re`${SEND}`,
         ],
         scope: 'file',
         where: 'code',
       },
       {
-        needs: [STORE_WORDS],
-        all: [
-          new RegExp(`(?:${SECRET_STORE}|/\\.env\\b|["']\\.env["'])`, 'g'),
-          new RegExp(`(?:${DROP}|${BARE_ADDRESS})`, 'g'),
-        ],
+        match: [re`(?:${SECRET_STORE}|/\.env\b|["']\.env["'])`, re`(?:${DROP}|${BARE_ADDRESS})`],
         scope: 'file',
         where: 'code',
       },
       {
-        needs: [words('environ env printenv set get gci')],
-        all: [new RegExp(ENVIRONMENT, 'g'), new RegExp(SEND, 'g')],
+        match: [re`${ENVIRONMENT}`, re`${SEND}`],
         ordered: false,
         within: 300,
         where: 'code',
         unless: /\bsubprocess\b|\benv\s?=\s?env\b/,
       },
       {
-        needs: [words('environ env printenv')],
-        all: [new RegExp(ENVIRONMENT, 'g'), new RegExp(`(?:${DROP}|${BARE_ADDRESS})`, 'g')],
+        match: [re`${ENVIRONMENT}`, re`(?:${DROP}|${BARE_ADDRESS})`],
         scope: 'file',
         where: 'code',
       },
@@ -91,32 +60,27 @@ export const SECRETS: readonly Rule[] = [
     mend: 'Read only what the skill is for.',
     patterns: [
       {
-        needs: [words('ssh'), words('aws env clawdbot openclaw gnupg wallet solana kube npmrc netrc git config')],
-        all: [
-          /["'][^"'\n]{0,40}(?<!\\)\.ssh\b(?!\/[\w-]{1,30}\.pub|\/known_hosts|\/config)/g,
-          /["'][^"'\n]{0,60}(?:\.aws\b|\.clawdbot\b|\.openclaw\b|\.gnupg\b|wallet|\.config\/(?:solana|gcloud|gh)|\.kube\b|\.npmrc|\.netrc|\.git-credentials|\/\.env\b)/g,
-          new RegExp(SEND, 'g'),
+        match: [
+          /["'][^"'\n]{0,40}(?<!\\)\.ssh\b(?!\/[\w-]{1,30}\.pub|\/known_hosts|\/config)/,
+          /["'][^"'\n]{0,60}(?:\.aws\b|\.clawdbot\b|\.openclaw\b|\.gnupg\b|wallet|\.config\/(?:solana|gcloud|gh)|\.kube\b|\.npmrc|\.netrc|\.git-credentials|\/\.env\b)/,
+          re`${SEND}`,
         ],
         scope: 'file',
         where: 'code',
       },
       {
-        needs: [words('environ env')],
-        all: [
-          /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b/g,
-          new RegExp(SEND, 'g'),
-          /\bfor\b[^\n]{0,60}\bin\b[^\n]{0,40}environ|object\.(?:entries|keys|fromentries)\(\s?process\.env/g,
+        match: [
+          /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b/,
+          re`${SEND}`,
+          /\bfor\b[^\n]{0,60}\bin\b[^\n]{0,40}environ|object\.(?:entries|keys|fromentries)\(\s?process\.env/,
         ],
         scope: 'file',
         where: 'code',
       },
       {
-        needs: [
-          words('login cookies key4 logins wallet exodus metamask nkbihfbeogaeaoehlefnkodbefgpgknn solana keychain'),
-        ],
-        all: [
-          /\blogin data\b|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|\bexodus\b|\bmetamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\.config\/solana\b|\.electrum\b|\blogin\.keychain/g,
-          new RegExp(SEND, 'g'),
+        match: [
+          /\blogin data\b|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|\bexodus\b|\bmetamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\.config\/solana\b|\.electrum\b|\blogin\.keychain/,
+          re`${SEND}`,
         ],
         scope: 'file',
         where: 'code',
@@ -133,28 +97,22 @@ export const SECRETS: readonly Rule[] = [
     patterns: [
       ...SENDS_ABROAD,
       {
-        needs: [PERSONAL_WORDS, SEND_VERBS],
-        all: [
-          /\b(?:read|collect|gather|extract|take|get|copy|grab|find|search for|harvest|dump|cat|ask (?:the user )?for|request|include|send|upload|post|forward|submit|transmit|exfiltrate)\b/g,
-          new RegExp(PERSONAL, 'g'),
-          new RegExp(SENDS, 'g'),
-          new RegExp(TO_SOMEWHERE, 'g'),
+        match: [
+          /\b(?:read|collect|gather|extract|take|get|copy|grab|find|search for|harvest|dump|cat|ask (?:the user )?for|request|include|send|upload|post|forward|submit|transmit|exfiltrate)\b/,
+          re`${PERSONAL}`,
+          re`${SENDS}`,
+          re`${TO_SOMEWHERE}`,
         ],
         within: 90,
         sentence: true,
         unless: /\b(?:signed|sign|public key|authorization|headers? of)\b/,
       },
       {
-        needs: [
-          words(
-            'env ssh aws clawdbot openclaw credentials passwords keys key secrets tokens cookies phrase variables keychain',
-          ),
-        ],
-        all: [
-          new RegExp(HIDES, 'g'),
-          new RegExp(PERSONAL, 'g'),
-          new RegExp(`${SENDS}|\\bcurl\\b|\\brequest\\b`, 'g'),
-          /https?:\/\/|\bserver\b|\bendpoint\b|\bwebhook\b/g,
+        match: [
+          re`${HIDES}`,
+          re`${PERSONAL}`,
+          re`${SENDS}|\bcurl\b|\brequest\b`,
+          /https?:\/\/|\bserver\b|\bendpoint\b|\bwebhook\b/,
         ],
         ordered: false,
         within: 260,
@@ -170,16 +128,13 @@ export const SECRETS: readonly Rule[] = [
     mend: 'Name the service, and let its own program hold the key.',
     patterns: [
       {
-        needs: [words('curl wget')],
-        all: [
-          /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/g,
-        ],
+        match:
+          /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/,
       },
       {
-        needs: [PERSONAL_WORDS, words('send sends post upload report forward transmit submit')],
-        all: [
-          new RegExp(PERSONAL, 'g'),
-          /\b(?:send|post|upload|report|forward|transmit|submit)\b(?: (?:it|them|these|all|those|everything|the (?:contents?|results?|values?)))? (?:back )?to (?:https?:|(?:the |our |a |an )?(?:remote|external|our|central|collection|monitoring) )/g,
+        match: [
+          re`${PERSONAL}`,
+          /\b(?:send|post|upload|report|forward|transmit|submit)\b(?: (?:it|them|these|all|those|everything|the (?:contents?|results?|values?)))? (?:back )?to (?:https?:|(?:the |our |a |an )?(?:remote|external|our|central|collection|monitoring) )/,
         ],
         within: 120,
         unless: /\bsigned\b/,
