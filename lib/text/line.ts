@@ -34,6 +34,15 @@ export function needsFolding(text: string): boolean {
   return foldLine(text) !== text;
 }
 
+/** A part of an address without percent signs; what is no such text stays as it is. */
+export function decodedAddress(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Length in code points, not in UTF-16 units. */
 export function codePoints(text: string): number {
   let count = 0;

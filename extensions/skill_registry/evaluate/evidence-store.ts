@@ -1,5 +1,5 @@
+import { isRecord } from '../config/readers.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { isObject } from './suite.ts';
 import type { Claim, EvaluationResult } from './types.ts';
 
 /** A result, and the digests of what else it depends on. */
@@ -51,7 +51,7 @@ export function claimsOf(database: SqliteDatabase, key: string): readonly Claim[
     .prepare<Row>(sql)
     .all(key)
     .map(({ content }) => parsed(content))
-    .filter((value): value is Claim => isObject(value) && [value.about, value.at, value.text, value.by].every(isText));
+    .filter((value): value is Claim => isRecord(value) && [value.about, value.at, value.text, value.by].every(isText));
 }
 
 // --- internal ---
@@ -86,13 +86,13 @@ function write(database: SqliteDatabase, row: NewRow): void {
 /** Undefined for content that no release of this registry has written. */
 function kept(content: string | undefined): KeptResult | undefined {
   const value = parsed(content ?? 'null');
-  if (!isObject(value) || !isObject(value.result)) return undefined;
+  if (!isRecord(value) || !isRecord(value.result)) return undefined;
   const { totals, validity, tokens, triggers, cases, problems } = value.result;
   const isWhole =
-    [totals, validity, tokens].every(isObject) &&
-    (triggers === null || (isObject(triggers) && Array.isArray(triggers.queries))) &&
+    [totals, validity, tokens].every(isRecord) &&
+    (triggers === null || (isRecord(triggers) && Array.isArray(triggers.queries))) &&
     [(validity as { errors?: unknown }).errors, cases, problems].every(Array.isArray) &&
-    (cases as readonly unknown[]).every((one) => isObject(one) && Array.isArray(one.assertions));
+    (cases as readonly unknown[]).every((one) => isRecord(one) && Array.isArray(one.assertions));
   return isWhole ? (value as unknown as KeptResult) : undefined;
 }
 

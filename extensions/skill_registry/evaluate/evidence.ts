@@ -9,7 +9,7 @@ import { invalidArgument, skillHeldOrDisabled } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf } from './evidence-store.ts';
 import { openOutputs, type StoredOutput } from './outputs.ts';
-import { type EvaluationSource, proposalEvidence, textOf } from './proposal-evidence.ts';
+import { claimsOfProposal, type EvaluationSource, proposalEvidence, textOf } from './proposal-evidence.ts';
 import { runCases } from './run-cases.ts';
 import { evaluateContent } from './run-checks.ts';
 import { presentSubject, presentSuite } from './subject.ts';
@@ -136,18 +136,8 @@ function keptOf(
   if (notRead !== null || !context.writer.hasHistory()) return { result, last: null, claims: [], notRead };
   const database = context.writer.database();
   const proposed = proposalRows(database, 'all', { skillId: skill.id })
-    .filter((row) => row.place === key && row.evidence !== null)
-    .map(({ id, author, created, evidence }): Claim => {
-      return {
-        kind: 'proposal',
-        by: author,
-        at: created,
-        about: id,
-        digest: null,
-        text: evidence ?? '',
-        summary: null,
-      };
-    });
+    .filter(({ place }) => place === key)
+    .flatMap(claimsOfProposal);
   const claims = [...claimsOf(database, key), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
   const last = result ? null : (lastResult(database, key) ?? null);
   return { result, last, claims: claims.slice(0, MAX_CLAIMS), notRead };

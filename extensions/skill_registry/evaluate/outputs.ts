@@ -4,8 +4,9 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { listContained, readContained, relativeSegments } from '../../../lib/files/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
+import { isRecord } from '../config/readers.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { isObject, readJson } from './suite.ts';
+import { readJson } from './suite.ts';
 import type { Claim, EvaluationCase } from './types.ts';
 
 /** What a run of a case left behind. */
@@ -127,8 +128,8 @@ function fileIn(base: string, folder: string, path: string): string {
 function gradingOf(data: unknown, report: (what: string) => void): StoredOutput['grading'] {
   if (data === undefined) return null;
   const expectations =
-    isObject(data) && Array.isArray(data.expectations) ? data.expectations.filter(isObject) : undefined;
-  if (!isObject(data) || !expectations) {
+    isRecord(data) && Array.isArray(data.expectations) ? data.expectations.filter(isRecord) : undefined;
+  if (!isRecord(data) || !expectations) {
     report(
       'Expected { "expectations": [{ "text", "passed", "evidence" }], "summary": { "passed", "failed", "total", "pass_rate" } }.',
     );
@@ -142,7 +143,7 @@ function gradingOf(data: unknown, report: (what: string) => void): StoredOutput[
 }
 
 function summaryIn(summary: unknown): Claim['summary'] {
-  const { passed, failed, total } = isObject(summary) ? summary : {};
+  const { passed, failed, total } = isRecord(summary) ? summary : {};
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
   return isCount(passed) && isCount(failed) && isCount(total) ? { passed, failed, total } : null;
 }

@@ -1,5 +1,5 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { comparePresent } from '../decide/apply-or-stale.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillsAt } from '../history/skill-location.ts';
@@ -30,7 +30,18 @@ export async function proposalEvidence(
 ): Promise<ProposalEvidence> {
   const ran = await runBoth(context, source, proposal);
   const changes = ran.before && ran.after ? changesOf(ran.before, ran.after) : [];
-  return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOf(proposal) };
+  return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOfProposal(proposal) };
+}
+
+/** What its author claims. */
+export function claimsOfProposal({
+  id,
+  author,
+  created,
+  evidence,
+}: Pick<Proposal, 'id' | 'author' | 'created' | 'evidence'>): readonly Claim[] {
+  if (evidence === null) return [];
+  return [{ kind: 'proposal', by: author, at: created, about: id, digest: null, text: evidence, summary: null }];
 }
 
 /** The SKILL.md of a content, to be judged. */
@@ -43,15 +54,9 @@ export function textOf({ text }: EvaluatedContent): { readonly bytes: Uint8Array
 type Ran = Pick<ProposalEvidence, 'before' | 'after' | 'notRun' | 'takenOver'>;
 
 async function runBoth(context: ChangeContext, source: EvaluationSource, proposal: Proposal): Promise<Ran> {
-  const nothing = (notRun: string): Ran => ({
-    before: null,
-    after: null,
-    notRun,
-    takenOver: null,
-  });
+  const nothing = (notRun: string): Ran => ({ before: null, after: null, notRun, takenOver: null });
   if (proposal.state === 'stale') return nothing('the proposal does not apply to the present content');
   if (proposal.state !== 'open') return nothing('the proposal is decided');
-  const takeBreak = createBreaks();
   try {
     const contents = await contentsOf(context, source, proposal);
     if (contents === undefined) return nothing('the proposal does not apply to the present content');
@@ -141,9 +146,4 @@ function changesOf(before: EvaluationResult, after: EvaluationResult): readonly 
     const then = found.get(query);
     return then === undefined || then === now ? [] : [{ query, shouldTrigger, before: then, after: now }];
   });
-}
-
-function claimsOf({ id, author, created, evidence }: Proposal): readonly Claim[] {
-  if (evidence === null) return [];
-  return [{ kind: 'proposal', by: author, at: created, about: id, digest: null, text: evidence, summary: null }];
 }

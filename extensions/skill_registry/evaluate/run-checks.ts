@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { countTokensInSlices, loadTokenCounter } from '../../../lib/text/index.ts';
 import type { Overlap } from '../search/overlap/overlap.ts';
 import { BULLETS, withShortLines } from '../show/formats.ts';
@@ -35,7 +35,6 @@ export async function evaluateContent(
   cases: readonly CaseResult[],
   { firstHits, at, until }: { readonly firstHits: Overlap['firstHits']; readonly at: string; readonly until: number },
 ): Promise<Omit<EvaluationResult, 'reused' | 'notKept'>> {
-  const takeBreak = createBreaks();
   const { skill, digest, suite } = subject;
   const validity = { profile: subject.profile, errors: violations(subject) };
   await takeBreak();
@@ -43,7 +42,7 @@ export async function evaluateContent(
   const part = { validity, triggers, cases };
   const { problems } = suite;
   await takeBreak();
-  const tokens = await tokensOf(subject, takeBreak);
+  const tokens = await tokensOf(subject);
   return { skillId: skill.id, digest, suite: suite.digest, at, totals: totalsOf(part), ...part, tokens, problems };
 }
 
@@ -76,10 +75,7 @@ function violations({ skill, text, profile }: EvaluatedContent): readonly string
   return found.map(({ message, line }) => `${message} (line ${line})`);
 }
 
-async function tokensOf(
-  { skill, text, isShown }: EvaluatedContent,
-  takeBreak: () => Promise<void>,
-): Promise<EvaluationResult['tokens']> {
+async function tokensOf({ skill, text, isShown }: EvaluatedContent): Promise<EvaluationResult['tokens']> {
   const count = await loadTokenCounter();
   const l1 = isShown ? count(`${withShortLines(BULLETS, count).entry(skill)}\n`) : null;
   return { l1, l2: await countTokensInSlices(bodyOf(text), takeBreak) };

@@ -43,10 +43,8 @@ export async function presentSubject(
   const source = sourceOf(context, skill);
   const text = source.readSkill(skill, context.limits.file_bytes).toString('utf8');
   const isShown = visible().some(({ qualifiedId }) => qualifiedId === skill.qualifiedId);
-  return {
-    ...(await presentSuite(context, skill)),
-    ...{ skill, text, profile: profileOf(source), isShown, isProposed: false },
-  };
+  const suite = await presentSuite(context, skill);
+  return { ...suite, skill, text, profile: profileOf(source), isShown, isProposed: false };
 }
 
 /** A file with another content; null removes it. */
@@ -76,15 +74,8 @@ export async function changedSubject(
     return after;
   });
   const { profile } = present;
-  return {
-    skill,
-    text,
-    digest: treeDigest(files),
-    suite,
-    profile,
-    isShown: isShownWith(skill),
-    isProposed: isSkillFile,
-  };
+  const digest = treeDigest(files);
+  return { skill, text, digest, suite, profile, isShown: isShownWith(skill), isProposed: isSkillFile };
 }
 
 /** A new skill, which is its SKILL.md alone. */
@@ -97,15 +88,17 @@ export async function newSubject(
   const file = `${skillId}/SKILL.md`;
   const { header } = parseSkill(text, file, skillId);
   if (!header) return undefined;
-  const identity = {
+  const skill: Skill = {
+    ...header,
     id: skillId,
     qualifiedId: `proposed:${skillId}`,
     source: 'proposed',
     file,
     dir: null,
     realFile: null,
+    digest: digestOf(after),
+    bytes: after.length,
   };
-  const skill: Skill = { ...header, ...identity, digest: digestOf(after), bytes: after.length };
   const digest = treeDigest([{ path: 'SKILL.md', digest: skill.digest, size: after.length, mode: 0o644, kept: true }]);
   const suite = await readSuite(skill, (path) => {
     throw resourceNotFound(path);

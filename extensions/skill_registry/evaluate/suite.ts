@@ -1,6 +1,7 @@
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
+import { isRecord } from '../config/readers.ts';
 import { triggerQueries } from '../search/overlap/trigger-queries.ts';
 import type { Skill } from '../skill/skill.ts';
 import { parseMapping } from '../skill/yaml-fields.ts';
@@ -72,10 +73,6 @@ export function readJson(path: string, read: ReadSkillFile, report: (what: strin
   }
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** A text of somebody else, quoted for a message. */
 export function quotedValue(value: unknown): string {
   return oneLine(JSON.stringify(value) ?? 'nothing', 80);
@@ -97,7 +94,7 @@ function readText(path: string, maxBytes: number, read: ReadSkillFile, report: R
 function casesIn(path: string, read: ReadSkillFile, report: Report): readonly EvaluationCase[] {
   const data = readJson(path, read, report);
   if (data === undefined) return [];
-  if (!isObject(data) || !Array.isArray(data.evals)) {
+  if (!isRecord(data) || !Array.isArray(data.evals)) {
     report('Expected { "skill_name": text, "evals": [{ "id", "prompt", "expected_output" }] }, so it is not used.');
     return [];
   }
@@ -159,7 +156,7 @@ function scenariosIn(path: string, read: ReadSkillFile, report: Report): readonl
 
 function assertionsIn(given: readonly unknown[], at: string, report: Report): readonly Assertion[] {
   return given.flatMap((one) => {
-    const { type, value } = isObject(one) ? one : { type: undefined, value: undefined };
+    const { type, value } = isRecord(one) ? one : { type: undefined, value: undefined };
     const known = ASSERTION_TYPES.find((candidate) => candidate === type);
     if (!known) {
       return refuse(
@@ -193,7 +190,7 @@ function rows(list: readonly unknown[], name: string, report: Report): readonly 
   return list
     .slice(0, MAX_CASES)
     .flatMap((row, index) =>
-      isObject(row) ? [row] : refuse(report, `${name}[${index}] must be an object, got ${quotedValue(row)}.`),
+      isRecord(row) ? [row] : refuse(report, `${name}[${index}] must be an object, got ${quotedValue(row)}.`),
     );
 }
 

@@ -1,7 +1,7 @@
 import { codePointText, hiddenCharacters, tagText } from '../../../lib/text/index.ts';
 import type { Check } from './findings.ts';
 import { type Fact, listChecks, quote } from './findings.ts';
-import { rawLines } from './scanned-line.ts';
+import { countUpTo, rawLines } from './scanned-line.ts';
 
 /** Invisible characters, and comments that a preview does not show, where there are more of them than before. */
 export function characterChecks(before: string, after: string): readonly Check[] {
@@ -129,12 +129,6 @@ function lineFinder(text: string): (offset: number) => number {
   let starts: readonly number[] | undefined;
   return (offset) => {
     starts ??= [...rawLines(text)].map(({ start }) => start);
-    let [low, high] = [0, starts.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return Math.max(1, low);
+    return Math.max(1, countUpTo(starts, offset));
   };
 }

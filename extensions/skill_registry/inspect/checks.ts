@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { loadTokenCounter, oneLine } from '../../../lib/text/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { bulletOf } from '../skill/skill.ts';
@@ -112,7 +112,6 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
 const MAX_LINES = 100_000;
 
 type Finder = (line: ScannedLine) => Iterable<Fact>;
-const takeBreak = createBreaks();
 
 /** The first of all lines with equal text and kind. */
 async function distinctLines(text: string, path: string): Promise<ReadonlyMap<string, ScannedLine>> {

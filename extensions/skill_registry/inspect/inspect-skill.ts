@@ -1,4 +1,4 @@
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { oneLine, withoutKeys } from '../../../lib/text/index.ts';
 import { LEVELS } from './findings.ts';
 import { createPassageSearch, type PassageSearch, spansOf } from './passage-search.ts';
@@ -61,8 +61,6 @@ export function isScript(path: string, text: string): boolean {
 
 const SCRIPT_PATH =
   /(?:^|\/)(?:scripts|bin|hooks)\/|\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command|py|pyw|rb|pl|php|[cm]?[jt]s|[jt]sx|lua|awk|tcl|r|jl|go|vbs|applescript|scpt)$/i;
-
-const takeBreak = createBreaks();
 
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
 

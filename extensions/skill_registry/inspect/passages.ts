@@ -1,7 +1,7 @@
 import { foldLine } from '../../../lib/text/index.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 import type { Passage } from './rule.ts';
-import { rawLines } from './scanned-line.ts';
+import { countUpTo, rawLines } from './scanned-line.ts';
 
 /**
  * A text in passages, as rules read it: look-alike letters folded, invisible characters removed, lines of one paragraph and
@@ -119,15 +119,7 @@ function passageOf(lines: readonly Line[]): Passage {
   }
   const shown = parts.join('');
   const text = lowerCase(shown);
-  const lineOf = (offset: number): Line | undefined => {
-    let [low, high] = [0, starts.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return linesAt[low - 1];
-  };
+  const lineOf = (offset: number): Line | undefined => linesAt[countUpTo(starts, offset) - 1];
   return {
     text,
     shown,

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { matchesOf } from '../../../lib/text/index.ts';
+import { decodedAddress, matchesOf } from '../../../lib/text/index.ts';
 import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
@@ -81,7 +81,7 @@ function* linkTargets(text: string): Generator<string> {
   const links = [...matchesOf(text, INLINE_LINK)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const html = [...matchesOf(text, HTML_LINK)].map(([, target = '']) => target);
   for (const target of [...(definition === undefined ? [] : [definition]), ...links, ...html]) {
-    const path = decoded(
+    const path = decodedAddress(
       target
         .replace(/[?#].*$/, '')
         .replace(OWN_FOLDER, './')
@@ -102,14 +102,6 @@ function* wordsOf(code: string): Generator<string> {
       .replace(/(?::\d{1,9}){1,2}$/, '')
       .replace(/[.:]{1,3}$/, '');
     if (word !== '' && !word.includes('://') && !isPlaceholder(word)) yield word;
-  }
-}
-
-function decoded(target: string): string {
-  try {
-    return decodeURIComponent(target);
-  } catch {
-    return target;
   }
 }
 

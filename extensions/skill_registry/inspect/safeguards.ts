@@ -1,4 +1,4 @@
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { termsOf } from '../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { type Check, type CheckInput, type Fact, listChecks } from './findings.ts';
@@ -28,8 +28,6 @@ export async function safeguardChecks(input: CheckInput): Promise<readonly Check
 }
 
 // --- internal ---
-
-const takeBreak = createBreaks();
 
 /** Changed sentences of one text that are compared with those of the other one: each with each. */
 const MAX_COMPARED = 300;

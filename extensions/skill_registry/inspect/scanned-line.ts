@@ -72,6 +72,17 @@ export function* rawLines(
   if (start < text.length) yield { raw: text.slice(start), line, start };
 }
 
+/** How many of these offsets, which are in order, are not behind another one. */
+export function countUpTo(offsets: readonly number[], offset: number): number {
+  let [low, high] = [0, offsets.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((offsets[middle] as number) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 // --- internal ---
 
 type LineKind = 'prose' | 'code' | 'shell';

@@ -87,7 +87,6 @@ export class HeldSkills {
    * @returns true when some skills have another state than before: then it stops early, after a second. False when none has.
    */
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
-    const takeBreak = createBreaks();
     const showAfter = performance.now() + SHOWN_AFTER_MS;
     let isChanged = false;
     for (const skill of skills) {

@@ -1,5 +1,5 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
@@ -55,7 +55,6 @@ interface ReadFiles extends Pick<InspectedSkill, 'digest' | 'skillDigest' | 'fil
 }
 
 async function readFiles(read: Read, keptBytes: number, judged: JudgedFile | undefined): Promise<ReadFiles> {
-  const takeBreak = createBreaks();
   const lines: string[] = [];
   const files = new Map<string, string>();
   const kept: InspectedFile[] = [];

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename, isAbsolute } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside } from '../../../lib/files/index.ts';
-import { oneLine } from '../../../lib/text/index.ts';
+import { decodedAddress, oneLine } from '../../../lib/text/index.ts';
 import { type Decision, openTrust, type Trust } from '../../../lib/trust/index.ts';
 
 /** What decisions name a program that serves skills over MCP. Its arguments may hold a secret, so that only their digest is in it. */
@@ -75,7 +75,7 @@ function placeOf(source: string): string {
   const address = machine === undefined ? source : `ssh://${name}@${machine}/${file}`;
   if (!/^(?:https?|ssh|file):/i.test(address) || !URL.canParse(address)) return source;
   const { protocol, hostname, port, username, pathname } = new URL(address);
-  const path = decoded(pathname)
+  const path = decodedAddress(pathname)
     .replace(/\/+/g, '/')
     .replace(/(?:\.git)?\/?$/, '');
   if (protocol === 'file:') return `file:${path}`;
@@ -87,15 +87,6 @@ function placeOf(source: string): string {
 
 function queryOf(source: string): string {
   return URL.canParse(source) ? new URL(source).search : '';
-}
-
-/** What is no such text stays as it is. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 function revocationReason(decision: Decision | undefined, source: string): string | undefined {

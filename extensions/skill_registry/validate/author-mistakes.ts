@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { shorten } from '../../../lib/text/index.ts';
+import { decodedAddress, shorten } from '../../../lib/text/index.ts';
 import { bodyOf, splitFrontmatter } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 
@@ -122,7 +122,7 @@ function* filesIn({ text, code }: BodyLine): Generator<string> {
   for (const [, target = ''] of prose.matchAll(LINK)) {
     const path = target.replace(/[?#].*$/, '');
     const isFile = /^(?:\.{0,2}\/)?[\w./%-]*[\w-]\.[A-Za-z]\w{0,5}$/.test(path) && !path.startsWith('/');
-    if (isFile && !path.includes('...')) yield decoded(path);
+    if (isFile && !path.includes('...')) yield decodedAddress(path);
   }
   if (NOT_MEANT.test(text.replaceAll(NAMED, ''))) return;
   for (const [, path = ''] of text
@@ -130,14 +130,6 @@ function* filesIn({ text, code }: BodyLine): Generator<string> {
     .replace(/"[^"]*"|“[^”]*”/g, '')
     .matchAll(NAMED))
     yield path;
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 /** True as well where it cannot be found out. */
