@@ -17,26 +17,26 @@ export interface PassageSearch {
  * @returns A function that searches one passage.
  */
 export function createPassageSearch(expressions: Iterable<RegExp>): (text: string) => PassageSearch {
-  const known = new Map<RegExp, { readonly index: number; readonly sticky: RegExp }>();
+  const known = new Map<RegExp, Known>();
   const tree = createTree();
   for (const expression of expressions) {
     const starts = startsOf(expression.source);
-    if (!starts) continue;
-    for (const start of starts) tree.add(start, known.size);
-    known.set(expression, { index: known.size, sticky: new RegExp(expression.source, 'y') });
+    for (const start of starts ?? []) tree.add(start, known.size);
+    known.set(expression, {
+      index: starts && known.size,
+      search: new RegExp(expression.source, starts ? 'y' : 'g'),
+    });
   }
   return (text) => {
     const offsets = tree.offsetsIn(text);
     return {
       mayHave(expression) {
-        const one = known.get(expression);
-        return one === undefined || offsets[one.index] !== undefined;
+        const index = known.get(expression)?.index;
+        return index === undefined || offsets[index] !== undefined;
       },
       spans(expression) {
-        const one = known.get(expression);
-        if (!one)
-          return matchesOf(text, expression).map(({ 0: { length }, index }) => ({ start: index, end: index + length }));
-        return spansAt(text, one.sticky, offsets[one.index] ?? []);
+        const { index, search } = known.get(expression) as Known;
+        return index === undefined ? matchesOf(text, search).map(spanOf) : spansAt(text, search, offsets[index] ?? []);
       },
     };
   };
@@ -72,6 +72,17 @@ export function* spansOf(
 }
 
 // --- internal ---
+
+interface Known {
+  /** In what the tree finds; undefined where nothing tells how a match begins. */
+  readonly index: number | undefined;
+  /** Sticky, or global where it is tried everywhere. */
+  readonly search: RegExp;
+}
+
+function spanOf({ 0: { length }, index }: RegExpExecArray): Span {
+  return { start: index, end: index + length };
+}
 
 const ENDS = /[.!?;](?=\s)|\n/;
 
