@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import type { TurnContext } from 'skill-registry/kernel';
 import { schema } from '../../lib/arguments/index.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
@@ -63,8 +64,13 @@ function workflowFunctions(
   { at, position, enter, leave, follow, hasEvents }: Workflows,
   { now }: CheckedCalls,
 ): Workflows {
+  const checked = now('workflows.at(turn)', [ofTurn], (turn: TurnContext) => turn);
   return {
-    at: now('workflows.at(turn)', [ofTurn], at),
+    at(turn) {
+      const given = checked(turn);
+      const found = at(given);
+      return found === given ? turn : found;
+    },
     position: now('workflows.position(turn)', [ofTurn], position),
     enter: now('workflows.enter(turn, pack, state)', [ofTurn, text, words], enter),
     leave: now('workflows.leave(turn)', [ofTurn], leave),

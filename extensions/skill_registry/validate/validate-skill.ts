@@ -12,8 +12,8 @@ import { isUsableId, unusableIdText } from '../skill/skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { didYouMeanField, strictVerdict } from '../skill/strict-rules.ts';
 import { type AuthorMistake, authorMistakes } from './author-mistakes.ts';
-import { hiddenInNames, textFindingsBelow } from './text-findings.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
+import { hiddenInNames, textFindingsBelow } from './text-findings.ts';
 
 export interface ValidateSkillOptions {
   /** Default: `spec`. */

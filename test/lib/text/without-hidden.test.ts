@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findHiddenText, withNote, withoutHidden } from '../../../lib/text/without-hidden.ts';
 import { foldLine } from '../../../lib/text/line.ts';
+import { findHiddenText, withNote, withoutHidden } from '../../../lib/text/without-hidden.ts';
 import { tags } from '../../helpers/hidden.ts';
 import { fc } from '../../helpers/properties.ts';
 

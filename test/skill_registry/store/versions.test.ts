@@ -79,7 +79,7 @@ it('keeps under one version what is made of the same input: with another result,
       "token_counts 4: 255713170fc5439f",
       "search 4: 43b176396bf1cdbc",
       "vector 5: fc28eb3bd579566c",
-      "inspection 3: 49f5f64409aa5625",
+      "inspection 4: c858210911aebf74",
     ]
   `);
 });
