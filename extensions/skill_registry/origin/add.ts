@@ -77,7 +77,6 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
   }
 }
 
-/** What the lock says of a skill. */
 export function lockEntryOf(
   { origin, at: { commit, version, digest, digests } }: Pick<OpenedOrigin, 'origin' | 'at'>,
   { folder, skillFile, files }: OriginSkill & OriginSkillFiles,
@@ -97,7 +96,7 @@ export function lockEntryOf(
 
 // --- internal ---
 
-/** @param mayLack - True: false for a skill that is invalid here. Default: throws. @throws SKILL_INVALID, NOT_TEXT. */
+/** @param mayLack - Returns false for an invalid skill instead of throwing SKILL_INVALID or NOT_TEXT. */
 function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLack = false): boolean {
   const bytes = files.find(({ path }) => path === 'SKILL.md')?.bytes ?? Buffer.alloc(0);
   try {
@@ -109,7 +108,7 @@ function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLac
   }
 }
 
-/** The name in the lock: that of the frontmatter, as other tools use it; the id, when that name cannot be an id. */
+/** The frontmatter's name, which other tools use; the id when that name is no valid lock name. */
 function lockName({ id, header: { name } }: ReadableSkill): string {
   return slugOf(name) === id && isLockName(name) ? name : id;
 }
@@ -121,7 +120,7 @@ function isInstalledFrom(
   entry: LockEntry,
   { source, sourceUrl, ref }: Pick<LockEntry, 'source' | 'sourceUrl' | 'ref'>,
 ): boolean {
-  // `source` alone is not enough: one host may have many pages with skills.
+  // One host can have many pages with skills, so `source` alone does not identify a page.
   const isSame = source === entry.source && sourceUrl === entry.sourceUrl && ref === entry.ref;
   if (isSame && installed.find(name, entry)) return true;
   const at = entry.ref === undefined ? '' : ` at ${entry.ref}`;
@@ -132,7 +131,7 @@ function isInstalledFrom(
   throw originRefused(JSON.stringify(name), `${why} skill-registry ${command}.`);
 }
 
-/** Links to the skills. Their files can change in their own folder, so they get no entry in the lock. */
+/** Linked files can change in their own folder, so they get no lock entry. */
 async function linkSkills(
   context: ChangeContext,
   folder: string,

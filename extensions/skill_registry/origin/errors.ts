@@ -4,7 +4,6 @@ import type { Finding } from '../inspect/types.ts';
 import { blockReason } from '../trust/reasons.ts';
 import type { ChangedSkill } from './types.ts';
 
-/** The text names nothing from which skills can be taken. */
 export function originInvalid(what: string, why: string, cause?: unknown): CodedError<'ORIGIN_INVALID'> {
   const message = `Skills cannot be taken from ${JSON.stringify(what.slice(0, 200))}: ${why}`;
   return new CodedError('ORIGIN_INVALID', message, {}, cause);
@@ -14,7 +13,7 @@ export function lockInvalid(file: string, why: string): CodedError<'LOCK_INVALID
   return new CodedError('LOCK_INVALID', `${file} cannot be used: ${why}`);
 }
 
-/** A plan is for what a person was shown, and is written over nothing else. */
+/** A plan is applied only to the state that the person was shown. */
 export function planOutdated(skillId: string, what: string): CodedError<'SHOWN_CHANGED'> {
   const why = 'somebody has edited it, or another command has run meanwhile. Nothing was written.';
   const advice = 'Run the command again to see what it would do now.';
@@ -22,11 +21,7 @@ export function planOutdated(skillId: string, what: string): CodedError<'SHOWN_C
   return new CodedError('SHOWN_CHANGED', message, { skill_id: skillId });
 }
 
-/**
- * What looks like an attack is written only when a person has let in exactly these files.
- *
- * @param changed - The others, which are written.
- */
+/** @param changed - The other skills of the plan, which are written. */
 export function skillBlocked(
   refused: readonly { readonly skillId: string; readonly allowBlock: string; readonly findings: readonly Finding[] }[],
   changed: readonly ChangedSkill[],
@@ -42,7 +37,6 @@ export function skillBlocked(
   return new CodedError('SKILL_BLOCKED', message, { refused: details, changed });
 }
 
-/** An origin has several skills, and nobody said which to take. */
 export function severalSkills(what: string, names: readonly string[]): CodedError<'ORIGIN_INVALID'> {
   const why = `it has ${names.length} skills: ${someOf(names)}. Choose with --skill NAME, or take --all.`;
   return originInvalid(what, why);
@@ -53,13 +47,12 @@ export function noSuchSkill(what: string, wanted: string, names: readonly string
   return originInvalid(what, why);
 }
 
-/** The first of many names, and how many are left. */
 export function someOf(names: readonly string[], limit = 30): string {
   const left = names.length - limit;
   return `${names.slice(0, limit).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
-/** A lock is acted on only where a person has approved its root. */
+/** A repository can bring its own lock, so a person approves the root first. */
 export function rootNotApproved(): CodedError<'ROOT_NOT_APPROVED'> {
   const why = 'Nobody has approved this root, so nothing is done that its skills-lock.json asks for.';
   const advice = 'To approve it: skill-registry trust allow (for one command: --trust).';

@@ -17,7 +17,7 @@ import type { IncomingFile, OriginSkillFiles } from './opened-origin.ts';
 import type { AddPlan, ChangedSkill, SkillToAdd } from './types.ts';
 import { type SkillToWrite, writeSkills } from './write-skill.ts';
 
-/** Inspects files before they are written. The digest is the one that `trust show` says of them afterwards. */
+/** The digest equals what `trust show` reports once the files are written. */
 export function inspectIncoming(files: readonly IncomingFile[]): Promise<InspectedSkill> {
   return inspectFiles(
     () => asReadForInspection(files),
@@ -25,19 +25,20 @@ export function inspectIncoming(files: readonly IncomingFile[]): Promise<Inspect
   );
 }
 
-/** The text for `allowBlock` that lets in these files; undefined when nothing blocks them, or this user allows them. */
+/**
+ * The text for `allowBlock` that allows these files; undefined when nothing blocks them, or they are already allowed.
+ */
 export function blockedAs(id: string, looked: InspectedSkill, trust: Trust = openTrust()): string | undefined {
   const content = contentOf('', looked);
   return content.findings.length === 0 || isAllowed(trust, content) ? undefined : `${id}@${content.digest}`;
 }
 
-/** A skill that is to be written, and what a person is shown of it before. */
 export interface PlannedSkill {
   readonly view: SkillToAdd;
   readonly write: SkillToWrite;
 }
 
-/** Plans a new skill. @param along - Ids of all skills of the plan; whether another skill requires this one. */
+/** @param along - `ids`: all skills of the plan; `isAlong`: another skill requires this one. */
 export async function planSkill(
   context: ChangeContext,
   { header, files, leftOut }: OriginSkillFiles & { readonly header: SkillHeader },
@@ -73,9 +74,8 @@ export async function planSkill(
 }
 
 /**
- * `apply` of a plan: writes its skills, but for those with a `block` finding that nobody has allowed: of them nothing
- * is written. For each one that `allowBlock` names the decision is recorded first, so that nothing is written when that
- * fails.
+ * `apply` of a plan: writes its skills, except those with a `block` finding that nobody has allowed. Records the
+ * decisions of `allowBlock` first, so if recording fails, nothing is written.
  */
 export function applyOf(
   context: ChangeContext,
@@ -96,7 +96,7 @@ export function applyOf(
 
 // --- internal ---
 
-/** @throws INVALID_ARGUMENT for another text in `allowBlock`, or one that no person gives; TRUST_UNUSABLE. */
+/** @throws INVALID_ARGUMENT for a malformed `allowBlock`, or an actor who is no person; TRUST_UNUSABLE. */
 function letIn(
   writes: readonly SkillToWrite[],
   { by, reason }: Parameters<AddPlan['apply']>[0],
@@ -123,7 +123,7 @@ function letIn(
   return { taken, refused };
 }
 
-/** What is brought in is allowed by its bytes alone. */
+/** Incoming files are allowed by their bytes, not by their path. */
 function contentOf(
   path: string,
   { digest, inspection }: InspectedSkill,

@@ -12,16 +12,15 @@ import { type IncomingFile, MAX_SKILL_FILES } from './opened-origin.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
 
 export const LOCK_FILE = 'skills-lock.json';
-/** Whether an entry may have this name: an id can be made of it, and it is no path. */
+/** Whether an id can be made of the name, and it is no path. */
 export function isLockName(name: string): boolean {
   return isUsableId(slugOf(name)) && name.length <= MAX_NAME && !IS_PATH.test(name);
 }
 
-/** `skills-lock.json` of a root. */
 export interface Lock {
-  /** By the name the skill gives itself. */
+  /** By name in the lock. */
   readonly skills: ReadonlyMap<string, LockEntry>;
-  /** Names of entries that break the format, with the reason; they are kept as they are. */
+  /** Names of invalid entries, each with its reason. `changeLock` keeps them unchanged. */
   readonly broken: ReadonlyMap<string, string>;
 }
 
@@ -32,7 +31,7 @@ export function assertLock(root: string): void {
   throw lockInvalid(join(root, LOCK_FILE), `no such file is there. ${advice} which writes it`);
 }
 
-/** @throws LOCK_INVALID when the file is no lock of version 1; nothing of it is lost. */
+/** @throws LOCK_INVALID when the file is no lock of version 1. */
 export function readLock(root: string): Lock {
   const document = documentOf(root, textIfThere(root));
   const skills = new Map<string, LockEntry>();
@@ -45,12 +44,7 @@ export function readLock(root: string): Lock {
   return { skills, broken };
 }
 
-/**
- * Puts an entry into the lock, or takes it out (null); everything else stays as it is. Does nothing when it is so
- * already.
- *
- * @throws LOCK_INVALID, WRITE_FAILED.
- */
+/** Sets an entry, or removes it (null). Leaves everything else as it is. @throws LOCK_INVALID, WRITE_FAILED. */
 export function changeLock(root: string, name: string, entry: unknown): void {
   const why = entry === null ? undefined : whyBroken(name, entry, root);
   if (why !== undefined) throw lockInvalid(join(root, LOCK_FILE), `its entry "${name}" would be broken: ${why}`);
@@ -60,7 +54,7 @@ export function changeLock(root: string, name: string, entry: unknown): void {
   if (entry === null && !skills.delete(name)) return;
   if (entry !== null) {
     const old = skills.get(name);
-    // Fields of other tools are kept as they are.
+    // Keep the fields of other tools.
     const kept = schemas().lockEntry.safeParse(old).success ? (old as LockEntry) : {};
     skills.set(name, { ...kept, ...(entry as LockEntry) });
   }
@@ -79,15 +73,13 @@ export function lineOf({ path, bytes, executable }: IncomingFile): string {
   return `${digestOf(bytes)} ${bytes.length} ${executable ? 755 : 644} ${path}`;
 }
 
-/** In a line of `lineOf`. */
 export function pathIn(line: string): string {
   return line.split(' ').slice(3).join(' ');
 }
 
 /**
- * The hash that other tools keep in the lock: sha256 over path and bytes of all files, without anything between them,
- * in the order of `localeCompare`. Two different folders can have the same one, so it is only compared where nothing
- * better is known.
+ * The hash that other tools write: sha256 over path and bytes of all files, without separators, in `localeCompare`
+ * order. Two different folders can have the same hash, so it is compared only when `registry` is absent.
  */
 export function computedHash(files: readonly Pick<IncomingFile, 'path' | 'bytes'>[]): string {
   const hash = createHash('sha256');
@@ -96,7 +88,6 @@ export function computedHash(files: readonly Pick<IncomingFile, 'path' | 'bytes'
   return hash.digest('hex');
 }
 
-/** Whether files are what an entry says. */
 export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): boolean {
   return entry.registry
     ? lockedFiles(files).digest === entry.registry.digest
@@ -107,12 +98,12 @@ export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): bo
 
 const MAX_NAME = 300;
 const IS_PATH = /^[/~]|(?:^|\/)\.{1,2}(?:\/|$)|[\\\p{Cc}]/u;
-/** Kinds of sources that this registry knows how to ask. */
+/** Source types that this registry can fetch. */
 const ORIGIN_TYPES = ['github', 'gitlab', 'git', 'npm', 'well-known', 'local', 'node_modules'];
 
 let made: ReturnType<typeof makeSchemas> | undefined;
 
-/** Made at the first use: loading zod takes longer than most changes, and few of them read the lock. */
+/** Lazy: loading zod takes longer than most changes, and few of them read the lock. */
 function schemas(): ReturnType<typeof makeSchemas> {
   made ??= makeSchemas();
   return made;
@@ -148,7 +139,7 @@ function isFileLine(line: string): boolean {
   return /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
 }
 
-/** Names, paths and addresses in a lock come from anybody. */
+/** Anybody can write names, paths and addresses into a lock. */
 function whyBroken(name: string, value: unknown, root: string): string | undefined {
   if (!isLockName(name)) return 'its name can be no id of a skill';
   const { data, error } = schemas().lockEntry.safeParse(value);
@@ -160,7 +151,7 @@ function whyBroken(name: string, value: unknown, root: string): string | undefin
   return whyNoOrigin(value as LockEntry, root);
 }
 
-/** Why nothing is fetched from there. Of kinds that only other tools know, only what no program may be given counts. */
+/** For types of other tools, only addresses that are dangerous to hand to a program count. */
 function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
   const { source, sourceUrl = source, ref = '', sourceType } = entry;
   try {
@@ -179,7 +170,7 @@ function documentOf(root: string, content: string | undefined): LockDocument {
   if (content === undefined) return { version: 1, skills: {} };
   const file = join(root, LOCK_FILE);
   const document = jsonOf(content, file);
-  // Not what zod makes of it: that has no entry of the name `__proto__`, which would then be lost.
+  // Not zod's output, which drops an entry named `__proto__`.
   if (schemas().lockDocument.safeParse(document).success) return document as LockDocument;
   throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Mend it, or move it away.');
 }
@@ -191,7 +182,7 @@ function textIfThere(root: string): string | undefined {
     const file = join(root, LOCK_FILE);
     const stats = lstatSync(file, { throwIfNoEntry: false });
     if (!stats && isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
-    // A lock that cannot be read is not taken for one that is missing: `verify` would find nothing wrong.
+    // An unreadable lock is not treated as missing: `verify` would find nothing wrong.
     if (stats?.isSymbolicLink()) throw lockInvalid(file, 'it is a link. Put the file itself in its place.');
     if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
     const why = 'expected a regular file that may be read. Move away what is there, or correct its rights.';

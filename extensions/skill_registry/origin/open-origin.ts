@@ -15,9 +15,9 @@ import {
 } from './opened-origin.ts';
 
 /**
- * Looks at what an origin has. Nothing of it is run, and nothing is left on this disk once it is closed.
+ * Reads what an origin has. Runs none of its files, and deletes all temporary files on `close`.
  *
- * @param names - Of a page only these are fetched, and what they require. Default: all.
+ * @param names - Fetch only these skills of a page, and what they require. Default: all.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that a page does not have.
  */
 export async function openOrigin(origin: Origin, names?: readonly string[]): Promise<OpenedOrigin> {
@@ -35,10 +35,10 @@ export async function openOrigin(origin: Origin, names?: readonly string[]): Pro
   }
 }
 
-/** As `openOrigin`, once for each origin; of a page once for each name. */
+/** Opens each origin once; a page once per skill name. */
 export type OpenOnce = (origin: Origin, name: string) => Promise<OpenedOrigin>;
 
-/** Opens origins for several skills, and closes all of them when `use` has ended. */
+/** Closes all opened origins when `use` ends. */
 export async function withOrigins<T>(use: (open: OpenOnce) => Promise<T>): Promise<T> {
   const origins = new Map<string, Promise<OpenedOrigin>>();
   const open: OpenOnce = (origin, name) => {
@@ -76,7 +76,7 @@ function readArchive(location: string): Buffer {
 
 const MAX_ENTRIES = 100_000;
 
-/** Skills in a folder of this machine, to be copied. What is withheld (`data/`, keys, `.env`, `.git`) is not in it. */
+/** Leaves out files that are never copied: `data/`, keys, `.env`, `.git`. */
 function openFolder(origin: FolderOrigin): OpenedOrigin {
   const base = realFolder(origin.path);
   return {
@@ -105,7 +105,7 @@ function realFolder(path: string): string {
   }
 }
 
-/** Links are entries as well: a skill that has one is refused, and not copied without it. */
+/** Lists links too: a skill with a link is refused, not copied without it. */
 function entriesBelow(base: string): readonly OriginEntry[] {
   const entries: OriginEntry[] = [];
   const visit = (folder: string): void => {

@@ -42,10 +42,7 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
 
 // --- internal ---
 
-/**
- * Those of the lock, by name, then those of the config: packages and what is asked over a network or as a program, and
- * of folders and files those about which somebody decided.
- */
+/** Sources of the lock by name, then sources of the config. Own folders and files only when a decision names them. */
 function usedSources(context: ChangeContext): readonly UsedSource[] {
   const skills = new Map<string, string[]>();
   for (const [name, entry] of readLock(context.root).skills) {
@@ -68,7 +65,7 @@ function usedSources(context: ChangeContext): readonly UsedSource[] {
   }));
 }
 
-/** An entry whose origin cannot be read is named as it is written. */
+/** Falls back to the text in the lock when the origin is invalid. */
 function sourceOf(entry: LockEntry, root: string): string {
   try {
     return sourceKey(originOf(entry, root));
@@ -112,13 +109,13 @@ async function remove(context: ChangeContext, id: string, { by, reason }: Actor)
   const entryOf = (wanted: string) => [...skills].find(([one]) => one === wanted || slugOf(one) === wanted);
   const named = context.snapshot().byQualifiedId.get(id);
   const ofId = entryOf(id);
-  // With a qualified id another skill than that of the lock may be meant.
+  // A qualified id can name another skill than the one in the lock.
   const [name, entry] = ofId ?? entryOf(named?.id ?? id.slice(id.indexOf(':') + 1)) ?? [];
   const found = name !== undefined && entry ? findInstalled(context).find(name, entry) : undefined;
   const isNamed = (location: SkillLocation): boolean =>
     named ? named.dir === folderOf(location) : `${location.source}:${location.skillId}` === id;
   const installed = found && (ofId || isNamed(found.location)) ? found : undefined;
-  // Of one that lies outside this root, only its entry goes.
+  // If the skill is outside this root, remove only its lock entry.
   const isAway = ofId !== undefined && !found;
   if (!isAway) assertOne(context, id, installed?.location);
   if (installed?.refusal) throw installed.refusal;
@@ -140,12 +137,12 @@ async function remove(context: ChangeContext, id: string, { by, reason }: Actor)
   return { id: skillId, revision: revision?.number, wasLocked: locked !== undefined };
 }
 
-/** @throws INVALID_ARGUMENT when several skills have the id: agents may be given another one than was installed. */
+/** @throws INVALID_ARGUMENT when several skills have the id: agents may see another one than the installed one. */
 function assertOne(context: ChangeContext, id: string, installed: SkillLocation | undefined): void {
   const { byQualifiedId } = context.snapshot();
   if (byQualifiedId.has(id)) return;
   const folder = installed && folderOf(installed);
-  // Links of other agents to what was installed are the same skill.
+  // Links of other agents to the installed skill are the same skill.
   const sameId = [...byQualifiedId.values()].filter((one) => one.id === id && !(folder && one.dir === folder));
   const known = new Map(sameId.map(({ file, qualifiedId }) => [file, `${qualifiedId} (${showName(dirname(file))})`]));
   if (installed && folder) known.set(folder, `${installed.source}:${installed.skillId} (${showName(folder)})`);
@@ -156,9 +153,9 @@ function assertOne(context: ChangeContext, id: string, installed: SkillLocation 
 }
 
 /**
- * A skill that nobody has installed, or a link to one; undefined where there is none, and only the lock has it.
+ * A skill that was not installed, or the path of a link to one; undefined when only the lock has it.
  *
- * @throws SKILL_NOT_FOUND; SOURCE_NOT_WRITABLE.
+ * @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE.
  */
 function notInstalled(context: ChangeContext, id: string, isLocked: boolean): SkillLocation | string | undefined {
   if (isLocked && !skillNamed(context.snapshot(), id)) return undefined;

@@ -55,7 +55,7 @@ function changedHere(name: string, folder: string): Error {
   );
 }
 
-/** Where another tool has installed and looks for skills; undefined where it has not, and for an entry of our own. */
+/** For entries of other tools: the folder where those tools look for skills, if it exists. */
 function folderOfTools(root: string, { registry }: LockEntry): string | undefined {
   const [folder] = agentFolders(root).flatMap(({ id, writing }) => (id === 'agents' && writing ? writing.folder : []));
   return registry === undefined && folder !== undefined && existsSync(folder) ? folder : undefined;

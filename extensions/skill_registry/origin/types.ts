@@ -1,51 +1,50 @@
-/** What callers see of origins: where skills come from, how they are installed and updated. No code. */
+/** Public types of origins: where skills come from, how they are installed and updated. */
 import type { Problem } from 'skill-registry/kernel';
 import type { Decision } from '../../../lib/trust/index.ts';
 import type { Actor } from '../history/types.ts';
 import type { Finding } from '../inspect/types.ts';
 
-/** Installs skills, and keeps `skills-lock.json` of the root. It never runs a file of an origin. */
+/** Installs skills and updates `skills-lock.json` of the root. Never runs a file of an origin. */
 export interface Origins {
   /**
-   * Looks at an origin and says what would be installed. Writes nothing.
+   * Plans an installation. Writes nothing.
    *
-   * @param what - `owner/repo[/path][@ref]`, a git address (`[#ref]` after it), `npm:name[@range]`, a page with
-   *   `/.well-known/agent-skills/index.json`, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), or a folder
+   * @param what - `owner/repo[/path][@ref]`, a git address with optional `#ref`, `npm:name[@range]`, a page with
+   *   `/.well-known/agent-skills/index.json`, an archive (`.tar.gz`, `.tgz`, `.zip`; path or address), or a folder
    *   (`./x`).
    * @throws ORIGIN_INVALID, SOURCE_REVOKED, ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, LOCK_INVALID, SKILL_EXISTS,
    *   SOURCE_NOT_WRITABLE.
    */
   add(what: string, options?: AddOptions): Promise<AddPlan>;
   /**
-   * Plans skills from the prompts of other systems. Writes nothing, and never changes what it reads.
+   * Plans skills from prompts of other systems. Writes nothing.
    *
-   * @param path - A folder of role templates (`<role>/system_prompt.md`), the folder of one role, or a prompt, which is
-   *   split by its headings into a part that stays and a skill.
+   * @param path - A folder of roles (`<role>/system_prompt.md`), the folder of one role, or a prompt file. A prompt
+   *   file is split by its headings into a prompt and a skill.
    * @throws ORIGIN_UNAVAILABLE, ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE, INVALID_ARGUMENT. For a single skill also
    *   SKILL_EXISTS, SKILL_INVALID, SOURCE_NOT_WRITABLE; for several skills these are in `refused`.
    */
   import(path: string, options?: ImportOptions): Promise<ImportPlan>;
   /**
-   * Plans to install the skills of the lock that are missing here. Fetches each at the commit, version or digest of its
-   * entry, and compares it with the entry.
+   * Plans to install the skills of the lock that are missing here, at the commit, version or digest in the lock.
    *
    * @throws ROOT_NOT_APPROVED, SOURCE_REVOKED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for a skill that was
-   *   changed here, and for an origin whose bytes are no longer those of the lock.
+   *   changed here, or when the origin's files differ from the lock.
    */
   restore(options?: Pick<AddOptions, 'to'>): Promise<AddPlan>;
   /**
-   * Compares the installed skills with their origins, and plans to merge the changes of both. Writes nothing.
+   * Compares the installed skills with their origins, and plans to merge both sides' changes. Writes nothing.
    *
    * @param ids - Ids, or names in the lock. Default: everything in the lock.
-   * @throws ROOT_NOT_APPROVED, LOCK_INVALID; ORIGIN_REFUSED for an id that the lock does not have.
+   * @throws ROOT_NOT_APPROVED, LOCK_INVALID; ORIGIN_REFUSED for an id that is not in the lock.
    */
   update(ids?: readonly string[]): Promise<UpdatePlan>;
-  /** The sources of the skills here, and what a person decided about each source. @throws LOCK_INVALID. */
+  /** The sources that the lock and the config use, with the decision about each. @throws LOCK_INVALID. */
   sources(): Promise<readonly UsedSource[]>;
   /** Compares the skills on disk with the lock. @throws LOCK_INVALID. */
   verify(): Promise<readonly LockedSkill[]>;
   /**
-   * Moves a skill to the archive, from which `history.restore` brings it back, and takes its entry out of the lock.
+   * Moves a skill to the archive and removes its lock entry. `history.restore` brings it back.
    *
    * @throws SKILL_NOT_FOUND when it is neither here nor in the lock; SOURCE_NOT_WRITABLE, LOCK_INVALID, WRITE_FAILED.
    */
@@ -53,155 +52,149 @@ export interface Origins {
 }
 
 export interface AddOptions {
-  /** Names, ids or folders of the skills to add. Default: the only skill of the origin. */
+  /** Names, ids or folders of skills. Default: the only skill of the origin. */
   readonly skills?: readonly string[] | undefined;
   readonly all?: boolean | undefined;
-  /** The folder that relative paths start from. Default: the root. */
+  /** Base of relative paths. Default: the root. */
   readonly cwd?: string | undefined;
-  /** Absolute folder of the source that gets the skills. Default: the first source that may be written. */
+  /** Absolute folder of a writable source. Default: the first writable source. */
   readonly to?: string | undefined;
-  /** Of a folder: link to its skills instead of copying them; these have no entry in the lock. Default: false. */
+  /** Link to the skills of a folder instead of copying them; links get no lock entry. Default: false. */
   readonly link?: boolean | undefined;
 }
 
 export interface ImportOptions {
-  /** For a prompt: the id of its skill. Default: the name of the file; of a file `prompt` that of its folder. */
+  /** Id of a prompt's skill. Default: the file name; for a file named `prompt`, its folder's name. */
   readonly name?: string | undefined;
-  /** The folder that a relative path starts from. Default: the root. */
+  /** Base of a relative path. Default: the root. */
   readonly cwd?: string | undefined;
 }
 
-/** Something that does not become a part of a skill. */
 export interface NotImported {
   readonly path: string;
   readonly reason: string;
 }
 
-/** What an import would make. These skills get no entry in the lock. */
+/** Imported skills get no lock entry. */
 export interface ImportPlan extends AddPlan {
-  /** Ids of the skills that are there with exactly the files that would be written. They stay as they are. */
+  /** Ids of skills that exist with exactly these files. They stay as they are. */
   readonly installed: readonly string[];
-  /** Parts that become no skill. */
+  /** Skills that cannot be imported. */
   readonly refused: readonly NotImported[];
   /** Files of roles that are not imported. */
   readonly leftOut: readonly NotImported[];
-  /** Jinja in the skills, which the registry does not render. Lines are 1-based; at most 1,000 of a file. */
+  /** Jinja in the skills, which the registry does not render. Lines start at 1; at most 1,000 per file. */
   readonly unrendered: readonly {
     readonly skillId: string;
     readonly path: string;
     readonly line: number;
     readonly text: string;
   }[];
-  /** The part of a prompt that does not become a skill. */
+  /** The part of a prompt that stays a prompt. */
   readonly prompt?: string;
 }
 
-/** What would be installed. The plan keeps the contents, so that `apply` writes exactly what was shown. */
+/** The plan keeps the file contents, so `apply` writes exactly what was shown. */
 export interface AddPlan {
-  /** For people. */
+  /** For display. */
   readonly origin: string;
-  /** The name of the origin in decisions: an address, `npm:<name>` or a folder. Absent in a plan from the lock. */
+  /** How decisions name the origin: an address, `npm:<name>` or a folder. Absent in a plan from the lock. */
   readonly source?: string | undefined;
   readonly skills: readonly SkillToAdd[];
-  /** Lock names of the skills that are already installed from this origin. They stay as they are. */
+  /** Lock names of skills that are already installed from this origin. They stay as they are. */
   readonly installed: readonly string[];
-  /** Paths of files that look like a skill, but cannot be read as one. */
+  /** Paths of SKILL.md files that cannot be parsed. */
   readonly unreadable: readonly string[];
   /**
-   * Installs them, but for those that are `blocked` and not in `allowBlock`.
+   * Installs all skills except those that are `blocked` and not in `allowBlock`.
    *
-   * @throws SKILL_BLOCKED when some were refused because of a `block` finding and the others are written:
-   *   `details.refused` has `skill_id`, `allow_block` and `findings` of each, `details.changed` what this would have
-   *   returned. SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED,
-   *   TRUST_UNUSABLE; SHOWN_CHANGED when the lock says something else of one of them than when this was planned, and
-   *   nothing was written.
+   * @throws SKILL_BLOCKED when some were refused for a `block` finding; the others are written. `details.refused` has
+   *   `skill_id`, `allow_block` and `findings` of each, `details.changed` the return value for the others.
+   *   SHOWN_CHANGED when a lock entry has changed since the plan; nothing was written. SKILL_INVALID, SKILL_EXISTS,
+   *   SOURCE_NOT_WRITABLE, INVALID_ARGUMENT, LOCK_INVALID, WRITE_FAILED, TRUST_UNUSABLE.
    */
   apply(actor: Actor, options?: ApplyOptions): Promise<readonly ChangedSkill[]>;
 }
 
 export interface ApplyOptions {
   /**
-   * `<id>@<digest>` of skills with a `block` finding, each as `blocked` says it. The actor, who must be a person, lets
-   * in exactly these files, and that is recorded as `admin.decideTrust` does it.
+   * `<id>@<digest>` as in `blocked`. The actor must be a person. Exactly these files are allowed, and the decision is
+   * recorded as by `admin.decideTrust`.
    */
   readonly allowBlock?: readonly string[] | undefined;
 }
 
-/** One skill that would be installed, for a person to look at. */
 export interface SkillToAdd {
   readonly id: string;
-  /** The name in its frontmatter, which is also its name in the lock. */
+  /** The frontmatter's name. */
   readonly name: string;
   readonly description: string;
-  /** Of its body. */
+  /** Of the body. */
   readonly tokens: number;
   readonly files: readonly { readonly path: string; readonly size: number }[];
-  /** How many files are not installed: files with names of secrets, and temporary files. */
+  /** Number of files not installed: names of secrets, and temporary files. */
   readonly leftOut: number;
-  /** Files that may be run. */
+  /** Paths of files that can be run. */
   readonly scripts: readonly string[];
   readonly allowedTools: readonly string[];
-  /** Ids. */
   readonly requires: readonly string[];
   /** Required ids that neither the origin nor this registry has. */
   readonly missing: readonly string[];
-  /** Whether it is only installed because another skill requires it. */
+  /** Installed only because another skill requires it. */
   readonly alongWith: boolean;
-  /** Absolute path of the folder it gets. */
+  /** Absolute path of its new folder. */
   readonly folder: string;
-  /** What happens when an existing skill has this id, as a sentence; undefined when none has. */
+  /** The effect on an existing skill with this id, as a sentence; undefined when there is none. */
   readonly collides: string | undefined;
-  /** Findings in its files, most important first. */
+  /** Most important first. */
   readonly findings: readonly Finding[];
-  /** `<id>@<digest>`, when it has a `block` finding that nobody has allowed for exactly these files; else undefined. */
+  /** `<id>@<digest>` when a `block` finding is not yet allowed for exactly these files; else undefined. */
   readonly blocked: string | undefined;
-  /** What is wrong with its SKILL.md. */
+  /** Problems of its SKILL.md. */
   readonly problems: readonly Problem[];
 }
 
-/** A skill that was written. */
 export interface ChangedSkill {
   readonly id: string;
-  /** Of its history; undefined for a link. */
+  /** Undefined for a link. */
   readonly revision: number | undefined;
-  /** Ids of proposals that ask about conflicts. */
+  /** Ids of the proposals about conflicts. */
   readonly proposals: readonly string[];
 }
 
 export interface RemovedSkill {
   readonly id: string;
-  /** Its last revision; undefined when only its entry in the lock, or a link, was there. */
+  /** The last revision; undefined when only a lock entry or a link was removed. */
   readonly revision: number | undefined;
-  /** Whether the lock had it. */
   readonly wasLocked: boolean;
 }
 
-/** A source that the lock or the config of a root names. */
+/** A source in the lock or the config of a root. */
 export interface UsedSource {
   /** An address, `npm:<name>`, a folder, or `mcp:` with a program and a digest of its arguments. */
   readonly source: string;
-  /** Names in the lock; none for a source of the config. */
+  /** Names in the lock; empty for a source of the config. */
   readonly skills: readonly string[];
-  /** The last decision about it or a folder above it (`path`). Undefined: the approval of the root counts. */
+  /** The last decision about it or about a folder above it (`path`). Undefined: the approval of the root applies. */
   readonly decision: Pick<Decision, 'action' | 'at' | 'by' | 'path' | 'reason'> | undefined;
-  /** Ids of the sources in the config that are this source. */
+  /** Ids of this source in the config. */
   readonly inConfig: readonly string[];
 }
 
-/** How the files on disk compare with the lock. */
+/** One skill of the lock, compared with its files on disk. */
 export interface LockedSkill {
   readonly id: string;
   /** In the lock. */
   readonly name: string;
   readonly source: string;
   /**
-   * `same`; `drifted`: somebody has changed it here since; `absent`: it is not below this root, and `reason` names one
-   * outside it; `broken`: its entry breaks the format, and `reason` says how.
+   * `drifted`: changed here since it was installed; `absent`: not below this root, and `reason` names a copy outside
+   * it; `broken`: its lock entry is invalid, see `reason`.
    */
   readonly state: 'same' | 'drifted' | 'absent' | 'broken';
-  /** Another tool wrote the entry, and its hash can be the same for two different folders. */
+  /** Another tool wrote the entry, and its hash can be equal for two different folders. */
   readonly weak: boolean;
-  /** Paths that differ, as far as the lock names them. */
+  /** Paths that differ, if the lock lists files. */
   readonly changed: readonly string[];
   readonly reason?: string | undefined;
 }
@@ -209,57 +202,54 @@ export interface LockedSkill {
 export interface UpdatePlan {
   readonly skills: readonly SkillUpdate[];
   /**
-   * Writes the `outdated` skills; one that is `blocked` and not in `allowBlock` stays as it is.
+   * Writes the `outdated` skills, except those that are `blocked` and not in `allowBlock`.
    *
-   * @throws as `AddPlan.apply`; SHOWN_CHANGED also when somebody has changed a file of one of them since.
+   * @throws as `AddPlan.apply`; SHOWN_CHANGED also when a file of one of them has changed since the plan.
    */
   apply(actor: Actor, options?: ApplyOptions): Promise<readonly ChangedSkill[]>;
 }
 
-/** What an update would do to one installed skill. */
 export interface SkillUpdate {
   readonly id: string;
   /** In the lock. */
   readonly name: string;
   readonly source: string;
   /**
-   * `current`: there is nothing newer; `outdated`: `files` would change; `waiting`: proposals of its last update are
-   * not decided; `moved`: the tag names another commit than when it was installed, and is not followed; `absent`: it is
-   * not on disk; `failed`: `reason` says why this is not known.
+   * `current`: nothing newer; `outdated`: `files` would change; `waiting`: proposals of its last update are undecided;
+   * `moved`: the tag now names another commit and is not followed; `absent`: not on disk; `failed`: see `reason`.
    */
   readonly state: 'current' | 'outdated' | 'waiting' | 'moved' | 'absent' | 'failed';
-  /** Somebody has changed it here since it was installed. */
+  /** Changed here since it was installed. */
   readonly drifted: boolean;
   readonly files: readonly FileUpdate[];
-  /** New findings, and all of the level `block` when it is `blocked`; most important first. */
+  /** New findings, and every `block` finding when it is `blocked`; most important first. */
   readonly findings: readonly Finding[];
-  /** As of `SkillToAdd`, about the files after the update. */
+  /** As in `SkillToAdd`, for the files after the update. */
   readonly blocked?: string | undefined;
-  /** What would change here, as a unified diff of the text files; empty when nothing would. */
+  /** Unified diff of the text files here; empty when nothing would change. */
   readonly diff: string;
   readonly reason?: string | undefined;
 }
 
-/** What an update does to one file. */
 export interface FileUpdate {
   readonly path: string;
   /**
-   * `added`, `changed`, `removed`: it gets the state of the origin; `kept`: changed only here, so it stays; `merged`:
-   * changed here and at the origin; `conflict`: changed on both sides in the same lines, or the installed text is not
-   * known any more. Then the file stays as it is, and a proposal asks for a decision.
+   * `added`, `changed`, `removed`: follows the origin; `kept`: changed only here, so it stays; `merged`: changes of
+   * both sides; `conflict`: both sides changed the same lines, or the installed text is unknown. A file in conflict
+   * stays as it is, and a proposal asks for a decision.
    */
   readonly change: 'added' | 'changed' | 'removed' | 'kept' | 'merged' | 'conflict';
 }
 
-/** What `skills-lock.json` says of the files of one skill. */
+/** The files of one skill in `skills-lock.json`. */
 export interface LockedFiles {
   /** `sha256:<64 hex>` over the sorted `files`, each with a line feed. */
   readonly digest: string;
-  /** `sha256:<64 hex> <bytes> <644 or 755> <path>`, in the order of the paths. */
+  /** `sha256:<64 hex> <bytes> <644 or 755> <path>`, sorted by path. */
   readonly files: readonly string[];
 }
 
-/** One skill in the lock. Other tools read and write the same fields. Unknown fields are kept as they are. */
+/** One skill in the lock, in the format of other tools. Unknown fields are kept. */
 export interface LockEntry {
   /** `owner/repo`, an address, a folder relative to the root, `npm:name@range`, `wellknown/<host>`. */
   readonly source: string;
@@ -267,13 +257,13 @@ export interface LockEntry {
   readonly sourceType: string;
   readonly sourceUrl?: string | undefined;
   readonly ref?: string | undefined;
-  /** Of SKILL.md in the source. */
+  /** Path of SKILL.md in the source. */
   readonly skillPath?: string | undefined;
   readonly version?: string | undefined;
-  /** 64 hex digits, as other tools compute it. */
+  /** 64 hex digits, computed as other tools do. */
   readonly computedHash: string;
   readonly wellKnownDigest?: string | undefined;
-  /** Written only by this registry; absent when another tool wrote the entry. */
+  /** Absent when another tool wrote the entry. */
   readonly registry?: (LockedFiles & { readonly commit?: string | undefined }) | undefined;
   readonly [unknown: string]: unknown;
 }

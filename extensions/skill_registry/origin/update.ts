@@ -49,7 +49,7 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   };
 }
 
-/** A locked skill as its origin has it now. @throws ORIGIN_INVALID, ORIGIN_REFUSED. */
+/** @throws ORIGIN_INVALID, ORIGIN_REFUSED. */
 export async function incomingOf(
   opened: OpenedOrigin,
   name: string,
@@ -104,7 +104,7 @@ async function prepareOne(
       : baseOf(here.map(lineOf), here);
     const { updates, result, conflicts } = mergeFiles(here, base, incoming.files);
     if (conflicts.length > 0 && !found.hasSource) throw undecidable(location, conflicts);
-    // A proposal about a conflict brings the other side as well.
+    // Inspect the other side of a conflict too: its proposal contains those bytes.
     const asTheirs = new Map(conflicts.map(({ path, theirs }) => [path, theirs]));
     const judged = result.map((file) => ({ ...file, bytes: asTheirs.get(file.path) ?? file.bytes }));
     const [before, looked] = [await inspectIncoming(here), await inspectIncoming(judged)];
@@ -134,7 +134,7 @@ async function prepareOne(
   }
 }
 
-/** A proposal about it could never be approved. */
+/** A proposal would need a writable source to be approved. */
 function undecidable(
   { base, skillId }: InstalledSkill['location'],
   conflicts: readonly { readonly path: string }[],
@@ -150,13 +150,13 @@ function movedTag({ ref }: LockEntry, was: string, is = 'another commit'): strin
   return `${moved}; to follow the tag, remove the skill and add it again`;
 }
 
-/** An installed file: its line in the lock, and its content where that is still known. */
+/** `bytes`: undefined when the history and the origin no longer have them. */
 interface BaseFile {
   readonly line: string;
   readonly bytes: Buffer | undefined;
 }
 
-/** What was installed, by path. Its origin is asked again where the history does not have it, as on another machine. */
+/** The installed version, by path. Asks the origin for contents that the history lacks, as on another machine. */
 async function lockedBase(
   { writer, root }: ChangeContext,
   name: string,
@@ -171,7 +171,7 @@ async function lockedBase(
   for (const line of lines) {
     const path = pathIn(line);
     const sides = [mine.get(path), yours.get(path)].map(lineOfThat);
-    // Only a file that is there on both sides, and differs on both, is merged with the help of its base.
+    // The base content is needed only when both sides have the file, and both differ from the base.
     const isNeeded = !sides.includes(undefined) && new Set([...sides, line]).size === 3;
     const bytes = isNeeded && writer.hasHistory() ? blobOf(writer, digestIn(line)) : undefined;
     isLost ||= isNeeded && bytes === undefined;
@@ -204,7 +204,6 @@ function digestIn(line: string): string {
   return line.slice(0, line.indexOf(' '));
 }
 
-/** The history keeps contents by their digest. */
 function blobOf(writer: ChangeContext['writer'], digest: string): Buffer | undefined {
   try {
     return getBlob(writer.database(), digest);
@@ -238,13 +237,12 @@ function modeDiff(before: IncomingFile | undefined, { path, executable }: Incomi
 
 interface MergedFiles {
   readonly updates: readonly FileUpdate[];
-  /** All files of the skill afterwards. */
   readonly result: readonly IncomingFile[];
-  /** Of text files; what is no text stays as it is here. */
+  /** Text files only; other files stay as they are here. */
   readonly conflicts: readonly UpdateConflict[];
 }
 
-/** Merges what somebody changed here with what the origin has now. @param installed - The base of both, by path. */
+/** @param installed - The merge base, by path. */
 function mergeFiles(
   here: readonly IncomingFile[],
   installed: ReadonlyMap<string, BaseFile>,
@@ -266,15 +264,15 @@ function mergeFiles(
   return { updates, result, conflicts };
 }
 
-/** Proposals take no NUL character. */
+/** Proposals cannot hold NUL characters. */
 function isText(bytes: Buffer): boolean {
   return !bytes.includes(0) && Buffer.from(bytes.toString('utf8')).equals(bytes);
 }
 
 interface MergedFile {
-  /** Absent: it is not there afterwards. */
+  /** Undefined: the file is removed. */
   readonly file?: IncomingFile | undefined;
-  /** Absent: nothing changes, here or there. */
+  /** Undefined: no change on either side. */
   readonly change?: FileUpdate['change'];
 }
 
@@ -287,17 +285,17 @@ function mergeFile(
   if (here === there) return { file: mine };
   if (there === installed?.line) return { file: mine, change: 'kept' };
   if (here === installed?.line) return { file: theirs, change: !theirs ? 'removed' : mine ? 'changed' : 'added' };
-  // Changed here and gone there, or the other way round: what a person did stays.
+  // Changed on one side and deleted on the other: keep what is here.
   if (!mine || !theirs) return { file: mine, change: 'kept' };
   const bytes = mergedBytes(mine, theirs, installed);
   if (!bytes) return { file: mine, change: 'conflict' };
-  // Whoever has changed the mode decides: there are only two, so both cannot have changed it to different ones.
+  // There are only two modes, so two sides that both changed it agree.
   const isChangedHere = !installed || mine.executable !== (installed.line.split(' ')[2] === '755');
   const { executable } = isChangedHere ? mine : theirs;
   return { file: { path: mine.path, bytes, executable }, change: 'merged' };
 }
 
-/** Undefined: somebody must decide. */
+/** Undefined: a conflict. */
 function mergedBytes(mine: IncomingFile, theirs: IncomingFile, installed: BaseFile | undefined): Buffer | undefined {
   if (mine.bytes.equals(theirs.bytes)) return mine.bytes;
   const digest = digestIn(installed?.line ?? '');
