@@ -19,14 +19,13 @@ export interface AddSourceOptions {
   readonly closed: AbortSignal;
 }
 
-/** Adds sources to a running registry; each can be removed again. */
 export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOptions): AddSource {
   let last: Promise<unknown> = Promise.resolve();
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
     const make = isOwn(source) ? makerOfOwn(source, taken) : makerOf(source, makeAll);
-    // Sources come in the order of the calls, however long the modules of their kinds take to load.
+    // Sources are added in the order of the calls, however long their modules take to load.
     const adding = last.then(async () => {
       const added = await make();
       if (closed.aborted) throw registryClosed();
@@ -46,7 +45,7 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
       removeAll();
       throw error;
     }
-    // A signal of its own: many listeners on the caller's signal would cause a warning of Node.
+    // Not the caller's signal: Node warns about many listeners on one signal.
     const ended = signal && AbortSignal.any([signal]);
     const remove = async (): Promise<void> => {
       ended?.removeEventListener('abort', onAbort);
@@ -63,7 +62,7 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
 
 // --- internal ---
 
-/** No entry of the config has `skills`. @throws INVALID_ARGUMENT for an object that cannot be read. */
+/** An entry of the config never has `skills`. @throws INVALID_ARGUMENT when the object cannot be read. */
 function isOwn(source: SourceConfigInput | CustomSource): source is CustomSource {
   const is = whetherOwn(source);
   if (is === undefined) throw invalidArgument('addSource: the source cannot be read: reading it threw.');

@@ -11,16 +11,16 @@ import { requiresProblems } from './requires.ts';
 import { applyRestrictions, heldProblems, type Restrictions } from './restrictions.ts';
 import { frozen, type Pack, type Snapshot } from './snapshot.ts';
 
-/** All that a snapshot is made of. Equal inputs make an equal snapshot. */
+/** Equal inputs make an equal snapshot. */
 export interface Assembled {
   readonly from: readonly SkillSource[];
-  /** Of `from`, and after them that of the built-in skills. */
+  /** Those of `from`, then that of the built-in skills. */
   readonly scans: readonly SourceScan[];
   readonly restrictions: Restrictions;
   readonly copies: EqualCopies;
 }
 
-/** Makes a snapshot. It is not frozen. */
+/** The snapshot is not frozen yet. */
 export async function assemble(
   { from: sources, scans, restrictions, copies }: Assembled,
   version: number,
@@ -51,7 +51,7 @@ export async function assemble(
   };
 }
 
-/** The problems of all sources in order. A problem of a file that several sources contain, for example by links, is reported once. */
+/** The problems of all sources in order. A problem of a file that several sources contain (links) is reported once. */
 export async function uniqueProblems(scans: readonly SourceScan[]): Promise<readonly Problem[]> {
   const reported = new Map<string, string>();
   const once: Problem[] = [];
@@ -60,7 +60,7 @@ export async function uniqueProblems(scans: readonly SourceScan[]): Promise<read
     await eachWithBreaks(problems, (problem) => {
       const { code, file, line = 0, message } = problem;
       const real = realFiles.get(file);
-      // The message is not compared for a skill file: it may contain the path by which the file was found.
+      // For a skill file the message is not compared: it may contain the path by which the file was found.
       const key = JSON.stringify([code, line, real ?? realPathOfFile(problem), real === undefined ? message : '']);
       const reachedBy = `${index} ${file}`;
       const first = reported.get(key) ?? reachedBy;
@@ -72,7 +72,7 @@ export async function uniqueProblems(scans: readonly SourceScan[]): Promise<read
 
 // --- internal ---
 
-/** Real paths of skills with a problem, by the path of SKILL.md as it was found. */
+/** By the path of SKILL.md as it was found. */
 function realFilesOf(scans: readonly SourceScan[]): ReadonlyMap<string, string> {
   const real = new Map<string, string>();
   const withProblems = new Set(scans.flatMap(({ problems }) => problems.map(({ file }) => file)));
@@ -85,7 +85,7 @@ function realFilesOf(scans: readonly SourceScan[]): ReadonlyMap<string, string> 
   return real;
 }
 
-/** A problem of a link belongs to the link, and not to its target. */
+/** A problem of a link belongs to the link, not to its target. */
 function realPathOfFile({ code, file }: Problem): string {
   if (!isAbsolute(file)) return file;
   if (!code.startsWith('SYMLINK_')) return realPathOf(file) ?? file;
@@ -93,7 +93,7 @@ function realPathOfFile({ code, file }: Problem): string {
   return folder === undefined ? file : join(folder, basename(file));
 }
 
-/** Packs by the unique id of their source, and by their own id. PACK_ID_TAKEN when that id belongs to another pack or source. */
+/** By the unique id of the source, and by the pack's id. PACK_ID_TAKEN when another pack or source has that id. */
 function packsOf(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],

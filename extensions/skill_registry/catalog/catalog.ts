@@ -17,17 +17,15 @@ export interface CatalogOptions extends RestrictionOptions {
   readonly collision?: SkillRegistryConfig['collision'];
   /** Skills that are found only by qualified id. Default: none. */
   readonly builtIn?: SkillSource;
-  /** Called with what a scan has found, before a snapshot shows it. */
+  /** Called with the skills of a scan before a snapshot shows them. */
   readonly prepare?: (skills: Iterable<Skill>) => Promise<void>;
-  /** Calls a listener and catches its exceptions, so that the other listeners and the refresh go on. */
+  /** Calls a listener and catches its exceptions: the other listeners and the refresh go on. */
   readonly callHook: CallHook;
-  /** Called at the beginning of every scan. */
   readonly beforeScan?: () => Promise<void>;
 }
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
 
-/** Scans the sources and makes snapshots. */
 export class Catalog {
   readonly #options: CatalogOptions;
   readonly #builtIn: readonly SkillSource[];
@@ -36,7 +34,7 @@ export class Catalog {
   readonly #subscriptions = new Map<SkillSource, () => void>();
   #sources: readonly SkillSource[];
   #current: Snapshot;
-  /** Of `#current`; made when it is first compared, which most processes never do. */
+  /** Of `#current`; undefined until it is first compared, which most processes never do. */
   #fingerprint: string | undefined;
   #assembled: Assembled | undefined;
   #running: Promise<Snapshot> | undefined;
@@ -56,13 +54,13 @@ export class Catalog {
     return this.#current;
   }
 
-  /** The current sources in order of precedence. @throws REGISTRY_CLOSED. */
+  /** In order of precedence. @throws REGISTRY_CLOSED. */
   sources(): readonly SkillSource[] {
     this.#assertOpen();
     return [...this.#sources, ...this.#builtIn];
   }
 
-  /** Adds a source as the last one. The next refresh adds its skills. @returns removes the source. */
+  /** Adds a source as the last one; the next refresh shows its skills. @returns removes the source. */
   addSource(source: SkillSource): () => void {
     this.#sources = [...this.#sources, source];
     this.#subscribe(source);
@@ -79,10 +77,8 @@ export class Catalog {
   }
 
   /**
-   * Scans all sources, and replaces the snapshot if anything has changed. All calls during a scan share one scan that follows it,
-   * because the running scan may have read a changed file already.
-   *
-   * @throws REGISTRY_CLOSED.
+   * Scans all sources, and replaces the snapshot if anything has changed. Calls during a scan share one scan after it,
+   * because the running scan may have read a file before it changed. @throws REGISTRY_CLOSED.
    */
   async refresh(): Promise<Snapshot> {
     this.#assertOpen();
@@ -99,9 +95,8 @@ export class Catalog {
   }
 
   /**
-   * After a write in the folder of a skill: reads that skill again, and scans all sources only where more may have changed.
-   *
-   * @param folder - Real path. @throws REGISTRY_CLOSED.
+   * Reads one skill again after a write in its folder (a real path), and scans all sources only if more may have
+   * changed. @throws REGISTRY_CLOSED.
    */
   async refreshSkill(folder: string): Promise<Snapshot> {
     this.#assertOpen();
@@ -109,7 +104,7 @@ export class Catalog {
     const reading = this.#readAgain(folder).finally(() => {
       this.#running = undefined;
     });
-    // A refresh that is asked for meanwhile follows.
+    // A refresh that is called meanwhile waits for it.
     this.#running = reading.then(
       (snapshot) => snapshot ?? this.#current,
       () => this.#current,
@@ -117,11 +112,11 @@ export class Catalog {
     return (await reading) ?? this.refresh();
   }
 
-  /** Keeps the snapshot. Waits for a running scan. */
+  /** Waits for a running scan. The snapshot stays readable. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const source of [...this.#subscriptions.keys()]) this.#unsubscribe(source);
-    // A scan may wait for a source that is closed here.
+    // Closed before the wait: a scan may wait for a source.
     await Promise.all(this.#sources.map((source) => source.close?.()));
     await (this.#following ?? this.#running)?.catch(() => undefined);
   }
@@ -150,7 +145,7 @@ export class Catalog {
     return this.#running;
   }
 
-  /** @returns undefined when all sources must be scanned. */
+  /** Undefined when all sources must be scanned. */
   async #readAgain(folder: string): Promise<Snapshot | undefined> {
     const { limits, prepare } = this.#options;
     const skill = skillAlone(this.#current, folder);
@@ -179,7 +174,7 @@ export class Catalog {
     const scans: SourceScan[] = [];
     for (const source of [...from, ...this.#builtIn])
       scans.push(source.ifNone && scans.some(hasOwn) ? LEFT_OUT : await this.#scan(source, from));
-    // Built-in skills come with the package, as this code does: nothing but `disabled` closes them.
+    // Built-in skills come with this package, like this code: only `disabled` restricts them.
     const listed = scans.slice(0, from.length);
     await prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
     const restrictions = new Map([
@@ -189,7 +184,7 @@ export class Catalog {
     const last = this.#assembled;
     const isLike = last?.from === from && isSame(last.scans, scans);
     const before = isLike && (await isSameRestrictions(last.restrictions, restrictions)) ? last : undefined;
-    // While other files of equal skills differ, they are read again at every refresh.
+    // While other files of equal skills differ, every refresh reads them again.
     if (before && !before.copies.differ) return this.#current;
     const copies = await equalCopies(from, listed, limits, last?.copies);
     if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return this.#current;
@@ -197,7 +192,7 @@ export class Catalog {
     return this.#replaceIfChanged(await assemble(this.#assembled, this.#current.version + 1, collision));
   }
 
-  /** A source that fails keeps what its last scan has found. */
+  /** When a source fails, its last scan stays in use. */
   async #scan(source: SkillSource, all: readonly SkillSource[]): Promise<SourceScan> {
     try {
       const scan = await source.scan(this.#options.limits, all);
@@ -219,7 +214,6 @@ export class Catalog {
       if (fingerprint === this.#fingerprint) return this.#current;
     }
     const ids = frozen(this.#listeners.size > 0 ? await changedIds(this.#current, next) : []);
-    // Skills that are frozen already cost one check each.
     await eachWithBreaks(next.byQualifiedId.values(), frozen);
     await eachWithBreaks(next.builtIn.values(), frozen);
     await eachWithBreaks(next.problems, frozen);
@@ -241,7 +235,7 @@ export class Catalog {
 
 const LEFT_OUT: SourceScan = { skills: [], problems: [] };
 
-/** A skill that cannot be loaded counts, too; it is an error. */
+/** A skill that cannot be loaded (an error) counts, too. */
 function hasOwn({ skills, problems }: SourceScan): boolean {
   return skills.length > 0 || problems.some(({ severity }) => severity === 'error');
 }

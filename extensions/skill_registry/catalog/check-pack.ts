@@ -9,10 +9,8 @@ import type { SkillCheck, SkillFinding, ValidateSkillOptions } from '../validate
 import { Catalog } from './catalog.ts';
 
 /**
- * Checks a PromptPack JSON and the skills that it declares: all problems of loading it, and tools in `allowed-tools` of a skill
- * that the pack does not declare. Runs nothing in it.
- *
- * @returns findings with their files. A wrong path is a finding, too.
+ * Checks a PromptPack JSON and its skills: all problems of loading it, and tools in `allowed-tools` that the pack does
+ * not declare. Runs nothing in it. A wrong path is a finding, too.
  */
 export async function checkPack(
   path: string,

@@ -5,10 +5,9 @@ import { eachWithBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /**
- * SKILL_ID_CONFUSABLE for each skill whose id looks like the id of an earlier skill: the ids differ only in letter case, or in
- * letters that look alike (`соde` with Cyrillic letters, `c0de`, `rn` for `m`, `vv` for `w`). Uses Unicode's table of confusable characters.
- *
- * @param skills - One per id, in order of precedence.
+ * SKILL_ID_CONFUSABLE for each skill whose id looks like an earlier one: by letter case, or by letters that look alike
+ * (`соde` with Cyrillic letters, `c0de`, `rn` for `m`, `vv` for `w`) in Unicode's table. `skills`: one per id, in order
+ * of precedence.
  */
 export async function confusableIds(skills: readonly Pick<Skill, 'id' | 'file'>[]): Promise<readonly Problem[]> {
   const seen = new Map<string, Pick<Skill, 'id' | 'file'>>();
@@ -24,7 +23,7 @@ export async function confusableIds(skills: readonly Pick<Skill, 'id' | 'file'>[
 
 // --- internal ---
 
-/** Keys that are equal for ids that look alike. Two keys, because a capital letter can look like another letter than the small one. */
+/** Equal for ids that look alike. Two, because a capital letter can look like another letter than the small one. */
 function looksOf(id: string): readonly string[] {
   if (/^[\x20-\x7e]*$/.test(id))
     return id.includes('I') ? [asciiLook(id), asciiLook(id.replaceAll('I', 'l'))] : [asciiLook(id)];
@@ -32,7 +31,7 @@ function looksOf(id: string): readonly string[] {
   return [...new Set([text, text.toLowerCase()].map((one) => asciiLook(baseLetters(one))))];
 }
 
-/** Without `cl` for `d`: a space between the two letters is seen in the fonts of terminals, and `cli` and `di` are words. */
+/** `cl` does not become `d`: terminal fonts show a gap between the two letters, and `cli` and `di` are words. */
 function asciiLook(text: string): string {
   const small = text.toLowerCase();
   if (!/[01]|rn|vv/.test(small)) return small;

@@ -5,7 +5,7 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 
-/** The other files of skills that have the id and the SKILL.md of another skill. */
+/** Other files of skills that have the same id and SKILL.md as another skill. */
 export interface EqualCopies {
   readonly of: string;
   /** Digest over path and content of all files, by qualified id. */
@@ -14,10 +14,8 @@ export interface EqualCopies {
 }
 
 /**
- * Reads the files of such skills. For files that are too large to be handed out only the size is compared.
- *
- * @param before - Returned again while the skills are the same and no files differ: reading all files each time would take too
- *   long.
+ * Reads the files of such skills. Of files above `limits.resource_bytes` only the size is compared. Returns `before`
+ * while the skills are the same and no files differ, because reading all files each time takes too long.
  */
 export async function equalCopies(
   sources: readonly SkillSource[],

@@ -13,18 +13,15 @@ export interface Merged {
 
 export interface FoundSkills {
   readonly skills: readonly Skill[];
-  /** Skills that do not get their id, because another skill of the source has the same one. */
+  /** Skills without their id, because another skill of the source has it. */
   readonly losers?: readonly Skill[];
 }
 
 /**
- * Merges the skills of all sources. When several skills have one id, the collision policy chooses the winner by order of source
- * and then of path; under `error` no skill gets the id. Losers stay readable by qualified id, and each is reported. One real file
- * in several sources is not a collision, and the policy chooses its source. Equal content under one id is not a collision either.
- * A skill is preloaded when any source preloads it or a copy of it.
- *
- * @param sources - In order of precedence.
- * @param files - Digests of the other files of skills with equal SKILL.md, by qualified id. Default: all are equal.
+ * Merges the skills of all sources. The collision policy chooses one skill per id, by order of source, then path;
+ * `error` chooses none. The others stay readable by qualified id, and each is reported. One real file in several
+ * sources, or equal content, is no collision. A skill is preloaded when a source preloads it or a copy of it. `sources`
+ * are in order of precedence; `files` are digests of the other files by qualified id (default: all are equal).
  */
 export async function mergeSources(
   sources: readonly FoundSkills[],
@@ -97,7 +94,7 @@ function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
   return files;
 }
 
-/** The first skill of each id; and, for each id that several skills have, all of these skills. */
+/** The first skill of each id, and all skills of each id that several have. */
 async function groupById(candidates: Iterable<Candidate>): Promise<{
   readonly firsts: ReadonlyMap<string, Candidate>;
   readonly rivals: ReadonlyMap<string, readonly Candidate[]>;

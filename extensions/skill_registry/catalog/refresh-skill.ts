@@ -3,10 +3,8 @@ import type { Skill } from '../skill/skill.ts';
 import { frozen, type Snapshot } from './snapshot.ts';
 
 /**
- * The skill in a folder that was written, if the snapshot can take its new content alone: no other skill has its id or its file, it
- * is bound to none by `requires`, nothing keeps it from models, and no problem names it. Undefined: all sources must be scanned.
- *
- * @param folder - Real path.
+ * The skill in the written folder (a real path), if it can be replaced alone: no other skill has its id or file,
+ * `requires` names nothing, nothing hides or holds it, and no problem names it. Undefined: all sources must be scanned.
  */
 export function skillAlone({ byQualifiedId, problems }: Snapshot, folder: string): Skill | undefined {
   const [skill, another] = [...byQualifiedId.values()].filter(({ dir }) => dir === folder);
@@ -16,7 +14,7 @@ export function skillAlone({ byQualifiedId, problems }: Snapshot, folder: string
   return problems.some(({ file }) => file === skill.file || file === skill.realFile) ? undefined : skill;
 }
 
-/** The snapshot with another content of one skill; undefined as for `skillAlone`. */
+/** Undefined: all sources must be scanned. */
 export function withSkill(snapshot: Snapshot, before: Skill, skill: Skill): Snapshot | undefined {
   if (!isFree(skill)) return undefined;
   return frozen({

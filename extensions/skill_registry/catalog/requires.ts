@@ -4,7 +4,7 @@ import { shorten } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type Snapshot, skillNamed } from './snapshot.ts';
 
-/** Problems of the field `requires`: REQUIRES_UNKNOWN, REQUIRES_SELF, REQUIRES_CYCLE. */
+/** REQUIRES_UNKNOWN, REQUIRES_SELF, REQUIRES_CYCLE. */
 export async function requiresProblems(skills: Named): Promise<readonly Problem[]> {
   const withRequires = [...skills.byQualifiedId.values()].filter(({ requires }) => requires.length > 0);
   if (withRequires.length === 0) return [];
@@ -36,7 +36,7 @@ function wrongIds(skill: Skill, skills: Named, edges: Edges): readonly Problem[]
   ];
 }
 
-/** One problem for each cycle that a depth-first search finds. Not recursive, because a chain can be long. */
+/** One problem for each cycle of a depth-first search. Not recursive, because a chain can be long. */
 async function cycles(edges: Edges): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   const done = new Set<Skill>();

@@ -8,18 +8,18 @@ import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/reasons.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface RestrictionOptions {
-  /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
+  /** What gates are checked against; called at every refresh. Default: gates are not checked. */
   readonly gates?: () => GateEnvironment;
-  /** Whom the owner keeps from agents; called at every refresh. Default: nobody. */
+  /** The `disabled` entries; called at every refresh. Default: none. */
   readonly disabled?: () => readonly DisabledSkill[];
-  /** Why a skill is held; undefined when it is not. Default: none is. */
+  /** Why a skill is held; undefined when it is not. Default: no skill is. */
   readonly heldBecause?: (skill: Skill) => string | undefined;
 }
 
 export type Restrictions = ReadonlyMap<Skill, Restriction>;
 type Restriction = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
 
-/** Checked at every refresh, because a program may have been installed, or a person may have allowed something. */
+/** Called at every refresh, because a program may have been installed, or a person may have allowed something. */
 export async function restrictionsOf(scans: readonly SourceScan[], options: RestrictionOptions): Promise<Restrictions> {
   const { heldBecause = () => undefined } = options;
   const disabled = options.disabled?.() ?? [];
@@ -44,7 +44,7 @@ export async function restrictionsOf(scans: readonly SourceScan[], options: Rest
   return restrictions;
 }
 
-/** Marks the skills that something keeps from models. Problem: SKILL_HIDDEN. */
+/** Marks the restricted skills. Problem: SKILL_HIDDEN. */
 export async function applyRestrictions(scan: SourceScan, restrictions: Restrictions): Promise<SourceScan> {
   const problems: Problem[] = [];
   const [skills, losers]: [Skill[], Skill[]] = [[], []];
@@ -58,7 +58,7 @@ export async function applyRestrictions(scan: SourceScan, restrictions: Restrict
   return { skills, losers, problems: [...scan.problems, ...problems] };
 }
 
-/** Why skills are held. A skill whose id another one has is named by its qualified id. Problems: SKILL_HELD, SKILL_NOT_INSPECTED. */
+/** SKILL_HELD, SKILL_NOT_INSPECTED. A skill whose id another skill has is named by its qualified id. */
 export async function heldProblems({
   byId,
   byQualifiedId,
@@ -125,6 +125,6 @@ function heldProblem({ qualifiedId, dir, file, heldBecause }: Skill, shownAs: st
   return { code: 'SKILL_HELD', severity: 'warning', file, message, details: { skill_id: shownAs } };
 }
 
-/** Without their number: it falls while they are inspected, and would be a new problem each time. */
+/** Without their number, which falls while they are inspected: each number would be a new problem. */
 const NOT_INSPECTED_TEXT =
   'This skill, or more of them, was never inspected, so no agent is given it yet. "skill-registry doctor" inspects all; what serves agents does it by itself, a few seconds later at most.';

@@ -4,15 +4,15 @@ import { eachWithBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { PackScopes } from '../sources/types.ts';
 
-/** The catalog at one moment. It is frozen, and what callers get has maps that are copies; a refresh makes a new one. */
+/** The catalog at one moment. Frozen; a refresh makes a new one. */
 export interface Snapshot {
   readonly version: number;
   /** One per id, in order of source, then id. */
   readonly skills: readonly Skill[];
   readonly byId: ReadonlyMap<string, Skill>;
-  /** Also those that lost a collision. */
+  /** Also skills that lost a collision. */
   readonly byQualifiedId: ReadonlyMap<string, Skill>;
-  /** Skills of this package for its own agents, by `skill-registry:<id>`: found by that name alone, whatever the sources are. */
+  /** Skills of this package for its own agents, by `skill-registry:<id>`, the only name that finds them. */
   readonly builtIn: ReadonlyMap<string, Skill>;
   readonly sources: readonly SourceStatus[];
   /** By the pack's id, and by the id of its source. */
@@ -20,7 +20,7 @@ export interface Snapshot {
   readonly problems: readonly Problem[];
 }
 
-/** A prompt pack in the catalog: its own skills by id, also when another source wins that id in the catalog. */
+/** A prompt pack: its skills by id, also where another source has that id in the catalog. */
 export interface Pack {
   readonly scopes: PackScopes;
   readonly byId: ReadonlyMap<string, Skill>;
@@ -29,9 +29,9 @@ export interface Pack {
 export interface SourceStatus {
   readonly id: string;
   readonly kind: string;
-  /** The folder, absolute. */
+  /** A folder or file (absolute), or the address or program of a server. */
   readonly location: string;
-  /** Skills found there, those that lost a collision included. */
+  /** How many, with those that lost a collision. */
   readonly skills: number;
 }
 
@@ -42,12 +42,12 @@ export function skillNamed(
   return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
 }
 
-/** The snapshot that callers get: its maps are copies, made once, so nothing done to them changes the catalog. */
+/** The maps are copies, made once: changing them does not change the catalog. */
 export function copyForCallers(snapshot: Snapshot): Snapshot {
   const known = copies.get(snapshot);
   if (known) return known;
   const { byId, byQualifiedId, builtIn, packs } = snapshot;
-  // A pack has two ids, and stays one pack.
+  // A pack has two ids; both lead to one copy.
   const packCopies = new Map([...packs.values()].map((pack) => [pack, copyOfPack(pack)]));
   const copy = frozen({
     ...snapshot,
@@ -60,7 +60,7 @@ export function copyForCallers(snapshot: Snapshot): Snapshot {
   return copy;
 }
 
-/** Equal for equal catalogs: what a reader could tell apart is in it. */
+/** Equal for catalogs that no reader can tell apart. */
 export async function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): Promise<string> {
   const hash = createHash('sha256');
   const add = (value: unknown): void => void hash.update(`${JSON.stringify(value)}\n`);
@@ -82,7 +82,7 @@ export async function fingerprintOf({ byQualifiedId, builtIn, packs, problems, s
   return hash.digest('hex');
 }
 
-/** Ids that came, went or changed. */
+/** Ids that were added, removed or changed. */
 export async function changedIds(before: Snapshot, after: Snapshot): Promise<readonly string[]> {
   const changed = new Set<string>();
   const compare = (id: string): void => {
@@ -96,7 +96,7 @@ export async function changedIds(before: Snapshot, after: Snapshot): Promise<rea
   return [...changed];
 }
 
-/** Freezes a value and everything in it, but for what is frozen already, so unchanged parts cost nothing. */
+/** Freezes a value and everything in it. Stops at frozen parts, so they cost nothing. */
 export function frozen<T extends object>(value: T): T {
   if (Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -123,7 +123,7 @@ function stampOf(skill: Skill | undefined): string | undefined {
   return [qualifiedId, digest, hiddenBecause, heldBecause, disabledFor, remoteEntryOf(skill)].join('\0');
 }
 
-/** Of a skill on another machine: what is known of it may change without the file. */
+/** What is known of a skill on another machine may change without its file. */
 function remoteEntryOf(skill: Skill): string | undefined {
   return skill.remote ? JSON.stringify(skill) : undefined;
 }

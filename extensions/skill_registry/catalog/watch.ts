@@ -17,17 +17,17 @@ export interface WatchOptions {
   onError(error: unknown): void;
 }
 
-/** Events come in bursts: an editor writes, renames and touches. A refresh waits for a pause, but at most `BURST_MS`. */
+/** An editor causes many events at once. A refresh waits for a pause, but at most `BURST_MS`. */
 const QUIET_MS = 100;
 const BURST_MS = 400;
-/** Beside events, looks at every interval take at most this part of a core; but there is one at least once in `MAX_REST_MS`. */
+/** While there are events, polling uses at most this part of a core, but polls at least once in `MAX_REST_MS`. */
 const MAX_SHARE = 0.003;
 const MAX_REST_MS = 60_000;
 
 /**
- * Refreshes the catalog until `signal` aborts: on file events, and at every interval, because some file systems send no events
- * (network file systems). With many skills these looks are rarer than the interval, while there are events. An event only starts
- * a refresh, which finds the changes itself. When the system has no more file watches, only polling is used.
+ * Refreshes the catalog until `signal` aborts: on file events, and at every interval (less often with many skills),
+ * because network file systems send no events. An event only starts a refresh, which finds the changes. Without free
+ * file watches it only polls.
  */
 export async function watchCatalog(options: WatchOptions, signal: AbortSignal): Promise<void> {
   const { catalog, watch, onMode, onError } = options;
@@ -39,7 +39,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   };
   const debounced = createDebounce(() => void refresh());
   const endEvents = async (): Promise<void> => {
-    // Set to undefined first, so that a refresh that is running does not start the events again.
+    // Set to undefined first, so that a running refresh does not start the events again.
     const ending = events;
     events = undefined;
     await ending?.close();
@@ -88,7 +88,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   debounced.cancel();
 }
 
-/** Calls `act` once, 100 ms after the last of several calls of `wake`, and at most 400 ms after the first. */
+/** Calls `act` once: 100 ms after the last `wake`, and at most 400 ms after the first. */
 export function createDebounce(act: () => void): { wake(): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   let until = 0;
@@ -110,7 +110,7 @@ export function createDebounce(act: () => void): { wake(): void; cancel(): void 
 }
 
 export interface FolderEventsOptions {
-  /** How many levels of folders below each path. */
+  /** Levels of folders below each path. */
   readonly depth: number;
   wake(): void;
   /** Called when something cannot be watched, also during `follow`. `error.code` says why. */
@@ -118,11 +118,9 @@ export interface FolderEventsOptions {
 }
 
 /**
- * Calls `wake` when anything changes at or below some paths, which need not exist. Only folders are watched, so the cost is one
- * watch for each folder.
- *
- * A watch belongs to a folder and not to its name. When another folder gets the name of a watched one (a checkout, a rename), all
- * folders are watched again. The parent folders are watched to see when paths are created and removed.
+ * Calls `wake` when anything changes at or below some paths, which need not exist. Only folders are watched: one watch
+ * each. A watch belongs to a folder, not to its name: when another folder gets the name (a checkout, a rename), all are
+ * watched again. Parent folders are watched to see paths come and go.
  */
 export class FolderEvents {
   readonly #options: FolderEventsOptions;
@@ -139,7 +137,7 @@ export class FolderEvents {
     this.#options = options;
   }
 
-  /** Sets the watched paths. Must be called after every `wake`, so that new and replaced folders are watched, too. */
+  /** Sets the watched paths. Call it after every `wake`, so that new and replaced folders are watched. */
   follow(paths: readonly string[]): void {
     if (this.#closed) return;
     try {

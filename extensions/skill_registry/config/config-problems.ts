@@ -3,10 +3,8 @@ import type { FindKey, KeyPosition } from './key-finder.ts';
 import { isRecord, UNREADABLE, type ValuePosition } from './readers.ts';
 
 /**
- * Collects the wrong values of a config. `problems` gives one problem for each, at most 20 for one section, and then one with the
- * number of the others.
- *
- * @param refused - Replaces `effect` in messages when one wrong value refuses the whole config. Default: nothing is refused.
+ * Collects the wrong values of a config. `problems` gives one for each, at most 20 per section, then one with the
+ * number of the others. `refused` replaces `effect` in messages when one wrong value refuses everything.
  */
 export function collectProblems(
   file: string,
@@ -45,7 +43,7 @@ export function collectProblems(
   return { at: { path, effect, report }, problems };
 }
 
-/** What to write for an entry of `sources` that is a text, or a source of a program. */
+/** Advice for an entry of `sources` that is a text, or a source made in code. */
 export function sourceAdvice(value: unknown): string {
   if (typeof value === 'string')
     return /^https?:/i.test(value)
@@ -60,7 +58,7 @@ export function sourceAdvice(value: unknown): string {
 
 const MAX_LISTED = 20;
 
-/** The value for a message, without secrets: without the user name and password of an address; of an MCP server only its type. */
+/** The value without secrets: an address without user name and password. */
 function shown(value: unknown): string {
   if (value === UNREADABLE) return 'a value that cannot be read';
   const kind = Object.prototype.toString.call(value).slice(8, -1);

@@ -25,41 +25,40 @@ import {
   withAdvice,
 } from './readers.ts';
 
-/** `name` or `@scope/name`, by npm's rules for what is installed today; nothing that could leave node_modules. */
+/** `name` or `@scope/name`, by npm's present rules; no name can leave node_modules. */
 export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
-/** The endpoint that search by meaning asks for vectors. */
+/** The endpoint that makes vectors for search by meaning. */
 export interface EmbeddingsConfig {
   /** Address of an OpenAI-compatible API without `/embeddings`; empty: search uses words only. */
   readonly base_url: string;
   readonly model: string;
   /** How long a search or a turn waits for the vector of its query, in milliseconds. */
   readonly timeout_ms: number;
-  /** At most this many texts in one request. */
+  /** Most texts in one request. */
   readonly batch: number;
 }
 
-/** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped`, `wellKnown` and `mcp`. */
+/** Has exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped`, `wellKnown` and `mcp`. */
 export interface SourceConfig {
   /** A folder, or a bare `.md` file: absolute, below `~/`, or relative to the root. */
   readonly path?: string | undefined;
-  /** An npm package that is installed where the root can see it. */
+  /** An npm package that can be resolved from the root. */
   readonly package?: string | undefined;
   /** A PromptPack JSON. */
   readonly pack?: string | undefined;
-  /** A skill or several skills, written in the config. */
   readonly inline?: InlineSkillConfig | readonly InlineSkillConfig[] | undefined;
-  /** The folders in which another agent keeps skills: those of the project, nearest first, then that of the home directory. */
+  /** The skill folders of another agent: those of the project, nearest first, then that of the home directory. */
   readonly preset?: PresetName | undefined;
   /** The skills of this package; `if_none`: only while no earlier source has a skill. */
   readonly shipped?: true | 'if_none' | undefined;
   /** The skills of an MCP server. They are listed; a file is fetched when it is read. */
   readonly mcp?: McpServerConfig | undefined;
-  /** The address of a page with skills: https:, or http: on this machine. A copy of them is kept in the user's cache directory. */
+  /** Address of a page with skills: https:, or http: on this machine. Copies are kept in the user's cache directory. */
   readonly wellKnown?: string | undefined;
-  /** Of a page: after this many seconds it is asked again. Default: 60. */
+  /** A page is asked again after this many seconds. Default: 60. */
   readonly interval_seconds?: number | undefined;
-  /** Default: the name of the folder, file, package, pack, preset, program or host; `inline`, `shipped`. Gets a number when it is in use. */
+  /** Default: name of the folder, file, package, pack, preset, program, host; `inline`, `shipped`. Numbered if taken. */
   readonly id?: string | undefined;
   /** Follow links and pack entries that lead outside the folder. Default: false; they are problems. */
   readonly allow_outside: boolean;
@@ -67,11 +66,11 @@ export interface SourceConfig {
   readonly validation?: ValidationProfile | undefined;
   /** Every prompt contains the bodies of its skills. Default: false. */
   readonly preload: boolean;
-  /** No problem is reported when it does not exist. Default: false. */
+  /** It is no problem if it does not exist. Default: false. */
   readonly optional: boolean;
-  /** Ignore what `.gitignore` and `.ignore` files in it name. Default: false. */
+  /** Ignore what its `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignore_files: boolean;
-  /** All `.md` files directly in the folder, except README.md, are skills, too. Default: false. */
+  /** `.md` files directly in the folder, except README.md, are skills, too. Default: false. */
   readonly bare_files: boolean;
   /** Its skills may be changed under `writes`. Default: true for a `path`, else false. */
   readonly writable?: boolean | undefined;
@@ -86,21 +85,21 @@ export interface InlineSkillConfig {
 }
 
 /**
- * `lenient`: everything that can be loaded is loaded, with problems. `spec`: the rules of agentskills.io, with the messages of its
- * reference implementation. `strict`: unknown keys and wrong types are errors, and declared files must exist.
+ * `lenient`: loads everything that can be loaded, with problems. `spec`: the rules and messages of the reference
+ * implementation of agentskills.io. `strict`: unknown keys and wrong types are errors, and declared files must exist.
  */
 export type ValidationProfile = 'lenient' | 'spec' | 'strict';
 
 export type WriteMode = 'allow' | 'propose' | 'deny';
 
-/** Disables a skill for all agents, by id (every skill of that id) or qualified id; with `agent` only for that agent. */
+/** Disables a skill by id (every skill of that id) or qualified id, for all agents or only for `agent`. */
 export type DisabledSkill = string | { readonly skill: string; readonly agent: string };
 
 /** The `config:` block of the manifest; docs/configuration.md explains every key. */
 export interface SkillRegistryConfig {
   readonly sources: readonly SourceConfig[];
   readonly disabled: readonly DisabledSkill[];
-  /** Which source wins when several have the same id; `error`: none of them, and each collision is an error. */
+  /** Which source wins when several have one id; `error`: none, and each collision is an error. */
   readonly collision: 'first' | 'last' | 'error';
   readonly validation: ValidationProfile;
   /** What a system prompt contains: the catalog, bodies, or only preloaded skills. */
@@ -120,12 +119,12 @@ export interface SkillRegistryConfig {
     readonly scan_depth: number;
   };
   readonly tools: readonly ToolName[];
-  /** Whose tools agents are given beside `tools`; they follow these. */
+  /** Adds the tools of other designs after `tools`. */
   readonly dialect: readonly Dialect[];
   readonly embeddings: EmbeddingsConfig;
   /** Whether gates such as `requires.bins` hide skills, and the settings for `requires.config`. */
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
-  /** Whether what agents do with skills is recorded. */
+  /** Whether agents' use of skills is recorded. */
   readonly usage: boolean;
 }
 
@@ -135,7 +134,7 @@ export type SourceConfigInput = Given<SourceConfig>;
 
 type ConfigSections = Pick<SkillRegistryConfig, 'catalog' | 'watch' | 'writes' | 'limits' | 'embeddings' | 'gates'>;
 
-/** The config as it may be written: every key has a default. `readConfig` checks it at run time. */
+/** Every key has a default. `readConfig` checks it at run time. */
 export interface SkillRegistryConfigInput
   extends Given<Omit<SkillRegistryConfig, keyof ConfigSections | 'sources'>>,
     Readonly<{ [Name in keyof ConfigSections]?: Given<ConfigSections[Name]> | undefined }> {
@@ -149,7 +148,6 @@ const DEFAULT_TOOLS = [
   'propose_skill_update',
   'list_proposals',
 ] as const;
-/** The tools with the names and results of other designs, by the design. */
 const DIALECT_TOOLS = {
   bernstein: ['load_skill'],
   operator: ['skill'],
@@ -299,11 +297,9 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
 );
 
 /**
- * Reads a config and fills in the defaults. An unknown key or a wrong value is a CONFIG_KEY_INVALID problem: the key gets its
- * default, and a wrong entry of a list is left out. All other keys and entries are used.
- *
- * @param file - The owner's config file: problems give its lines, where it has the key.
- * @param manifest - The manifest that was merged with it. Default: none.
+ * Reads a config and fills in the defaults. Each unknown key or wrong value is a CONFIG_KEY_INVALID problem: the key
+ * gets its default, a wrong entry of a list is left out. Problems give lines of `file` (the owner's) or of the
+ * `manifest` merged with it.
  */
 export function readConfig(
   input: SkillRegistryConfigInput,
@@ -322,11 +318,7 @@ export function readConfig(
   return { config: structuredClone({ ...read, tools }), problems: [...problems(), ...named] };
 }
 
-/**
- * One entry of `sources`, its defaults filled in; undefined when it would be left out.
- *
- * @param path - The keys that lead to it, for the problems.
- */
+/** Fills in the defaults of one source; undefined when it is wrong. `path`: its keys, for the problems. */
 export function readSourceConfig(
   entry: unknown,
   path: readonly string[],
@@ -344,8 +336,8 @@ export function isSourceId(id: string): boolean {
 }
 
 /**
- * The page that an address names, below which `.well-known/agent-skills/index.json` is; the address of that index names it, too. No
- * slash is at its end. Undefined for any other text.
+ * The page below which `.well-known/agent-skills/index.json` is, without a slash at the end; `text` is its address or
+ * that of the index. Undefined for any other text.
  */
 export function pageAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -362,12 +354,11 @@ function isEndpoint(text: unknown): boolean {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** The tools that `dialect` of a config adds. */
 function dialectTools(dialects: readonly Dialect[]): readonly ToolName[] {
   return dialects.flatMap((dialect): readonly ToolName[] => DIALECT_TOOLS[dialect]);
 }
 
-/** A list of tools that names those of a dialect still works. */
+/** `tools` with a tool of a dialect still works, and is a warning. */
 function toolOfDialect(tools: readonly string[], dialect: Dialect, position: Pick<Problem, 'file' | 'line'>): Problem {
   const message = `Config "tools" names ${tools.join(' and ')}, which the key \`dialect\` offers now. It still works. Write dialect: [${dialect}] instead.`;
   return { code: 'CONFIG_KEY_INVALID', severity: 'warning', ...position, message, details: { key: 'tools' } };

@@ -8,15 +8,10 @@ export interface KeyPosition {
   readonly line: number;
 }
 
-/** Finds the file that gave a key its value; undefined when none did: it was given by a program or by the command line. */
+/** Finds the file that gave a key its value; undefined when a program or the command line gave it. */
 export type FindKey = (path: readonly string[], value: unknown) => KeyPosition | undefined;
 
-/**
- * Looks for keys of the config in the owner's file, then in the `config` block of the manifest. Both are read when the first key is
- * looked for.
- *
- * @param manifest - The file of the manifest. Default: there is none.
- */
+/** Searches the owner's file, then `config` in the manifest. Both are read at the first search. */
 export function keyFinder(ownerFile: string, manifest?: string): FindKey {
   let files: readonly ReadFile[] | undefined;
   return (path, value) => {
@@ -61,12 +56,12 @@ function readFile(file: string, above: readonly string[]): ReadFile | undefined 
     };
     return { file, lineOf };
   } catch {
-    // There is no such file, or it cannot be read; the code that reads its values reports this.
+    // The file is missing or cannot be read; the code that reads its values reports this.
     return undefined;
   }
 }
 
-/** The value at a path of keys, and the path as it is in the file: a list of one entry may be written without the list. */
+/** The value, and the path as the file has it: a list of one entry may be written without the list. */
 function valueAt(
   whole: unknown,
   path: readonly string[],
@@ -82,7 +77,7 @@ function valueAt(
   return { value, keys };
 }
 
-/** Whether a value of one file is in the merged value: mappings of several files are merged by key. */
+/** Whether a file's value is in the merged value: mappings of several files are merged by key. */
 function isPartOf(given: unknown, merged: unknown): boolean {
   if (!isRecord(given) || !isRecord(merged)) return isDeepStrictEqual(given, merged);
   return Object.entries(given).every(([key, value]) => Object.hasOwn(merged, key) && isPartOf(value, merged[key]));

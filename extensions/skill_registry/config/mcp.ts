@@ -1,11 +1,11 @@
 import { entryOf, type Reader, readerOf, refine, type ValuePosition, valueThat } from './readers.ts';
 
-/** An MCP server with the Skills extension (SEP-2640): a program that is started, or an address. */
+/** An MCP server with the Skills extension (SEP-2640): a program or an address. */
 export interface McpServerConfig {
-  /** The program, or a list of the program and its arguments. It runs in the root, and is looked up in PATH. */
+  /** The program, or a list of it and its arguments. It is looked up in PATH, and runs in the root. */
   readonly command?: string | readonly string[] | undefined;
   readonly args?: readonly string[] | undefined;
-  /** Variables beside HOME, LOGNAME, PATH, SHELL, TERM and USER of this process. `${NAME}` is replaced by the secret NAME. */
+  /** Added to HOME, LOGNAME, PATH, SHELL, TERM and USER of this process. `${NAME}` is replaced by the secret NAME. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly url?: string | undefined;
   /** Headers of every request. `${NAME}` is replaced by the secret NAME. */
@@ -14,7 +14,7 @@ export interface McpServerConfig {
 
 const TEXTS = { type: 'array', items: { type: 'string' } };
 
-/** One wrong value refuses the whole server: a command or a request without one of its parts would do something else. */
+/** One wrong value refuses the whole server: a command or request without one of its parts would do something else. */
 const command = valueThat<string | readonly string[]>(
   'expected a program, or a list of a program and its arguments',
   {
@@ -43,7 +43,7 @@ const server: Reader<McpServerConfig> = refine(
       : [read.command, read.args, read.env].every((one) => one === undefined),
 );
 
-/** Wrong values are reported by their type alone, because they may hold a secret. */
+/** A wrong value is reported by its type alone, because it may hold a secret. */
 export const mcpServer: Reader<McpServerConfig> = readerOf(server.schema, (value, at) =>
   server(value, { ...at, report: withoutValue(at) }),
 );

@@ -4,12 +4,12 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { futureRealPath, writeContained, writeFailed } from '../../../lib/files/index.ts';
 import { makeStoreFolder } from '../store/open-database.ts';
 
-/** The config file of a root, which its owner writes. */
+/** The config file that the owner of the root writes. */
 export function ownerFile(root: string): string {
   return join(root, 'data', 'skill_registry', 'config.yaml');
 }
 
-/** Replaces the config file of a root, or the file it is a link to. Its mode stays. @throws WRITE_FAILED, PATH_TRAVERSAL. */
+/** Replaces the config file, or the target if it is a link. Keeps its mode. @throws WRITE_FAILED, PATH_TRAVERSAL. */
 export function writeOwnerFile(root: string, text: string): void {
   const real = futureRealPath(ownerFile(root));
   const mode = (statSync(real, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
@@ -19,7 +19,6 @@ export function writeOwnerFile(root: string, text: string): void {
 
 // --- internal ---
 
-/** The folder of the file, where there is none yet: a root may be read-only. */
 function makeFolder(file: string): void {
   try {
     makeStoreFolder(dirname(file));

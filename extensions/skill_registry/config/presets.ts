@@ -1,4 +1,4 @@
-/** Agents whose skills can be a source, and `agents`, the folder that several of them share. */
+/** Agents whose skill folders can be a source; `agents` is the folder that several share. */
 export const PRESET_NAMES = [
   'agents',
   'claude',
@@ -15,19 +15,20 @@ export const PRESET_NAMES = [
 ] as const;
 export type PresetName = (typeof PRESET_NAMES)[number];
 
-/** Where an agent keeps skills: a folder of the project, and one of the home directory. Relative. */
+/** Relative to the project, and to the home directory. */
 export interface PresetPaths {
   readonly project: string;
   readonly home: string;
 }
 
 /**
- * The folders that are an agent's own, as its documentation names them. Many of them also read `.agents/skills`, which is `agents`.
+ * Each agent's own folders, as its documentation names them; many also read `.agents/skills`, which is `agents`.
  *
- * claude: code.claude.com/docs/en/skills. codex: developers.openai.com/codex/skills (today `.agents/skills`; `.codex/skills` is read as
- * well). copilot: docs.github.com, "About agent skills". cursor: cursor.com/docs/context/skills. gemini: geminicli.com/docs/cli/skills.
- * goose: block.github.io/goose/docs/guides/context-engineering/using-skills. openclaw: docs.openclaw.ai/tools/skills. opencode:
- * opencode.ai/docs/skills. pi: pi.dev/docs/latest/skills. windsurf: docs.windsurf.com/windsurf/cascade/skills.
+ * claude: code.claude.com/docs/en/skills. codex: developers.openai.com/codex/skills (names `.agents/skills`;
+ * `.codex/skills` is read too). copilot: docs.github.com, "About agent skills". cursor: cursor.com/docs/context/skills.
+ * gemini: geminicli.com/docs/cli/skills. goose: block.github.io/goose/docs/guides/context-engineering/using-skills.
+ * openclaw: docs.openclaw.ai/tools/skills. opencode: opencode.ai/docs/skills. pi: pi.dev/docs/latest/skills. windsurf:
+ * docs.windsurf.com/windsurf/cascade/skills.
  */
 export const PRESETS: Readonly<Record<PresetName, PresetPaths>> = {
   agents: { project: '.agents/skills', home: '.agents/skills' },

@@ -1,13 +1,9 @@
 import { didYouMean } from '../../../lib/text/index.ts';
 
-/**
- * Reads one value of the config. Not with zod, which takes longer to load than a thousand skills.
- *
- * @returns undefined for a wrong value, after a call of `at.report`.
- */
+/** Reads one value; undefined after `at.report` for a wrong one. Not zod, which loads longer than a thousand skills. */
 export interface Reader<T> {
   (value: unknown, at: ValuePosition): T | undefined;
-  /** Accepts what the reader accepts, for editors; a rule that JSON Schema cannot express is left out. */
+  /** For editors: accepts what the reader accepts, without rules that JSON Schema cannot express. */
   readonly schema: JsonSchema;
 }
 
@@ -17,15 +13,11 @@ export function readerOf<T>(schema: JsonSchema, read: (value: unknown, at: Value
   return Object.assign(read, { schema });
 }
 
-/** The position of a value in the config, and how a wrong value is reported. */
 export interface ValuePosition {
   readonly path: readonly string[];
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
-  /**
-   * @param hint - The key or value that may be meant, as `didYouMean` gives it; called only for values that are listed. Default: none.
-   * @param shownAs - Stands for the value in the message. Default: the value itself.
-   */
+  /** `hint`: what may be meant (`didYouMean`); called only for listed values. `shownAs` replaces the value. */
   readonly report: (at: ValuePosition, value: unknown, expected: string, hint?: () => string, shownAs?: string) => void;
 }
 
@@ -86,7 +78,7 @@ export function listOf<T>(entry: Reader<T>): Reader<readonly T[]> {
   });
 }
 
-/** An object with any keys. Leaves out wrong entries. */
+/** Any keys. Leaves out wrong entries. */
 export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>>> {
   return readerOf({ type: 'object', additionalProperties: entry.schema }, (value, at) => {
     if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
@@ -105,7 +97,7 @@ export function sectionOf<T extends object>(readers: Readers<T>, defaults: T): R
   });
 }
 
-/** Undefined when one of the values is wrong; unknown keys are ignored. @param required - Keys that must be there. */
+/** Undefined when one of the values is wrong; unknown keys are ignored. */
 export function entryOf<T extends object>(
   readers: Readers<T>,
   required: readonly (keyof T)[],
@@ -117,7 +109,7 @@ export function entryOf<T extends object>(
   });
 }
 
-/** The value that `reader` reads, if `isRight` accepts it. @param schema - Expresses this. Default: that of `reader` alone. */
+/** Also demands `isRight`, which `schema` expresses as far as JSON Schema can. */
 export function refine<T>(
   reader: Reader<T>,
   expected: string,
@@ -130,7 +122,7 @@ export function refine<T>(
   });
 }
 
-/** Adds what to do to what `reader` reports of the value itself. @param advice - A sentence after a blank; empty for no advice. */
+/** Adds advice to reports on the value itself, not on its parts. `advice` begins with a blank, or is empty. */
 export function withAdvice<T>(reader: Reader<T>, advice: (value: unknown) => string): Reader<T> {
   return readerOf(reader.schema, (value, at) => {
     const report: ValuePosition['report'] = (where, wrong, expected, hint, shownAs) => {
@@ -141,17 +133,17 @@ export function withAdvice<T>(reader: Reader<T>, advice: (value: unknown) => str
   });
 }
 
-/** Keys with values, and nothing else that is an object: YAML also has sets, dates and bytes. */
+/** Keys with values, and no other object: YAML also has sets, dates and bytes. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
 }
 
-/** Stands for a value whose getter throws; every reader refuses it. */
+/** Replaces a value whose getter throws; every reader refuses it. */
 export const UNREADABLE: unique symbol = Symbol('cannot be read');
 
-/** A copy that has no getters and is no proxy: a program may give objects that throw, or that change. */
+/** A copy without getters and proxies: a program may give objects that throw or change. */
 export function plainCopy(value: unknown, copies: Map<unknown, unknown> = new Map()): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (copies.has(value)) return copies.get(value);
@@ -193,7 +185,7 @@ function entryAt(at: ValuePosition, key: string): ValuePosition {
   return { ...below(at, key), effect: 'this entry is left out' };
 }
 
-/** The keys in the order of the readers. Unknown keys are not allowed, so that an editor marks them. */
+/** Unknown keys are not allowed, so that an editor marks them. */
 function schemaOf<T extends object>(
   readers: Readers<T>,
   required: readonly (keyof T)[],
@@ -211,7 +203,7 @@ function schemaOf<T extends object>(
   };
 }
 
-/** Values by key; undefined for a wrong value. Absent keys are left out. */
+/** Wrong values are undefined, absent keys left out. */
 function readKeys<T extends object>(
   value: unknown,
   readers: Readers<T>,
