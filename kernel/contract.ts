@@ -1,17 +1,15 @@
 /**
- * The contract between the kernel and its extensions: every interface that an extension implements or gets.
- * An extension imports it from `skill-registry/kernel`, and nothing else of the kernel.
- *
- * The members of its object say what an extension can do, not a field of the manifest.
+ * What extensions implement and get. They import it from `skill-registry/kernel`, and nothing else of the kernel.
+ * What an extension can do is told by the members of its object, not by a field of the manifest.
  */
 import type { ZodType } from 'zod';
 
-/** A fault in content that somebody wrote (a manifest, a skill, a config file). Returned, never thrown. */
+/** A fault in a manifest, a skill or a config file. Returned, never thrown. */
 export interface Problem {
   /** Stable; listed in docs/errors.md. */
   readonly code: string;
   readonly severity: 'error' | 'warning';
-  /** The file with the fault, absolute; the folder of the extension when it is not one file. */
+  /** Absolute; the extension's folder when the fault is not in one file. */
   readonly file: string;
   /** 1-based. */
   readonly line?: number;
@@ -22,13 +20,15 @@ export interface Problem {
 
 // --- what an extension implements ---
 
-/** Implemented by every entrypoint class. Called in the order of the members; `stop` and `destroy` also after a failure. */
+/** For every entrypoint class. Called in the order of the members; `stop` and `destroy` also after a failure. */
 export interface Extension {
-  /** Read config, open resources. Rejecting puts the extension in state ERROR; its dependents are skipped. */
+  /** When it rejects, the extension is in state ERROR, and those that depend on it are skipped. */
   initialize(context: ExtensionContext): Promise<void>;
-  /** All dependencies are started. */
+  /** Called when all dependencies have started. */
   start(): Promise<void>;
-  /** Called in the reverse order of start. All extensions together have 4.5 s; the kernel does not wait longer for one than its share. */
+  /**
+   * Called in reverse order of start. All extensions share 4.5 s; the kernel waits for one no longer than its share.
+   */
   stop(): Promise<void>;
   destroy(): Promise<void>;
   /** False: the extension is shown as unhealthy. Must not throw. */
@@ -41,45 +41,44 @@ export interface ToolProvider {
 }
 
 export interface ContextProvider {
-  /** Texts are in the system text in ascending order of this number. Default: 100. */
+  /** Position of the text in the system text, ascending. Default: 100. */
   readonly contextPriority: number;
   /**
-   * Text for the system role of one turn, or null for none. When it rejects, or does not settle within 2 s, this is reported and the
-   * turn continues without the text.
+   * Text for the system role of one turn; null: none. When it rejects or takes longer than 2 s, this is reported and
+   * the turn continues without the text.
    */
   getContext(prompt: string, turn: TurnContext): Promise<string | null>;
 }
 
 export interface ServiceProvider {
-  /** Runs until `signal` aborts. When it rejects, it is started again after 1 s; the delay doubles up to 60 s. */
+  /** Runs until `signal` aborts. When it rejects, it starts again after 1 s; the delay doubles up to 60 s. */
   runBackground(signal: AbortSignal): Promise<void>;
 }
 
 export interface ChannelProvider {
   sendToUser(userId: string, message: string): Promise<void>;
-  /** Sends to the person or persons at the other end of the channel. */
+  /** To the person or persons at the other end of the channel. */
   sendMessage(message: string): Promise<void>;
   /**
-   * Asks the person at the other end a yes-or-no question; undefined when nobody can be asked. Implement it only when no agent can
-   * give the answer. Must settle when `signal` aborts.
+   * Asks the person a yes-or-no question; undefined when nobody can be asked. Implement it only when no agent can give
+   * the answer. Must settle when `signal` aborts.
    */
   confirm?(question: string, signal: AbortSignal): Promise<boolean | undefined>;
 }
 
 export interface AgentProvider {
   getAgentDescriptor(): AgentDescriptor;
-  /** Rejects with MODEL_NOT_CONFIGURED or AGENT_FAILED. Reaching a limit is not a failure: see `AgentResponse.stopped`. */
+  /** Rejects with MODEL_NOT_CONFIGURED or AGENT_FAILED. A limit is no failure: see `AgentResponse.stopped`. */
   invoke(task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
 }
 
-/** Gives the bodies of `uses_skills`. */
 export interface SkillProvider {
   /**
-   * Body of SKILL.md without frontmatter; empty when the state of the turn's workflow shows no skills. Rejects with
+   * Body of SKILL.md, for `uses_skills`; empty when the state of the turn's workflow shows no skills. Rejects with
    * SKILL_NOT_FOUND; the message names the nearest ids.
    */
   getSkillContent(skillId: string, turn?: TurnContext): Promise<string>;
-  /** @returns the function that ends the subscription. */
+  /** @returns ends the subscription. */
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void;
 }
 
@@ -88,11 +87,10 @@ export interface CommandProvider {
   getCommands(): readonly Command[];
 }
 
-/** For an extension that uses a part of the settings of a root that nobody has approved. */
+/** Implement it to use some settings of a root that is not approved; without it none take effect. */
 export interface UntrustedConfig {
   /**
-   * @param values - The values of `data/<id>/config.yaml` in a root that nobody has approved.
-   * @returns The part that may take effect, and the names of the rest. An extension without this member gets none of the values.
+   * @param values - Of `data/<id>/config.yaml`. @returns `values` that may take effect; `ignored`: names of the others.
    */
   configOfUntrustedRoot(
     values: Readonly<Record<string, unknown>>,
@@ -102,7 +100,7 @@ export interface UntrustedConfig {
 
 // --- what passes between them ---
 
-/** The context of one agent invocation. Every field may be absent when it is not known. */
+/** One agent invocation. A field is absent when it is not known. */
 export interface TurnContext {
   readonly agentId?: string;
   readonly channelId?: string;
@@ -111,15 +109,16 @@ export interface TurnContext {
   readonly threadId?: string;
   /** The agent's `uses_skills`: it sees these, what they require, and others only with `*`. Absent: sees all. */
   readonly boundSkills?: readonly string[];
-  /** Those whose bodies stand in its instructions. Absent: none. */
+  /** Skills whose bodies are in its instructions. Absent: none. */
   readonly givenSkills?: readonly string[];
-  /** Names of the tools the agent has, as far as a context provider is concerned. Absent: not known. */
+  /** Names of the agent's tools, for context providers. Absent: not known. */
   readonly tools?: readonly string[];
-  /** Name of the model that runs the turn, where it is known. */
   readonly model?: string;
-  /** The text is shown to a person and goes to no model (`describeTurn`, the check of an agent at start): nothing is recorded. */
+  /**
+   * The text is for a person, not for a model (`describeTurn`, the check of an agent at start): nothing is recorded.
+   */
   readonly preview?: true;
-  /** The text goes to a client that may be on another machine: it names no folder of this one. */
+  /** The text may go to another machine: it must not name a folder of this one. */
   readonly remoteClient?: true;
   /** State of a prompt pack's workflow, which may narrow what is visible. Without `state`: its first one. */
   readonly workflowState?: { readonly pack: string; readonly state?: string };
@@ -134,24 +133,24 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-/** Make one with `defineTool`, run one with `runTool`, which checks the arguments and turns a throw into a result. */
+/** `defineTool` makes one. `runTool` runs it: it checks the arguments and turns a throw into a result. */
 export interface Tool<Input = never> {
   /** Unique among all extensions, `^[a-z][a-z0-9_]*$`. */
   readonly name: string;
-  /** For the model. Do not change it between turns: it is part of the cached prefix of every request. */
+  /** For the model. Keep it equal between turns: it is part of the cached prefix of every request. */
   readonly description: string;
   readonly input: ZodType<Input>;
-  /** Whether the agent of a turn is given the tool. Called when its turn begins. Absent: every agent that may use the extension is. */
+  /** Called at the start of a turn: whether its agent gets the tool. Absent: every agent that may use the extension. */
   isAvailableIn?(turn: TurnContext): boolean;
   execute(args: Input, call: ToolCall): Promise<ToolResult>;
 }
 
 export type CommandResult =
-  /** `atWidth`: the same for a window of so many columns, such as a table that is as wide. */
+  /** `atWidth`: the same text for a window of so many columns. */
   | { readonly kind: 'print'; readonly text: string; atWidth?(columns: number): string }
   /**
-   * Send this to the agent of the conversation, as the message of the user. A channel calls `settled` once: when the turn has ended, with
-   * whether the agent received the message.
+   * Sends `message` to the conversation's agent as the user. The channel calls `settled` once, at the end of the turn,
+   * with whether the agent received the message.
    */
   | { readonly kind: 'send'; readonly message: string; settled?(wasReceived: boolean): void }
   /** Forget the conversation. */
@@ -160,18 +159,18 @@ export type CommandResult =
   | { readonly kind: 'agent'; readonly agentId: string }
   | { readonly kind: 'quit' };
 
-/** A command that a person types as `/name args`. */
+/** A person types it as `/name args`. */
 export interface Command {
-  /** Without the slash. When the kernel has a command of this name, that one is used. */
+  /** Without the slash. A command of the kernel with this name wins. */
   readonly name: string;
-  /** Other names for it. When a command has such a name as its own, that one is used. */
+  /** Other names. A command whose `name` is the same wins. */
   readonly aliases?: readonly string[];
   /** Shown after the name in /help: `<id> [text]`. */
   readonly usage?: string;
   readonly description: string;
-  /** Arguments that completion offers. */
+  /** Arguments for completion. */
   readonly choices?: readonly string[];
-  /** Not listed in /help; it can still be completed and run. */
+  /** Not in /help; completion and calls still work. */
   readonly hidden?: boolean;
   execute(args: string, turn: TurnContext): Promise<CommandResult>;
 }
@@ -194,7 +193,7 @@ export interface AgentInvocationContext {
   readonly turn?: TurnContext;
   readonly conversation?: Conversation;
   readonly signal?: AbortSignal;
-  /** Called with each piece of text as it arrives. */
+  /** Called with each piece of text. */
   onText?(delta: string): void;
   /** Called before a tool runs. */
   onToolCall?(toolName: string, args: unknown): void;
@@ -202,7 +201,7 @@ export interface AgentInvocationContext {
 
 export interface AgentResponse {
   readonly text: string;
-  /** Why it ended: `done`, the limit that was reached, or `cancelled`. */
+  /** Why it ended: `done`, the limit it reached, or `cancelled`. */
   readonly stopped: 'done' | 'max_turns' | 'max_tokens' | 'time_budget' | 'cancelled';
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
   readonly conversation: Conversation;
@@ -219,36 +218,38 @@ export interface Log {
 }
 
 export interface Events {
-  /** Handlers run in order of subscription. One that throws is reported, and the others still run. */
+  /** Calls handlers in order of subscription. One that throws is reported, and the others still run. */
   emit(event: string, payload: unknown): void;
-  /** The subscription also ends when the extension stops. */
+  /** @returns ends the subscription; it also ends when the extension stops. */
   subscribe(event: string, handler: (payload: unknown) => void | Promise<void>): () => void;
 }
 
 export interface ExtensionContext {
   readonly id: string;
-  /** `config` of the manifest, overridden by `data/<id>/config.yaml`, overridden by the config given to `boot`. Validate it. */
+  /**
+   * The manifest's `config`, overridden by `data/<id>/config.yaml`, then by the config given to `boot`. Validate it.
+   */
   readonly config: Readonly<Record<string, unknown>>;
   readonly rootDir: string;
-  /** Whether the root is approved. If not, do not run or obey anything in it; `config` is safe to use. */
+  /** False: do not run or obey anything in the root; `config` is safe to use. */
   readonly trusted: boolean;
-  /** The folder of the manifest. */
+  /** The manifest's folder. */
   readonly extensionDir: string;
-  /** `<root>/data/<id>`. The kernel does not make it. */
+  /** `<root>/data/<id>`. The kernel does not create it. */
   readonly dataDir: string;
   readonly log: Log;
   readonly events: Events;
-  /** Sends a message to every running channel; it is kept until there is one. */
+  /** To every running channel; kept until there is one. */
   notifyUser(text: string): void;
-  /** @throws EXTENSION_NOT_DECLARED when `id` is not in depends_on, EXTENSION_NOT_RUNNING when it has failed. */
+  /** @throws EXTENSION_NOT_DECLARED when `id` is not in depends_on; EXTENSION_NOT_RUNNING. */
   getExtension<T>(id: string): T;
   /** From the environment, else from `<root>/.env`. */
   getSecret(name: string): string | undefined;
   /** Aborts when the extension has stopped or failed. Pass it on, for example to `addSource` of the registry. */
   readonly signal: AbortSignal;
-  /** Asks the kernel to reload every extension when no turn runs. */
+  /** Reloads all extensions as soon as no turn runs. */
   requestRestart(): void;
-  /** What a channel needs to talk to agents and to run commands. */
+  /** Lets a channel talk to agents and run commands. */
   readonly kernel: KernelApi;
 }
 
@@ -265,26 +266,24 @@ export interface ExtensionStatus {
 
 /** One part of the system text of a turn, in order. */
 export interface ContextPart {
-  /** The agent's id for its instructions, else the id of the extension that provided the text. */
+  /** For its instructions the agent's id, else the id of the extension that gave the text. */
   readonly source: string;
   readonly text: string;
   readonly tokens: number;
 }
 
-/** The running kernel. */
 export interface KernelApi {
   extensions(): readonly ExtensionStatus[];
-  /** All current problems of the kernel and its extensions. */
   problems(): readonly Problem[];
   tools(): readonly { readonly extensionId: string; readonly tool: Tool }[];
   agents(): readonly AgentDescriptor[];
   commands(): readonly Command[];
-  /** @param line - `/name args`. @throws COMMAND_NOT_FOUND, or COMMAND_FAILED when the command throws. */
+  /** @param line - `/name args`. @throws COMMAND_NOT_FOUND, COMMAND_FAILED when the command throws. */
   runCommand(line: string, turn: TurnContext): Promise<CommandResult>;
   /** @throws AGENT_NOT_FOUND, AGENT_UNAVAILABLE, and what `AgentProvider.invoke` rejects with. */
   invokeAgent(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
-  /** The parts of the system text of a turn with this prompt. The kernel joins them with `\n\n---\n\n`. */
+  /** The parts of the system text for this prompt; the kernel joins them with `\n\n---\n\n`. */
   describeTurn(agentId: string, prompt: string, turn: TurnContext): Promise<readonly ContextPart[]>;
-  /** Stops the kernel, for example when the user has quit. */
+  /** For example when the user quits. */
   requestShutdown(): void;
 }

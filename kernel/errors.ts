@@ -20,7 +20,7 @@ export function agentUnavailable(id: string, reason: string): CodedError {
   return new CodedError('AGENT_UNAVAILABLE', `Agent "${id}" cannot be called: ${reason}`, { id, reason });
 }
 
-/** @param endpoint - Address of its model, when that is known. */
+/** @param endpoint - Address of the model, if known. */
 export function agentFailed(id: string, cause: unknown, endpoint?: string): CodedError {
   const why =
     endpoint !== undefined && isUnanswered(cause)
@@ -37,8 +37,8 @@ export function modelNotConfigured(missing: readonly string[]): CodedError {
 }
 
 /**
- * The SDK would try such an address three times, and say only "unknown scheme". The message goes to agents and into logs, and the
- * value may be a key that somebody has put there by mistake, so it is not in it.
+ * The SDK tries such an address three times and says only "unknown scheme". The value is not in the message, which
+ * agents and logs get: it may be a key, set by mistake.
  */
 export function modelAddressInvalid(): CodedError {
   const message = 'MODEL_BASE_URL is not an http address. Set it to an address such as http://localhost:11434/v1.';
@@ -50,7 +50,7 @@ export function extensionNotDeclared(from: string, id: string): CodedError {
   return new CodedError('EXTENSION_NOT_DECLARED', message, { from, id });
 }
 
-/** @param isRunning - Of an agent that is a manifest alone. */
+/** @param isRunning - True for an agent that is only a manifest. */
 export function extensionNotRunning(id: string, isRunning: boolean): CodedError {
   const why = isRunning
     ? 'is an agent without code of its own, so there is no object to get. Call it with context.kernel.invokeAgent.'
@@ -64,7 +64,7 @@ export function extensionProtected(path: string, why: string): CodedError {
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
-/** @param instead - The path to write to instead. What is written there waits until a person approves it. */
+/** @param instead - The path to write to instead; files there wait for approval. */
 export function codeProtected(path: string, instead: string | undefined): CodedError {
   const remedy =
     instead === undefined ? 'Tell the user what you wanted to change.' : `Write "${instead}": a person then decides.`;
@@ -72,7 +72,6 @@ export function codeProtected(path: string, instead: string | undefined): CodedE
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
-/** @param waiting - Everything that waits. */
 export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError {
   const known = waiting.map((one) => one.name);
   const others = known.length > 0 ? `; waiting: ${known.join(', ')}` : '';
@@ -80,7 +79,6 @@ export function extensionNotHeld(name: string, waiting: readonly { name: string 
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 
-/** @param advice - Default: to look at it again. */
 export function extensionChanged(
   name: string,
   why: string,
@@ -90,14 +88,14 @@ export function extensionChanged(
   return new CodedError('EXTENSION_CHANGED', message, { name });
 }
 
-/** @param why - Why it cannot be undone, when that was tried. */
+/** @param why - Why it cannot be undone, if that was tried. */
 export function extensionHalfApproved(name: string, why?: string): CodedError {
   const reason = why === undefined ? '' : ` It cannot be undone: ${why.replace(/\.$/, '')}.`;
   const message = `An approval of extensions/${name} was interrupted, so its files may be of two versions, and nothing of it is loaded.${reason} The next start undoes it where the root is approved, and so does skill-registry extensions approve ${name}; to approve the root: skill-registry trust allow.`;
   return new CodedError('EXTENSION_HALF_APPROVED', message, { name });
 }
 
-/** @param folder - Of the root: `data` or `extensions`. */
+/** @param folder - `data` or `extensions`. */
 export function leadsOutOfRoot(rootDir: string, folder: string): CodedError {
   const message = `${folder}/ is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
   return new CodedError('PATH_TRAVERSAL', message, { root: rootDir });
@@ -123,10 +121,10 @@ export function commandNotFound(name: string, known: Iterable<string>): CodedErr
 
 // --- internal ---
 
-/** Of a connection that was never made. */
+/** The connection was never made. */
 const UNANSWERED: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** Whether that is below an error, also below the attempts that the AI SDK makes. */
+/** Looks at causes and at the attempts of the AI SDK, too. */
 function isUnanswered(error: unknown, depth = 8): boolean {
   if (!(error instanceof Error) || depth === 0) return false;
   const { cause, code, lastError } = error as Error & { readonly code?: unknown; readonly lastError?: unknown };

@@ -2,7 +2,6 @@ import type { Extension, ExtensionContext, Tool, ToolProvider } from 'skill-regi
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { reviewTools } from './tools.ts';
 
-/** The tools of the agent that reviews proposals; the manifest describes the agent. */
 export class SkillReviewer implements Extension, ToolProvider {
   #tools: readonly Tool[] = [];
 

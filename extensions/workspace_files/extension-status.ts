@@ -3,10 +3,8 @@ import { defineTool, type ExtensionStatus, type KernelApi, type Tool, toolError,
 import { type HeldExtension, withoutPaths } from '../../kernel/host.ts';
 
 export interface ExtensionStatusOptions {
-  /** Real path of the root. */
   readonly root: string;
   readonly kernel: Pick<KernelApi, 'extensions' | 'problems'>;
-  /** What waits for the approval of a person. */
   held(): readonly HeldExtension[];
 }
 
@@ -33,7 +31,6 @@ export function extensionStatusTool({ root, kernel, held }: ExtensionStatusOptio
       const asked = extension === undefined ? written : [extension];
       const extensions = [...new Set(asked)].map((id) => {
         const status = all.find((one) => one.id === id);
-        // The name of a folder may differ from the id of its extension.
         const folder = status && isWritten(status) ? folderOf(status).slice('extensions/'.length) : id;
         const files = waiting.get(folder);
         return {
@@ -60,7 +57,7 @@ function problemsOf({ id, dir }: ExtensionStatus, { problems }: Pick<KernelApi, 
     .map(({ code, severity, message }) => ({ code, severity, message: shown(message) }));
 }
 
-/** Without paths of this machine, because it goes to a model. */
+/** The message goes to a model, which must not see paths of this machine. */
 function shown(message: string): string {
   return withoutPaths(new Error(message));
 }

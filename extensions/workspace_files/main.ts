@@ -4,7 +4,6 @@ import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { extensionStatusTool } from './extension-status.ts';
 import { workspaceTools } from './tools.ts';
 
-/** File tools for agents that write extensions and skills. */
 export class WorkspaceFiles implements Extension, ToolProvider {
   #tools: readonly Tool[] = [];
 

@@ -14,22 +14,19 @@ import {
 import { nameShownAs, showName } from '../../lib/text/index.ts';
 import type { ReadPolicy, SkillRegistry } from '../skill_registry/api.ts';
 
-/** A path in the workspace. */
 export interface WorkspacePath {
   /** As the model gave it. */
   readonly shown: string;
   /** Real path of its first folder. */
   readonly base: string;
-  /** The rest of the path. */
   readonly below: string;
 }
 
 /**
  * Reads one file. A file of a skill is read as by `read_skill_resource`: only when this turn may see the skill, and
  * with an event.
- *
- * @throws SKILL_NOT_FOUND in a source when the file does not exist, and also when this turn may not see it or it would
- *   be held, so that a model cannot tell the difference. Else as `readContained`.
+ * @throws SKILL_NOT_FOUND in a source when the file does not exist, is not visible to this turn or would be held: a
+ * model cannot tell which. Else as `readContained`.
  */
 export async function readWorkspaceFile(
   location: WorkspacePath,
@@ -76,7 +73,10 @@ export interface WorkspaceEntry {
   readonly size: number;
 }
 
-/** The direct children of a folder; in a skill those with files of it. Skills that a turn may not see are missing. */
+/**
+ * The direct children of a folder; in a skill, those with files of the skill. Leaves out skills that this turn may not
+ * see.
+ */
 export async function listWorkspaceFolder(
   location: WorkspacePath,
   registry: SkillRegistry,
@@ -104,7 +104,7 @@ export async function listWorkspaceFolder(
   });
 }
 
-/** Whether something exists at a path; false for a name that the system does not allow. */
+/** False also for a name that the system does not allow. */
 export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -115,7 +115,7 @@ export function isThere(path: string): boolean {
 
 // --- internal ---
 
-/** Writes hidden characters in names as `⟦U+202E⟧`, like `read_skill`. `realNames` takes such names. */
+/** Writes hidden characters in names as `⟦U+202E⟧`, like `read_skill`. `realNames` reads them back. */
 function withShownNames<T extends { readonly entries: readonly WorkspaceEntry[] }>(list: T): T {
   return { ...list, entries: list.entries.map((entry) => ({ ...entry, name: showName(entry.name) })) };
 }
@@ -135,7 +135,6 @@ function namesIn(base: string, below: string): readonly string[] {
   }
 }
 
-/** The files that `read_skill` lists, one folder at a time. */
 function listSkillFolder(
   { skillId, path }: ReadPolicy,
   registry: SkillRegistry,
@@ -160,7 +159,7 @@ function listSkillFolder(
   return { entries: sorted, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
 }
 
-/** In a source, a missing file gives the same error as a file of a skill that this turn may not see. */
+/** In a source, a missing file gives the same error as a file that this turn may not see. */
 function withSameError<T>({ shown }: WorkspacePath, target: string, registry: SkillRegistry, use: () => T): T {
   try {
     return use();
@@ -170,7 +169,6 @@ function withSameError<T>({ shown }: WorkspacePath, target: string, registry: Sk
   }
 }
 
-/** The error is the same whether the file exists or not. */
 function assertNotReserved(target: string, { base, shown }: WorkspacePath): void {
   if (isReserved(target, base)) throw resourceNotFound(shown, 'it belongs to the registry itself');
 }

@@ -24,14 +24,12 @@ import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
 import { decodeText, isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
 export interface WorkspaceOptions {
-  /** Real path of the root. */
   readonly root: string;
-  /** Whether somebody has approved the root. If not, links out of it are refused. */
+  /** When nobody has approved the root, links that lead out of it are refused. */
   readonly trusted: boolean;
   readonly maxBytes: number;
   readonly registry: SkillRegistry;
   restart(): void;
-  /** What waits for the approval of a person. */
   held(): readonly HeldExtension[];
 }
 
@@ -44,7 +42,6 @@ const NO_SOURCE =
 const HELD =
   'Kept, and without effect until a person has approved it. When the extension is complete, call request_restart: then the person is asked.';
 
-/** `list_files`, `read_file`, `write_file` and `request_restart`. */
 export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
   return [listFilesTool(options), readFileTool(options), writeFileTool(options), requestRestartTool(options)];
 }
@@ -145,7 +142,7 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   const policy = registry.admin.writePolicy(target);
   const extension = belowExtensions(path);
   if (extension !== undefined) {
-    // Code always needs the approval of a person, whatever `writes` allows.
+    // Code always needs the approval of a person, even where `writes` is allow.
     if (policy?.policy === 'deny' && policy.reason === undefined) return refusal(path, policy);
     const { created } = holdExtensionFile(root, extension, content, authorOf(turn));
     return { success: true, path, created, size, held: true, message: HELD };
@@ -178,7 +175,6 @@ async function proposeFile(
   return { success: true, path, written: false, proposal_id: proposalId, state, file: shown, message: PROPOSED };
 }
 
-/** The history of the skill keeps the replaced text, the author and the reason. */
 async function changeSkill(
   wanted: WantedFile,
   { kind, skillId, path: file }: Target,
@@ -201,7 +197,6 @@ function actorOf({ justification }: WantedFile, turn: TurnContext) {
   return { by: authorOf(turn), ...(justification ? { reason: justification } : {}) };
 }
 
-/** What follows `extensions/`; undefined for another path. */
 function belowExtensions(path: string): string | undefined {
   const [first, ...rest] = path.replace(/^(\.\/)+/, '').split('/');
   return first === 'extensions' ? rest.join('/') : undefined;
@@ -214,7 +209,6 @@ function nameBelowExtensions(root: string, target: string): string | undefined {
   return isInside(target, extensions) ? `extensions/${relative(extensions, target).split(sep).join('/')}` : undefined;
 }
 
-/** The author that is shown to the person who decides. */
 function authorOf({ agentId }: TurnContext): string {
   return agentId ? `agent:${agentId}` : 'unknown';
 }
@@ -227,11 +221,7 @@ function restartMessage(waiting: readonly string[]): string {
   return `${reload} ${held} At a terminal the person is asked now; elsewhere it waits for: ${command}. Tell the user.`;
 }
 
-/**
- * Splits a path into its first folder and the rest.
- *
- * @throws PATH_OUTSIDE_WORKSPACE, PATH_TRAVERSAL, WRITE_FAILED.
- */
+/** @throws PATH_OUTSIDE_WORKSPACE, PATH_TRAVERSAL, WRITE_FAILED. */
 function locate({ root, trusted }: WorkspaceOptions, path: string): WorkspacePath {
   const [first, ...rest] = path.replace(/^(\.\/)+/, '').split('/');
   const folder = FOLDERS.find((name) => name === first);

@@ -15,7 +15,7 @@ const bootOptions: FieldsSchema<InternalBootOptions> = schema((z) =>
       config: z.object({}).catchall(z.object({}).catchall(z.unknown())).optional(),
       enable: z.array(z.string()).optional(),
       trust: z.boolean().optional(),
-      // process.env is no plain object, which a record wants.
+      // process.env is not a plain object, which a record requires.
       environment: z.object({}).catchall(z.string().optional()).optional(),
       onLog: z.custom<InternalBootOptions['onLog']>((value) => typeof value === 'function', 'a function').optional(),
       signal: z.instanceof(AbortSignal, { error: 'an AbortSignal' }).optional(),

@@ -1,5 +1,3 @@
-/** The problems of the extensions and agents of a root that can be found without running their code. */
-
 import { join } from 'node:path';
 import type { ExtensionStatus, Problem } from '../contract.ts';
 import { describeError } from '../errors.ts';
@@ -14,19 +12,18 @@ import { startOrder } from './start-order.ts';
 
 export interface CheckOptions {
   readonly rootDir: string;
-  /** Whether the extensions and settings of the root take effect; without that only its manifests are read. */
+  /** False: only the manifests of the root are read. */
   readonly trusted: boolean;
-  /** Ids of extensions that start although their manifest says `enabled: false`. */
   readonly enable: readonly string[];
   getSecret(name: string): string | undefined;
-  /** Gives the body of a bound skill, and rejects when an agent cannot be given it. */
+  /** Rejects when an agent cannot be given the skill. */
   skillBody(skillId: string): Promise<string>;
 }
 
 export interface CheckedExtensions {
   /** `state` may also be `broken` or `skipped`. */
   readonly extensions: readonly ListedExtension[];
-  /** Agents that are described by a manifest and can be given their instructions; `model`: null when none is set. */
+  /** Agents from manifests that can be given their instructions. `model`: null when none is set. */
   readonly agents: readonly { readonly id: string; readonly model: string | null }[];
   /** The problems that a start reports, and also CONFIG_INVALID and MODEL_NOT_CONFIGURED. */
   readonly problems: readonly Problem[];
@@ -39,7 +36,7 @@ export async function checkExtensions(options: CheckOptions): Promise<CheckedExt
   const found = discovery.extensions;
   const { extensions, problems: ofManifests } = listedExtensions(rootDir, trusted, discovery);
   const { order, refused, problems: ofOrder } = startOrder(found);
-  // A broken manifest is reported also in a root that nobody has approved; no code of it is loaded.
+  // A broken manifest is reported even when the root is not approved.
   const untrusted = trusted ? [] : findExtensions(rootDir, true).problems;
   const problems = [...untrusted, ...ofManifests, ...ofOrder];
   const notRunning = new Map<string, ExtensionStatus['state']>([...refused.keys()].map((id) => [id, 'ERROR']));
@@ -107,7 +104,7 @@ async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOpti
   }
 }
 
-/** No model is no problem: everything but agents works without. Incomplete settings are one. */
+/** No model is not a problem: everything but agents works without. Incomplete settings are one. */
 function modelProblems({ rootDir, getSecret }: CheckOptions): readonly Problem[] {
   const [baseURL, name] = [getSecret('MODEL_BASE_URL'), getSecret('MODEL_NAME')];
   if (baseURL === undefined && name === undefined) return [];

@@ -8,7 +8,6 @@ import { builtExtensions, codeFilesOf, foldersOf, foldersOfRoot, packageRoot } f
 import { type Manifest, parseManifest } from './manifest.ts';
 import { heldWithProblems } from './untrusted-root.ts';
 
-/** An extension with a valid manifest. */
 export interface FoundExtension {
   readonly manifest: Manifest;
   /** Absolute. */
@@ -18,31 +17,26 @@ export interface FoundExtension {
 }
 
 export interface Discovery {
-  /** One per id: an extension of the root replaces one of the package. In order of folder name, the package's first. */
+  /** One per id: an extension of the root replaces one of the package. By folder name, those of the package first. */
   readonly extensions: readonly FoundExtension[];
-  /** Folders whose manifest cannot be used, each named in `problems`, and those that were approved halfway. */
+  /** Folders with an unusable manifest (each named in `problems`), and those whose approval was interrupted. */
   readonly broken: readonly { readonly name: string; readonly dir: string; readonly reason: string }[];
   readonly problems: readonly Problem[];
 }
 
-/**
- * Finds the extensions of the package and of a root, and reads their manifests.
- *
- * @param trusted - False: the extensions of the root are left out.
- */
+/** @param trusted - False: the extensions of the root are left out. */
 export function findExtensions(rootDir: string, trusted: boolean): Discovery {
   const folder = trusted ? join(rootDir, 'extensions') : undefined;
   return discoverExtensions(builtExtensions(), folder, join(packageRoot(), 'extensions'), halfApproved(rootDir));
 }
 
 /**
- * Finds `<folder>/manifest.yaml` in the package's own extensions, then in `<root>/extensions`.
- *
+ * Reads `<folder>/manifest.yaml` of the package's own extensions, then of those in `rootDir`.
  * @param rootDir - `<root>/extensions`. Undefined: only the package's own extensions.
- * @param ownSources - The folder with the sources of the package's own extensions; `packageDir` may be their build. In a checkout
- *   of the package it is `<root>/extensions`, and they must not be found twice.
- * @param half - Extensions of the root whose files may be of two versions: then no extension of the root is used, as each may use these
- *   files, through links, too.
+ * @param ownSources - Sources of the package's own extensions (`packageDir` may be their build). In a checkout of the
+ * package this is `<root>/extensions`; they must not be found twice.
+ * @param half - Extensions whose files may be of two versions. Then no extension of the root is used: each may import
+ * these files.
  */
 export function discoverExtensions(
   packageDir: string,
@@ -94,9 +88,8 @@ export function discoverExtensions(
 }
 
 /**
- * The turn context of an agent from its manifest, with the skills it is bound to. Starts nothing and runs no code.
- *
- * @param trusted - Whether the manifests of the root count; those of the package always do.
+ * The turn context of an agent, with the skills it is bound to, from its manifest. Runs no code.
+ * @param trusted - False: only manifests of the package count.
  * @throws AGENT_NOT_FOUND with the agents there are; AGENT_UNAVAILABLE when its manifest is broken or disables it.
  */
 export function declaredTurn(rootDir: string, agentId: string, trusted: boolean): TurnContext {
@@ -115,7 +108,7 @@ export function declaredTurn(rootDir: string, agentId: string, trusted: boolean)
   return turnOf(found);
 }
 
-/** As `declaredTurn`, for every agent that a manifest does not disable, in order of id. */
+/** As `declaredTurn`, for every agent that is not disabled by its manifest, in order of id. */
 export function declaredTurns(rootDir: string, trusted: boolean): readonly TurnContext[] {
   return findExtensions(rootDir, trusted)
     .extensions.filter(({ manifest }) => manifest.agent && manifest.enabled)
@@ -123,7 +116,6 @@ export function declaredTurns(rootDir: string, trusted: boolean): readonly TurnC
     .sort((a, b) => ((a.agentId ?? '') < (b.agentId ?? '') ? -1 : 1));
 }
 
-/** One extension as `skill-registry extensions list` shows it. */
 export interface ListedExtension {
   /** Its id; the name of its folder when it has no valid manifest. */
   readonly id: string;
@@ -132,11 +124,11 @@ export interface ListedExtension {
   /** Absolute. */
   readonly dir: string;
   readonly state: string;
-  /** Files of it that agents wrote and nobody has approved. */
+  /** Its files that agents wrote and nobody has approved. */
   readonly held: { readonly digest: string; readonly files: number; readonly by: readonly string[] } | null;
 }
 
-/** Lists the extensions of the package and of a root, and what waits. Starts nothing and runs no code. */
+/** Lists the extensions of the package and of a root, and the held ones. Runs no code. */
 export function listedExtensions(
   rootDir: string,
   trusted: boolean,

@@ -8,10 +8,9 @@ import type { Messages } from './messages.ts';
 import { mergeConfig, type OwnerConfig, readOwnerConfig } from './settings.ts';
 import type { Root } from './untrusted-root.ts';
 
-/** What the contexts of all extensions share. */
 export interface SharedContext {
   readonly root: Root;
-  /** Config by extension id. It overrides every other config. */
+  /** By extension id. Overrides every other config. */
   readonly config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly records: ReadonlyMap<string, ExtensionRecord>;
   readonly messages: Messages;
@@ -21,9 +20,8 @@ export interface SharedContext {
 }
 
 export interface ExtensionContexts {
-  /** The context that `initialize` of an extension gets. */
   contextOf(found: FoundExtension): ExtensionContext;
-  /** Ends the subscriptions of an extension that has stopped or failed, and aborts its signal. */
+  /** Call it when an extension has stopped or failed: ends its subscriptions and aborts its signal. */
   release(id: string): void;
 }
 
@@ -35,7 +33,7 @@ export function createExtensionContexts(shared: SharedContext): ExtensionContext
     if (record) messages.report(problemOf(record.found, 'EVENT_HANDLER_FAILED', what));
   });
   const controllers = new Map<string, AbortController>();
-  /** The last valid values of the owner's config files, by extension. */
+  /** The last valid values of the owner's config files, by extension id. */
   const owners = new Map<string, OwnerConfig['values']>();
   return {
     contextOf({ manifest, dir }) {
@@ -77,7 +75,7 @@ export function createExtensionContexts(shared: SharedContext): ExtensionContext
   };
 }
 
-/** The object of a running extension. @throws EXTENSION_NOT_RUNNING. */
+/** @throws EXTENSION_NOT_RUNNING. */
 export function runningInstance<T>(records: ReadonlyMap<string, ExtensionRecord>, id: string): T {
   const record = records.get(id);
   const isRunning = record?.state === 'RUNNING';
@@ -87,7 +85,6 @@ export function runningInstance<T>(records: ReadonlyMap<string, ExtensionRecord>
 
 // --- internal ---
 
-/** The config of the manifest, overridden by the owner's file, overridden by the config given to `boot`. */
 function configOf(
   manifest: FoundExtension['manifest'],
   { root, config, records, messages }: SharedContext,
@@ -98,7 +95,7 @@ function configOf(
   if (owner.problems.length === 0) owners.set(id, owner.values);
   owner.problems.forEach(messages.report);
   const instance = records.get(id)?.instance;
-  // Of the settings of a root that nobody has approved, an extension says what may take effect.
+  // In a root that is not approved, the extension says which settings may take effect.
   const untrusted = provides<UntrustedConfig>(instance, 'configOfUntrustedRoot')
     ? instance.configOfUntrustedRoot(owner.values, root.dir).values
     : {};

@@ -1,34 +1,33 @@
 import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 
-/** The folder with the package.json of this package; the same for sources and for dist/. */
+/** The folder with this package's package.json, both for sources and for dist/. */
 export function packageRoot(): string {
   return nearestWith('package.json');
 }
 
-/** The folder of the package's own extensions as they run: in dist/ when the kernel runs from dist/. */
+/** The package's own extensions: in dist/ when the kernel runs from dist/. */
 export function builtExtensions(): string {
   return join(nearestWith('extensions'), 'extensions');
 }
 
-/** Ids of the extensions that come with the package. */
 export function ownExtensionIds(): readonly string[] {
   return readdirSync(builtExtensions(), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
 }
 
-/** Folders of `<root>/extensions`. In a checkout of the package, without those of the package's own extensions. */
+/** In a checkout of the package, without the package's own extensions. */
 export function foldersOfRoot(rootDir: string, packageDir: string, ownSources: string): readonly string[] {
   const rootIsOurs = sameFolder(rootDir, ownSources) || sameFolder(rootDir, packageDir);
   const own = rootIsOurs ? foldersOf(packageDir) : [];
   return foldersOf(rootDir).filter((name) => !own.includes(name));
 }
 
-/** The endings of a file with the code of an extension, in the order in which they are looked for. */
+/** Endings of an extension's code file, in the order they are tried. */
 export const CODE_ENDINGS: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 
-/** Names of the files with code that lie in a folder itself. Empty when the folder does not exist. */
+/** Only files directly in the folder. Empty when the folder does not exist. */
 export function codeFilesOf(dir: string): readonly string[] {
   return entriesOf(dir)
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !/\.d\.m?ts$/.test(entry.name))
@@ -37,7 +36,7 @@ export function codeFilesOf(dir: string): readonly string[] {
     .sort();
 }
 
-/** Names of the folders and links in a folder, without hidden ones. Empty when the folder does not exist. */
+/** Folders and links, without hidden ones. Empty when the folder does not exist. */
 export function foldersOf(dir: string): readonly string[] {
   return entriesOf(dir)
     .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
@@ -56,7 +55,7 @@ function entriesOf(dir: string): readonly Dirent[] {
   }
 }
 
-/** The nearest folder above this module that contains `name`: the build puts modules together. */
+/** Searches upwards, because the build moves modules. */
 function nearestWith(name: string): string {
   let dir = import.meta.dirname;
   while (!existsSync(join(dir, name))) dir = dirname(dir);

@@ -9,12 +9,12 @@ export interface ExtensionRecord {
   reason?: string;
   instance?: Extension;
   agent?: AgentProvider;
-  /** The descriptor that the agent gave when it started. */
+  /** As the agent gave it when it started. */
   descriptor?: AgentDescriptor;
   service?: { readonly abort: AbortController; readonly ended: Promise<void> };
 }
 
-/** A problem of one extension. @param what - Follows `Extension "<id>"` in the message. */
+/** @param what - Follows `Extension "<id>"` in the message. */
 export function problemOf(
   { manifest, dir }: FoundExtension,
   code: string,
@@ -25,27 +25,25 @@ export function problemOf(
   return { code, severity, file: join(dir, 'manifest.yaml'), message, details: { id: manifest.id } };
 }
 
-/** Why an extension is skipped. @param state - Of the extension it depends on. */
+/** @param state - Of the extension it depends on. */
 export function dependencyReason(id: string, state: ExtensionStatus['state']): string {
   return `it depends on "${id}", which is in state ${state}`;
 }
 
-/** For `problemOf`, of AGENT_NOT_READY. */
+/** For AGENT_NOT_READY, as `what` of `problemOf`. */
 export const NO_INSTRUCTIONS = 'cannot be given its instructions (prompt file, uses_skills)';
 
-/** The state of an extension for people. */
 export function statusOf({ found, state, reason, instance }: ExtensionRecord): ExtensionStatus {
   const { id, name, version } = found.manifest;
   const healthy = state === 'RUNNING' && isHealthy(instance);
   return { id, name, version, state, ...(reason ? { reason } : {}), healthy, dir: found.dir };
 }
 
-/** The state of a folder without a valid manifest. Its name is used as the id. */
+/** Uses the name of the folder as the id. */
 export function brokenStatus({ name, dir, reason }: { name: string; dir: string; reason: string }): ExtensionStatus {
   return { id: name, name, version: '', state: 'ERROR', reason, healthy: false, dir };
 }
 
-/** Whether an object has these functions: its members say what an extension can do. */
 export function provides<T extends object>(value: unknown, ...members: readonly (keyof T)[]): value is T {
   return (
     typeof value === 'object' && value !== null && members.every((name) => typeof (value as T)[name] === 'function')

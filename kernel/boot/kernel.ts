@@ -30,18 +30,20 @@ import type { Root } from './untrusted-root.ts';
 export interface BootOptions {
   /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
   readonly root: string;
-  /** Config by extension id. It overrides the manifest and `data/<id>/config.yaml`. Default: none. */
+  /** By extension id. Overrides the manifest and `data/<id>/config.yaml`. Default: none. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Extensions to start although their manifest says `enabled: false`; an unknown id is a problem. Default: none. */
+  /** Ids of extensions to start despite `enabled: false`; an unknown id is a problem. Default: none. */
   readonly enable?: readonly string[];
   /**
-   * Whether the root is trusted: its extensions run, its `.env` is read, its config files take effect. With `false` none of this
-   * happens until a person approves an extension of the root. Default: true.
+   * Whether extensions of the root run, its `.env` is read and its config files take effect. False: none of this, until
+   * a person approves an extension of the root. Default: true.
    */
   readonly trust?: boolean;
-  /** Secrets. A name that is missing here is read from `<root>/.env`. Default: none; the command passes the process environment. */
+  /** Secrets. A missing name is read from `<root>/.env`. Default: none; the command passes the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Called with every line that an extension logs. A throw becomes a problem (HOOK_FAILED). Default: lines are dropped. */
+  /**
+   * Called with each line that an extension logs. A throw becomes a problem (HOOK_FAILED). Default: lines are dropped.
+   */
   readonly onLog?: (entry: LogEntry) => void;
   /** Shuts the kernel down when it aborts, also while the kernel starts. */
   readonly signal?: AbortSignal;
@@ -55,7 +57,7 @@ export interface InternalBootOptions extends BootOptions {
 export interface Kernel extends KernelApi {
   /** Stops every extension, reads all manifests again and starts. Running turns are cancelled. */
   reload(): Promise<void>;
-  /** The object of a running extension, for hosts and tests. @throws EXTENSION_NOT_RUNNING. */
+  /** For hosts and tests. @throws EXTENSION_NOT_RUNNING. */
   getExtension<T>(id: string): T;
   /** Stops every extension in reverse order. Always completes. */
   shutdown(): Promise<void>;
@@ -66,9 +68,8 @@ export interface Kernel extends KernelApi {
 }
 
 /**
- * Finds and starts the extensions of the package and of `root`.
- *
- * @returns Once every extension runs or has failed; failures are in `extensions()` and `problems()`.
+ * Starts the extensions of the package and of `root`. Resolves when each runs or has failed; see `extensions()` and
+ * `problems()`.
  * @throws ROOT_NOT_FOUND.
  */
 export async function boot(options: BootOptions): Promise<Kernel> {
@@ -83,8 +84,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
 const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
 
 /**
- * The records of kernels whose extensions are starting in this call: an extension that calls an agent there would wait for itself. One
- * store for all kernels, as in turns.ts.
+ * The records of kernels that are starting in this async call: an extension that calls an agent there would wait for
+ * itself. One store for all kernels, as in turns.ts.
  */
 const startingKernels = new AsyncLocalStorage<readonly unknown[]>();
 
@@ -97,22 +98,21 @@ class RunningKernel {
   readonly #turns: Turns;
   readonly #lifecycle: LifecycleParts;
   readonly #api: KernelApi;
-  /** Aborts when the kernel has to stop, so that it does not wait for extensions that are starting. */
+  /** Aborts when the kernel has to stop: then it does not wait for extensions that are starting. */
   readonly #interrupted = new AbortController();
-  /** Of the options; its own signal, because many kernels may listen to that one. */
+  /** Follows `options.signal`, to which many kernels may listen. */
   readonly #ended: AbortSignal | undefined;
   readonly #stopped: Promise<void>;
   #onStopped: () => void = () => {};
   #phase: 'starting' | 'running' | 'stopped' = 'starting';
   #secrets: (name: string) => string | undefined;
   #broken: Discovery['broken'] = [];
-  /** As of `approvalsStamp`, before the manifests were read. */
+  /** `approvalsStamp` before the manifests were read. */
   #approvals = '';
   #turnsEnd = new AbortController();
   #starting: Promise<void> | undefined;
   #reloading: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
-  /** An extension has asked for a reload. */
   #isReloadRequested = false;
   #activeTurns = 0;
   /** Digests of held extensions that a person was asked about. */
@@ -226,18 +226,21 @@ class RunningKernel {
       return await this.#turns.invoke(agentId, task, { ...guarded, signal });
     } finally {
       this.#activeTurns--;
-      // Before the caller reads the next line: a line that was typed before the question must not answer it.
+      // Before the caller reads the next line: a line typed before the question must not answer it.
       await this.#askAndReload();
     }
   }
 
   #requestRestart(): void {
     this.#isReloadRequested = true;
-    // Later, so that the caller gets its result first.
+    // The caller gets its result first.
     setImmediate(() => void this.#askAndReload());
   }
 
-  /** Reloads when that was requested and no turn runs. Asks the person about what agents wrote, once for each content. */
+  /**
+   * Asks the person about held extensions, once for each content, then reloads. Does nothing without a request or in a
+   * turn.
+   */
   async #askAndReload(): Promise<void> {
     const isDue = (): boolean => this.#isReloadRequested && this.#activeTurns === 0 && this.#phase === 'running';
     if (isDue()) {
@@ -250,7 +253,7 @@ class RunningKernel {
       if (await approveHeldExtensions({ rootDir, trusted, asked: this.#asked, ask, notifyUser }))
         this.#root.trusted = true;
     }
-    // A turn may have begun meanwhile.
+    // A turn may have begun in the meantime.
     if (isDue()) void this.#reload();
   }
 
@@ -263,7 +266,7 @@ class RunningKernel {
     await startingKernels.run([...(startingKernels.getStore() ?? []), this.#records], () =>
       startExtensions(order, this.#records, this.#lifecycle),
     );
-    // Reports the problems of commands and tools at start, not at their first use.
+    // Reports the problems of commands and tools now, not at their first use.
     this.#commands();
     this.#offers.tools();
     this.#phase = 'running';
@@ -288,7 +291,7 @@ class RunningKernel {
     await stopExtensions(this.#records, this.#lifecycle);
   }
 
-  /** One reload at a time: a second call waits for the running one. */
+  /** A second call waits for the running reload. */
   #reload(): Promise<void> {
     if (this.#phase === 'stopped') return Promise.resolve();
     this.#reloading ??= this.#stopAndStart().finally(() => {
@@ -310,7 +313,7 @@ class RunningKernel {
   readonly #shutdown = (): Promise<void> => {
     this.#interrupted.abort();
     this.#ending ??= (async () => {
-      // An extension may request the shutdown while others still start: they have to be stopped, too.
+      // An extension may request the shutdown while others start; these have to be stopped, too.
       await this.#starting;
       await this.#reloading;
       this.#phase = 'stopped';

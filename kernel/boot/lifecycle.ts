@@ -9,36 +9,32 @@ import { dependencyReason, type ExtensionRecord, NO_INSTRUCTIONS, problemOf, pro
 import type { Messages } from './messages.ts';
 import type { StartOrder } from './start-order.ts';
 
-/** Time limits, in milliseconds. */
+/** In milliseconds. */
 export interface Budgets {
   /** For one context provider in one turn. Default: 2,000. */
   readonly context: number;
   /** For `initialize` and for `start` of one extension. Default: 30,000. */
   readonly start: number;
-  /** For stopping all extensions together. Default: 4,500. */
+  /** For all extensions together. Default: 4,500. */
   readonly stop: number;
-  /** Delay before a failed service starts again the first time. Default: 1,000. */
+  /** Delay before a failed service starts again for the first time. Default: 1,000. */
   readonly serviceRestart: number;
 }
 
-/** What the start and stop of extensions needs from the kernel. */
 export interface LifecycleParts {
   readonly budgets: Budgets;
-  /** Aborts when the kernel has to stop: nothing more is started, and running steps are not awaited. */
+  /** Aborts when the kernel has to stop: nothing more starts, and running steps are not awaited. */
   readonly interrupted: AbortSignal;
   readonly contexts: ExtensionContexts;
   readonly messages: Messages;
   readonly turns: Turns;
-  /** Ids of extensions to start although their manifest says `enabled: false`. */
   readonly enable: readonly string[];
-  /** Imports the code of an extension and makes its object. */
   load(found: FoundExtension): Promise<Extension>;
 }
 
 /**
- * Imports and initializes in order, then starts in order, then runs the services. A failure puts that extension in state ERROR and
- * skips those that depend on it; the rest goes on. Never rejects.
- *
+ * Imports and initializes all in order, then starts all in order, then runs the services. A failure puts that extension
+ * in state ERROR and skips those that depend on it. Never rejects.
  * @param records - Filled while extensions start.
  */
 export async function startExtensions(
@@ -67,8 +63,8 @@ export async function startExtensions(
 }
 
 /**
- * Stops the services, then stops and destroys the extensions in reverse order. Always completes within about `budgets.stop`: each
- * extension has an equal share of the remaining time. One that takes longer is reported and not awaited any more.
+ * Stops the services, then stops and destroys the extensions in reverse order, within about `budgets.stop`: each gets
+ * an equal share of the remaining time. One that takes longer is reported and no longer awaited. Never rejects.
  */
 export async function stopExtensions(
   records: ReadonlyMap<string, ExtensionRecord>,
@@ -76,7 +72,7 @@ export async function stopExtensions(
 ): Promise<void> {
   const until = performance.now() + budgets.stop;
   const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
-  // All services get the signal to stop before anything is awaited, so that no channel reads another line.
+  // All services get the signal before anything is awaited: no channel may read another line.
   for (const record of running) record.service?.abort.abort();
   for (const [index, record] of running.entries()) {
     const share = Math.max(10, (until - performance.now()) / (running.length - index));
@@ -103,11 +99,9 @@ export async function stopExtensions(
 }
 
 /**
- * Runs a background service until `signal` aborts. When it rejects, it is started again after 1 s, then 2 s, 4 s and so on up to
- * 60 s. When it resolves, it has finished and is not started again.
- *
+ * Runs a service until it resolves or `signal` aborts. After a failure it starts again: after 1 s, 2 s, 4 s and so on
+ * up to 60 s. Never rejects.
  * @param onFailure - Called with every failure and the delay before the next start, in milliseconds.
- * @returns Resolves when the service has finished or `signal` has aborted. Never rejects.
  */
 export async function superviseService(
   service: ServiceProvider,
@@ -135,10 +129,9 @@ export async function superviseService(
 
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
-/** When a service fails after it has run this long, the next delay is the first one again. */
+/** After it has run this long, a failure counts as the first one. */
 const HEALTHY_AFTER_MS = 60_000;
 
-/** Calls `destroy` also when `stop` fails. */
 async function tearDown(instance: Extension | undefined): Promise<void> {
   try {
     await instance?.stop();
@@ -149,7 +142,7 @@ async function tearDown(instance: Extension | undefined): Promise<void> {
 
 const SLOW_MS = 5_000;
 
-/** Waits for one step of one extension, at most for its budget, and not when the kernel has to stop. */
+/** Waits at most for the budget, and not when the kernel has to stop. */
 async function step<T>(found: FoundExtension, what: string, work: T | Promise<T>, parts: LifecycleParts): Promise<T> {
   const message = `takes long to start: waiting for its ${what}`;
   const onSlow = (): void => parts.messages.log({ level: 'warn', extensionId: found.manifest.id, message });
@@ -161,7 +154,7 @@ async function step<T>(found: FoundExtension, what: string, work: T | Promise<T>
   }
 }
 
-/** Does one part of a start. When it fails, this is reported, and the extension stops. @returns whether it succeeded. */
+/** When `work` fails, reports this and stops the extension. @returns whether it succeeded. */
 async function attempt(
   record: ExtensionRecord,
   [code, what]: readonly [code: string, what: string],
@@ -172,7 +165,6 @@ async function attempt(
     await work();
     return true;
   } catch (error) {
-    // A step that ends because the kernel stops is not a failure.
     if (parts.interrupted.aborted) setState(record, 'STOPPED', 'the kernel is stopping');
     else {
       const reason = `${what}: ${describeError(error)}`;
@@ -211,12 +203,11 @@ async function start(record: ExtensionRecord, parts: LifecycleParts): Promise<vo
   await attempt(record, ['EXTENSION_START_FAILED', 'failed to start'], begin, parts);
 }
 
-/** The descriptor is read once, at the start, and checked. */
 function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): AgentDescriptor {
   const descriptor = agent.getAgentDescriptor();
   if (descriptor?.id === manifest.id) return descriptor;
   if ((descriptor as unknown) instanceof Promise) {
-    // Nobody waits for it, and its failure would end the process.
+    // Its rejection would end the process.
     (descriptor as unknown as Promise<unknown>).catch(() => undefined);
     throw new Error('its getAgentDescriptor is async; it has to answer at once');
   }
@@ -255,7 +246,7 @@ function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reas
   record.reason = reason;
 }
 
-/** Stops an extension whose start has failed, so that it releases its resources. */
+/** It has to release its resources. */
 async function stopFailed(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
   const { instance } = record;
   if (!instance) return;

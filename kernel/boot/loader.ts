@@ -9,14 +9,12 @@ import type { FoundExtension } from './discover.ts';
 import { CODE_ENDINGS } from './extension-folders.ts';
 import { provides } from './extension-record.ts';
 
-/** Of the files that an entrypoint could mean, at most this many are named. */
 const MAX_NAMES = 5;
 
 /**
- * As `loadEntrypoint`. Nothing of a root is imported while code of it is approved, or after that when the manifests were read before:
- * it would be of two versions.
- *
- * @param stamp - As of `approvalsStamp`, before the manifests were read. @param maxMs - As of `whileNobodyApproves`.
+ * As `loadEntrypoint`, but imports nothing of a root during an approval of its code, or after one that came later than
+ * the reading of the manifests: the code would be of two versions.
+ * @param stamp - `approvalsStamp` before the manifests were read. @param maxMs - As of `whileNobodyApproves`.
  * @throws Error with a message for a person; WRITE_FAILED.
  */
 export async function loadApproved(
@@ -34,18 +32,15 @@ export async function loadApproved(
   return whileNobodyApproves(rootDir, maxMs, async () => {
     assertSame();
     const loaded = await loadEntrypoint(found);
-    // Where the lock could not be taken, somebody else may have approved.
+    // Without the lock, another process may have approved in the meantime.
     assertSame();
     return loaded;
   });
 }
 
 /**
- * Imports the class that `entrypoint` names and makes one object of it.
- *
- * The package's own extensions are imported by Node. Those of a root are compiled by jiti: TypeScript needs no build, each load
- * reads the files again, and `skill-registry/kernel` is this kernel even when the package is not installed there.
- *
+ * Node imports the package's own extensions. jiti compiles those of a root: TypeScript needs no build, each load reads
+ * the files again, and `skill-registry/kernel` is this kernel even when the package is not installed there.
  * @throws Error with a message for a person.
  */
 async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
@@ -74,7 +69,7 @@ async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promis
   return object as Extension;
 }
 
-/** Why the entrypoint of an extension of a root cannot be loaded, as far as that can be found without running it. */
+/** Why the entrypoint of an extension of a root cannot be loaded. Runs none of its code; undefined: no reason found. */
 export async function whyNotLoadable(found: FoundExtension): Promise<string | undefined> {
   if (found.manifest.entrypoint === undefined || found.origin === 'package') return undefined;
   try {
@@ -111,7 +106,7 @@ function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtens
   throw new Error(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js${there}`);
 }
 
-/** On one line, without the stack of a module that is not there. */
+/** On one line, without the stack of a missing module. */
 function importFailure(text: string): string {
   const line = text
     .replace(/\s*Require stack:.*$/s, '')
@@ -133,7 +128,7 @@ async function importModule(file: string, origin: FoundExtension['origin']): Pro
   });
   if (!file.endsWith('js')) return jiti.import(file);
   try {
-    // Not `jiti.import`: it lets Node import JavaScript modules, and Node reads a file only once.
+    // Not `jiti.import`: it lets Node import JavaScript, and Node reads a file only once.
     return jiti(file);
   } catch (error) {
     if (error instanceof Error && error.message.startsWith('await is only valid')) return jiti.import(file);

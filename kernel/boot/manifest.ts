@@ -4,21 +4,20 @@ import { didYouMean } from '../../lib/text/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { describeError } from '../errors.ts';
 
-/** The `agent` block of a manifest, defaults filled in. */
 export interface AgentManifest {
-  /** `tool`: other agents call it. `handoff`: a person speaks to it. Default: `tool`. */
+  /** `tool`: other agents call it. `handoff`: a person talks to it. Default: `tool`. */
   readonly integration_mode: 'tool' | 'handoff';
   /** Overrides MODEL_NAME. */
   readonly model?: string | undefined;
   readonly instructions?: string | undefined;
-  /** Ids of extensions whose tools this agent may use, and of agents it may call; `*` for all. Default: none. */
+  /** Ids of extensions whose tools it may use and of agents it may call; `*`: all. Default: none. */
   readonly uses_tools: readonly string[];
   /**
-   * Bound skills: their bodies are part of the instructions, and the agent sees no other skill but what they require. `*` among them:
-   * it sees the others as well. Absent: it sees every skill.
+   * Bound skills: their bodies are part of the instructions. The agent sees these, what they require, and others only
+   * with `*`. Absent: it sees every skill.
    */
   readonly uses_skills?: readonly string[] | undefined;
-  /** The workflow of a prompt pack in which the agent works; without `state` it begins in the first one. Absent: that of its caller. */
+  /** The workflow in which it works; without `state`, from its first one. Absent: that of its caller. */
   readonly workflow?: TurnContext['workflowState'] | undefined;
   /** Passed to the model unchanged. Default: those of the endpoint. */
   readonly parameters: {
@@ -33,14 +32,13 @@ export interface AgentManifest {
   readonly limits: {
     /** Model calls in one invocation, 1-1000. Default: 20. */
     readonly max_turns: number;
-    /** Input and output together, checked after each model call. Default: none. */
+    /** Input and output together, checked after each call. Default: none. */
     readonly max_tokens_per_invocation?: number | undefined;
     /** Default: none. */
     readonly time_budget_ms?: number | undefined;
   };
 }
 
-/** One manifest.yaml, defaults filled in. */
 export interface Manifest {
   /** `^[a-z][a-z0-9_-]{0,63}$`. */
   readonly id: string;
@@ -127,11 +125,9 @@ const manifest: z.ZodType<Manifest> = fields.refine(
 );
 
 /**
- * Reads one manifest.yaml.
- *
  * @param file - Its path, for the problems only.
- * @returns Either the manifest with every default filled in, or at least one problem: MANIFEST_YAML_INVALID,
- *   MANIFEST_FIELD_UNKNOWN or MANIFEST_FIELD_INVALID, each with the line of the field.
+ * @returns The manifest, or at least one problem: MANIFEST_YAML_INVALID, MANIFEST_FIELD_UNKNOWN,
+ * MANIFEST_FIELD_INVALID.
  */
 export function parseManifest(text: string, file: string): { manifest?: Manifest; problems: readonly Problem[] } {
   const lines = new LineCounter();
@@ -144,7 +140,7 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
   try {
     given = document.toJS();
   } catch (error) {
-    // An alias without its anchor, or too many aliases, is only noticed here.
+    // Only here does an alias without its anchor, or with too many aliases, cause an error.
     return { problems: [yamlProblem(file, describeError(error))] };
   }
   const parsed = manifest.safeParse(given);
@@ -163,7 +159,7 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
   };
 }
 
-/** The JSON Schema of a manifest, for editors. */
+/** For editors. */
 export function manifestSchema(): Readonly<Record<string, unknown>> {
   const { $schema: _, ...schema } = z.toJSONSchema(fields, { io: 'input' });
   return { ...schema, anyOf: [{ required: ['entrypoint'] }, { required: ['agent'] }] };
@@ -171,7 +167,7 @@ export function manifestSchema(): Readonly<Record<string, unknown>> {
 
 // --- internal ---
 
-/** The fields that may stand in the manifest, by what they stand in; '' for the manifest itself. */
+/** The known fields, by the field that contains them; '' for the manifest itself. */
 const FIELDS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '': fields.shape,
   agent: agent.shape,
@@ -180,7 +176,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   events: events.shape,
 };
 
-/** Offset of the key of a field, or of an item of a list. */
+/** Offset of a field's key, or of a list item. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
   const parent = document.getIn(path.slice(0, -1), true);
   const last = path.at(-1);
@@ -228,13 +224,13 @@ function fieldProblems(
   ];
 }
 
-/** The values of a field that has only a few; else nothing. */
+/** The values of an enum field; else ''. */
 function valuesOf(field: unknown): string {
   const values = field instanceof z.ZodDefault ? field.unwrap() : field;
   return values instanceof z.ZodEnum ? ` (${values.options.join(' or ')})` : '';
 }
 
-/** The kinds of values, in words of YAML. */
+/** In words of YAML. */
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',
   array: 'a list',

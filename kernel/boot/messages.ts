@@ -3,7 +3,6 @@ import { describeError } from '../errors.ts';
 import { type CallHook, createHookCaller } from '../hooks.ts';
 import { type ExtensionRecord, provides } from './extension-record.ts';
 
-/** One line an extension logged. */
 export interface LogEntry {
   readonly level: keyof Log;
   readonly extensionId: string;
@@ -17,7 +16,7 @@ export interface MessageOptions {
   phase(): 'starting' | 'running' | 'stopped';
 }
 
-/** Everything the kernel reports: problems, the log, and messages for the person at a channel. */
+/** What the kernel reports: problems, the log, and messages for the person at a channel. */
 export class Messages {
   readonly callHook: CallHook;
   readonly #options: MessageOptions;
@@ -29,12 +28,11 @@ export class Messages {
     this.callHook = createHookCaller(options.rootDir, (problem) => this.report(problem));
   }
 
-  /** Adds a problem to the list. A new one is also sent to the person, except while the kernel starts. */
+  /** A new problem is also sent to the person, except while the kernel starts. */
   readonly report = (problem: Problem): void => {
     const key = `${problem.code} ${problem.file} ${problem.line} ${problem.message}`;
     const isRepeated = this.#problems.has(key);
     this.#problems.set(key, problem);
-    // After the start the person gets the list of all problems.
     if (this.#options.phase() !== 'starting' && !isRepeated) this.notifyUser(problemLine(problem));
   };
 
@@ -48,7 +46,7 @@ export class Messages {
     this.callHook('onLog', () => this.#options.onLog?.(entry));
   };
 
-  /** Sends a message to every running channel; it is kept until there is one. */
+  /** When no channel runs, keeps the message until one does. */
   readonly notifyUser = (text: string): void => {
     const { phase, running } = this.#options;
     const channels = running().filter(({ instance }) => isChannel(instance));
@@ -56,14 +54,13 @@ export class Messages {
     else for (const channel of channels) void this.#send(channel, text);
   };
 
-  /** Sends the messages that were kept. */
   deliver(): void {
     this.#outbox.splice(0).forEach(this.notifyUser);
   }
 
   readonly undelivered = (): readonly string[] => [...this.#outbox];
 
-  /** Never rejects: a channel that cannot send is named in the log. */
+  /** Never rejects: a failure goes to the log. */
   async #send({ instance, found }: ExtensionRecord, text: string): Promise<void> {
     try {
       if (isChannel(instance)) await instance.sendMessage(text);
@@ -73,7 +70,6 @@ export class Messages {
   }
 }
 
-/** A problem as one line for the person. */
 export function problemLine({ severity, file, line, message }: Problem): string {
   return `${severity}: ${file}${line ? `:${line}` : ''}: ${message}`;
 }

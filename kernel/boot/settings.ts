@@ -9,15 +9,14 @@ import { describeError } from '../errors.ts';
 const MAX_BYTES = 1_048_576;
 const require = createRequire(import.meta.url);
 
-/** The package yaml. It loads at its first use, because loading it takes longer than most commands run. */
+/** Loads at first use, because loading it takes longer than most commands run. */
 export function yamlPackage(): typeof Yaml {
   return require('yaml') as typeof Yaml;
 }
 
 /**
- * A function that reads secrets: from the environment, else from `<root>/.env`, which is read once.
- *
- * @param trusted - Whether somebody has approved the root. If not, its `.env` is not read. Default: true.
+ * Reads a secret from the environment, else from `<root>/.env`, which is read once.
+ * @param trusted - False: `.env` is not read. Default: true.
  */
 export function createSecrets(
   rootDir: string,
@@ -38,9 +37,9 @@ export interface OwnerConfig {
 }
 
 /**
- * Reads `data/<id>/config.yaml`, the owner's settings for one extension. Without a file there are no values.
- *
- * @param before - The last valid values, used while the file is invalid: an editor may have saved a part. Default: none.
+ * The owner's settings, `data/<id>/config.yaml`. Without a file there are no values.
+ * @param before - The last valid values, used while the file is invalid: an editor may have saved a part. Default:
+ * none.
  */
 export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
   const file = join(rootDir, 'data', id, 'config.yaml');
@@ -61,7 +60,7 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;
-  // The other lines of the message show the text.
+  // The other lines of the message show text of the file.
   const [reason = ''] = error?.message.split('\n') ?? [];
   if (error) return broken(error.linePos?.[0].line ?? 1, reason.replace(/[:.]$/, ''));
   if (document.contents === null) return { values: {}, problems: [] };
@@ -69,12 +68,12 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
   try {
     return { values: document.toJS() as Record<string, unknown>, problems: [] };
   } catch (error) {
-    // An alias without its anchor, or too many aliases, is only noticed here.
+    // Only here does an alias without its anchor, or with too many aliases, cause an error.
     return broken(1, describeError(error));
   }
 }
 
-/** Merges layers of config; later ones override. Mappings are merged by key, all other values are replaced. */
+/** Later layers override. Mappings are merged by key, all other values are replaced. */
 export function mergeConfig(...layers: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
   for (const layer of layers) {

@@ -6,13 +6,13 @@ import type { FoundExtension } from './discover.ts';
 export interface StartOrder {
   /** Dependencies first; otherwise in the order given. */
   readonly order: readonly FoundExtension[];
-  /** Extensions that cannot start, by id, with the reason. */
+  /** By id, with the reason. */
   readonly refused: ReadonlyMap<string, string>;
   /** EXTENSION_DEPENDENCY_MISSING, EXTENSION_DEPENDENCY_CYCLE. */
   readonly problems: readonly Problem[];
 }
 
-/** Sorts by `depends_on`. Members of a cycle and extensions with a missing dependency are refused, the rest runs. */
+/** Refuses members of a cycle and extensions with a missing dependency; the rest runs. */
 export function startOrder(extensions: readonly FoundExtension[]): StartOrder {
   const byId = new Map(extensions.map((extension) => [extension.manifest.id, extension]));
   const refused = new Map<string, string>();
@@ -53,7 +53,7 @@ export function startOrder(extensions: readonly FoundExtension[]): StartOrder {
   return { order, refused, problems };
 }
 
-/** EXTENSION_UNKNOWN for each id that no extension has. @param enable - Ids that somebody asked for. */
+/** EXTENSION_UNKNOWN for each id that no extension has. */
 export function unknownIds(
   enable: readonly string[],
   extensions: readonly FoundExtension[],

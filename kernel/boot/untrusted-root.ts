@@ -8,40 +8,39 @@ import { escapedPath, printableCode } from '../held/difference.ts';
 import { allHeld, type HeldExtension } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
-/** The root a kernel runs on. */
 export interface Root {
   /** Real path. */
   readonly dir: string;
-  /** Whether its code and settings take effect. A person may approve it while the kernel runs. */
+  /** Whether its code and settings take effect. A person may approve the root while the kernel runs. */
   trusted: boolean;
 }
 
-/** Whether a root is the folder that this code was loaded from. It needs no approval. */
+/** Whether the root is the folder of this code, which needs no approval. */
 export function isOwnCheckout(rootDir: string): boolean {
   return realpathSync(rootDir) === realpathSync(packageRoot());
 }
 
-/** Whether `data/` lies in the root, and is not a link to another folder. In an approved root it may be one. */
+/** False when `data/` is a link out of the root, which only an approved root may have. */
 export function isDataInRoot(rootDir: string): boolean {
   return isInRoot(rootDir, 'data');
 }
 
-/** For a root that nobody has approved. @param path - Below the root. @throws PATH_TRAVERSAL. */
+/** For a root that is not approved. @param path - Below the root. @throws PATH_TRAVERSAL. */
 export function assertDataInRoot(rootDir: string, path = 'data/'): void {
   if (!isInRoot(rootDir, path)) throw leadsOutOfRoot(rootDir, path);
 }
 
-/** Whether `data/`, where code waits, and `extensions/`, where an approval writes it, lie in the root. */
+/** Held code waits in `data/`, and an approval writes it to `extensions/`: neither may lead out of the root. */
 export function isHeldInRoot(rootDir: string): boolean {
   return isDataInRoot(rootDir) && isInRoot(rootDir, 'extensions');
 }
 
-/** For a root that nobody has approved. @throws PATH_TRAVERSAL. */
+/** For a root that is not approved. @throws PATH_TRAVERSAL. */
 export function assertHeldInRoot(rootDir: string): void {
   if (!isHeldInRoot(rootDir)) throw leadsOutOfRoot(rootDir, isDataInRoot(rootDir) ? 'extensions/' : 'data/');
 }
 
-/** The parts of a root that take effect only once it is approved, in words for the person who decides. */
+/** What takes effect only when the root is approved, in words for the person who decides. */
 export function heldOfRoot(rootDir: string): readonly string[] {
   const extensions = foldersOfRoot(join(rootDir, 'extensions'), builtExtensions(), join(packageRoot(), 'extensions'));
   const configs = foldersOf(join(rootDir, 'data')).filter((id) => existsSync(join(rootDir, 'data', id, 'config.yaml')));
@@ -52,11 +51,7 @@ export function heldOfRoot(rootDir: string): readonly string[] {
   ];
 }
 
-/**
- * ROOT_NOT_APPROVED; undefined when `held` is empty.
- *
- * @param held - As `heldOfRoot`, or what a command has found.
- */
+/** ROOT_NOT_APPROVED; undefined when `held` is empty. @param held - As of `heldOfRoot`, or what a command has found. */
 export function unapprovedRootProblem(rootDir: string, held: readonly string[]): Problem | undefined {
   if (held.length === 0) return undefined;
   const message = `Nobody has approved this root, so this has no effect: ${held.join('; ')}. To approve it: skill-registry trust allow ${shellWord(rootDir)} (for one command: --trust).`;
@@ -64,10 +59,9 @@ export function unapprovedRootProblem(rootDir: string, held: readonly string[]):
 }
 
 /**
- * What agents wrote below `extensions/` and waits. Nothing where `data/` leads out of a root that nobody has approved.
- *
- * @param notUndone - As of `undoApprovals`, when that was tried.
- * @returns `problems`: EXTENSION_HELD for each, EXTENSION_HELD_UNREADABLE and EXTENSION_HALF_APPROVED.
+ * The held extensions; none when `data/` leads out of a root that is not approved.
+ * @param notUndone - As of `undoApprovals`, if that was tried.
+ * @returns `problems`: EXTENSION_HELD for each, EXTENSION_HELD_UNREADABLE, EXTENSION_HALF_APPROVED.
  */
 export function heldWithProblems(
   { dir, trusted }: Root,
@@ -97,7 +91,7 @@ function isInRoot(rootDir: string, folder: string): boolean {
   return isInside(futureRealPath(join(rootDir, folder)), futureRealPath(rootDir));
 }
 
-/** Quotes a name that could be read as a part of the question. */
+/** Quotes a name that could look like a part of the question. */
 function nameShown(name: string): string {
   return /^[\w.-]+$/.test(name) ? name : `"${printableCode(escapedPath(name))}"`;
 }

@@ -36,21 +36,18 @@ import {
   markerPath,
 } from './writable-extension.ts';
 
-/** What an approval has done. */
 export interface Approval {
-  /** Of the files that it put into effect, relative to the extension's folder. */
+  /** Relative to the extension's folder. */
   readonly paths: readonly string[];
-  /** They were in effect already: the process that approved them ended before it could say so. */
+  /** The files were already in effect: an earlier process approved them and ended before it could say this. */
   readonly wasInEffect: boolean;
 }
 
 /**
- * Moves all waiting files of an extension to `extensions/`, or none when it throws. An approval that was interrupted is
- * undone first.
- *
- * @param digest - Digest of the difference that the person has seen.
- * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when the difference has changed since; EXTENSION_HALF_APPROVED when
- *   another one was interrupted and nobody has approved the root; EXTENSION_PROTECTED, WRITE_FAILED.
+ * Moves all held files of an extension to `extensions/`, or none when it throws. First undoes an interrupted approval.
+ * @param digest - Of the difference that the person has seen.
+ * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when the difference has changed since; EXTENSION_HALF_APPROVED when an
+ * earlier approval was interrupted and the root is not approved; EXTENSION_PROTECTED, WRITE_FAILED.
  */
 export function approveExtension(root: Root, name: string, digest: string): Approval {
   if (heldFolder(root.dir) === undefined || !isExtensionName(name))
@@ -59,11 +56,10 @@ export function approveExtension(root: Root, name: string, digest: string): Appr
 }
 
 /**
- * Deletes what waits. When nothing waits, moves the extension out of `extensions/`.
- *
- * @returns The folder that the extension was moved to; undefined when waiting files were deleted.
- * @throws EXTENSION_NOT_HELD when nothing waits and no such extension exists; EXTENSION_HALF_APPROVED as
- *   `approveExtension`; EXTENSION_PROTECTED, WRITE_FAILED.
+ * Deletes the held files. When there are none, moves the extension out of `extensions/`.
+ * @returns The folder that the extension was moved to; undefined when held files were deleted.
+ * @throws EXTENSION_NOT_HELD when neither exists; EXTENSION_HALF_APPROVED as `approveExtension`; EXTENSION_PROTECTED,
+ * WRITE_FAILED.
  */
 export function revokeExtension(root: Root, name: string): string | undefined {
   const folders = [heldFolder(root.dir), extensionsFolder(root.dir)].filter((folder) => folder !== undefined);
@@ -76,10 +72,9 @@ export function revokeExtension(root: Root, name: string): string | undefined {
 }
 
 /**
- * Records who approved or revoked an extension, among the decisions of this user.
- *
- * @param decision.digest - Of the difference that was shown; null when an extension was revoked that did not wait.
- * @throws TRUST_UNUSABLE. What was approved stays approved.
+ * Call it after the approval or revocation, which stays when this throws.
+ * @param decision.digest - Of the difference that was shown; null when an extension without held files was revoked.
+ * @throws TRUST_UNUSABLE.
  */
 export function recordExtensionDecision(
   rootDir: string,
@@ -113,19 +108,19 @@ function approve(root: Root, name: string, digest: string): Approval {
   try {
     for (const file of held.files) deleteApproved(dir, name, file);
   } catch {
-    // The approval is in effect. Files that cannot be removed equal the approved ones.
+    // The approval is in effect. The files that remain equal the approved ones.
   }
   return { paths: held.files.map(({ path }) => path), wasInEffect: false };
 }
 
-/** All of it or nothing. A process may end between any two steps: then the marker says that the rest must be undone. */
+/** All or nothing. The process may end between any two steps: then the marker says that the rest must be undone. */
 function putInEffect(rootDir: string, { name, files }: HeldExtension): void {
   const activeFolder = makeFolder(join(rootDir, 'extensions'));
   const waiting = makeHeldFolder(rootDir);
   try {
     writeContained(waiting, markerPath(name), JSON.stringify(files.map(replacementOf)), { own: true });
     for (const { path, before, after } of files) {
-      // An earlier approval may have left this file because it could not remove it.
+      // An earlier approval may have failed to remove this file.
       deleteKept(activeFolder, name, path);
       const keep = posix.basename(keptPath(path));
       writeContained(activeFolder, `${name}/${path}`, after, { keep });
@@ -143,7 +138,7 @@ function putInEffect(rootDir: string, { name, files }: HeldExtension): void {
   }
 }
 
-/** What the last approval changed, if all of it is still there: its note may have come with the root. */
+/** The last approval, if all of its files are still there. The note is not trusted: it may have come with the root. */
 function lastApproval(rootDir: string, name: string): readonly Replacement[] | undefined {
   const live = extensionsFolder(rootDir);
   try {
@@ -159,7 +154,7 @@ function lastApproval(rootDir: string, name: string): readonly Replacement[] | u
   }
 }
 
-/** @returns Whether anything waited. Where some of it cannot be read, as a file that is too large, all is deleted. */
+/** Deletes all when some of it cannot be read, such as a file that is too large. @returns whether anything waited. */
 function deleteHeld(rootDir: string, name: string): boolean {
   try {
     const held = heldExtension(rootDir, name);

@@ -9,20 +9,19 @@ import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 
 export interface ApprovalRound {
   readonly rootDir: string;
-  /** Whether the root is approved. If not, a yes approves it as well, and the question says so. */
+  /** False: a yes also approves the root, and the question says this. */
   readonly trusted: boolean;
-  /** Digests that the person was asked about before. Those of this round are added. */
+  /** Digests that the person was asked about. This round adds its own. */
   readonly asked: Set<string>;
-  /** Undefined: nobody can be asked, and everything still waits. */
+  /** Undefined: nobody can be asked; nothing changes. */
   readonly ask: ((question: string) => Promise<boolean | undefined>) | undefined;
   notifyUser(text: string): void;
 }
 
 /**
- * Shows a person what agents wrote below `extensions/`, extension by extension, and applies what is approved.
- *
+ * Asks a person about each held extension and applies what is approved.
  * @returns Whether anything was approved. Never rejects: a failure is sent to the user, with whether the extension
- *   still waits.
+ * waits.
  */
 export async function approveHeldExtensions({
   rootDir,

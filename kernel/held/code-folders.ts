@@ -4,10 +4,9 @@ import { futureRealPath, isInside, isOtherRoot } from '../../lib/files/index.ts'
 import { openTrust } from '../../lib/trust/index.ts';
 
 /**
- * Whether a path may hold code of extensions: it is below `extensions/` or `node_modules/` of the root or of any root
- * above the path, or below the target of a link in these folders (links in such targets included). `data/` of an
- * approved root counts as well, because its settings decide what is allowed.
- *
+ * Whether a path may hold code: below `extensions/` or `node_modules/` of the root or of a root above the path, or
+ * below the target of a link in these folders (also of links in such targets). `data/` of an approved root counts, too:
+ * its settings decide what is allowed.
  * @param path - Absolute, real; it may not exist yet.
  */
 export function isCode(rootDir: string, path: string): boolean {
@@ -23,7 +22,7 @@ export function isCode(rootDir: string, path: string): boolean {
 
 // --- internal ---
 
-/** Folders that are searched. When there are more, every path counts as code. */
+/** When there are more folders to search, every path counts as code. */
 const MAX_FOLDERS = 10_000;
 
 function foldersAbove(path: string): readonly string[] {
@@ -31,7 +30,7 @@ function foldersAbove(path: string): readonly string[] {
   return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
-/** Real paths. Links that lead in circles are followed once. */
+/** Real paths. Follows links in a circle once. */
 function* codeFolders(root: string): Generator<string> {
   const folders = [join(root, 'extensions'), join(root, 'node_modules')].map((folder) => futureRealPath(folder));
   yield* folders;
@@ -50,7 +49,7 @@ function* codeFolders(root: string): Generator<string> {
   }
 }
 
-/** A package in `node_modules`, or a folder such as `.bin`: they are large, and their links lead to other packages. */
+/** A package in `node_modules`, or a folder such as `.bin`. They are large, and their links lead to other packages. */
 function isInstalled(folder: string): boolean {
   return /[\\/]node_modules[\\/](@[^\\/]+[\\/][^\\/]+|[^@\\/][^\\/]*)$/.test(folder);
 }

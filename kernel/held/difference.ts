@@ -3,10 +3,8 @@ import { printable } from '../../lib/text/index.ts';
 import type { HeldExtension, HeldFile } from './held-extensions.ts';
 
 /**
- * What a person has to see before an approval: the authors, the extension that it would replace, and every changed
- * line. The text is safe for a terminal.
- *
- * @param ownIds - Ids of the package's own extensions.
+ * What a person must see before an approval: the authors, the extension it replaces, every changed line. Safe for a
+ * terminal.
  */
 export async function describeHeld(held: HeldExtension, ownIds: readonly string[]): Promise<string> {
   const [{ createTwoFilesPatch }, { parseManifest }] = await Promise.all([
@@ -28,12 +26,12 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
     .join('\n');
 }
 
-/** A name on one line: it may contain line ends. */
+/** A name may contain line ends. */
 export function escapedPath(path: string): string {
   return JSON.stringify(path).slice(1, -1);
 }
 
-/** As `printable`; invisible characters that texts need, such as joiners, are shown, too: code can hide in them. */
+/** As `printable`, but also shows invisible characters that texts need, such as joiners: code can hide in them. */
 export function printableCode(text: string): string {
   return printable(text).replace(/[\p{Cf}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/gu, (char) => {
     return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
@@ -42,7 +40,7 @@ export function printableCode(text: string): string {
 
 // --- internal ---
 
-/** Texts that differ in more lines are shown whole: first the old one, then the new one. */
+/** Texts that differ in more lines are shown whole: first the old, then the new one. */
 const MAX_EDITS = 2_000;
 
 function differenceOf({ path, before, after }: HeldFile, makePatch: typeof createTwoFilesPatch): string {

@@ -24,42 +24,36 @@ import {
   makeHeldFolder,
 } from './writable-extension.ts';
 
-/** One waiting file of an extension, written by an agent. */
+/** A file that an agent wrote and nobody has approved. */
 export interface HeldFile {
   /** Relative to the extension's folder. */
   readonly path: string;
   /** The current file in `extensions/`; null: none. */
   readonly before: Buffer | null;
   readonly after: Buffer;
-  /** Somebody else has changed the current file since the agent wrote. */
+  /** The current file has changed since the agent wrote. */
   readonly changedSince: boolean;
 }
 
-/** The waiting files of one folder of `extensions/`: agents wrote them, and nobody has approved them. */
+/** The held files of one folder of `extensions/`. */
 export interface HeldExtension {
-  /** Name of the folder. */
   readonly name: string;
-  /** The authors, as `agent:<id>`. */
+  /** Authors, as `agent:<id>`. */
   readonly by: readonly string[];
-  /** sha256, hex, of all differences: an approval is valid for these bytes only. */
+  /** sha256, hex, of all differences. An approval is valid only for these bytes. */
   readonly digest: string;
-  /** By path. */
   readonly files: readonly HeldFile[];
 }
 
-/*
- * What agents write below `extensions/` of a root waits in `data/.held/` until a person has approved it. So nothing in
- * `extensions/` was written by an agent alone, and it is safe to load, build or test what is there.
- *
- * Paths are relative to `extensions/`: `my_tool/main.ts`.
+/**
+ * What agents write below `extensions/` waits in `data/.held/` until a person approves it. Then code in `extensions/`
+ * is never from an agent alone, and it is safe to load, build or test it. Paths are relative to `extensions/`:
+ * `my_tool/main.ts`.
  */
 
 /**
- * The waiting content of one file, for the agent that wrote it. Other agents see the current file.
- *
- * @param path - Undefined: the path is not below `extensions/`.
- * @param by - `agent:<id>`.
- * @returns Undefined when the agent has no waiting content of this file.
+ * The held content of one file, only for the agent that wrote it; undefined: none. Others see the current file.
+ * @param path - Undefined: not below `extensions/`. @param by - `agent:<id>`.
  * @throws As `readContained`.
  */
 export function readHeldFile(
@@ -75,7 +69,7 @@ export function readHeldFile(
   return readIfThere(base, `${name}/files/${below.join('/')}`, true, maxBytes) ?? undefined;
 }
 
-/** The waiting direct children of a folder, for the agent that wrote them. @param path - '' is `extensions/` itself. */
+/** The held direct children of a folder, for the agent that wrote them. @param path - '' is `extensions/` itself. */
 export function listHeldFiles(rootDir: string, path: string | undefined, by: string): readonly FolderEntry[] {
   const base = heldFolder(rootDir);
   if (base === undefined || path === undefined) return [];
@@ -96,9 +90,7 @@ export function listHeldFiles(rootDir: string, path: string | undefined, by: str
 
 /**
  * Keeps what an agent wrote until a person approves it.
- *
- * @param by - `agent:<id>`.
- * @returns Whether the file is new.
+ * @param by - `agent:<id>`. @returns `created`: the file is new.
  * @throws EXTENSION_PROTECTED, INVALID_ARGUMENT, PATH_TRAVERSAL, WRITE_FAILED.
  */
 export function holdExtensionFile(
@@ -120,22 +112,21 @@ export function holdExtensionFile(
     throw extensionProtected(path, `${author ?? 'somebody'} wrote it, and a person has not decided yet`);
   if (isFirst) writeHeldRecord(base, name, file, { base: before && hexDigestOf(before), by });
   writeContained(base, `${name}/files/${file}`, content, { own: true });
-  // Undoing an approval that was interrupted restores files that wait, and the current file may be one that it has
-  // replaced.
+  // An interrupted approval may have replaced the current file, and undoing it needs the held one.
   if (before?.equals(Buffer.from(content)) && !isHalfApproved(rootDir, name)) removeHeldFile(rootDir, name, file);
   return { created: isFirst && before === null };
 }
 
-/** Something that waits and cannot be shown: a file in it is too large, for example, or it was approved halfway. */
+/** Held code that cannot be shown, for example because a file is too large. */
 export interface UnreadableHeld {
   readonly name: string;
-  /** It was approved halfway. */
+  /** Its approval was interrupted. */
   readonly isHalf: boolean;
-  /** With what to do. */
+  /** Says also what to do. */
   readonly message: string;
 }
 
-/** Everything that waits, by name. */
+/** Sorted by name. */
 export function allHeld(rootDir: string): {
   readonly held: readonly HeldExtension[];
   readonly unreadable: readonly UnreadableHeld[];
@@ -155,15 +146,13 @@ export function allHeld(rootDir: string): {
   return { held, unreadable };
 }
 
-/** As `allHeld`, without what cannot be read. */
 export function heldExtensions(rootDir: string): readonly HeldExtension[] {
   return allHeld(rootDir).held;
 }
 
 /**
- * What waits for one folder of `extensions/`; undefined: nothing. A file that equals the current one waits no more.
- *
- * @throws EXTENSION_HALF_APPROVED, and as `readContained`.
+ * Undefined: nothing is held. A file that equals the current one is left out. @throws EXTENSION_HALF_APPROVED, and as
+ * `readContained`.
  */
 export function heldExtension(rootDir: string, name: string): HeldExtension | undefined {
   if (isHalfApproved(rootDir, name)) throw extensionHalfApproved(name);
@@ -174,7 +163,7 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
   return { name, by, digest, files };
 }
 
-/** Every file that is stored for an extension, also when it equals the current one. @throws As `readContained`. */
+/** Every stored file, even when it equals the current one. @throws As `readContained`. */
 export function heldFiles(rootDir: string, name: string): readonly (HeldFile & { readonly by: string })[] {
   const base = heldFolder(rootDir);
   if (base === undefined || !isExtensionName(name)) return [];
@@ -188,7 +177,7 @@ export function heldFiles(rootDir: string, name: string): readonly (HeldFile & {
   });
 }
 
-/** Digests of one file before and after an approval; null: no file. */
+/** Digests before and after an approval; null: no file. */
 export interface Replacement {
   readonly path: string;
   readonly before: string | null;
@@ -199,15 +188,15 @@ export function replacementOf({ path, before, after }: HeldFile): Replacement {
   return { path, before: before && hexDigestOf(before), after: hexDigestOf(after) };
 }
 
-/** The digest that a person approves: of every file, what replaces what. */
+/** What a person approves: for every file, what replaces what. */
 export function digestOfChange(files: readonly Replacement[]): string {
   const lines = files.map(({ path, before, after }) => `${before ?? '-'} ${after} ${path}`);
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
-/** What is stored of a waiting file beside its content. */
+/** Stored beside the content of a held file. */
 interface HeldRecord {
-  /** sha256 of the file in `extensions/` when an agent first wrote; null: there was none. */
+  /** sha256 of the current file when an agent first wrote; null: none. */
   readonly base: string | null;
   readonly by: string;
 }
@@ -219,7 +208,7 @@ export function removeHeldFile(rootDir: string, name: string, path: string): voi
   if (readIfThere(base, `${name}/notes/${path}`, true)) removeContained(base, `${name}/notes/${path}`, { own: true });
 }
 
-/** A file, or null when it does not exist. @param own - It is below `data/.held/`: see `OpenOptions` of lib/files. */
+/** Null when the file does not exist. @param own - It is below `data/.held/`: see `OpenOptions` of lib/files. */
 export function readIfThere(
   base: string | undefined,
   path: string,
@@ -241,7 +230,7 @@ export function readHeldRecord(base: string, name: string, path: string): HeldRe
     const { base: digest, by } = JSON.parse(text) as HeldRecord;
     return AUTHOR.test(by) && (digest === null || /^[0-9a-f]{64}$/.test(digest)) ? { base: digest, by } : undefined;
   } catch {
-    // Then the current file counts as changed, so that nothing is overwritten.
+    // Then the current file counts as changed, and nothing is overwritten.
     return undefined;
   }
 }
@@ -256,7 +245,7 @@ export function hexDigestOf(bytes: Buffer): string {
 
 // --- internal ---
 
-/** A note may have come with the root, and its author is shown in a question to a person. */
+/** The note may have come with the root, and its author is shown in the question to a person. */
 const AUTHOR = /^(agent:[\w.:@/-]{1,200}|unknown)$/;
 
 const MAX_BYTES = 16_777_216;

@@ -5,10 +5,9 @@ import { openSqlite, sqliteFailure } from '../../lib/sqlite/index.ts';
 import { HELD, heldFolder, makeHeldFolder } from './writable-extension.ts';
 
 /**
- * Runs `use` while no other process approves or revokes code of the root, or undoes an approval. SQLite takes a lock of
- * the operating system on a file in `data/.held/`, which ends with its process, even after a crash.
- *
- * @throws WRITE_FAILED when the lock is not free within five seconds or cannot be taken, and what `use` throws.
+ * Runs `use` while no other process approves, revokes, undoes or loads code of the root. SQLite locks a file in
+ * `data/.held/` through the operating system: the lock ends with its process, even after a crash.
+ * @throws WRITE_FAILED when the lock cannot be taken within five seconds, and what `use` throws.
  */
 export function underHeldLock<T>(rootDir: string, use: () => T): T {
   const lock = openLock(rootDir, 'BEGIN EXCLUSIVE');
@@ -20,10 +19,9 @@ export function underHeldLock<T>(rootDir: string, use: () => T): T {
 }
 
 /**
- * Runs `use` while no process approves or revokes code of the root; several may do this at a time.
- *
- * @param maxMs - After so long it is given up on: what never ends must not keep anybody from revoking it.
- * @throws WRITE_FAILED when one does so for more than five seconds, and what `use` throws.
+ * Runs `use` while no process approves or revokes code of the root. Several processes may do this at once.
+ * @param maxMs - Then the lock is released: code that never finishes loading must not prevent its revocation.
+ * @throws WRITE_FAILED when the lock is not free within five seconds, and what `use` throws.
  */
 export async function whileNobodyApproves<T>(rootDir: string, maxMs: number, use: () => Promise<T>): Promise<T> {
   const lock = heldFolder(rootDir) === undefined ? undefined : lockForReading(rootDir);
@@ -42,7 +40,7 @@ const FILE = '.lock';
 
 type Lock = Pick<ReturnType<typeof openSqlite>, 'close'>;
 
-/** Undefined where the lock cannot be taken at all, because nothing can be approved there, either. */
+/** Undefined when the lock cannot be taken at all: then nothing can be approved, either. */
 function lockForReading(rootDir: string): Lock | undefined {
   try {
     return openLock(rootDir, 'BEGIN; SELECT 1 FROM sqlite_master');
@@ -56,7 +54,7 @@ function openLock(rootDir: string, begin: string): Lock {
   const folder = makeHeldFolder(rootDir);
   const file = join(folder, FILE);
   const shown = `data/${HELD}/${FILE}`;
-  // Nothing is ever written into this database. What has content came with the root, and SQLite would act on it.
+  // Nothing is written into this database. Content came with the root, and SQLite would act on it.
   for (const name of readdirSync(folder).filter((one) => one.startsWith(FILE))) {
     const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (stats && !(stats.isFile() && stats.size === 0))
@@ -66,7 +64,7 @@ function openLock(rootDir: string, begin: string): Lock {
   let lock: ReturnType<typeof openSqlite> | undefined;
   try {
     lock = openSqlite(file);
-    // Without a file for its journal, of which a killed process would leave a part.
+    // A killed process would leave a part of a journal file.
     lock.exec('PRAGMA journal_mode = MEMORY');
     lock.exec(begin);
     return lock;

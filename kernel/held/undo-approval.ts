@@ -27,10 +27,9 @@ import {
 } from './writable-extension.ts';
 
 /**
- * Undoes every approval of an approved root that was interrupted, and deletes what one has left that was interrupted
- * after it took effect. An approval is never finished from its marker, because a marker may have come with the root.
- *
- * @returns Why it could not be done, by the names of extensions: nothing of these may be loaded.
+ * For an approved root: undoes every interrupted approval, and deletes what one left that took effect. Never completes
+ * an approval from its marker, because the marker may have come with the root.
+ * @returns Failures, by extension name: nothing of these may be loaded.
  */
 export function undoApprovals(rootDir: string): ReadonlyMap<string, string> {
   const base = heldFolder(rootDir);
@@ -45,7 +44,7 @@ export function undoApprovals(rootDir: string): ReadonlyMap<string, string> {
   return failed;
 }
 
-/** The problems of a root and of code that waits. In an approved root, interrupted approvals are undone first. */
+/** In an approved root, undoes interrupted approvals first. */
 export function rootProblemsAtStart(root: Root): readonly Problem[] {
   const { dir, trusted } = root;
   const unapproved = trusted ? undefined : unapprovedRootProblem(dir, heldOfRoot(dir));
@@ -60,9 +59,8 @@ export function undoIfInterrupted(root: Root, name: string): void {
 }
 
 /**
- * As `undoIfInterrupted`. The caller holds the lock.
- *
- * @throws EXTENSION_HALF_APPROVED in a root that nobody has approved; WRITE_FAILED.
+ * As `undoIfInterrupted`; the caller holds the lock. @throws EXTENSION_HALF_APPROVED in a root that is not approved;
+ * WRITE_FAILED.
  */
 export function settleApproval({ dir, trusted }: Root, name: string): void {
   if (isHalfApproved(dir, name)) {
@@ -73,10 +71,8 @@ export function settleApproval({ dir, trusted }: Root, name: string): void {
 }
 
 /**
- * Undoes an approval that failed or was interrupted. The caller holds the lock.
- *
- * @param files - Hold the replaced bytes, because some file systems have no hard links. @param cause - Why the approval
- *   failed.
+ * Undoes a failed or interrupted approval; the caller holds the lock.
+ * @param files - Hold the replaced bytes, because some file systems have no hard links. @param cause - Why it failed.
  * @throws WRITE_FAILED: part of it is in effect; a later call continues.
  */
 export function undoApproval(rootDir: string, name: string, files: readonly HeldFile[] = [], cause?: unknown): void {
@@ -101,12 +97,12 @@ export function undoApproval(rootDir: string, name: string, files: readonly Held
   }
 }
 
-/** Deletes what is left of a file whose approval is in effect. */
+/** Deletes what remains of a file whose approval is in effect. */
 export function deleteApproved(rootDir: string, name: string, { path, after }: Pick<HeldFile, 'path' | 'after'>): void {
   deleteKept(makeFolder(posix.join(rootDir, 'extensions')), name, path);
   const waiting = makeHeldFolder(rootDir);
   if (readIfThere(waiting, `${name}/files/${path}`, true)?.equals(after)) removeHeldFile(rootDir, name, path);
-  // The agent has written the file again meanwhile: the approved content is the base of that change.
+  // The agent has written the file again: the approved content is now the base of its change.
   else
     writeHeldRecord(waiting, name, path, {
       by: 'unknown',
@@ -115,7 +111,7 @@ export function deleteApproved(rootDir: string, name: string, { path, after }: P
     });
 }
 
-/** Where a replaced file is kept until the approval is complete: in its folder, so restoring it needs no free space. */
+/** Keeps a replaced file until the approval is complete: in the same folder, so that restoring needs no free space. */
 export function keptPath(path: string): string {
   return posix.join(posix.dirname(path), `.approving-${hexDigestOf(Buffer.from(path)).slice(0, 16)}`);
 }
@@ -126,7 +122,7 @@ export function deleteKept(live: string, name: string, path: string): void {
 
 // --- internal ---
 
-/** Waiting files that are in effect. None when they cannot be read, which is reported elsewhere. */
+/** Held files that are in effect. None when they cannot be read, which is reported elsewhere. */
 function approvedFiles(rootDir: string, name: string): readonly HeldFile[] {
   try {
     return heldFiles(rootDir, name).filter(({ before, after }) => before?.equals(after));
@@ -137,10 +133,9 @@ function approvedFiles(rootDir: string, name: string): readonly HeldFile[] {
 }
 
 /**
- * Restores a file that the approval has replaced. It stays when somebody has changed it since.
- *
- * @throws EXTENSION_CHANGED when nothing tells which text is meant: the replaced file is kept, and one of the two was
- *   changed.
+ * Restores a replaced file, unless it has changed since the approval.
+ * @throws EXTENSION_CHANGED when it is unclear which text is meant: the replaced file is kept, and one of the two has
+ * changed.
  */
 function restoreFile(
   live: string,
@@ -161,7 +156,7 @@ function restoreFile(
   if (old && hexDigestOf(old) !== (digest === after ? before : digest))
     throw extensionChanged(name, `extensions/${file} was changed while it was approved`, advice);
   if (now === null || hexDigestOf(now) !== after) return;
-  // The marker may have come with the root, and any file may stand in it: only files that wait are restored.
+  // The marker may have come with the root and name any file: only held files are restored.
   if (readIfThere(waiting, `${name}/files/${path}`, true) === null)
     throw extensionChanged(name, `the text of extensions/${file} does not wait any more`, advice);
   if (before === null) removeContained(live, file);
