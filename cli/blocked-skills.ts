@@ -11,7 +11,6 @@ import {
   withProgress,
 } from './terminal.ts';
 
-/** Options of a command that brings skills in. */
 export interface LettingOptions extends Options {
   /** `<id>@<digest>` */
   readonly allowBlock?: readonly string[];
@@ -19,23 +18,20 @@ export interface LettingOptions extends Options {
 
 type Planned = Pick<SkillToAdd, 'id' | 'findings'> & { readonly blocked?: string | undefined };
 
-/** What of a plan is to be written. */
 interface Answer {
-  /** Whether `apply` is called: what is refused is then said. */
+  /** Whether `apply` is called, which also names the refused skills. */
   readonly isMeant: boolean;
-  /** Whether anything of it may be written. */
   readonly isAny: boolean;
   readonly allowBlock: readonly string[];
 }
 
-/** The skills of a plan that are refused unless somebody answers yes. */
 export function refusedOf<S extends Planned>(skills: readonly S[], { allowBlock = [] }: LettingOptions): readonly S[] {
   return skills.filter(({ blocked }) => blocked !== undefined && !allowBlock.includes(blocked));
 }
 
 /**
- * Asks once about all skills in which nothing looks like an attack, and then about each of the others. With `--yes` nobody looks at
- * them, so those are refused that `--allow-block` does not name.
+ * Asks once about all skills without a finding of level `block`, then about each other skill.
+ * `--yes` never lets in a skill with such a finding: `--allow-block` has to name it.
  */
 export async function askAbout(
   verb: 'Install' | 'Write' | 'Update',
@@ -62,27 +58,26 @@ export async function askAbout(
   return { isMeant: isAny || yes === true, isAny, allowBlock: letIn };
 }
 
-/** A skill of which nothing was written. */
+/** Nothing of this skill was written. */
 interface RefusedSkill {
   readonly skill_id: string;
   /** `<id>@<digest>` */
   readonly allow_block: string;
-  /** Lets in exactly these files. */
+  /** Lets in only the files that were inspected. */
   readonly command: string;
 }
 
-/** A plan that was shown, and how it was answered. */
 interface Answered {
   readonly plan: Pick<AddPlan, 'apply'>;
-  /** Without one nothing is written. */
+  /** Undefined: nothing is written. */
   readonly answer: Answer | undefined;
-  /** For who waits: `Installing`. */
+  /** Shown while it runs: `Installing`. */
   readonly doing: string;
-  /** The words of the command that takes one skill of the plan, without `--yes`, `--allow-block` and the global options. */
+  /** The words of the command for one skill, without `--yes`, `--allow-block` and the global options. */
   wordsFor(id: string): readonly string[];
 }
 
-/** Writes what was answered with yes. Says of each skill that was refused how exactly these files are let in. */
+/** Writes what a person agreed to. For each refused skill it prints the command that lets in only these files. */
 export async function applyAnswered(
   { plan, answer, doing, wordsFor }: Answered,
   options: LettingOptions,
@@ -112,7 +107,7 @@ export async function applyAnswered(
   }
 }
 
-/** One line for each finding of these levels, most important first. */
+/** One line per finding of these levels, at most `MAX_SHOWN`. */
 export function findingLines(findings: Findings, levels: readonly Findings[number]['level'][]): readonly string[] {
   const lines = findings
     .filter(({ level }) => levels.includes(level))
@@ -127,7 +122,6 @@ export function findingLines(findings: Findings, levels: readonly Findings[numbe
 
 type Findings = SkillToAdd['findings'];
 
-/** Findings in the text. */
 const MAX_SHOWN = 10;
 
 function globalWords({ root, skills = [], trust }: Options): readonly string[] {

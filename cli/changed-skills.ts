@@ -5,18 +5,16 @@ import { promisify } from 'node:util';
 import { isInside } from '../lib/files/index.ts';
 import { invalidArgument } from './terminal.ts';
 
-/** Whether git says that something in a folder has changed. */
 export interface GitChanges {
-  /** @param folder - Absolute. */
+  /** @param folder - Absolute path. */
   has(folder: string): boolean;
-  /** Folders, absolute, that are still there and have lost their SKILL.md. */
+  /** Absolute paths of folders that still exist and whose SKILL.md was deleted. */
   readonly lost: readonly string[];
 }
 
 /**
- * What differs from the last commit in the repository of a folder: staged, not staged, and new files that git does not ignore.
- *
- * @throws INVALID_ARGUMENT where there is no repository, or no git.
+ * Compares with the last commit: staged and unstaged changes, and new files that git does not ignore.
+ * @throws INVALID_ARGUMENT without a repository or without git.
  */
 export async function gitChangesIn(folder: string): Promise<GitChanges> {
   const top = (await git(folder, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
@@ -39,7 +37,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 
 async function git(folder: string, args: readonly string[]): Promise<string> {
   try {
-    // A file system monitor is a program that the repository names.
+    // The repository could name a program as its file system monitor, and git would run it.
     const all = ['-c', 'core.fsmonitor=false', '--no-optional-locks', ...args];
     return (await promisify(execFile)('git', all, { cwd: folder, maxBuffer: MAX_BYTES })).stdout;
   } catch (error) {

@@ -7,10 +7,9 @@ import { openTrust } from '../lib/trust/index.ts';
 import { invalidArgument, type Options, type Terminal } from './terminal.ts';
 
 /**
- * The root of a command: `--root`. Without it: the nearest folder upwards that contains `data/skill_registry/config.yaml`,
- * `skills/<id>/SKILL.md` or `extensions/<id>/manifest.yaml`. Without that: the working folder, where the search begins.
- *
- * @throws ROOT_NOT_FOUND when `--root` is not a folder.
+ * `--root`; else the nearest folder upwards with `data/skill_registry/config.yaml`, `skills/<id>/SKILL.md` or
+ * `extensions/<id>/manifest.yaml`; else the working folder.
+ * @throws ROOT_NOT_FOUND when `--root` is not a folder
  */
 export function findRoot({ root }: Options, { cwd }: Terminal): string {
   if (root !== undefined) {
@@ -24,7 +23,6 @@ export function findRoot({ root }: Options, { cwd }: Terminal): string {
   }
 }
 
-/** Whether a folder has what makes it a root. */
 export function isRoot(dir: string): boolean {
   const holds = (folder: string, file: string): boolean =>
     namesIn(join(dir, folder)).some((name) => existsSync(join(dir, folder, name, file)));
@@ -32,7 +30,7 @@ export function isRoot(dir: string): boolean {
   return holds('skills', 'SKILL.md') || holds('extensions', 'manifest.yaml');
 }
 
-/** Whether a root is trusted: it is the package's own checkout, somebody has approved it, or `--trust` is given. */
+/** True with `--trust`, in the package's own checkout, and when a person approved the root. */
 export function isTrusted(root: string, { trust }: Options, terminal: Terminal): boolean {
   if (trust || isOwnCheckout(root)) return true;
   const decisions = openTrust();
@@ -42,9 +40,8 @@ export function isTrusted(root: string, { trust }: Options, terminal: Terminal):
 }
 
 /**
- * The config from the options. `--skills` replaces the configured sources.
- *
- * @throws INVALID_ARGUMENT when a path of `--skills` does not exist.
+ * `--skills` replaces the configured sources.
+ * @throws INVALID_ARGUMENT when a path of `--skills` does not exist
  */
 export function flagConfig({ skills }: Options, { cwd }: Terminal): Readonly<Record<string, unknown>> {
   if (!skills) return {};
@@ -54,7 +51,7 @@ export function flagConfig({ skills }: Options, { cwd }: Terminal): Readonly<Rec
   throw invalidArgument(`--skills ${missing} does not exist. Give an existing folder.`);
 }
 
-/** The owner's config of the registry. In a root that nobody has approved, only the part that may take effect. */
+/** The owner's config of the registry. For an unapproved root, only the keys that may take effect. */
 export function ownerConfig(
   root: string,
   trusted: boolean,

@@ -12,9 +12,9 @@ export interface FormattedFinding extends Omit<SkillFinding, 'severity'> {
 }
 
 interface PathFindings {
-  /** As it was typed. */
+  /** As typed. */
   readonly path: string;
-  /** The file that findings without a path are about. */
+  /** The file of findings without a path. */
   readonly file?: string;
   readonly findings: readonly FormattedFinding[];
 }
@@ -24,10 +24,8 @@ export type FindingFormat = 'lines' | 'github' | 'sarif';
 type Rules = Awaited<ReturnType<typeof inspectionRules>>;
 
 /**
- * The findings for other programs: `lines` is `file:line: severity: message` for editors; `github` are annotations of a GitHub
- * workflow; `sarif` is SARIF 2.1.0.
- *
- * @param cwd - Paths below it are shown relative to it. @param rules - Of inspection, described in SARIF.
+ * `lines` is `file:line: severity: message` for editors; `github` gives workflow annotations; `sarif` is SARIF 2.1.0.
+ * @param cwd - Shows paths below it relative to it. @param rules - Inspection rules, described in SARIF.
  */
 export function formatFindings(
   checks: readonly PathFindings[],
@@ -42,7 +40,6 @@ export function formatFindings(
 
 // --- internal ---
 
-/** A finding in its file. */
 interface LocatedFinding extends FormattedFinding {
   readonly file: string;
   readonly line: number;
@@ -59,7 +56,7 @@ function toLine({ file, line, severity, message, code }: LocatedFinding): string
   return printable(`${showName(file)}:${line}: ${severity}: ${message}${code ? ` [${code}]` : ''}`);
 }
 
-/** https://docs.github.com/actions: `%`, line ends, and in properties `:` and `,` are escaped. */
+/** https://docs.github.com/actions: escapes `%` and line ends, in properties also `:` and `,`. */
 function toAnnotation({ file, line, severity, message, code }: LocatedFinding): string {
   const text = (value: string): string =>
     printable(value).replace(
@@ -70,7 +67,7 @@ function toAnnotation({ file, line, severity, message, code }: LocatedFinding): 
   return `::${severity === 'note' ? 'notice' : severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
 }
 
-/** SARIF 2.1.0, with a description of each rule that was broken: of an inspection, of a field of a profile, or of a code. */
+/** Describes each broken rule: an inspection rule, a field of a profile, or an error code. */
 function toSarif(found: readonly LocatedFinding[], rules: Rules): object {
   const ids = [...new Set(found.map(ruleOf))];
   const described = new Map(rules.map((rule) => [rule.id, rule]));
@@ -129,7 +126,7 @@ function uriOf(file: string): string {
   return isAbsolute(file) ? pathToFileURL(file).href : file.split('/').map(encodeURIComponent).join('/');
 }
 
-/** The same when lines above the finding come or go. The second of equal findings in a file has another one. */
+/** Stays the same when lines above the finding change. A count separates equal findings in a file. */
 function fingerprint(one: LocatedFinding, uri: string, seen: Map<string, number>): string {
   const subject = JSON.stringify([ruleOf(one), uri, one.message.replace(/\bline \d+/g, 'line')]);
   const count = (seen.get(subject) ?? 0) + 1;
@@ -137,7 +134,7 @@ function fingerprint(one: LocatedFinding, uri: string, seen: Map<string, number>
   return createHash('sha256').update(`${subject}${count}`).digest('hex').slice(0, 32);
 }
 
-/** What agentskills.io wants of a field. */
+/** What agentskills.io requires of each field. */
 const STANDARD: Readonly<Record<string, Described>> = {
   skill: {
     message: 'A skill is a folder with a SKILL.md that can be read.',

@@ -4,7 +4,6 @@ import { describeFindings } from '../extensions/skill_registry/propose/describe.
 import { printable } from '../lib/text/index.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Tells a person that a skill that was changed is held, if it is. */
 export function sayHeld(skillId: string, heldBecause: string | null, { say }: Terminal): void {
   if (heldBecause === null) return;
   say(
@@ -12,18 +11,18 @@ export function sayHeld(skillId: string, heldBecause: string | null, { say }: Te
   );
 }
 
-/** Inspects the skills that were brought in, and says which of them are held. */
+/** Inspects added skills and says which ones are held. */
 export async function inspectChanged(
   { admin, snapshot }: SkillRegistry,
   isMeant: (skill: Skill) => boolean,
   terminal: Terminal,
 ): Promise<void> {
-  // What a server has is in no folder, and asking would fetch it.
+  // Remote skills have no folder, and inspecting them would fetch them.
   const here = [...snapshot().byQualifiedId.values()].filter((skill) => skill.dir !== null && isMeant(skill));
   for (const { id, qualifiedId } of here) sayHeld(id, (await admin.trustOf(qualifiedId)).heldBecause, terminal);
 }
 
-/** The findings in a skill, and whether they hold it; safe for a terminal. */
+/** Safe for a terminal. */
 export function describeTrust({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
   const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
   const scope =

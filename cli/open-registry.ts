@@ -7,21 +7,21 @@ import { type Options, type Terminal, withProgress } from './terminal.ts';
 
 export interface OpenRegistry {
   readonly root: string;
-  /** Whether the code and settings of the root take effect. */
+  /** Code and settings of the root take effect. */
   readonly trusted: boolean;
   readonly registry: SkillRegistry;
-  /** Problems of the registry and of its config file. */
+  /** Includes problems of the config file. */
   problems(): readonly Problem[];
 }
 
 interface Opening {
   /** False for a command that must be quick and does not report what agents are given. Default: true. */
   readonly inspect?: boolean;
-  /** False for a command that only reads: the compiler has checked its calls, and zod loads longer than it runs. Default: true. */
+  /** False for commands that only read: TypeScript checked their calls, and zod loads slowly. Default: true. */
   readonly checksArguments?: boolean;
 }
 
-/** Opens the registry with the options that a kernel would use. It is closed when the command ends. */
+/** Uses the same options as a kernel. The registry is closed when the command ends. */
 export async function openRegistry(
   options: Options,
   terminal: Terminal,

@@ -9,10 +9,8 @@ import { collect, type Make, type Run } from './define/shared.ts';
 import { EXIT, type ExitStatus, exitOf, type Options, type Streams, type Terminal, terminalOf } from './terminal.ts';
 
 /**
- * Runs one `skill-registry` command.
- *
  * @param args - Without the name of the program.
- * @returns The exit status: 0 done, 1 a problem of severity error or an id that was not found, 2 wrong use. Never rejects.
+ * @returns 0 done, 1 a problem of severity error or an id that was not found, 2 wrong use. Never rejects.
  */
 export async function runCli(args: readonly string[], streams: Streams): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
@@ -51,15 +49,15 @@ function createProgram(streams: Streams, run: Run): Command {
       getOutHelpWidth: () => (streams.terminal && streams.columns) || 100,
       getErrHelpWidth: () => streams.columns ?? 100,
     })
-    // In a window of 40 columns descriptions still have room beside most options.
+    // Leaves room for descriptions in a window of 40 columns.
     .configureHelp({
       minWidthToWrap: 12,
-      // Every command has options.
+      // Leaves out [options], because every command has options.
       subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
     })
     .exitOverride()
     .showHelpAfterError('(skill-registry --help lists the commands)')
-    // Global options may be given before or after the command.
+    // Global options work before and after the command.
     .hook('preAction', (_all, command) => {
       for (let above = command.parent; above; above = above.parent) {
         for (const [name, value] of Object.entries(above.opts())) {
@@ -77,7 +75,7 @@ function createProgram(streams: Streams, run: Run): Command {
     const path = parent === program ? name : `${parent.name()} ${name}`;
     const itsOptions = `(skill-registry ${path} --help shows its options)`;
     if (!isDefault) return made.showHelpAfterError(itsOptions);
-    // Any word that names no subcommand arrives here.
+    // The default subcommand also receives unknown words.
     return made.configureOutput({
       outputError(text, write) {
         const isUnknown = /^error: too many arguments /.test(text);
@@ -95,7 +93,7 @@ function termOf(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** A variable that a script has not set gives an empty text. As a path it would stand for the working folder. */
+/** An unset variable of a script gives an empty text, which as a path means the working folder. */
 function refuseEmpty(command: Command): void {
   const { args, registeredArguments: known, options } = command;
   const argument = known[Math.min(args.indexOf(''), known.length - 1)];
@@ -121,7 +119,7 @@ function addGlobalOptions(command: Command): Command {
 function fail(error: unknown, terminal: Terminal): ExitStatus {
   const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';
   terminal.print({ error: { code, message: error instanceof Error ? error.message : String(error) } });
-  // Of a skill that was removed, or a folder, there is other advice in the message.
+  // Messages about a folder or a removed skill contain other advice.
   const isUnknown = isCodedError(error, 'SKILL_NOT_FOUND') && error.details.nearest !== undefined;
   const hint = isUnknown ? '\n(skill-registry list prints the ids)' : '';
   terminal.say(`skill-registry: ${describeError(error)}${hint}`);

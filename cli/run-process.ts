@@ -2,8 +2,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { forTerminal } from '../lib/text/index.ts';
 import { runCli } from './run-cli.ts';
 
-// A reader that closes the pipe (`| head`) is not a failure: the command does the rest of its work, and its exit status is what it
-// would be otherwise. A full disk is one.
+// A closed pipe (`| head`) is no failure: the command finishes its work with its usual exit status. A full disk is one.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
@@ -13,7 +12,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-/** Who reads standard error. */
+/** The reader of standard error. */
 const person = {
   isTerminal: process.stderr.isTTY ?? false,
   columns: process.stderr.columns || undefined,
@@ -24,7 +23,7 @@ const status = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   environment: process.env,
   terminal: process.stdout.isTTY ?? false,
-  // A pseudo terminal without a size has 0 columns.
+  // A pseudo terminal may report 0 columns.
   columns: process.stdout.columns || undefined,
   progress: process.stderr.isTTY ?? false,
   ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
@@ -41,7 +40,7 @@ async function ask(question: string): Promise<string | undefined> {
   const ended = new Promise<undefined>((resolve) => reader.once('close', () => resolve(undefined)));
   try {
     const answer = await Promise.race([reader.question(question), ended]);
-    // The next output begins a new line.
+    // The next output starts a new line.
     if (answer === undefined) process.stderr.write('\n');
     return answer;
   } finally {
@@ -49,7 +48,7 @@ async function ask(question: string): Promise<string | undefined> {
   }
 }
 
-/** Lines that were typed before the question was shown are no answer to it. */
+/** Lines typed before the question must not answer it. */
 function discardTyped(): void {
   const buffer = Buffer.alloc(4_096);
   let terminal: number | undefined;
@@ -57,7 +56,7 @@ function discardTyped(): void {
     terminal = openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     while (readSync(terminal, buffer) > 0);
   } catch {
-    // Nothing more was typed; or this system has no such file.
+    // Nothing more was typed, or there is no /dev/tty.
   } finally {
     if (terminal !== undefined) closeSync(terminal);
   }

@@ -1,10 +1,10 @@
 import { EXIT, type ExitStatus } from './terminal.ts';
 
-/** How long the process may take to stop before it is ended, in milliseconds. A second signal ends it at once. */
+/** After this time the process ends by force. A second signal ends it at once. */
 const STOP_TIMEOUT_MS = 5_000;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Aborts when the process gets SIGINT, SIGTERM or SIGHUP, or when nobody reads its standard output any more. */
+/** Aborts on SIGINT, SIGTERM or SIGHUP, and when the reader of standard output closes it. */
 export function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
   const end = (): void => {
@@ -23,7 +23,7 @@ export function stopOnSignals(): AbortSignal {
   return stop.signal;
 }
 
-/** Timers or connections that an extension or a source has left open must not keep the process running. */
+/** Ends the process although an extension or a source left timers or connections open. */
 export function exitSoon(status: ExitStatus): ExitStatus {
   setTimeout(() => process.exit(status), 200).unref();
   return status;

@@ -3,60 +3,56 @@ import { CodedError, type Problem } from 'skill-registry/kernel';
 import type { Actor } from '../extensions/skill_registry/host.ts';
 import { formatTable, printable } from '../lib/text/index.ts';
 
-/** What runs a command gives it: commands use this and no globals of the process. */
+/** Commands use this instead of globals of the process. */
 export interface Streams {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Standard output is a terminal: text is cut to its width, and control characters are escaped. */
+  /** Standard output is a terminal: text is cut to its width, control characters are escaped. */
   readonly terminal: boolean;
   readonly columns: number | undefined;
   /** Standard error is a terminal: long work is announced there. */
   readonly progress: boolean;
-  /** Asks the person at the terminal; undefined when standard input ends. Absent: there is no terminal. */
+  /** Undefined when standard input ends. Absent without a terminal. */
   ask?(question: string): Promise<string | undefined>;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   input(): Promise<Uint8Array>;
-  /** Data. */
+  /** Writes data. */
   out(data: string | Uint8Array): void;
-  /** Words for people. */
+  /** Writes text for people. */
   err(text: string): void;
 }
 
-/** The streams of one command, and how it writes to them. */
 export interface Terminal extends Streams {
-  /** The width to which text is cut; undefined when it goes to a file or another program. */
+  /** Width to which text is cut; undefined when it is not cut. */
   readonly width: number | undefined;
-  /** Data: the value with `--json`, else the text. Without a text, or with an empty one, there is nothing but the JSON. */
+  /** Prints the value with `--json`, else the text unless it is empty. */
   print(value: unknown, text?: () => string): void;
-  /** A table as wide as the terminal; empty without rows. */
+  /** As wide as the terminal; empty without rows. */
   table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string;
-  /** The text of an author: at a terminal with its control characters escaped, else exactly. */
+  /** Writes an author's text. A terminal gets its control characters escaped. */
   write(text: string): void;
-  /** A line for people, or several. Control characters are escaped. */
+  /** Writes one or more lines for people, control characters escaped. */
   say(line: string): void;
-  /** Called when the command has ended, however it ends. */
+  /** Registers what runs after the command, also after a failure. */
   atEnd(close: () => Promise<void>): void;
 }
 
-/** Options that several commands have. */
 export interface Options {
   readonly root?: string;
   readonly skills?: readonly string[];
   readonly json?: boolean;
-  /** Trust the root for this command; nothing is recorded. */
+  /** Trusts the root for this command only; records nothing. */
   readonly trust?: boolean;
-  /** Why, and who decides. */
+  /** Recorded with the decision. */
   readonly reason?: string;
   readonly by?: string;
-  /** Do not ask. */
   readonly yes?: boolean;
 }
 
-/** Exit statuses of the command. */
 export const EXIT = { done: 0, problem: 1, wrongUse: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-/** Exit statuses by error code; every other code is `problem`. docs/command.md lists them. */
+/** Other codes give `problem`. docs/command.md lists them. */
 export const EXIT_OF_CODE: ReadonlyMap<string, ExitStatus> = new Map([
   ['INVALID_ARGUMENT', EXIT.wrongUse],
   ['ROOT_NOT_FOUND', EXIT.wrongUse],
@@ -70,7 +66,7 @@ export function invalidArgument(message: string): CodedError<'INVALID_ARGUMENT'>
   return new CodedError('INVALID_ARGUMENT', message);
 }
 
-/** @param ending - Gets what is to be called when the command has ended. */
+/** @param ending - Receives the functions to call when the command has ended. */
 export function terminalOf(streams: Streams, json: boolean, ending: (() => Promise<void>)[]): Terminal {
   const width = streams.terminal ? streams.columns : undefined;
   return {
@@ -92,11 +88,7 @@ export function sayProblem({ say }: Terminal, { severity, file, line, message }:
   say(`${severity}: ${file}${line ? `:${line}` : ''}: ${message}`);
 }
 
-/**
- * Whether the person at the terminal answers yes.
- *
- * @param attacked - The id of a skill that would get an attack: it has to be typed.
- */
+/** @param attacked - Id of a skill with a finding of level `block`: the person must type it. */
 export async function isConfirmed(
   { ask }: Pick<Required<Terminal>, 'ask'>,
   question: string,
@@ -109,18 +101,18 @@ export async function isConfirmed(
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `))?.trim() ?? '');
 }
 
-/** For an attack where nobody can type the id. @param instead - Commands that ask. */
+/** For such a skill when nobody can type its id. @param instead - Command that asks. */
 export function blockNotConfirmed(what: string, instead: string): CodedError {
   const message = `A person would call this an attack, so only somebody who types the id of the skill ${what}. Nothing was changed. Look at it and decide at a terminal (${instead}) or in a browser (skill-registry review).`;
   return new CodedError('BLOCK_NOT_CONFIRMED', message);
 }
 
-/** @throws INVALID_ARGUMENT without a terminal and without `--yes`, as nobody would see what is done. */
+/** @throws INVALID_ARGUMENT without a terminal and without `--yes`, because nobody would see what is done */
 export function assertCanAsk({ yes }: Options, { ask }: Terminal): void {
   if (!yes && !ask) throw invalidArgument('There is no terminal to ask at. Give --yes to do it without being asked.');
 }
 
-/** Whether the person at the terminal, or `--yes`, agrees; says it when not. After `assertCanAsk`. */
+/** Call `assertCanAsk` first. Says so when nothing was changed. */
 export async function isConfirmedOrYes(question: string, { yes }: Options, { ask, say }: Terminal): Promise<boolean> {
   if (yes || (ask && (await isConfirmed({ ask }, question)))) return true;
   say('Nothing was changed');
@@ -128,9 +120,8 @@ export async function isConfirmedOrYes(question: string, { yes }: Options, { ask
 }
 
 /**
- * Who decides: `--by`, else the user who is logged in.
- *
- * @throws INVALID_ARGUMENT for a name that is no person's, such as `agent:x`.
+ * `--by`, else the user who is logged in.
+ * @throws INVALID_ARGUMENT for a name that is not a person, such as `agent:x`
  */
 export function actorOf({ by, reason }: Options, { environment }: Terminal): Actor {
   const name = by ?? environment.USER ?? environment.LOGNAME ?? userInfo().username;
@@ -142,7 +133,7 @@ export function actorOf({ by, reason }: Options, { environment }: Terminal): Act
   return { by: actor, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** Says what is being done when the work takes more than a second and standard error is a terminal. */
+/** Announces work that takes more than a second, if standard error is a terminal. */
 export async function withProgress<T>(
   what: string,
   { progress, err }: Pick<Terminal, 'progress' | 'err'>,
@@ -156,18 +147,16 @@ export async function withProgress<T>(
   }
 }
 
-/** `a, b and 3 more` */
 export function listed(names: readonly string[], most = 10): string {
   const more = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${more}`;
 }
 
-/** The first lines, and how many there are beside them. @param how - To see all. */
+/** Adds the number of lines left out. @param how - Says how to see all. */
 export function firstLines(lines: readonly string[], most: number, how = '; --json has all'): readonly string[] {
   return lines.length > most ? [...lines.slice(0, most), `  and ${lines.length - most} more${how}`] : lines;
 }
 
-/** At the end of a message about a name that is not known. */
 export function nearestText(nearest: readonly string[]): string {
   return nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : '';
 }

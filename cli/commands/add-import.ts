@@ -28,10 +28,6 @@ export interface AddOptions extends LettingOptions {
   readonly dryRun?: boolean;
 }
 
-/**
- * `skill-registry add`. With `--json`: `{ origin, source, skills: [SkillToAdd], already_installed: [string], unreadable,
- * installed: [ChangedSkill], refused: [RefusedSkill] }`.
- */
 export async function add(what: string | undefined, options: AddOptions, terminal: Terminal): Promise<ExitStatus> {
   assertSense(what, options);
   if (!options.dryRun) assertCanAsk(options, terminal);
@@ -74,11 +70,7 @@ export async function add(what: string | undefined, options: AddOptions, termina
   return isRefused || (isAsked && !answer?.isMeant) ? EXIT.problem : EXIT.done;
 }
 
-/**
- * `skill-registry import`. Without a terminal and without `--yes` it shows what it would write, and writes nothing. With `--json`:
- * `{ from, skills: [SkillToAdd], already_imported: [string], refused, left_out, unrendered, prompt, manifest, created: [ChangedSkill],
- * blocked: [RefusedSkill] }`.
- */
+/** Without a terminal and without `--yes` it only shows what it would write. */
 export async function importSkills(
   path: string,
   options: LettingOptions & { readonly name?: string },
@@ -134,10 +126,9 @@ function assertSense(what: string | undefined, { frozen, skill, all, link }: Add
 }
 
 /**
- * Records who took skills from a source for the first time. Called before anything is written: when it throws, nothing is installed.
- * It approves the source, and no skill.
- *
- * @throws TRUST_UNUSABLE.
+ * Records that a person approved the source, when no decision about it exists. Approves no skill.
+ * Called before anything is written: nothing is installed when it throws.
+ * @throws TRUST_UNUSABLE
  */
 function approveSource({ source, skills }: AddPlan, options: AddOptions, terminal: Terminal): void {
   if (source === undefined || decisionAbout(source)) return;
@@ -147,7 +138,6 @@ function approveSource({ source, skills }: AddPlan, options: AddOptions, termina
   openTrust().decide({ kind: 'source', path: source, action: 'allow', by: actorOf(options, terminal).by, reason });
 }
 
-/** Whether a person has taken skills from it before. */
 function describeSource(source: string | undefined): readonly string[] {
   if (source === undefined) return [];
   const { by, at } = decisionAbout(source) ?? {};
@@ -156,7 +146,6 @@ function describeSource(source: string | undefined): readonly string[] {
   return [`  ${who} (${source})`];
 }
 
-/** The words of a command that takes one skill of the plan. */
 function wordsOf(what: string | undefined, id: string, { frozen, to, link }: AddOptions): readonly string[] {
   const where = to === undefined ? [] : ['--to', to];
   if (frozen || what === undefined) return ['add', '--frozen', ...where];
@@ -172,7 +161,7 @@ function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
   });
 }
 
-/** What looks like an attack comes before everything else. */
+/** Findings of level `block` come first. */
 function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
   return printable(
     [
@@ -185,7 +174,7 @@ function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
   );
 }
 
-/** Lines of one kind in the text. */
+/** For each kind of entry. */
 const MAX_LINES = 20;
 
 function describeSkill(skill: SkillToAdd): readonly string[] {

@@ -4,20 +4,17 @@ import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type Options, type Terminal } from '../terminal.ts';
 
-/**
- * `skill-registry completion`. The scripts are generated from the command definitions, so they are complete. They call
- * `skill-registry completion ids`, `proposals` or `extensions` when tab is pressed.
- */
+/** Generates the script from the command definitions. On tab it calls `completion ids` or a similar word. */
 export async function completion(
   shell: string,
   options: Options,
   terminal: Terminal,
   { parent }: Command,
 ): Promise<ExitStatus> {
-  // Used by the scripts; not listed in the help.
+  // For the scripts; not in the help.
   if (shell === 'ids' || shell === 'proposals' || shell === 'extensions') {
     const names = await namesOf(shell, options, terminal);
-    // An id is a folder name that anybody may have chosen: ids with characters that a shell interprets are left out.
+    // Anybody may choose a folder name, which becomes an id: leave out ids with characters that a shell interprets.
     const isSafe = (name: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./-]*$/u.test(name);
     for (const name of names.filter(isSafe)) terminal.out(`${name}\n`);
     return EXIT.done;
@@ -27,7 +24,6 @@ export async function completion(
     return exitOf('INVALID_ARGUMENT');
   }
   const script = bashScript(parent?.commands ?? []);
-  // zsh can run the bash script with bashcompinit.
   terminal.out(shell === 'bash' ? script : `autoload -Uz bashcompinit && bashcompinit\n${script}`);
   return EXIT.done;
 }
@@ -36,7 +32,6 @@ export async function completion(
 
 const SHELLS = ['bash', 'zsh'];
 
-/** What a tab asks for. */
 type Names = 'ids' | 'proposals' | 'extensions';
 
 async function namesOf(what: Names, options: Options, terminal: Terminal): Promise<readonly string[]> {
@@ -46,7 +41,7 @@ async function namesOf(what: Names, options: Options, terminal: Terminal): Promi
   return (await registry.proposals.list()).map(({ id }) => id);
 }
 
-/** A skill can also be named where a folder can. */
+/** These commands take a skill id or a folder. */
 const IDS_OR_FOLDERS: ReadonlySet<string> = new Set(['inspect', 'trust allow', 'trust revoke']);
 
 function takenBy(command: Command): Names | 'files' {
@@ -57,13 +52,12 @@ function takenBy(command: Command): Names | 'files' {
   return IDS_OR_FOLDERS.has(whole) || (names.includes('id') && whole !== 'new') ? 'ids' : 'files';
 }
 
-/** `list`, or `trust list` */
 function wholeName(command: Command): string {
   const above = command.parent;
   return above?.parent ? `${above.name()} ${command.name()}` : command.name();
 }
 
-/** `compgen -W` expands its words, command substitutions included: it must not get names that were read from a folder. */
+/** `compgen -W` runs command substitutions in its words: never give it names that were read from a folder. */
 function bashScript(commands: readonly Command[]): string {
   const all = commands.flatMap((one) => [one, ...one.commands]);
   const grouping = commands.filter((one) => one.commands.length > 0);

@@ -6,18 +6,16 @@ interface EnableOptions extends Options {
   readonly agent?: string;
 }
 
-/** `skill-registry enable <id>`. With `--json`: as `disable`. */
 export async function enable(id: string, options: EnableOptions, terminal: Terminal): Promise<void> {
   const actor = actorOf(options, terminal);
   const { root, trusted, registry } = await openRegistry(options, terminal);
   const { agent } = options;
   const done = await registry.admin.setDisabled({ skill: id, agent }, false, actor);
-  // An entry of the config for an agent that no longer exists can be removed. Any other unknown agent is refused.
+  // The entry of an agent that no longer exists can be removed. Any other unknown agent is refused.
   if (agent !== undefined && !done.changed) await declaredTurn(root, agent, trusted);
   sayState(id, agent, false, done, terminal);
 }
 
-/** `skill-registry disable <id>`. With `--json`: `{ skill_id, agent: string | null, disabled, changed, file }`. */
 export async function disable(id: string, options: EnableOptions, terminal: Terminal): Promise<void> {
   const actor = actorOf(options, terminal);
   const { root, trusted, registry } = await openRegistry(options, terminal);

@@ -14,10 +14,7 @@ import { printable, toWireDeep } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options, type Terminal, withProgress } from '../terminal.ts';
 
-/**
- * `skill-registry eval [<id>]`: runs what needs no model. Exit status 1 when a check failed, or a file of test cases is broken. With
- * `--json`: `{ totals, skills: [result], held, claims }`.
- */
+/** Runs only what needs no model. Exit status 1 for a failed check or a broken file of test cases. */
 export async function evaluate(
   id: string | undefined,
   options: Options & { readonly outputs?: string },
@@ -47,19 +44,19 @@ export async function evaluate(
 
 // --- internal ---
 
-/** A skill whose test cases were not run. */
+/** Nothing of this skill was run. */
 interface Held {
   readonly skill_id: string;
   readonly reason: string;
 }
 
-/** @param folder - Has a folder with outputs for each skill. */
+/** @param folder - Has one folder of outputs per skill. */
 async function evaluateAll({ admin, snapshot }: SkillRegistry, folder: string | undefined) {
   const names = folder === undefined ? [] : foldersIn(folder);
   const results: EvaluationResult[] = [];
   const held: Held[] = [];
   for (const { id, qualifiedId, remote } of snapshot().skills) {
-    // Its files lie on a server.
+    // Remote skills have no files here.
     if (remote) continue;
     try {
       const own = folder !== undefined && names.includes(id) ? { outputs: join(folder, id) } : {};
@@ -72,7 +69,6 @@ async function evaluateAll({ admin, snapshot }: SkillRegistry, folder: string | 
   return { results, held };
 }
 
-/** @throws INVALID_ARGUMENT. */
 function foldersIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
@@ -91,7 +87,6 @@ function sumOf(results: readonly EvaluationResult[]): EvaluationResult['totals']
   return { passed: sum((one) => one.passed), failed: sum((one) => one.failed), notRun: sum((one) => one.notRun) };
 }
 
-/** Totals first, then the skills with test cases, then what failed. */
 function textOfAll(results: readonly EvaluationResult[], held: readonly Held[], terminal: Terminal): string {
   const isListed = ({ suite, totals, problems }: EvaluationResult): boolean =>
     suite !== null || totals.failed > 0 || problems.length > 0;
@@ -121,7 +116,7 @@ function textOfOne([result]: readonly EvaluationResult[], before: SkillEvidence 
   return claims === '' ? all : `${all}\n\n${claims}`;
 }
 
-/** Long lines go on in the next one, further in. */
+/** Folds long lines and indents their continuation. */
 function fitted(text: string, width: number | undefined): string {
   if (width === undefined) return text;
   const fit = (line: string): string => {

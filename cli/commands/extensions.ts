@@ -25,14 +25,11 @@ import {
   type Terminal,
 } from '../terminal.ts';
 
-/**
- * `skill-registry extensions list`: nothing is started. With `--json`:
- * `{ extensions: [{ id, origin, version, dir, state, held: { digest, files, by } | null }], problems }`.
- */
+/** Starts no extension. */
 export async function listExtensions(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const root = findRoot(options, terminal);
   const { extensions, problems: all } = await listedExtensions(root, isTrusted(root, options, terminal));
-  // Held extensions that can be read are in the list.
+  // The list already shows the held extensions.
   const problems = all.filter(({ code }) => code !== 'EXTENSION_HELD');
   const rows = extensions.map(({ id, version, origin, state, held }) => [
     id,
@@ -45,10 +42,6 @@ export async function listExtensions(options: Options, terminal: Terminal): Prom
   return problems.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 
-/**
- * `skill-registry extensions show <name>`. With `--json`: `{ name, by, digest, files: [{ path, before, after }] }`, texts
- * decoded as UTF-8.
- */
 export async function showExtension(name: string, options: Options, terminal: Terminal): Promise<void> {
   const held = waiting(rootOf(options, terminal).dir, name);
   if (!options.json) return terminal.out(`${await describeHeld(held, ownExtensionIds())}\n`);
@@ -60,7 +53,6 @@ export async function showExtension(name: string, options: Options, terminal: Te
   terminal.print({ name, by: held.by, digest: held.digest, files });
 }
 
-/** `skill-registry extensions approve <name>` */
 export async function approve(
   name: string,
   options: Options & { readonly digest?: string },
@@ -78,7 +70,7 @@ export async function approve(
   return EXIT.done;
 }
 
-/** Approves the files that were shown, and says it. @returns Their paths. */
+/** Returns the paths of the approved files. */
 export function approveShownExtension(
   root: Root,
   { name, digest }: Pick<HeldExtension, 'name' | 'digest'>,
@@ -93,10 +85,8 @@ export function approveShownExtension(
   return paths;
 }
 
-/** What a person is asked about a held extension. */
 export const EXTENSION_QUESTION = 'An extension runs as you and may do everything you may do. Approve it?';
 
-/** `skill-registry extensions revoke <name>` */
 export async function revoke(name: string, options: Options, terminal: Terminal): Promise<void> {
   const root = rootOf(options, terminal);
   const actor = actorOf(options, terminal);
@@ -112,7 +102,7 @@ export async function revoke(name: string, options: Options, terminal: Terminal)
 
 type Root = Parameters<typeof approveExtension>[0];
 
-/** @throws PATH_TRAVERSAL when the root is not approved and its `data/` or `extensions/` is a link out of it. */
+/** @throws PATH_TRAVERSAL when the root is not approved and its `data/` or `extensions/` links out of it. */
 function rootOf(options: Options, terminal: Terminal): Root {
   const dir = findRoot(options, terminal);
   const trusted = isTrusted(dir, options, terminal);
@@ -126,7 +116,7 @@ function waiting(root: string, name: string): HeldExtension {
   throw extensionNotHeld(name, heldExtensions(root));
 }
 
-/** Shows the difference and asks. @returns Its digest when the answer is yes. */
+/** Undefined when the answer is no. */
 async function digestOfYes(held: HeldExtension, { ask, err }: Terminal): Promise<string | undefined> {
   if (!ask)
     throw invalidArgument(

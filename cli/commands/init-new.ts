@@ -1,4 +1,3 @@
-/** `init` and `new`: commands that start something, a root or a skill. */
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkSkill } from 'skill-registry';
@@ -27,7 +26,7 @@ import {
   type Terminal,
 } from '../terminal.ts';
 
-/** `skill-registry new`, in the first folder of `--skills`, else in `skills/` of the root. An existing skill is never changed. */
+/** Writes into the first folder of `--skills`, else into `skills/` of the root. Never changes an existing skill. */
 export function createSkill(
   id: string,
   options: Options & { readonly description?: string },
@@ -57,14 +56,12 @@ export function createSkill(
 }
 
 /**
- * `skill-registry init`, in the folder of `--root`, else in the working folder. Does nothing in an approved root with a config. With
- * `--json`: `{ root, file, presets: [string], made: [string], approved }`.
- *
- * @throws INVALID_ARGUMENT for a config in a root that nobody has approved, and for one that cannot be read.
+ * Makes a root of the folder of `--root`, else of the working folder. Leaves an approved root with a config as it is.
+ * @throws INVALID_ARGUMENT for a config that is unreadable, or that lies in an unapproved root.
  */
 export async function init(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { print, say } = terminal;
-  // Not the nearest root above: a folder in a root can become a root of its own.
+  // Not the nearest root above: a folder inside a root may become a root.
   const root = findRoot({ ...options, root: options.root ?? '.' }, terminal);
   const file = ownerFile(root);
   if (options.skills) throw invalidArgument(TAKES_NO_SKILLS);
@@ -111,7 +108,7 @@ function isConfigured(root: string): boolean {
   return existsSync(ownerFile(root)) && readOwnerConfig(root, 'skill_registry').problems.length === 0;
 }
 
-/** The whole of it is for a person who is asked. */
+/** The whole text only when a person is asked. */
 function describeConfig(file: string, text: string, { yes }: Options): readonly string[] {
   const keys = [...text.matchAll(/^(\w+):/gm)].map(([, key]) => key);
   if (yes) return [`${file} will set ${keys.join(', ')}`];
@@ -121,7 +118,7 @@ function describeConfig(file: string, text: string, { yes }: Options): readonly 
 
 function assertNew(root: string, isApproved: boolean): void {
   const file = ownerFile(root);
-  // Also a link that leads nowhere.
+  // Finds a link that leads nowhere, too.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
   const { values, problems } = readOwnerConfig(root, 'skill_registry');
   const [broken] = problems;
@@ -137,7 +134,7 @@ function fillIn(template: string, id: string, description: string | undefined): 
   const title = id.replaceAll('-', ' ').replace(/^./, (first) => first.toUpperCase());
   const named = template.replace('FILL-skill-id', id).replace('FILL Title', title);
   if (description === undefined) return named;
-  // A JSON string is a YAML string.
+  // Any JSON string is valid YAML.
   return named.replace(/^description: .*$/m, () => `description: ${JSON.stringify(description)}`);
 }
 
@@ -150,7 +147,7 @@ function exists(folder: string, path: string): boolean {
   }
 }
 
-/** The real path of a folder; the path itself when the folder does not exist yet. */
+/** Falls back to the path when the folder does not exist. */
 function realOf(folder: string): string {
   try {
     return realpathSync(folder);

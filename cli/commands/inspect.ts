@@ -8,10 +8,7 @@ import { type FindingFormat, type FormattedFinding, formatFindings } from '../fi
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type Options, type Terminal, withProgress } from '../terminal.ts';
 
-/**
- * `skill-registry inspect <what...>`: skill folders, a SKILL.md, or ids of the catalog. Exit status 1 when one of them is judged
- * `block`. With `--json`: `{ results: [{ what, verdict, findings }] }`.
- */
+/** Takes skill folders, SKILL.md files and ids. Exit status 1 when a verdict is `block`. */
 export async function inspect(
   typed: readonly string[],
   options: Options & { readonly format?: FindingFormat },
@@ -43,17 +40,16 @@ export async function inspect(
 // --- internal ---
 
 interface Inspected extends Inspection {
-  /** As it was typed. */
   readonly what: string;
-  /** Absolute; absent when the skill has none. */
+  /** Absolute; absent without a folder. */
   readonly folder?: string;
 }
 
-/** The skill folder that a typed path names; undefined when it is no path, and so an id. @throws SKILL_NOT_FOUND. */
+/** Undefined for an id. @throws SKILL_NOT_FOUND for a path that does not exist. */
 function folderOf(what: string, { cwd }: Terminal): string | undefined {
   const path = resolve(cwd, what);
   const stats = statSync(path, { throwIfNoEntry: false });
-  // A qualified id has a colon.
+  // The colon excludes qualified ids.
   if (!stats && /^[^:]*[\\/]/.test(what))
     throw new CodedError('SKILL_NOT_FOUND', `There is no folder ${path}. Correct the path.`);
   if (stats?.isDirectory()) return path;
@@ -93,7 +89,7 @@ const WORDS: Readonly<Record<FindingLevel, string>> = {
   info: 'info: nothing was found, which is no proof that nothing is there',
 };
 
-/** Important findings first; those of level `info` are only counted. */
+/** Only counts findings of level `info`. */
 function reportOf({ what, verdict, findings }: Inspected): string {
   const facts = findings.filter(({ level }) => level === 'info').length;
   const listed = findings

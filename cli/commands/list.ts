@@ -11,13 +11,12 @@ import { estimateTokens, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, listed as namesOf, type Options, type Terminal } from '../terminal.ts';
 
-/** With more uncounted skills than this, tokens are estimated: counting loads the tokenizer and reads every body. */
+/** Above this number of uncounted skills tokens are estimated: counting loads the tokenizer and reads every body. */
 const COUNT_UP_TO = 200;
-/** With more skills than this, a terminal gets totals and the first rows. */
+/** Above this number of skills a terminal shows totals and the first rows. */
 const MANY = 60;
 const FIRST = 20;
 
-/** `skill-registry list` */
 export async function list(
   options: Options & { readonly all?: boolean; readonly workflow?: string },
   terminal: Terminal,
@@ -54,12 +53,11 @@ export async function list(
     print(tokenTable(skills, counts), FIRST);
     terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
   } else terminal.say(totals);
-  // Of all skills, the totals count them.
+  // Without --workflow the totals already count the skills that are not inspected yet.
   if (message && audience === 'model') terminal.say(message);
   return found.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 
-/** A skill as `list --json` and `search --json` have it. */
 export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
   return {
     skill_id: skill.id,
@@ -73,9 +71,9 @@ export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): Ski
   };
 }
 
-/** The skills that no agent sees, and why, as lines for people. */
+/** Lines for people, with the reasons. */
 export function unseenSkillsText(skills: readonly Skill[]): string {
-  // Held skills first: a person has to decide about them.
+  // Held skills come first, because a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
   const kept = ordered.flatMap((skill) => {
     const because = unseenBecause(skill);
@@ -85,7 +83,7 @@ export function unseenSkillsText(skills: readonly Skill[]): string {
   return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
 }
 
-/** Names the skills with a broken frontmatter. They are used with the fields that could be read. */
+/** Skills with a broken frontmatter are used with the fields that could be read. */
 function brokenText(skills: readonly Skill[], problems: readonly Problem[]): string {
   const files = new Set(problems.filter(({ code }) => code.startsWith('FRONTMATTER_')).map(({ file }) => file));
   const broken = skills.filter(({ file }) => files.has(file));
@@ -99,7 +97,7 @@ function brokenText(skills: readonly Skill[], problems: readonly Problem[]): str
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];
 
-/** A terminal gets no column that has the same value for every skill. A pipe always gets the same columns. */
+/** A terminal shows no column with the same value in each row. A pipe always gets the same columns. */
 export function withoutOneSource([header, rows]: Table, { terminal }: Terminal): Table {
   const at = header.indexOf('SOURCE');
   if (!terminal || at < 0 || new Set(rows.map((row) => row[at])).size > 1) return [header, rows];
@@ -116,9 +114,8 @@ interface SkillRow extends Pick<Skill, 'name' | 'description' | 'tags' | 'source
 
 const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
 
-/** A skill as `list --all --json` has it. */
 interface SeenRow extends SkillRow {
-  /** Agents that are offered it; null stands for agents without bindings. */
+  /** Agents that are offered the skill; null stands for agents without bindings. */
   readonly seen_by: readonly (string | null)[];
   readonly not_seen_by: readonly { readonly agent: string | null; readonly because: string }[];
 }
@@ -176,7 +173,7 @@ function seenTable(rows: readonly SeenRow[]): Table {
   return [['SKILL', 'SEEN BY', 'NOT SEEN, BECAUSE'], cells];
 }
 
-/** Each reason once, with its agents; without agents when it is for all of them. */
+/** Names each reason once, with its agents; without agents when it applies to all. */
 function reasons(kept: readonly Required<AgentView>[]): string {
   const agents = new Map<string, (string | null)[]>();
   for (const { agent, because } of kept) agents.set(because, [...(agents.get(because) ?? []), agent]);
@@ -190,12 +187,11 @@ function nameOf(agent: string | null): string {
   return agent ?? '(any other)';
 }
 
-/** The most skills that are named when no agent sees them; `list --all` and `doctor` name all. */
+/** In the text; `list --all` and `doctor` name all. */
 const MAX_NAMED = 5;
 
-/** Why no agent sees a skill, whatever it is bound to. */
 function unseenBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
-  // Skills that are only not inspected yet are not named here: `totalsOf` counts them.
+  // `totalsOf` counts the skills that are not inspected yet.
   if (heldBecause !== undefined) return heldBecause === NOT_INSPECTED ? undefined : `held, ${heldBecause}`;
   return disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;
 }

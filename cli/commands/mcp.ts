@@ -16,7 +16,7 @@ interface McpOptions extends Options {
   readonly workflow?: string;
 }
 
-/** `skill-registry mcp`: runs until the client closes the connection (stdio), or the process gets a signal. */
+/** Runs until the client closes the connection (stdio), or until a signal. */
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
   const { http, host, allowHost, agent } = options;
   if (http === undefined && (allowHost || host !== undefined))
@@ -61,10 +61,10 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
 
 // --- internal ---
 
-/** Warnings that are said when it starts, beside all errors. */
+/** Warnings that are printed at the start, with all errors. */
 const SAID: ReadonlySet<string> = new Set(['ROOT_NOT_APPROVED', 'SKILL_NOT_INSPECTED']);
 
-/** So many skills that are not published are named: hosts keep what stands on standard error. */
+/** Limits the named skills, because hosts keep standard error in their logs. */
 const MOST_UNPUBLISHED = 5;
 const MORE_UNPUBLISHED =
   'warning: More skills are not published over MCP, and are not named here: skill-registry validate says what is wrong with a skill. The tools and their prompts still work.';
@@ -89,7 +89,7 @@ async function listen(
   await serving.close();
 }
 
-/** Reserves standard output for the protocol: other output of this process goes to standard error. */
+/** Only the protocol may write to standard output: all other output goes to standard error. */
 function takeStandardOutput(): Writable {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);

@@ -4,7 +4,6 @@ import { showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, listed, type Options, type Terminal, withProgress } from '../terminal.ts';
 
-/** `skill-registry publish` */
 export async function publish(
   ids: readonly string[],
   options: Options & { readonly to: string },

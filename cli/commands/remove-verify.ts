@@ -11,7 +11,6 @@ import {
   type Terminal,
 } from '../terminal.ts';
 
-/** `skill-registry remove <id>`. With `--json`: the removed skill. */
 export async function remove(id: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
   assertCanAsk(options, terminal);
   const { registry } = await openRegistry(options, terminal);
@@ -25,7 +24,6 @@ export async function remove(id: string, options: Options, terminal: Terminal): 
   return EXIT.done;
 }
 
-/** `skill-registry verify`. With `--json`: `{ skills: [LockedSkill] }`. */
 export async function verify(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const skills = await registry.origin.verify();
@@ -50,7 +48,6 @@ export async function verify(options: Options, terminal: Terminal): Promise<Exit
 
 type State = Awaited<ReturnType<SkillRegistry['origin']['verify']>>[number]['state'];
 
-/** What can be done about each state that is wrong. */
 const ADVICE: Readonly<Record<Exclude<State, 'same'>, string>> = {
   absent: 'skill-registry add --frozen installs it again, skill-registry remove takes its entry out',
   drifted:

@@ -11,7 +11,7 @@ interface SearchOptions extends Options {
   readonly embed?: boolean;
 }
 
-/** `skill-registry search <query>`: what a person may see, hidden skills included. */
+/** Searches what a person may see, hidden skills included. */
 export async function search(query: string, options: SearchOptions, terminal: Terminal): Promise<void> {
   const { registry, problems } = await openRegistry(options, terminal, { checksArguments: false });
   const isByMeaning = registry.config.embeddings.base_url !== '';
@@ -60,13 +60,13 @@ export async function search(query: string, options: SearchOptions, terminal: Te
   }
   terminal.err(unseenSkillsText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   if (message) {
-    // Where no skill has the tag or source, other words or their meaning would find nothing either.
+    // Without any skill of this tag or source, search by meaning finds nothing either.
     const couldFit = total === 0 && registry.list({ ...among, limit: 1 }, { preview: true }).total > 0;
     terminal.say(`${message}${nearestText(nearest ?? [])}${couldFit && !isByMeaning ? ` ${TURN_ON}` : ''}`);
   }
   if (skills.length > 0)
     terminal.say(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}`);
-  // Only problems that affect this answer; `list` and `doctor` report the others.
+  // Prints only problems that affect this answer; `list` and `doctor` report the others.
   for (const { severity, code, message } of problems())
     if (code.startsWith('EMBEDDINGS_')) terminal.say(`${severity}: ${message}`);
 }
@@ -77,7 +77,7 @@ const TURN_ON = 'Search by meaning needs embeddings.base_url and embeddings.mode
 const NO_ENDPOINT =
   '--embed needs an embeddings endpoint. Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
 
-/** @throws INVALID_ARGUMENT: an unknown source would look as if no skill fits. */
+/** @throws INVALID_ARGUMENT for an unknown source, which would look as if no skill fits. */
 function assertSource(wanted: string, { sources, byQualifiedId }: Snapshot): void {
   const known = [
     ...new Set([...sources.map(({ id }) => id), ...[...byQualifiedId.values()].map(({ source }) => source)]),

@@ -6,15 +6,14 @@ import { invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
 interface ShowOptions extends Options {
   readonly resource?: string;
-  /** Below references/. */
+  /** Path below references/. */
   readonly reference?: string;
-  /** Below scripts/. */
+  /** Path below scripts/. */
   readonly script?: string;
   readonly raw?: boolean;
   readonly revision?: string;
 }
 
-/** `skill-registry show <id>` */
 export async function show(id: string, options: ShowOptions, terminal: Terminal): Promise<void> {
   const path = pathOf(options);
   const { registry } = await openRegistry(options, terminal, { checksArguments: false });
@@ -57,10 +56,10 @@ export async function show(id: string, options: ShowOptions, terminal: Terminal)
 
 // --- internal ---
 
-/** Characters, as on the review page. */
+/** Characters; the review page has the same limit. */
 const MAX_RENDERED = 128 * 1024;
 
-/** The path of the requested file. @throws INVALID_ARGUMENT when more than one is given. */
+/** @throws INVALID_ARGUMENT for more than one of these options. */
 function pathOf({ resource, reference, script }: ShowOptions): string | undefined {
   const given = [
     resource,
@@ -71,7 +70,7 @@ function pathOf({ resource, reference, script }: ShowOptions): string | undefine
   return given[0];
 }
 
-/** Fields of a skill that `read` does not give; null when the author has not set one. */
+/** Adds what `read` does not return; null when the author set no value. */
 function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readonly<Record<string, unknown>> {
   return {
     qualified_id: skill.qualifiedId,
@@ -89,13 +88,13 @@ function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readon
   };
 }
 
-/** Of exactly the bytes that were shown. */
+/** `heldBecause` is about the bytes that were shown. */
 function sayHeld({ skillId, heldBecause }: Pick<SkillContent, 'skillId' | 'heldBecause'>, { say }: Terminal): void {
   if (heldBecause !== undefined)
     say(`Held, no agent is given it: ${heldBecause}; see skill-registry trust show ${skillId}`);
 }
 
-/** A text that is too long, or takes too long, is shown as it is. */
+/** Prints a text unchanged when it is too long or takes too long to render. */
 async function writeMarkdown(text: string, terminal: Terminal): Promise<void> {
   const { renderMarkdown } = await import('../../lib/terminal/index.ts');
   const width = Math.min(terminal.columns ?? 80, 100);

@@ -5,7 +5,7 @@ import { findRoot, flagConfig, isTrusted } from '../find-root.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
 import { actorOf, EXIT, type ExitStatus, isConfirmed, type Options, type Terminal, withProgress } from '../terminal.ts';
 
-/** `skill-registry start`: returns when the person has quit, or after a signal. EXIT.problem when a line of a pipe failed. */
+/** Returns after the person quits, or after a signal. `EXIT.problem` when a line of a pipe failed. */
 export async function start(
   options: Options & { readonly enable?: readonly string[] },
   terminal: Terminal,
@@ -18,7 +18,7 @@ export async function start(
   const enable = ['cli_channel', ...(options.enable ?? [])];
   const stop = stopOnSignals();
   let kernel: Kernel | undefined;
-  // An unhandled rejection of an extension, or a throw in a timer, must not end the process.
+  // A rejected promise or a timer of an extension must not end the process.
   const reportUncaught = (error: unknown): void => say(`error: ${describeUncaught(error, kernel)}`);
   process.on('unhandledRejection', reportUncaught);
   process.on('uncaughtException', reportUncaught);
@@ -49,7 +49,7 @@ export async function start(
 
 // --- internal ---
 
-/** Asks whether the root is trusted, when something in it needs that, and records a yes. */
+/** Asks only when something in the root needs trust. Records a yes. */
 async function approvedNow(root: string, terminal: Terminal): Promise<boolean> {
   const held = heldOfRoot(root);
   if (held.length === 0 || !terminal.ask) return false;
@@ -61,7 +61,7 @@ async function approvedNow(root: string, terminal: Terminal): Promise<boolean> {
   return true;
 }
 
-/** What failed, and the extension whose files are in the stack. */
+/** Names the extension whose files are in the stack. */
 function describeUncaught(error: unknown, kernel: Kernel | undefined): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const extension = kernel?.extensions().find(({ dir }) => stack.includes(`${dir}/`));

@@ -12,7 +12,6 @@ interface StatsOptions extends Options {
   readonly thread?: string;
 }
 
-/** `skill-registry stats [<id>]`: what agents did with skills. */
 export async function stats(
   skillId: string | undefined,
   options: StatsOptions,
@@ -40,9 +39,9 @@ export async function stats(
 
 // --- internal ---
 
-/** Of one conversation. */
+/** Per conversation. */
 const MAX_EVENTS = 10_000;
-/** From this width on, there are columns for what happens seldom. */
+/** Columns: from this width on the table also shows rare events. */
 const WIDE = 100;
 
 function eventTable(events: readonly UsageEvent[], { table }: Terminal): string {
@@ -103,7 +102,7 @@ function paragraphs(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** @throws SKILL_NOT_FOUND for an id that is neither in the catalog nor in the figures. */
+/** @throws SKILL_NOT_FOUND for an id that is neither in the catalog nor in the report. */
 function assertKnown(skillId: string, { skills, failing }: UsageReport, { registry }: OpenRegistry): void {
   const { byId, byQualifiedId } = registry.snapshot();
   if (byId.has(skillId) || byQualifiedId.has(skillId) || skills.length > 0 || failing.length > 0) return;
@@ -115,7 +114,6 @@ function dayOf(time: string | null): string {
   return time?.slice(0, 10) ?? 'never';
 }
 
-/** `12,345` */
 function count(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -26,10 +26,6 @@ interface TrustOptions extends Options {
   readonly digest?: string;
 }
 
-/**
- * `skill-registry trust list`. With `--json`: `{ file, trouble: string | null, decisions: [Decision], held: { root: [string], skills: [{
- * skill_id, qualified_id, held_because, file }] }, sources: [UsedSource] }`; `root`: what has no effect because nobody has approved the root.
- */
 export async function listTrust(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { say } = terminal;
   const trust = openTrust();
@@ -68,7 +64,6 @@ export async function listTrust(options: Options, terminal: Terminal): Promise<E
   return EXIT.problem;
 }
 
-/** `skill-registry trust show <id or source>`. With `--json`: the `SkillTrust`, or the `UsedSource`. */
 export async function showTrust(id: string, options: Options, terminal: Terminal): Promise<void> {
   const named = await sourceOf(id, terminal);
   const source = named ?? id;
@@ -83,11 +78,10 @@ export async function showTrust(id: string, options: Options, terminal: Terminal
   terminal.print(toWire(found), () => forTerminal(describeTrust(found), terminal, terminal.terminal));
 }
 
-/** `skill-registry trust allow|revoke [root, id or source]` */
 export const allow: Decide = deciding('allow');
 export const revoke: Decide = deciding('revoke');
 
-/** Decides about the files of a skill that were shown, and says it. */
+/** Decides about the files that were shown. */
 export async function decideShown(
   { admin }: SkillRegistry,
   action: Decision['action'],
@@ -102,7 +96,6 @@ export async function decideShown(
   return decided;
 }
 
-/** What a person is asked about a held skill. */
 export const SKILL_QUESTION = 'Agents follow what a skill says. Give it to them?';
 
 // --- internal ---
@@ -142,7 +135,6 @@ function decideRoot(
   return EXIT.done;
 }
 
-/** With `--json`: `{ action, source, skills: [name], in_config: [id] }`; `skills`: what of it is in the lock of the root. */
 async function decideSource(
   action: Decision['action'],
   source: string,
@@ -150,7 +142,7 @@ async function decideSource(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   if (options.digest !== undefined) throw invalidArgument('--digest is of a skill. A source is allowed without one.');
-  // First: opening the registry asks the sources of the config.
+  // Decides first, because opening the registry contacts the sources of the config.
   openTrust().decide({ action, kind: 'source', path: source, ...actorOf(options, terminal) });
   const { registry } = await openRegistry(options, terminal);
   const used = await registry.origin.sources();
@@ -171,7 +163,7 @@ async function decideSource(
   return EXIT.done;
 }
 
-/** What decisions name the source that is given; undefined when it is none. */
+/** The name of the source in the recorded decisions; undefined when it is no source. */
 async function sourceOf(given: string, { cwd }: Terminal): Promise<string | undefined> {
   const path = resolve(cwd, given);
   if (/^npm:|^mcp:|^[a-z][a-z\d+.-]*:\/\/|^[\w.-]+@[\w.-]+:/i.test(given)) return sourceNamed(given, cwd);
@@ -180,7 +172,7 @@ async function sourceOf(given: string, { cwd }: Terminal): Promise<string | unde
   return isShort && !isDecided('root', path) ? sourceNamed(given, cwd) : undefined;
 }
 
-/** A folder or file about which nobody has decided, and which the config names, or something in it or around it. */
+/** Accepts an undecided path that the config names, or that contains or is inside such a path. */
 async function folderOfConfig(given: string, options: Options, terminal: Terminal): Promise<string | undefined> {
   const path = resolve(terminal.cwd, given);
   if (!isPath(given) || !existsSync(path) || isDecided('root', path)) return undefined;
@@ -189,7 +181,7 @@ async function folderOfConfig(given: string, options: Options, terminal: Termina
   await registry.close();
   const real = futureRealPath(path);
   const folders = sources.flatMap(({ location }) => (isAbsolute(location) ? [futureRealPath(location)] : []));
-  // A link of a source may lead there.
+  // A source may contain a link to this path.
   const files = [...byQualifiedId.values()].flatMap(({ realFile }) => realFile ?? []);
   return [...folders, ...files].some((one) => isInside(one, real) || isInside(real, one)) ? path : undefined;
 }
@@ -213,12 +205,12 @@ function minuteOf(time: string): string {
   return time.slice(0, 16).replace('T', ' ');
 }
 
-/** Whether this can only be meant as a folder. */
+/** True for what can only be a folder. */
 function isPath(given: string): boolean {
   return /^[./~\\]/.test(given) || (/[/\\]/.test(given) && !given.includes(':'));
 }
 
-/** @returns undefined when there is no such skill. */
+/** Undefined when there is no such skill. */
 async function decideSkill(
   action: Decision['action'],
   id: string,
@@ -244,14 +236,14 @@ async function decideSkill(
   }
 }
 
-/** Whether a name that is no skill is the folder of a root. An approval may be taken back after its folder is gone. */
+/** A root can be revoked after its folder was deleted. */
 function isRoot(action: Decision['action'], name: string, { cwd }: Terminal): boolean {
   const path = resolve(cwd, name);
   return existsSync(path) || (action === 'revoke' && isDecided('root', futureRealPath(path)));
 }
 
 async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Terminal): Promise<CodedError> {
-  // A broken lock does not hide what is wrong with the name.
+  // A broken lock must not hide the error about the name.
   const sources = (await registry.origin.sources().catch(() => [])).map(({ source }) => source);
   const folders = readdirSync(cwd, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const names = [...registry.snapshot().byId.keys(), ...sources, ...folders.map((folder) => folder.name)];
@@ -261,7 +253,7 @@ async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Term
   );
 }
 
-/** Shows what was found and asks. @returns the digest of what was shown when the answer is yes. */
+/** Shows the findings and asks. Returns the shown digest after a yes. */
 async function digestOfYes(found: SkillTrust, { ask, err }: Terminal): Promise<string | undefined> {
   if (decidable(found.findings).length === 0) return found.digest;
   if (!ask)
@@ -276,12 +268,12 @@ async function digestOfYes(found: SkillTrust, { ask, err }: Terminal): Promise<s
   return (await yes) ? found.digest : undefined;
 }
 
-/** A root that was moved or removed may be revoked: it would be approved again when a folder of that name is there. */
+/** A deleted root may be revoked: otherwise a new folder at that path would be approved. */
 function assertApproved(root: string): void {
   const trust = openTrust();
   const path = futureRealPath(root);
   const last = trust.decisions().find(({ kind, path: of }) => kind === 'root' && of === path);
-  // A file that is ignored is what `decide` complains about.
+  // An ignored file of decisions: `decide` reports it.
   if (last?.action === 'allow' || trust.trouble() !== undefined) return;
   const message = `${root} is not approved, so nothing was revoked. skill-registry trust list shows the roots that are.`;
   throw new CodedError('ROOT_NOT_APPROVED', message, { root });

@@ -5,7 +5,6 @@ import { inspectChanged } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import { assertCanAsk, EXIT, type ExitStatus, type Terminal, withProgress } from '../terminal.ts';
 
-/** `skill-registry update [id...]`. With `--json`: `{ skills: [SkillUpdate], updated: [ChangedSkill], refused: [RefusedSkill] }`. */
 export async function update(
   ids: readonly string[],
   options: LettingOptions & { readonly check?: boolean },
@@ -32,7 +31,7 @@ export async function update(
     for (const proposal of proposals)
       terminal.say(`A conflict waits for you: skill-registry proposals edit ${proposal}`);
   }
-  // Also those that are as they were: a later rule may hold them.
+  // Unchanged skills too: a newer rule may hold them.
   const known = new Set(plan.skills.map(({ id }) => id));
   await inspectChanged(registry, ({ id }) => known.has(id), terminal);
   const isWrong = plan.skills.some(({ state }) => state === 'absent' || state === 'failed');

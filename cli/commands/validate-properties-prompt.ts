@@ -1,4 +1,3 @@
-/** `validate`, `properties` and `prompt`: commands on paths of skills, like those of the reference library. */
 import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { checkPack, checkSkill, readProperties, type SkillCheck, toPrompt } from 'skill-registry';
@@ -15,18 +14,13 @@ import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options, type Term
 interface ValidateOptions extends Options {
   readonly profile: ValidationProfile;
   readonly format?: FindingFormat;
-  /** Only skills that git says have changed. */
+  /** Only skills that git reports as changed. */
   readonly changed?: boolean;
-  /** A warning ends with 1, too. */
+  /** A warning also gives exit status 1. */
   readonly strict?: boolean;
 }
 
-/**
- * `skill-registry validate <path...>`, for skills, prompt packs, and folders with skills below. Valid paths go to standard output.
- * Errors, warnings and the totals of folders go to standard error. With `--json`: `{ results: [{ path, valid, errors: [string],
- * warnings: [string] }], totals: { checked, valid, invalid, with_warnings }, problems: [Problem] }`. With `--format`: everything on
- * standard output.
- */
+/** Valid paths go to standard output, the rest to standard error; with `--format` all goes to standard output. */
 export async function validate(
   given: readonly string[],
   options: ValidateOptions,
@@ -44,7 +38,7 @@ export async function validate(
   const paths = found
     .flatMap((one) => one.paths)
     .filter((path) => {
-      // Two of the given folders may hold the same skill.
+      // Two given folders may contain the same skill.
       const isRepeated = isSearched && seen.has(resolve(cwd, path));
       seen.add(resolve(cwd, path));
       return !isRepeated;
@@ -64,7 +58,7 @@ export async function validate(
     }));
     terminal.print({ results, totals, problems: unsearched });
   } else {
-    // At a terminal, the valid paths would push the errors out of sight.
+    // A terminal shows only errors and warnings, because many valid paths would hide them.
     const shown = isLong ? checks.filter(({ errors, warnings }) => errors.length + warnings.length > 0) : checks;
     for (const check of shown) report(check, terminal);
     for (const { severity, code, file, message } of unsearched)
@@ -80,14 +74,14 @@ export async function validate(
   return isWrong || invalid > 0 || isStrictlyWrong ? EXIT.problem : EXIT.done;
 }
 
-/** `skill-registry properties <path>`: the fields of the standard as JSON, with escapes for characters beyond ASCII. */
+/** Prints the fields of the standard as JSON, non-ASCII characters escaped. */
 export function properties(typed: string, _options: Options, terminal: Terminal): Promise<ExitStatus> {
   return useSkillPaths([typed], terminal, ([path = typed]) => {
     terminal.out(`${asciiJson(readProperties(path, { cwd: terminal.cwd }))}\n`);
   });
 }
 
-/** `skill-registry prompt <path...>`: the `<available_skills>` block; with `--json`: `{ prompt }`. All skills or none. */
+/** Prints the `<available_skills>` block, or nothing when one skill fails. */
 export function prompt(typed: readonly string[], options: Options, terminal: Terminal): Promise<ExitStatus> {
   return useSkillPaths(typed, terminal, async (paths) => {
     await assertNotHeld(paths, options, terminal);
@@ -99,19 +93,19 @@ export function prompt(typed: readonly string[], options: Options, terminal: Ter
 
 // --- internal ---
 
-/** With more skills than this, valid ones are not named at a terminal. */
+/** Above this number a terminal does not name valid skills. */
 const MANY = 60;
 
 const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
 
-/** The skills below a folder that is no skill. If there are none: the path itself, so that the result names it. */
+/** The skills below a folder. Without any it returns the path itself, so that the result names it. */
 async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: Terminal) {
   const folder = resolve(cwd, path);
   if (!statsOf(folder)?.isDirectory()) {
     return { paths: !changes || changes.has(folder) ? [path] : [], isSearched: false, problems: [] };
   }
   const { folders, ...search } = await skillsBelow(folder);
-  // The check of the skill itself reports a file name with another letter case.
+  // `checkSkill` reports the letter case of the file name.
   const problems = search.problems.filter(({ code }) => code !== 'SKILL_FILE_CASE');
   const isSkill = folders.length === 1 && folders[0] === folder;
   const lost = changes?.lost.filter((one) => isInside(one, realpathSync(folder))) ?? [];
@@ -142,9 +136,8 @@ async function assertNotHeld(paths: readonly string[], options: Options, termina
   }
 }
 
-/** The result of checking one path. */
 interface CheckedPath extends SkillCheck {
-  /** As it was typed. */
+  /** As typed. */
   readonly path: string;
 }
 
@@ -175,7 +168,7 @@ async function checkAll(
   return checks;
 }
 
-/** The skill folders: a path of a SKILL.md becomes its folder. @returns What is wrong when one does not exist. */
+/** Replaces SKILL.md by its folder. Returns an error text when a path does not exist. */
 function skillPaths(typed: readonly string[], { cwd }: Terminal): readonly string[] | string {
   const paths: string[] = [];
   for (const path of typed) {
@@ -186,7 +179,7 @@ function skillPaths(typed: readonly string[], { cwd }: Terminal): readonly strin
   return paths;
 }
 
-/** Calls `use` with the skill folders, and says what fails in the words of the reference library. */
+/** Prints errors in the words of the reference library. */
 async function useSkillPaths(
   typed: readonly string[],
   terminal: Terminal,
@@ -209,7 +202,6 @@ function noteDraft(path: string, terminal: Terminal): void {
   if (hidden) terminal.say(`${path} is left out. ${hidden.message}`);
 }
 
-/** Prints `Error: <message>` for people, and with `--json` also JSON. */
 function failure(code: string, message: string, terminal: Terminal): ExitStatus {
   terminal.print({ error: { code, message } });
   terminal.say(`Error: ${message}`);

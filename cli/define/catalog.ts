@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { BY, ID, type Make, REASON, type Run } from './shared.ts';
 
-/** Commands that read the catalog of a root. */
 export function addCatalogCommands(make: Make, run: Run): void {
   make('list', 'skill-registry list --json | jq .total')
     .description('the catalog: id, tokens, source, description')
@@ -81,7 +80,7 @@ export function addCatalogCommands(make: Make, run: Run): void {
     .action(run('doctor', () => import('../commands/doctor/doctor.ts')));
 }
 
-/** Commands that read the skills of the paths they are given. */
+/** These commands take paths of skills. */
 export function addPathCommands(make: Make, run: Run): void {
   const format = (): Option =>
     new Option('--format <name>', 'print the findings with file and line, in a format for other programs').choices([

@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import { BY, type Make, REASON, type Run, YES_OF_CHANGE } from './shared.ts';
 
-/** Commands about changes that agents ask for. */
 export function addProposalCommands(make: Make, run: Run): void {
   const proposals = make('proposals', 'skill-registry proposals list').description(
     'changes that agents ask for: list, show, review, edit, approve, reject, import, purge, stats',
@@ -66,7 +65,6 @@ export function addProposalCommands(make: Make, run: Run): void {
     .action(run('showStats', showing));
 }
 
-/** Commands about what a skill was. */
 export function addRevisionCommands(make: Make, run: Run): void {
   const commands = () => import('../commands/changes/history.ts');
   const id = 'id or qualified id (<source>:<path>); of a removed skill its id';

@@ -5,7 +5,6 @@ import { addOriginCommands } from './origin.ts';
 import { BY, collect, type Make, type Run } from './shared.ts';
 import { addTrustCommands } from './trust.ts';
 
-/** Names, arguments and options of all commands. */
 export function addCommands(make: Make, run: Run, program: Command): void {
   program.commandsGroup('Agents:');
   make('start', 'skill-registry start --root .')

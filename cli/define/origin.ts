@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { BY, collect, ID, type Make, REASON, type Run } from './shared.ts';
 
-/** Commands about where skills come from, and go to. */
 export function addOriginCommands(make: Make, run: Run): void {
   const adding = () => import('../commands/add-import.ts');
   const installed = () => import('../commands/remove-verify.ts');

@@ -1,19 +1,16 @@
 import type { Command } from 'commander';
 import type { ExitStatus } from '../terminal.ts';
 
-/** Makes a subcommand of `parent`, with the global options and an example in its help. Default: of the program. */
+/** Adds a command with the global options and an example in its help. @param parent - Default: the program. */
 export type Make = (name: string, example: string, parent?: Command) => Command;
 
-/**
- * The action of a command: calls a function of the module that `load` gives with the arguments, the options, the terminal and the
- * command. The module is loaded when the command is called.
- */
+/** When the command runs, loads the module and calls the named function: arguments, options, terminal, command. */
 export type Run = <Name extends string>(
   name: Name,
   load: () => Promise<Readonly<Record<NoInfer<Name>, Action>>>,
 ) => (...given: unknown[]) => Promise<void>;
 
-/** Without a status the command is done. */
+/** No status means done. */
 type Action = (...given: never[]) => Promise<ExitStatus> | Promise<void> | ExitStatus;
 
 export const ID = 'id or qualified id (<source>:<path>)';
@@ -22,7 +19,7 @@ export const REASON = ['--reason <text>', 'why; recorded with the decision'] as 
 export const BY = ['--by <name>', 'who decides (default: whoever is logged in)'] as const;
 export const YES_OF_CHANGE = ['--yes', 'show the difference and do not ask'] as const;
 
-/** For options that may be given several times. */
+/** For repeatable options. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -1,6 +1,5 @@
 import { BY, type Make, REASON, type Run } from './shared.ts';
 
-/** Commands about what a person has to approve. */
 export function addTrustCommands(make: Make, run: Run): void {
   const trusting = () => import('../commands/trust.ts');
   const trust = make('trust', 'skill-registry trust list').description(

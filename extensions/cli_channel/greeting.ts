@@ -2,19 +2,15 @@ import type { ExtensionContext, ExtensionStatus, Problem } from 'skill-registry/
 import { countedWords, estimateTokens, formatTable, printable, wrapWords } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
-/** With more skills, tokens are counted in the background, and estimated until then. */
+/** Above this number of skills, uncounted tokens are estimated. */
 const COUNT_UP_TO = 200;
-/** With more skills than this, the first ones are named. */
+/** Above this number of skills only the first ones are listed. */
 const MANY_SKILLS = 60;
 const FIRST_SKILLS = 20;
-/** With more problems than this, they are counted by code. */
+/** Above this number problems are only counted, by code. */
 const MANY_PROBLEMS = 20;
 
-/**
- * The first text that a person sees: the catalog, the sources, the problems, and the next steps.
- *
- * @param width - Columns of the terminal; undefined: nothing is cut.
- */
+/** @param width - Columns of the terminal; undefined: nothing is cut. */
 export async function greeting(
   { kernel, rootDir }: Pick<ExtensionContext, 'kernel' | 'rootDir'>,
   registry: SkillRegistry,
@@ -82,7 +78,7 @@ function sourceLines(registry: SkillRegistry): string {
   return [`Sources (${how}):`, ...lines].join('\n');
 }
 
-/** A path on one line: a name may contain line ends. */
+/** Escapes line ends, which a file name may contain. */
 function onOneLine(path: string): string {
   return printable(path).replace(/\n/g, '\\n');
 }
@@ -93,7 +89,7 @@ function problemLines(problems: readonly Problem[]): string {
   return [`Problems (${problems.length}):`, ...lines].join('\n');
 }
 
-/** What only a start finds is shown here: doctor starts nothing, so it has no other page. */
+/** Always listed, because only a start finds them: doctor starts nothing. */
 const OF_START: ReadonlySet<string> = new Set([
   'AGENT_NOT_READY',
   'COMMAND_PROVIDER_FAILED',
@@ -120,7 +116,7 @@ function problemLine({ severity, code, file, line, message }: Problem): string {
   return `  ${severity} ${code} ${onOneLine(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
 }
 
-/** Errors first, then the most frequent. */
+/** Errors first, then the most frequent code. */
 function problemCounts(problems: readonly Problem[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { severity, code } of problems)

@@ -6,29 +6,28 @@ import { userStateDirectory } from '../../lib/trust/index.ts';
 
 export type Completer = (line: string) => [string[], string];
 
-/** Bytes of one line from a pipe. */
+/** Per line from a pipe. */
 const MAX_LINE_BYTES = 1_048_576;
-/** Lines that are read ahead from a pipe. */
+/** Queued lines above which a pipe is paused. */
 const MAX_WAITING = 1_000;
-/** Lines that were typed, and are kept for later starts. */
+/** Typed lines that are kept for later starts. */
 const MAX_KEPT = 1_000;
-/** Characters of such a line: what is longer was pasted. */
+/** Per kept line: longer text was pasted. */
 const MAX_KEPT_CHARS = 2_000;
 const NEWLINE = 0x0a;
 
-/** The lines of one input, queued until they are read. It is kept when the extension is reloaded between two lines. */
+/** Queues the lines of one input until they are read. A reload of the extension keeps the queue. */
 export class LineReader {
   readonly #source: LineSource;
   readonly #waiting: string[] = [];
   #ended = false;
   #isPaused = false;
   #wake: () => void = () => {};
-  /** Cancels the question that waits for an answer. */
   #question: AbortController | undefined;
   /** Replaced at each start of the extension. */
   completer: Completer = (line) => [[], line];
   onInterrupt: () => void = () => {};
-  /** Called when a line is typed at a terminal, and with null at its end. Not called for a pipe. */
+  /** For a terminal only: called with each typed line, and with null at the end of the input. */
   onTyped: (line: string | null) => void = () => {};
 
   constructor(input: NodeJS.ReadStream, output: NodeJS.WriteStream) {
@@ -49,7 +48,7 @@ export class LineReader {
     this.#source = isTerminal ? readTerminal(input, output, this, events) : readPipe(input, output, events);
   }
 
-  /** The next line; null at the end of the input or when `signal` aborts. */
+  /** Returns null at the end of the input or when `signal` aborts. */
   async next(signal: AbortSignal): Promise<string | null> {
     while (!signal.aborted) {
       const line = this.#waiting.shift();
@@ -67,15 +66,13 @@ export class LineReader {
     return null;
   }
 
-  /** Puts a line back to the beginning of the queue. */
   unread(line: string): void {
     this.#waiting.unshift(line);
   }
 
   /**
-   * Asks for one line that is typed after the question. Text typed before is kept for the next prompt.
-   *
-   * @returns Undefined without a terminal, at the end of the input, on Ctrl-C, or when `signal` aborts.
+   * Keeps text typed before the question for the next prompt.
+   * @returns undefined without a terminal, at the end of the input, on Ctrl-C, or when `signal` aborts
    */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
     const { ask } = this.#source;
@@ -93,13 +90,13 @@ export class LineReader {
     }
   }
 
-  /** Ctrl-C: cancels the question that waits; without one, calls `onInterrupt`. */
+  /** Ctrl-C: cancels the waiting question, else calls `onInterrupt`. */
   interrupt(): void {
     if (this.#question) this.#question.abort();
     else this.onInterrupt();
   }
 
-  /** Clears what is typed at the prompt. @returns false when there is nothing. */
+  /** Returns false when nothing was typed. */
   clearLine(): boolean {
     return this.#source.clear?.() ?? false;
   }
@@ -113,7 +110,7 @@ export class LineReader {
     if (!this.#ended) this.#source.resume();
   }
 
-  /** Stops reading, so that the process can end. Lines in the queue are kept. */
+  /** Stops reading, so that the process can end. Keeps the queue. */
   pause(): void {
     this.completer = (line) => [[], line];
     this.onInterrupt = () => {};
@@ -138,10 +135,9 @@ interface LineSource {
   pause(): void;
   resume(): void;
   prompt(): void;
-  // Those below are absent when the input is not a terminal.
-  /** Clears what is typed. @returns false when there is nothing. */
+  // Only for a terminal:
   readonly clear?: () => boolean;
-  /** Ends the line of a prompt that waits, so that the prompt of a shell begins a line. */
+  /** Ends the line of the prompt, so that the prompt of the shell starts a new line. */
   readonly leave?: () => void;
   readonly ask?: (question: string, signal: AbortSignal, onAnswer: (line: string) => void) => void;
 }
@@ -163,7 +159,7 @@ function readTerminal(
   let isPrompted = false;
   let isAsking = false;
   readline.on('history', (lines: string[]) => {
-    // An answer to a question is no line that somebody wants again.
+    // Does not keep the answer to a question.
     if (isAsking) lines.shift();
     else if (lines[0] !== undefined) keepLine(lines[0]);
   });
@@ -192,7 +188,7 @@ function readTerminal(
       isPrompted = false;
     },
     ask(question, signal, onAnswer) {
-      // Text that was typed before the question must not answer it: it is put back for the next prompt.
+      // Earlier text must not answer the question: it returns at the next prompt.
       const { line, cursor } = readline;
       const putBack = (): void => void Object.assign(readline, { line, cursor });
       Object.assign(readline, { line: '', cursor: 0 });
@@ -204,16 +200,16 @@ function readTerminal(
         putBack();
         onAnswer(answer);
       });
-      // Runs after the listener of readline, which clears the line.
+      // Must run after the listener of readline, which clears the line.
       signal.addEventListener('abort', putBack, { once: true });
     },
   };
 }
 
-/** In a file that only this user can read, in the folder for the state of this user and never in a root. */
+/** In the user's state folder, never in a root. Only this user can read it. */
 const keptLinesFile = (): string => join(userStateDirectory(), 'typed-lines');
 
-/** The lines that a person has typed in this start and those before, the last one first. */
+/** Newest first. */
 function keptLines(): string[] {
   try {
     return readFileSync(keptLinesFile(), 'utf8').split('\n').filter(isKept).reverse().slice(0, MAX_KEPT);
@@ -224,7 +220,7 @@ function keptLines(): string[] {
 
 function keepLine(line: string): void {
   if (!isKept(line)) return;
-  // Read again, because another terminal may have added lines.
+  // Reads the file again, because another terminal may have added lines.
   const lines = keptLines();
   if (lines[0] === line) return;
   const file = keptLinesFile();
@@ -233,16 +229,16 @@ function keepLine(line: string): void {
     writeFileSync(file, `${[line, ...lines].slice(0, MAX_KEPT).reverse().join('\n')}\n`, { mode: 0o600 });
     chmodSync(file, 0o600);
   } catch {
-    // Typing goes on where nothing can be kept, as on a full disk.
+    // Typing must work even when nothing can be kept, for example on a full disk.
   }
 }
 
-/** As in a shell, a line that begins with a blank is not kept. */
+/** Like a shell, does not keep lines that begin with a blank. */
 function isKept(line: string): boolean {
   return line !== '' && !/^\s/.test(line) && line.length <= MAX_KEPT_CHARS;
 }
 
-/** Not with `readline`, which keeps a line of any length in memory. */
+/** `readline` would keep a line of any length in memory. */
 function readPipe(input: NodeJS.ReadStream, output: NodeJS.WriteStream, { onLine, onEnd }: LineEvents): LineSource {
   let chunks: Buffer[] = [];
   let bytes = 0;

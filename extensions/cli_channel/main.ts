@@ -6,10 +6,10 @@ import { greeting } from './greeting.ts';
 import { type LineReader, lineReaderOf } from './line-reader.ts';
 import { Session } from './session.ts';
 
-/** Kernels whose greeting was shown: it is not shown again after a reload, which starts this extension again. */
+/** A reload starts the extension again in the same kernel and must not repeat the greeting. */
 const greeted = new WeakSet<KernelApi>();
 
-/** The channel of a terminal, or of a pipe that is read to its end. */
+/** Serves a terminal, or a pipe until it ends. */
 export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   #context: ExtensionContext | undefined;
   #reader: LineReader | undefined;
@@ -56,17 +56,16 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
       print: (text) => process.stdout.write(`${shown(text)}\n`),
       columns: () => windowNow()?.columns,
       onNewConversation: () => events.emit('conversation_started', { channel_id: 'cli_channel' }),
-      // Whoever wrote the lines of a pipe learns it from the exit status.
+      // A program that wrote the lines sees the failure in the exit status.
       onFailure() {
         if (!process.stdin.isTTY) process.exitCode = 1;
       },
     });
     reader.completer = (line) => session.complete(line);
-    // Ctrl-C ends what is nearest: a turn that runs, then a line that is typed, then the session.
+    // Ctrl-C ends a running turn, else clears the typed line, else ends the session.
     reader.onInterrupt = () => {
       if (!session.cancel() && !reader.clearLine()) kernel.requestShutdown();
     };
-    // Quitting must not wait for the running turn.
     reader.onTyped = (line) => {
       if (line === null || line.trim() === '/quit') session.cancel();
     };
@@ -102,7 +101,7 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
 
 // --- internal ---
 
-/** Undefined when standard output is no terminal. */
+/** Undefined when standard output is not a terminal. */
 function windowNow(): TerminalWindow | undefined {
   if (!process.stdout.isTTY) return undefined;
   // biome-ignore lint/style/noProcessEnv: NO_COLOR belongs to the terminal of this process, not to a root

@@ -11,17 +11,16 @@ import { printable, shorten } from '../../lib/text/index.ts';
 
 export interface SessionOptions {
   readonly kernel: KernelApi;
-  /** The agent at the beginning. */
   readonly agentId: string;
-  /** Writes the text of an answer as it arrives. It is safe for a terminal. */
+  /** Writes parts of an answer as they arrive, safe for a terminal. */
   write(text: string): void;
   /** Writes whole lines of the kernel and its commands. */
   print(text: string): void;
-  /** Of the window now; undefined for a pipe. */
+  /** Present width; undefined for a pipe. */
   columns(): number | undefined;
-  /** Called when a new conversation begins, except for the first one. */
+  /** Not called for the first conversation. */
   onNewConversation(): void;
-  /** Called when a line could not be carried out, after the person was told. */
+  /** Called after the person was told of a line that failed. */
   onFailure(): void;
 }
 
@@ -34,7 +33,6 @@ const STOPPED: Readonly<Record<AgentResponse['stopped'], string>> = {
   time_budget: '[stopped: the agent reached limits.time_budget_ms of its manifest]',
 };
 
-/** The session of one person at one terminal. */
 export class Session {
   readonly #options: SessionOptions;
   #agent: string;
@@ -47,7 +45,7 @@ export class Session {
     this.#agent = options.agentId;
   }
 
-  /** Handles one line. @returns False when the person wants to quit. */
+  /** Returns false when the person quits. */
   async handle(line: string): Promise<boolean> {
     const text = line.trim();
     if (text === '') return true;
@@ -63,12 +61,12 @@ export class Session {
     }
   }
 
-  /** The completions of a line, and the part that they replace. */
+  /** Returns the completions and the part of the line that they replace. */
   complete(line: string): [string[], string] {
     if (!line.startsWith('/')) return [[], line];
     const lines = this.#options.kernel
       .commands()
-      // Aliases are not offered after a slash alone: every command would be listed twice.
+      // After a lone slash aliases are left out, because they would list commands twice.
       .flatMap(({ name, aliases = [], choices = [] }) => [
         ...[name, ...(line === '/' ? [] : aliases)].map((one) => `/${one}`),
         ...choices.map((choice) => `/${name} ${choice}`),
@@ -76,7 +74,7 @@ export class Session {
     return [[...new Set(lines)].filter((candidate) => candidate.startsWith(line)).sort(), line];
   }
 
-  /** Cancels the running turn. @returns False when there is none. */
+  /** Returns false when no turn runs. */
   cancel(): boolean {
     this.#running?.abort();
     return this.#running !== undefined;
@@ -97,7 +95,7 @@ export class Session {
     this.#options.onFailure();
   }
 
-  /** @returns whether the agent received the message. */
+  /** Returns whether the agent received the message. */
   async #send(message: string): Promise<boolean> {
     const { kernel, write, print } = this.#options;
     const abort = new AbortController();

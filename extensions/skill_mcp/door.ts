@@ -11,45 +11,41 @@ import { createSdkSource } from './sdk-source.ts';
 import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.ts';
 
 export interface SkillMcpOptions {
-  /** The agent whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */
+  /** Serves the skills of `{ agentId, boundSkills }`. Default: all skills. */
   readonly turn?: TurnContext;
   /**
-   * Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`,
-   * `propose_skill_update`, `list_proposals`. The last two are offered only when `turn` names an agent.
+   * For clients without the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`,
+   * `propose_skill_update`, `list_proposals`. The last two need an agent in `turn`. Tools of a configured `dialect` are added.
    */
   readonly tools?: readonly string[];
-  /** Entries in one page of an answer, 1-1000. Default: 100. */
+  /** Entries per page, 1-1000. Default: 100. */
   readonly pageSize?: number;
   /**
-   * For a transport of your own: whether the client is on this machine. Then it gets paths of folders (`directory` of `read_skill`,
-   * `${SKILL_DIR}` in prompts, `<location>` of `format: xml`). Over stdio it always gets them, over HTTP never. Default: false.
+   * The client is on this machine and receives paths (`directory` of `read_skill`, `${SKILL_DIR}` in prompts, `<location>` of
+   * `format: xml`). For your own transport; stdio always sends paths, HTTP never. Default: false.
    */
   readonly local?: boolean;
-  /** Called once for each skill that is not published, and for failures of requests. */
+  /** Called once per unpublished skill, and for requests that fail. */
   readonly onProblem?: (problem: Problem) => void;
 }
 
-/** Which of the lists that a client reads have changed. */
+/** True for each list that changed. */
 export interface ListChange {
   readonly resources: boolean;
   readonly prompts: boolean;
 }
 
-/** The skills of one scope of a registry, for any number of MCP servers with any transport. */
+/** Serves one scope of a registry through any number of MCP servers. */
 export interface SkillMcpDoor {
-  /**
-   * Makes a server for one connection or one request. It is not connected yet.
-   *
-   * @param options.local - As `local` of `SkillMcpOptions`. Default: the value given there.
-   */
+  /** Makes an unconnected server for one connection or request. @param options.local - Default: as in `SkillMcpOptions`. */
   createServer(options?: { readonly local?: boolean }): Promise<McpServer>;
-  /** Checks all skills. Gives SKILL_NOT_PUBLISHED for each one that is not published, and HOOK_FAILED. */
+  /** Checks all skills. Returns SKILL_NOT_PUBLISHED for each unpublished one, and HOOK_FAILED. */
   problems(): Promise<readonly Problem[]>;
-  /** @returns A function that ends the subscription. */
+  /** Returns the function that unsubscribes. */
   onListChanged(listener: (change: ListChange) => void): () => void;
-  /** For transports: calls a function of the host. Its failure is added to `problems`. */
+  /** For transports: calls a function of the host and adds its failure to `problems`. */
   callHook<T>(name: string, hook: () => T): T | undefined;
-  /** Stops listening to the registry. The registry stays open. */
+  /** Stops listening to the registry, which stays open. */
   close(): void;
 }
 
@@ -60,12 +56,12 @@ export const DEFAULT_TOOLS: readonly string[] = [
   'propose_skill_update',
   'list_proposals',
 ];
-/** Offered where the config of the registry has a `dialect`. */
+/** Offered when the registry's config has a `dialect`. */
 const OF_DIALECTS: ReadonlySet<string> = new Set(['load_skill', 'skill', 'skill__activate', 'skill__read_resource']);
-/** Tools that need an agent with a name: a proposal has an author, who may list its own proposals. */
+/** Need an agent: the author of a proposal, who may list only its own proposals. */
 const WITH_AGENT: ReadonlySet<string> = new Set(['propose_skill_update', 'list_proposals']);
 
-/** @throws INVALID_ARGUMENT for an unknown tool, or an invalid page size. */
+/** @throws INVALID_ARGUMENT for an unknown tool or a wrong page size */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
   const { turn = {}, pageSize = 100 } = options;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
@@ -80,7 +76,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
     source: createSdkSource(publication, pageSize, (ids) => registry.admin.recordOffers(ids, turn)),
-    // Clients are not notified when a file beside SKILL.md changes, so they must not cache entries.
+    // Clients must not cache entries: no notification reports a changed file beside SKILL.md.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
   });
@@ -93,7 +89,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const hookProblems: Problem[] = [];
   const callHook = createHookCaller('skill_mcp', (problem) => void hookProblems.push(problem));
   const report = (problem: Problem): void => {
-    // After `close` no skill can be read, and this is not a fault of the skill.
+    // After `close` no skill can be read, which is not a fault of the skill.
     if (!isClosed) callHook('onProblem', () => options.onProblem?.(problem));
   };
   const listeners = new Set<(change: ListChange) => void>();
@@ -101,7 +97,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const reportNewProblems = async (): Promise<void> => {
     if (!options.onProblem) return;
     const before = reported;
-    // `problems` rejects when the registry is closed meanwhile.
+    // `problems` rejects if the registry closes meanwhile.
     const problems = await publication.problems().catch(() => []);
     reported = new Set(problems.map(problemKey));
     for (const problem of problems) if (!before.has(problemKey(problem))) report(problem);
@@ -132,13 +128,13 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       const server = new McpServer(info, {
         capabilities: {
           ...{ tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
-          // Tells a registry that has this server as a source whether both are the same registry (sources/mcp/cycle.ts).
+          // Lets a registry with this server as a source detect that both are the same (sources/mcp/cycle.ts).
           experimental: { 'skill-registry': { instance: registry.admin.instanceId() } },
         },
         ...(text === null ? {} : { instructions: text }),
       });
-      // The text is written once for many servers, most of which answer one request. It is recorded as
-      // shown when a client reports `initialized`, because only then a client has read it.
+      // One text serves many servers, most of which answer one request. `initialized` proves that a client
+      // received it, so the text counts as shown only then.
       server.server.oninitialized = () => void registry.context('', { ...turn, tools: names }).catch(() => undefined);
       serveTools(server, tools, { turn, local });
       servePrompts(server, registry, { turn, pageSize, local });
@@ -161,7 +157,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 
 // --- internal ---
 
-/** One text for each list. It changes exactly when the list of resources or of prompts changes. */
+/** Each text changes exactly when the list of resources or of prompts changes. */
 function listingOf(registry: SkillRegistry, turn: TurnContext): Readonly<Record<keyof ListChange, string>> {
   const resources = registry.visible(turn).map(({ id, digest }) => [id, digest]);
   const prompts = invocableSkills(registry, turn).map(promptKey);

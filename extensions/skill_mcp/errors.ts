@@ -2,10 +2,10 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { withoutPaths } from '../../kernel/host.ts';
 
-/** Codes of errors when the server is started. */
+/** Thrown when the server starts. */
 export type McpDoorErrorCode = 'INVALID_ARGUMENT' | 'MCP_LISTEN_FAILED' | 'MCP_TOKEN_MISSING';
 
-/** The name of the secret that clients have to send as a bearer token. */
+/** Secret that clients send as a bearer token. */
 export const TOKEN_NAME: string = 'SKILL_MCP_TOKEN';
 
 export function tokenMissing(host: string): CodedError<McpDoorErrorCode> {
@@ -28,7 +28,7 @@ export function invalidArgument(message: string): CodedError<McpDoorErrorCode> {
   return new CodedError('INVALID_ARGUMENT', message);
 }
 
-/** The error for a client, without paths of this machine. */
+/** Removes paths of this machine. */
 export function toProtocolError(error: unknown): unknown {
   if (error instanceof ProtocolError) return error;
   const message = withoutPaths(error);

@@ -9,36 +9,34 @@ import { listenFailed, tokenMissing } from './errors.ts';
 export interface ServeHttpOptions {
   /** Name or address. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** 0: any free port. Default: 0. */
+  /** Default: 0, which takes any free port. */
   readonly port?: number;
-  /** Clients have to send it as `Authorization: Bearer <token>`. Default: none, which is only allowed on loopback. */
+  /** Required as `Authorization: Bearer <token>`. Default: none, allowed on loopback only. */
   readonly token?: string | undefined;
-  /** Host names and origins that are allowed beside `host` and loopback, without port. Default: none. */
+  /** Additional names without port, for the Host and Origin headers. `host` and loopback are always allowed. */
   readonly allowedHosts?: readonly string[];
-  /** Bytes of the largest request. Default: 1,048,576. */
+  /** Largest request body in bytes. Default: 1,048,576. */
   readonly bodyBytes?: number;
-  /** Seconds for a request to arrive, and for its answer to begin. Default: 30. */
+  /** Limit for a request to arrive, and for its answer to begin. Default: 30. */
   readonly requestSeconds?: number;
-  /** Called for each failure of a request. */
+  /** Called for each request that fails. */
   readonly onError?: (error: Error) => void;
 }
 
-/** A server that listens. */
 export interface HttpServing {
-  /** `http://127.0.0.1:7337/mcp` */
+  /** Such as `http://127.0.0.1:7337/mcp`. */
   readonly url: string;
-  /** Numbers of open connections, and of clients that wait for notifications. */
+  /** Counts open connections, and clients that wait for notifications. */
   status(): Promise<{ readonly connections: number; readonly subscriptions: number }>;
-  /** Accepts no more requests, waits up to a second for running ones, then closes all connections. */
+  /** Refuses new requests, waits up to a second for running ones, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** Path of the MCP endpoint. */
 export const MCP_PATH: string = '/mcp';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
-/** As `serveHttp` of the door says, which loads this when it is called. */
+/** Documented in index.ts, which loads this file at the first call. */
 export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
   const { host = '127.0.0.1', port = 0, token, requestSeconds = 30 } = options;
   const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));
@@ -105,14 +103,14 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** The host as it is written in a URL and in a Host header. */
+/** Brackets an IPv6 address, as in a URL or a Host header. */
 function hostName(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host.toLowerCase();
 }
 
 /**
- * Protects against DNS rebinding: a web page can make a browser on this machine send requests here, under a host name of its own
- * that resolves to this machine. So the Host and Origin headers must name an allowed host.
+ * Prevents DNS rebinding: a web page can give its own host name the address of this machine and make a local browser
+ * send requests here. Host and Origin must therefore name an allowed host.
  */
 function refusalOf({ req }: Context, allowed: readonly string[]): Response | undefined {
   const names = [...allowed];
@@ -130,7 +128,7 @@ function refuse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
 }
 
-/** The same request, but reading its body fails when it is not UTF-8. The SDK would replace invalid bytes by U+FFFD. */
+/** Reading the body fails for invalid UTF-8, which the SDK would replace by U+FFFD. */
 function onlyUtf8(request: Request): Request {
   if (!request.body) return request;
   const body = request.body.pipeThrough(new TextDecoderStream('utf-8', { fatal: true }));

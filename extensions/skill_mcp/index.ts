@@ -1,4 +1,3 @@
-/** `skill-registry/mcp`: a registry as an MCP server, with the transports of this package or another one. */
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 import { createSkillMcpDoor, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
@@ -10,10 +9,9 @@ export { TOKEN_NAME } from './errors.ts';
 export type { HttpServing, ServeHttpOptions } from './http.ts';
 
 /**
- * One server over a registry, for your own transport: `await server.connect(transport)`. It notifies its client of changes until
- * it is closed. The registry stays open.
- *
- * @throws INVALID_ARGUMENT for an unknown tool, or an invalid page size.
+ * Makes one server for your own transport: `await server.connect(transport)`. It notifies its client of changes until it
+ * closes. The registry stays open.
+ * @throws INVALID_ARGUMENT for an unknown tool or a wrong page size
  */
 export async function createMcpServer(registry: SkillRegistry, options: SkillMcpOptions = {}): Promise<McpServer> {
   const door = createSkillMcpDoor(registry, options);
@@ -33,10 +31,7 @@ export interface ServeStdioOptions {
 }
 
 /**
- * Serves one client on standard input and output until the client closes the connection or `signal` aborts. Write nothing else to
- * standard output.
- *
- * @returns When the connection is closed.
+ * Serves one client until it closes the connection or `signal` aborts, then resolves. Write nothing else to standard output.
  */
 export function serveStdio(door: SkillMcpDoor, signal: AbortSignal, options: ServeStdioOptions = {}): Promise<void> {
   return serveStreams(door, signal, { input: process.stdin, output: process.stdout, ...options });
@@ -44,8 +39,7 @@ export function serveStdio(door: SkillMcpDoor, signal: AbortSignal, options: Ser
 
 /**
  * Serves any number of clients over Streamable HTTP, without sessions.
- *
- * @throws MCP_TOKEN_MISSING for a host others can reach without a token; MCP_LISTEN_FAILED.
+ * @throws MCP_TOKEN_MISSING without a token for a host that others can reach; MCP_LISTEN_FAILED
  */
 export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
   return (await import('./http.ts')).serveHttp(door, options);

@@ -25,7 +25,7 @@ export class SkillMcpMain implements Extension, ServiceProvider {
 
   async start(): Promise<void> {}
 
-  /** Runs until `signal` aborts. When it cannot listen, the kernel starts it again later: the port may be free then. */
+  /** If the port is taken, the kernel starts this again later. */
   async runBackground(signal: AbortSignal): Promise<void> {
     const context = this.#context as ExtensionContext;
     const { agent, tools, page_size, http } = this.#config as SkillMcpConfig;
@@ -68,7 +68,7 @@ export class SkillMcpMain implements Extension, ServiceProvider {
 
 // --- internal ---
 
-/** @throws AGENT_NOT_FOUND. */
+/** @throws AGENT_NOT_FOUND */
 function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext {
   if (agent === null) return { channelId: 'skill_mcp' };
   const agents = kernel.agents();
@@ -80,7 +80,7 @@ function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext
   return { channelId: 'skill_mcp', agentId: agent, ...(found.usesSkills ? { boundSkills: found.usesSkills } : {}) };
 }
 
-/** The `config:` block of the manifest; docs/configuration.md explains every key. */
+/** docs/configuration.md explains each key. */
 interface SkillMcpConfig {
   readonly agent: string | null;
   readonly tools: readonly string[];
@@ -108,10 +108,8 @@ const schema = z.strictObject({
 });
 
 /**
- * Checks the config. Its defaults are in the manifest. Invalid values are refused and not corrected: opening a wrong port is worse
- * than opening none.
- *
- * @throws INVALID_ARGUMENT that names the key.
+ * The manifest has the defaults. Wrong values are refused, never corrected: a wrong open port is worse than none.
+ * @throws INVALID_ARGUMENT naming the key
  */
 function readMcpConfig(config: Readonly<Record<string, unknown>>): SkillMcpConfig {
   const parsed = schema.safeParse(config);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { INVALID_REQUEST, PARSE_ERROR, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 
-/** The part of a line that was read. Of a line over the limit only values at its top level are kept. */
+/** A partly read line. Above the limit it keeps only `long`, not the bytes. */
 export interface Line {
   bytes: number;
   chunks: Buffer[];
@@ -27,11 +27,11 @@ export type Read =
   | {
       readonly error: { readonly code: number; readonly message: string };
       readonly id: string | number | null;
-      /** Whether it is a response, not a request. */
+      /** True for a response. */
       readonly isAnswer: boolean;
     };
 
-/** Nothing for an empty line. */
+/** An empty line has no message. */
 export function messageOf({ bytes, chunks, long }: Line): Read {
   if (long) {
     const message = `A message may have ${MAX_MESSAGE_BYTES} bytes, this one has ${bytes}. Send a shorter message.`;
@@ -60,14 +60,14 @@ export function messageOf({ bytes, chunks, long }: Line): Read {
 
 // --- internal ---
 
-/** Bytes of one line. */
+/** Per line. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 function isId(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isInteger(value);
 }
 
-/** Finds the id of a JSON object that is too large to be parsed, at any position of its top level. */
+/** Finds the id at the top level of a JSON object that is too large to parse. */
 interface TopLevel {
   look(chunk: Buffer): void;
   found(): { readonly id: string | number | null; readonly isAnswer: boolean };
@@ -75,13 +75,13 @@ interface TopLevel {
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [BRACE, BRACKET, END_BRACE, END_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d];
-/** Bytes of a key or an id. Longer ones are not found. */
+/** Longer keys and ids are not found. */
 const MAX_TOKEN_BYTES = 256;
 
 function createTopLevel(): TopLevel {
   let depth = 0;
   let [inString, escaped] = [false, false];
-  /** The key, or the value that is no object or array, that is being read at the top level. */
+  /** The current key or scalar value at the top level. */
   let token: number[] = [];
   let key: unknown;
   const values = new Map<unknown, unknown>();

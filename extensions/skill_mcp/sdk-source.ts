@@ -12,11 +12,7 @@ import { toProtocolError } from './errors.ts';
 import type { Publication } from './publication.ts';
 import { type McpSkill, SKILL_MD, skillIdOf } from './publication.ts';
 
-/**
- * The catalog in the form that the Skills extension of the SDK needs.
- *
- * @param onListed - Called with the skills of each answer to a list.
- */
+/** @param onListed - Called with the skill ids of each list answer. */
 export function createSdkSource(
   publication: Publication,
   pageSize: number,
@@ -30,7 +26,7 @@ export function createSdkSource(
     async list({ cursor }) {
       const skills: McpSkill[] = [];
       for await (const skill of publication.after(readCursor(cursor))) {
-        // One more than fits the page: there is another page.
+        // Another page follows.
         if (skills.length === pageSize)
           return { skills: listed(skills).map(({ entry }) => entry), ...next(idOf(skills.at(-1))) };
         skills.push(skill);
@@ -40,7 +36,7 @@ export function createSdkSource(
 
     async get(uri) {
       const entry = (await publication.find(canonical(uri)))?.entry;
-      // The URI of a file of a skill is not that of a skill.
+      // Refuses the URI of a file.
       return entry?.uri === canonical(uri) ? entry : undefined;
     },
 
@@ -60,10 +56,10 @@ export function createSdkSource(
 
     async listResources() {
       const skills: McpSkill[] = [];
-      // Cached entries are sufficient: only SKILL.md is used, and an entry is made again when that changes.
+      // Any cached entry will do: only SKILL.md matters here, and its change makes a new entry.
       for await (const skill of publication.after(undefined, Number.POSITIVE_INFINITY)) skills.push(skill);
       return listed(skills).map(({ entry, files }): DirectoryResource => {
-        // The entry itself has them as they stand in the file.
+        // `entry` has both fields exactly as in the file.
         const { name, description } = entry.frontmatter;
         const size = files.get(entry.uri)?.size ?? 0;
         return { uri: entry.uri, name, description: foldLine(description), mimeType: mimeTypeOf(SKILL_MD), size };
@@ -72,7 +68,7 @@ export function createSdkSource(
   });
 }
 
-/** The page of `items` after `cursor`. @throws A protocol error for an invalid cursor. */
+/** @throws a protocol error for an invalid cursor */
 export function pageOf<T>(
   items: readonly T[],
   cursor: string | undefined,
@@ -88,7 +84,7 @@ export function pageOf<T>(
 
 // --- internal ---
 
-/** Removes paths from all errors, because the SDK sends their messages to the client unchanged. */
+/** Removes paths from errors, because the SDK sends their messages unchanged. */
 function guarded(source: Required<SkillSource>): SkillSource {
   const guard =
     <Args extends readonly unknown[], Result>(act: (...args: Args) => Result | Promise<Result>) =>
@@ -114,7 +110,7 @@ function next(after: string | undefined): { readonly nextCursor?: string } {
   return after === undefined ? {} : { nextCursor: Buffer.from(PREFIX + after).toString('base64url') };
 }
 
-/** The last key of the previous page. It stays valid when the catalog changes: the next page begins after it. */
+/** Returns the last key of the previous page, which stays valid when the catalog changes. */
 function readCursor(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
@@ -129,7 +125,7 @@ function idOf(skill: McpSkill | undefined): string | undefined {
   return skill && skillIdOf(skill.entry.uri);
 }
 
-/** The normalized URI, as in entries. */
+/** Normalized as in the entries. */
 function canonical(uri: string): string {
   try {
     return new URL(uri).href;
@@ -138,7 +134,7 @@ function canonical(uri: string): string {
   }
 }
 
-/** Direct children in order of URI; undefined when there is no such folder. */
+/** Direct children by URI; undefined when the folder does not exist. */
 function childrenOf({ entry, files }: McpSkill, folder: string): readonly DirectoryResource[] | undefined {
   const children = new Map<string, DirectoryResource>();
   for (const [uri, { path, size }] of files) {
@@ -154,7 +150,7 @@ function childrenOf({ entry, files }: McpSkill, folder: string): readonly Direct
   return [...children.values()].sort((a, b) => (a.uri < b.uri ? -1 : 1));
 }
 
-/** As text only when encoding it as UTF-8 gives the same bytes, because the digest is of the bytes. */
+/** Text only if its UTF-8 gives the same bytes, because the digest covers the bytes. */
 function contentOf(path: string, bytes: Uint8Array): SkillReadResult {
   const mimeType = mimeTypeOf(path);
   if (!isUtf8(bytes)) return { bytes, mimeType };

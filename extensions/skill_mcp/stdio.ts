@@ -7,17 +7,15 @@ import { add, type Line, type Message, messageOf, newLine } from './message-line
 
 export interface StdioStreams {
   readonly input: Readable;
-  /** Nothing else may be written to it. */
+  /** Write nothing else to it. */
   readonly output: Writable;
   /** Called for failures that the protocol cannot report. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
 /**
- * Serves one client over a pair of streams until the client closes the connection, or `signal` aborts. What was asked before the
- * input ended is answered first, for 5 seconds at most; every other request gets an error. All of it is written before this resolves.
- *
- * @returns When the connection is closed.
+ * Serves one client until it closes the connection or `signal` aborts. After the end of the input, waiting requests have
+ * 5 seconds; later ones get an error. Resolves when all of it is written.
  */
 export async function serveStreams(
   door: SkillMcpDoor,
@@ -59,7 +57,7 @@ export async function serveStreams(
 
 // --- internal ---
 
-/** How long requests may take that wait for their answer when the input ends, in milliseconds. */
+/** Limit for answers after the end of the input. */
 const LAST_ANSWERS_MS = 5_000;
 const TOO_LATE =
   'The input has ended, and this request was not answered within 5 seconds. Keep the input open until the answer is there.';
@@ -67,12 +65,11 @@ const CUT = 'Standard input ended in the middle of a line, which was not used.';
 const NEWLINE = 0x0a;
 
 /**
- * A transport over a pair of streams, one message per line. A line that is not a valid message gets a JSON-RPC error, with the id of
- * the request if it has one, and the next line is read. Lines over the limit are not kept in memory. Reading pauses while the client
- * does not read the answers.
+ * Reads one message per line. An invalid line gets a JSON-RPC error, with the request id if it has one. Lines over the
+ * limit are not kept. Reading pauses while the client does not read answers.
  *
- * The transport of the SDK is not used: it stops at the first line over its limit, does not answer text that is not JSON, and adds
- * a listener to the output for each answer that waits.
+ * The transport of the SDK stops at the first line over its limit, does not answer text that is not JSON, and adds a
+ * listener to the output for each waiting answer.
  */
 function createStdioTransport(input: Readable, output: Writable): StdioTransport {
   let line: Line = newLine();
@@ -106,10 +103,10 @@ function createStdioTransport(input: Readable, output: Writable): StdioTransport
       return;
     }
     transport.onerror?.(new Error(isCut ? CUT : `A line of standard input was not used. ${read.error.message}`));
-    // Responses get no error: two programs with the same fault would answer each other without end.
+    // A response gets no error: two faulty programs would answer each other forever.
     if (!read.isAnswer) send({ jsonrpc: '2.0', id: read.id, error: read.error });
   };
-  // A message may be whole although the end of its line is missing.
+  // The last message may lack only its line end.
   const onEnd = (): void => handle(line, true);
   const onError = (error: Error): void => transport.onerror?.(error);
   const transport: StdioTransport = {
@@ -118,7 +115,7 @@ function createStdioTransport(input: Readable, output: Writable): StdioTransport
       for (const id of asked.waiting())
         send({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message: TOO_LATE } });
       isOver = true;
-      // Without waiting, the end of the process would cut off what a slow reader has not taken.
+      // A slow reader would otherwise lose data when the process ends.
       if (output.writableLength > 0) await new Promise<void>((resolve) => output.write('', () => resolve()));
     },
     async start() {
@@ -141,13 +138,12 @@ function createStdioTransport(input: Readable, output: Writable): StdioTransport
 
 interface StdioTransport extends Transport {
   /**
-   * Waits until no request waits for its answer, at most `LAST_ANSWERS_MS` or until `signal` aborts, and gives the others an error.
-   * Resolves when all answers are written; nothing is sent afterwards.
+   * Waits until every request is answered, at most `LAST_ANSWERS_MS` or until `signal` aborts. Then sends an error to each
+   * other request. Resolves when all is written; later messages are dropped.
    */
   answered(signal: AbortSignal): Promise<void>;
 }
 
-/** The requests that wait for their answer. */
 function createAsked() {
   const waiting = new Set<unknown>();
   let onNone = (): void => {};
@@ -159,7 +155,7 @@ function createAsked() {
     received(message: Message): void {
       if (!('method' in message)) return;
       if (message.method === 'notifications/cancelled') remove(message.params?.requestId);
-      // A subscription is answered when it ends.
+      // A subscription gets its answer only when it ends.
       else if ('id' in message && message.method !== 'subscriptions/listen') waiting.add(message.id);
     },
     sent(message: object): void {
@@ -168,7 +164,7 @@ function createAsked() {
     async answered(signal: AbortSignal): Promise<void> {
       if (waiting.size === 0 || signal.aborted) return;
       await new Promise<void>((resolve) => {
-        // It keeps the process running: a request may wait for what does not.
+        // Keeps the process alive, because a waiting request may not.
         const timer = setTimeout(resolve, LAST_ANSWERS_MS);
         onNone = () => {
           clearTimeout(timer);

@@ -15,7 +15,6 @@ import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { toProtocolError } from './errors.ts';
 import { pageOf } from './sdk-source.ts';
 
-/** Tools that only read. */
 const READING: ReadonlySet<string> = new Set([
   'list_skills',
   'read_skill',
@@ -26,10 +25,7 @@ const READING: ReadonlySet<string> = new Set([
   'list_proposals',
 ]);
 
-/**
- * Offers tools of the registry. They are not listed for a client that declares the Skills extension, because it loads skills itself;
- * it may still call them.
- */
+/** Clients that declare the Skills extension load skills themselves: they see no tools listed, but may call them. */
 export function serveTools(
   { server }: McpServer,
   tools: readonly Tool[],
@@ -51,7 +47,7 @@ export function serveTools(
   });
 }
 
-/** Offers each skill that a person may invoke as a prompt. Its text is the one that `/skills:<id>` sends. */
+/** Offers skills that a person may invoke, with the text that `/skills:<id>` sends. */
 export function servePrompts(
   { server }: McpServer,
   registry: SkillRegistry,
@@ -73,7 +69,7 @@ export function servePrompts(
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     const args = skill.arguments.length > 0 ? given : (given[WHOLE] ?? '');
-    // A client on another machine reads files as resources below the URI of the skill.
+    // A remote client reads files as resources below the URI of the skill.
     const options = local ? {} : { dir: `skill://${skill.id}` };
     const text = await registry.apply(skill.id, args, turn, options).catch((error) => {
       throw toProtocolError(error);
@@ -82,7 +78,7 @@ export function servePrompts(
   });
 }
 
-/** The skills of a turn that a person may invoke, in order of id, without drafts that are not done. */
+/** By id, without unfinished drafts. */
 export function invocableSkills(registry: SkillRegistry, turn: TurnContext): readonly Skill[] {
   const skills = registry.visible(turn, 'person').filter(({ userInvocable, fillsLeft }) => userInvocable && !fillsLeft);
   return skills.sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -90,7 +86,7 @@ export function invocableSkills(registry: SkillRegistry, turn: TurnContext): rea
 
 // --- internal ---
 
-/** Since the protocol version 2026-07-28 each request has the capabilities of its client; before, only the handshake had them. */
+/** From protocol version 2026-07-28 on each request has the client's capabilities; earlier only the handshake had them. */
 interface Envelope {
   readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
 }
@@ -102,7 +98,7 @@ function toMcpTool(tool: Tool): McpTool {
   return { name, description, inputSchema, ...(READING.has(name) ? { annotations } : {}) };
 }
 
-/** A client on another machine gets no path of this one. */
+/** A remote client must not see local paths. */
 function withoutDirectory(result: ToolResult): ToolResult {
   if (!result.success) return result;
   const { directory: _, ...rest } = result;
@@ -118,13 +114,13 @@ function toCallResult(name: string, result: ToolResult): CallToolResult {
   };
 }
 
-/** The result of load_skill has the keys of its design: no `success`, and a failure as a text in `error`. */
+/** The design of load_skill has no `success`, and a text in `error`. */
 function withFixedKeys({ success: _, ...keys }: ToolResult): Readonly<Record<string, unknown>> {
   const error = keys.error as string | null | { readonly code: string; readonly message: string };
   return { ...keys, error: typeof error === 'object' && error ? `${error.code}: ${error.message}` : error };
 }
 
-/** The argument of a skill without named arguments: the text after the slash command. */
+/** The text after the slash command, for a skill without named arguments. */
 const WHOLE = 'arguments';
 
 function toPrompt(skill: Skill): Prompt {

@@ -19,7 +19,6 @@ import {
 } from '../../terminal.ts';
 import { isWaiting, sayReportProblem } from './show-proposals.ts';
 
-/** `skill-registry proposals approve <id>`. Approves exactly what was shown. With `--json`: the decision and `diff`. */
 export async function approveProposal(idOrPart: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
   const actor = actorOf(options, terminal);
   const { registry } = await openRegistry(options, terminal);
@@ -27,7 +26,7 @@ export async function approveProposal(idOrPart: string, options: Options, termin
   const blocks = await showBlockFindings(registry, proposal, terminal);
   if (blocks.length > 0 && (options.yes || !terminal.ask))
     throw blockNotConfirmed('approves it', `skill-registry proposals approve ${proposal.id}`);
-  // Approving a stale or decided proposal fails with a message that says what to do, so the person is not asked.
+  // Approving a stale or decided proposal throws an error that says what to do: asking first would be useless.
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal, blocks))) return EXIT.problem;
   const decision = await approveShown(registry, proposal, blocks, actor, terminal);
@@ -46,9 +45,8 @@ export async function showBlockFindings(
 }
 
 /**
- * Approves exactly what was shown, allows the findings that were shown with it, and prints both results.
- *
- * @throws SHOWN_CHANGED for other findings: somebody has changed the skill since.
+ * Approves the shown version and allows the findings that were shown with it.
+ * @throws SHOWN_CHANGED when the inspection now finds something else, because somebody changed the skill.
  */
 export async function approveShown(
   registry: SkillRegistry,
@@ -72,7 +70,6 @@ export async function approveShown(
   return decision;
 }
 
-/** `skill-registry proposals reject <id> --reason <text>` */
 export async function rejectProposal(
   idOrPart: string,
   options: Options & { readonly reason: string },
@@ -100,7 +97,6 @@ export async function rejectShown(
   return decision;
 }
 
-/** `skill-registry proposals purge <id...>|--rejected`. With `--json`: `{ purged: [PurgedProposal] }`. */
 export async function purgeProposals(
   ids: readonly string[],
   options: Options & { readonly rejected?: boolean },
@@ -109,7 +105,7 @@ export async function purgeProposals(
   if (ids.length > 0 === (options.rejected ?? false))
     throw invalidArgument('Name the proposals to purge, or give --rejected for all that are rejected.');
   const { registry } = await openRegistry(options, terminal);
-  // Of a part of an id nobody would see what is purged, and nothing brings it back.
+  // Requires whole ids: a part of an id does not show what is purged, and a purge cannot be undone.
   for (const id of ids) assertWhole(id, (await registry.proposals.get(id)).id);
   const named = options.rejected ? (await registry.proposals.list('rejected')).map(({ id }) => id) : ids;
   const purged = named.length > 0 ? await registry.proposals.purge(named, actorOf(options, terminal)) : [];
@@ -121,7 +117,7 @@ export async function purgeProposals(
   if (purged.length === 0) terminal.say('No proposal is rejected');
 }
 
-/** `, with 2 warning(s)`, and that an approval allows what would hold the skill; empty without either. */
+/** Ends the question: the number of warnings, and that an approval also allows these findings. */
 export function withWarnings({ checks }: Proposal, blocks: readonly Finding[]): string {
   const warnings = checks.filter(({ level }) => level !== 'info').length;
   const allowed = blocks.length > 0 ? ', and allow what would be called an attack' : '';
@@ -130,7 +126,7 @@ export function withWarnings({ checks }: Proposal, blocks: readonly Finding[]): 
 
 // --- internal ---
 
-/** Finds the proposal and prints it. Without a terminal nobody would see which one a part of an id means. */
+/** Prints the proposal if it waits. Without a terminal it requires the whole id, because nobody can check the match. */
 async function proposalToDecide(
   { admin, proposals }: SkillRegistry,
   idOrPart: string,
@@ -149,7 +145,7 @@ function assertWhole(given: string, id: string): void {
   );
 }
 
-/** Whether the person agrees, to an attack by typing the id of the skill. True without a terminal, where nobody is asked. */
+/** Attacks are confirmed by typing the id of the skill. Without a terminal nobody is asked: true. */
 async function isAgreed(
   action: 'Approve' | 'Reject',
   proposal: Proposal,

@@ -12,17 +12,16 @@ import { actorOf, invalidArgument, type Options, type Terminal } from '../../ter
 import { sayReportProblem } from './show-proposals.ts';
 
 interface EditOptions extends Options {
-  /** A file with the whole new text; `-` for standard input. */
+  /** Path of a file with the whole new text; `-` reads standard input. */
   readonly from?: string;
 }
 
-/** `skill-registry proposals edit <id>`. With `--json`: `{ proposal_id, skill_id, state, changed, version }`. */
 export async function editProposal(idOrPart: string, options: EditOptions, terminal: Terminal): Promise<void> {
   const { registry } = await openRegistry(options, terminal);
   terminal.print(toWire(await editWaiting(registry, idOrPart, options, terminal)));
 }
 
-/** Puts the text of `--from` or of the editor in the place of the proposed one, and says it. */
+/** Replaces the proposed text by the text of `--from` or of the editor, and says what changed. */
 export async function editWaiting(
   { proposals }: SkillRegistry,
   idOrPart: string,
@@ -31,7 +30,7 @@ export async function editWaiting(
 ): Promise<EditedProposal> {
   const { by } = actorOf(options, terminal);
   const { id, path } = await proposals.get(idOrPart);
-  // A given text is based on the version that was printed before, so the file is not read again.
+  // The person prepared the `--from` text from an earlier version: the present version is not compared.
   const proposed = options.from === undefined ? await proposals.text(id) : undefined;
   const text = proposed ? await editedText(proposed, terminal) : await givenText(options.from ?? '-', terminal);
   let edited: EditedProposal;
@@ -50,14 +49,14 @@ export async function editWaiting(
 
 // --- internal ---
 
-/** More than any file of a skill. */
+/** Larger than any file that a skill may have. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 interface NewText {
   readonly bytes: Buffer;
-  /** Its path; undefined if it came from standard input. */
+  /** Undefined when the text came from standard input. */
   readonly file?: string;
-  /** Removes the file that was made for the editor. */
+  /** Removes the temporary file. */
   readonly done?: () => void;
 }
 
@@ -80,7 +79,6 @@ async function editedText(proposed: ProposedText, terminal: Terminal): Promise<N
   const file = writeEditFile(proposed.path, before);
   const remove = (): void => rmSync(join(file, '..'), { recursive: true, force: true });
   const failure = await runEditor(editor, file, terminal);
-  // Some editors write a new file and rename it.
   const bytes = readIfThere(file) ?? before;
   if (failure === undefined) return { bytes, file, done: remove };
   const isSame = bytes.equals(before);
@@ -89,9 +87,9 @@ async function editedText(proposed: ProposedText, terminal: Terminal): Promise<N
   throw invalidArgument(`${failure} Nothing changed.${kept} ${instead}`);
 }
 
-/** @returns why it failed. The path of the text is an argument of its own, so the shell does not interpret it. */
+/** Returns why it failed. The path is an argument of the shell, so the shell does not interpret it. */
 function runEditor(editor: string, file: string, { terminal }: Terminal): Promise<string | undefined> {
-  // Ctrl-C goes to the editor.
+  // The editor receives Ctrl-C; this process ignores it.
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   const output = terminal ? 'inherit' : process.stderr.fd;
@@ -104,7 +102,7 @@ function runEditor(editor: string, file: string, { terminal }: Terminal): Promis
   }).finally(() => process.off('SIGINT', ignore));
 }
 
-/** Writes the text to a file that only this user can read, in a new folder. */
+/** In a new folder, readable by this user only. */
 function writeEditFile(path: string, bytes: Buffer): string {
   const extension = /^\.[A-Za-z0-9]{1,20}$/.exec(extname(path))?.[0] ?? '';
   const file = join(realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-'))), `proposed${extension}`);
@@ -127,7 +125,7 @@ function decodeText(bytes: Buffer): string {
   throw new CodedError('NOT_TEXT', 'The new text is not UTF-8.');
 }
 
-/** The next step for a text that was refused; empty where another text would be refused as well. */
+/** Empty when a corrected text would not help. */
 function nextStep(error: unknown, id: string, file: string, { root }: Options): string {
   const code = isCodedError(error) ? error.code : '';
   const where = root === undefined ? '' : ` --root ${shellWord(root)}`;

@@ -14,7 +14,6 @@ import {
   type Terminal,
 } from '../../terminal.ts';
 
-/** `skill-registry history <id>`. With `--json`: `{ skill_id, revisions: [Revision] }`, oldest first. */
 export async function history(id: string, options: Options, terminal: Terminal): Promise<void> {
   const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const revisions = await registry.history.revisions(id);
@@ -23,7 +22,6 @@ export async function history(id: string, options: Options, terminal: Terminal):
   );
 }
 
-/** `skill-registry diff <id> <a> <b>`: empty when they are equal. With `--json`: `{ skill_id, a, b, diff }`. */
 export async function diff(id: string, a: string, b: string, options: Options, terminal: Terminal): Promise<void> {
   const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const text = await registry.history.diff(id, a, b);
@@ -32,12 +30,11 @@ export async function diff(id: string, a: string, b: string, options: Options, t
   if (text === '') terminal.say('There is no difference');
 }
 
-/** `skill-registry rollback <id> <revision>`. Shows the difference; on a terminal it asks. With `--json`: the new revision and `diff`. */
 export async function rollback(id: string, wanted: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const actor = actorOf(options, terminal);
   const { byId, byQualifiedId } = registry.snapshot();
-  // Of a removed skill nothing is shown or asked: this throws, and says how it is restored.
+  // A removed skill: `rollback` throws, and its message says how to restore the skill.
   if (!byId.has(id) && !byQualifiedId.has(id)) await registry.history.rollback(id, wanted, actor);
   const blocks = await registry.admin.blockFindingsAfter({ skillId: id, revision: wanted });
   const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
@@ -45,7 +42,7 @@ export async function rollback(id: string, wanted: string, options: Options, ter
   const ask = options.yes ? undefined : terminal.ask;
   const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
   let difference = '';
-  // Once more after a yes: somebody may have changed the files meanwhile.
+  // Compares again after each yes, because somebody may have changed the files meanwhile.
   for (let now = await toWanted(); now !== difference; now = await toWanted()) {
     difference = now;
     if (now === '') break;
@@ -59,7 +56,7 @@ export async function rollback(id: string, wanted: string, options: Options, ter
     }
   }
   const revision = await registry.history.rollback(id, wanted, actor);
-  // Where nothing changes, nothing was shown.
+  // Without a difference no findings were shown, so none are allowed.
   const heldBecause = await registry.admin.allowShown(id, difference === '' ? [] : blocks, actor);
   terminal.print({ ...toWire(revision), diff: difference });
   terminal.say(
@@ -71,10 +68,7 @@ export async function rollback(id: string, wanted: string, options: Options, ter
   return EXIT.done;
 }
 
-/**
- * `skill-registry restore <id>`. With an attack in it, it asks for the id. Shows what was changed by hand since the skill was removed.
- * With `--json`: the new revision.
- */
+/** Findings of level `block` are confirmed by typing the id. Shows what was changed by hand since the removal. */
 export async function restore(id: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { ask, say } = terminal;
   const { registry } = await openRegistry(options, terminal);

@@ -4,7 +4,6 @@ import { readContained } from '../../../lib/files/index.ts';
 import { openRegistry } from '../../open-registry.ts';
 import { invalidArgument, type Options, type Terminal } from '../../terminal.ts';
 
-/** `skill-registry proposals import <report.md>`. With `--json`: `{ proposal_id, skill_id, path, state }`. */
 export async function importReport(file: string, options: Options, terminal: Terminal): Promise<void> {
   const report = textOf(resolve(terminal.cwd, file), file);
   const { registry } = await openRegistry(options, terminal);
@@ -17,10 +16,10 @@ export async function importReport(file: string, options: Options, terminal: Ter
 
 // --- internal ---
 
-/** Larger than a report with the largest difference that can be proposed. */
+/** Larger than a report with the largest difference that may be proposed. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** No link is followed: a report that came with a project could lead to a file of this person. */
+/** Follows no link: a report from a foreign project could link to a private file. */
 function textOf(path: string, shown: string): string {
   let bytes: Buffer;
   try {

@@ -20,10 +20,6 @@ import { decideShown, SKILL_QUESTION } from '../trust.ts';
 import { approveShown, rejectShown, showBlockFindings, withWarnings } from './decide-proposal.ts';
 import { editWaiting } from './edit-proposal.ts';
 
-/**
- * `skill-registry proposals review`: shows what waits, one after the other, and asks. With `--json`: `{ decided: [{ kind: proposal, skill or
- * extension, id, skill_id?, decision: approved or rejected }], waiting }`.
- */
 export async function reviewWaiting(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { ask, say } = terminal;
   if (!ask) throw invalidArgument(WITHOUT_TERMINAL);
@@ -78,7 +74,7 @@ interface Decided {
   readonly decision: 'approved' | 'rejected';
 }
 
-/** What a person may answer: a letter, what it means, and what it does. `undefined`, or a text to say with it: it is shown again. */
+/** `act` returns undefined, or a text to print, when nothing was decided: the entry is then shown again. */
 interface Answer {
   readonly key: string;
   readonly means: string;
@@ -90,12 +86,12 @@ interface Shown {
   readonly answers: readonly Answer[];
 }
 
-/** Shows what waits as it is now. @returns what to ask; undefined when it waits no more, which was said. */
+/** Prints the present state. Undefined when it no longer waits, which it also prints. */
 type Show = () => Promise<Shown | undefined>;
 
 type Outcome = Decided | 'skipped' | 'quit' | 'ended' | 'gone';
 
-/** Shows it and asks until there is an answer. After a failure it prints the reason and shows it again. */
+/** Asks until there is an answer. After a failure it prints the reason and shows the entry again. */
 async function decideOn(show: Show, { ask, say }: AskingTerminal): Promise<Outcome> {
   let lastFailure = '';
   for (;;) {
@@ -103,7 +99,7 @@ async function decideOn(show: Show, { ask, say }: AskingTerminal): Promise<Outco
     try {
       shown = await show();
     } catch (error) {
-      // One that cannot be shown still waits.
+      // What cannot be shown still waits.
       if (!isCodedError(error)) throw error;
       say(describeError(error));
       return error.code === 'SKILL_NOT_FOUND' ? 'gone' : 'skipped';
@@ -172,7 +168,6 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): S
     };
     const what = printable(`${id}: ${subjectOf(proposal)}${withWarnings(proposal, blocks)}`);
     const others = proposal.editable ? [edit] : [];
-    // A proposal that no longer applies cannot be approved.
     if (state !== 'open') return { question: `${what}, does not apply any more:`, answers: [reject, ...others] };
     const answers = isAttack ? [reject, approve, ...others] : [approve, reject, ...others];
     return { question: `${what}:`, answers };

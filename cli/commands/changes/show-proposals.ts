@@ -15,7 +15,6 @@ import { forTerminal, toWireDeep } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
 import type { Options, Terminal } from '../../terminal.ts';
 
-/** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, each as `show --json` prints it. */
 export async function listProposals(
   options: Options & { readonly state?: ProposalState | 'all' },
   terminal: Terminal,
@@ -34,7 +33,7 @@ export async function listProposals(
   for (const proposal of proposals) sayReportProblem(proposal, terminal);
 }
 
-/** `skill-registry proposals show <id>`. With `--proposed`: prints only the proposed text. */
+/** `--proposed` prints only the proposed text. */
 export async function showProposal(
   id: string,
   options: Options & { readonly proposed?: boolean },
@@ -55,26 +54,22 @@ export async function showProposal(
   }
 }
 
-/** `skill-registry proposals stats` */
 export async function showStats(options: Options, terminal: Terminal): Promise<void> {
   const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   const stats = await registry.proposals.stats();
   terminal.print(statsOnWire(stats), () => describeStats(stats, terminal.width));
 }
 
-/** Whether a person still has to decide about it. */
 export function isWaiting({ state }: Proposal): boolean {
   return state === 'open' || state === 'stale';
 }
 
-/** Says what is wrong with the report of a proposal. */
 export function sayReportProblem({ problem }: Proposal, { say }: Terminal): void {
   if (problem) say(`${problem.code}: ${problem.message}`);
 }
 
 // --- internal ---
 
-/** What a person can do with a proposal that waits. */
 function nextSteps({ id, state, editable }: Proposal): string {
   const steps = [
     ...(state === 'open' ? [`skill-registry proposals approve ${id}`] : []),
@@ -89,7 +84,7 @@ function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
   return { id, state, kind, skill_id: skillId, changes_description: changesDescription(rest), ...rest };
 }
 
-/** Results of test cases that the registry ran. The `evidence` of the proposal is only what its author claims. */
+/** Results that the registry measured. `evidence` of a proposal is only what its author claims. */
 function ranOnWire({ before, after, notRun, changes, takenOver }: ProposalEvidence): unknown {
   return toWireDeep({ before, after, notRun, changes, takenOver });
 }

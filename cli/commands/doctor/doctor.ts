@@ -15,13 +15,11 @@ import { overlap } from './overlap.ts';
 import { repairAll } from './repair.ts';
 
 interface DoctorOptions extends Options {
-  /** Print all problems of each code. */
   readonly all?: boolean;
   readonly overlap?: boolean;
   readonly fix?: boolean;
 }
 
-/** `skill-registry doctor` */
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<ExitStatus> {
   const opened = await openRegistry(options, terminal);
   if (options.overlap) return overlap(opened, terminal);
@@ -41,12 +39,11 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
 
 // --- internal ---
 
-/** What `doctor --json` prints. */
 type Report = Awaited<ReturnType<typeof examine>>;
 
 async function examine({ root, trusted, registry, problems }: OpenRegistry, terminal: Terminal) {
   const { admin } = registry;
-  // The problem SKILL_TOO_LONG is only known afterwards.
+  // SKILL_TOO_LONG is known only after counting.
   await withProgress('Counting tokens', terminal, admin.tokenCounts());
   const hidden = await withProgress('Looking for hidden text', terminal, admin.hiddenTextProblems());
   await withProgress('Inspecting skills', terminal, admin.inspectSkills());
@@ -61,17 +58,17 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   } = await checkExtensions({
     rootDir: root,
     trusted,
-    // As `start` does.
+    // As for `start`.
     enable: ['cli_channel'],
     getSecret,
     skillBody: (id) => bodyFor(registry, id),
   });
-  // Nothing is written in a root that nobody has approved.
+  // Nothing is written in an unapproved root, so it has no repairs.
   const repairs = trusted ? await withProgress('Looking for repairs', terminal, repairsOf(registry)) : [];
   return {
     root,
     skills: skills.length,
-    // Skills whose id another skill has, with other files; and equal skills in other folders.
+    // `taken`: the id belongs to another skill with other files. `copies`: equal skills in several folders.
     hidden_by_id: taken,
     copies: byQualifiedId.size - skills.length - taken,
     held: [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length,
@@ -83,19 +80,18 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
     sources,
     context: await admin.contextCost(),
     left_out: leftOutOf(registry),
-    // Skills that `doctor --fix` would repair.
     repairable: repairs.map(({ skill }) => skill.qualifiedId),
     inspected,
     problems: eachOnce([...withExtensions(problems(), root, trusted), ...hidden, ...ofExtensions]),
   };
 }
 
-/** The registry and the kernel both read the config of the registry. */
+/** The registry and the kernel report the same problems of the config. */
 function eachOnce(problems: readonly Problem[]): readonly Problem[] {
   return [...new Map(problems.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-/** The body of a bound skill. One that is disabled for the agent is left out of its instructions. */
+/** Empty for a skill that is disabled for the agent: its instructions leave it out. */
 async function bodyFor(registry: SkillRegistry, id: string): Promise<string> {
   try {
     return (await registry.read(id, { audience: 'binding' }, { preview: true })).content;
@@ -105,7 +101,7 @@ async function bodyFor(registry: SkillRegistry, id: string): Promise<string> {
   }
 }
 
-/** The registry only knows its own part of what an unapproved root does without. */
+/** Adds what the kernel withholds in an unapproved root; the registry names only its own part. */
 function withExtensions(problems: readonly Problem[], root: string, trusted: boolean): readonly Problem[] {
   if (trusted) return problems;
   const known = problems.find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
@@ -116,7 +112,7 @@ function withExtensions(problems: readonly Problem[], root: string, trusted: boo
 }
 
 function leftOutOf({ admin, snapshot }: SkillRegistry) {
-  // Several sources may have the same folder: it is counted once.
+  // Counts a folder once, even if several sources contain it.
   const folders = new Map([...snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
   const counts = [...folders.values()].map((id) => admin.leftOutCount(id)).filter((count) => count > 0);
   return { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
@@ -128,11 +124,11 @@ interface Verdict {
   readonly findings: readonly Finding[];
 }
 
-/** Skills with a finding of level `block` or `warn`, most important first. */
+/** Only verdicts `block` and `warn`, `block` first. */
 async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly Verdict[]> {
   const found: Verdict[] = [];
   for (const { id, qualifiedId, remote } of snapshot().skills) {
-    // Its source inspects each file that it fetches.
+    // The source inspected each file when it fetched it.
     if (remote) continue;
     const { verdict, findings } = await admin.trustOf(qualifiedId);
     if (verdict !== 'info')
@@ -147,7 +143,7 @@ function totals(report: Report, { config }: SkillRegistry): string {
   const more = taken > 0 ? `; ${taken} more, whose id another skill has` : '';
   const equal = copies > 0 ? `; ${copies} equal one(s) in other folders` : '';
   const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
-  // In the words of the greeting of `start`, but nothing runs here.
+  // Uses the words of the greeting of `start`.
   const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
   const lines = [
@@ -177,7 +173,6 @@ function totals(report: Report, { config }: SkillRegistry): string {
   return printable([...lines, '', problemTotals(report)].join('\n'));
 }
 
-/** The line of totals, and a table of codes when there are several. */
 function problemTotals({ problems, repairable }: Report): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const line =
@@ -200,7 +195,7 @@ interface Group {
   readonly members: readonly Problem[];
 }
 
-/** Problems by code, errors first, then the most frequent: one correction may solve the problem of many files. */
+/** Errors first, then the most frequent code: one correction may solve many problems. */
 function groupsOf(problems: readonly Problem[]): readonly Group[] {
   const groups = new Map<string, Group & { readonly members: Problem[] }>();
   for (const problem of problems) {
@@ -213,7 +208,7 @@ function groupsOf(problems: readonly Problem[]): readonly Group[] {
   return [...groups.values()].sort((a, b) => rank(b) - rank(a) || (a.code < b.code ? -1 : 1));
 }
 
-/** Of each code, and verdicts, in the text. */
+/** Most problems of one code, and most verdicts, in the text. */
 const OF_EACH = 10;
 const HOW = '; --all prints them';
 
@@ -239,7 +234,7 @@ function verdicts(inspected: readonly Verdict[], all = false): string {
   return [title, ...firstLines(lines, all ? Number.POSITIVE_INFINITY : OF_EACH, HOW)].join('\n');
 }
 
-/** Names what was not checked, so that nobody takes it for correct. */
+/** Says what was not checked, so that nobody takes it for correct. */
 function conclusion({ problems, extensions }: Report, { trusted }: OpenRegistry): string {
   const parts = problems.length === 0 ? ['Nothing is wrong.'] : [];
   if (trusted && extensions.some(({ origin }) => origin === 'root'))

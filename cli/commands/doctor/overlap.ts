@@ -2,7 +2,6 @@ import { printable, showName, toWire } from '../../../lib/text/index.ts';
 import type { OpenRegistry } from '../../open-registry.ts';
 import { EXIT, type ExitStatus, firstLines, type Terminal, withProgress } from '../../terminal.ts';
 
-/** `skill-registry doctor --overlap` */
 export async function overlap({ registry }: OpenRegistry, terminal: Terminal): Promise<ExitStatus> {
   const report = await withProgress('Comparing skills', terminal, registry.admin.overlap());
   terminal.print({ ...report, stolen: report.stolen.map(toWire) }, () => {
@@ -30,7 +29,6 @@ export async function overlap({ registry }: OpenRegistry, terminal: Terminal): P
 
 // --- internal ---
 
-/** Groups and queries in the text. */
 const MAX_SHOWN = 20;
 
 function shown(query: string): string {

@@ -12,10 +12,7 @@ import {
   type Terminal,
 } from '../../terminal.ts';
 
-/**
- * `skill-registry doctor --fix`: shows what would be written, asks, and writes it, a revision for each skill. With `--json`: `{
- * repaired: [{ skill_id, qualified_id, revision, done: [string], diff }], failed: [{ skill_id, qualified_id, code, message }] }`.
- */
+/** `doctor --fix`: shows the changes, asks, then writes one revision for each skill. */
 export async function repairAll(
   { root, trusted, registry }: OpenRegistry,
   options: Options,
