@@ -1,13 +1,12 @@
-/** Schemas of the arguments of changes. */
 import { checkArgument, type FieldsSchema, type Schema, schema } from '../../../lib/arguments/index.ts';
 import type { Actor, FileContent } from './types.ts';
 
 const WHOLE = 'a text in whole characters, without half of a surrogate pair';
 
-// In this mode only half of a pair is a surrogate.
+// With the flag `u`, only half of a pair matches.
 const isWhole = (text: string): boolean => !/\p{Cs}/u.test(text);
 
-/** Half of a surrogate pair could not be stored. */
+/** Half of a surrogate pair cannot be stored. */
 export const storedText: Schema<string> = schema((z) => z.string().refine(isWhole, WHOLE));
 
 export const CONTROL: RegExp = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
@@ -15,7 +14,7 @@ export const CONTROL: RegExp = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 const isAuthor = (name: string): boolean =>
   name === 'unknown' || (/^(person|agent):.*\S/su.test(name) && name.length <= 200 && !CONTROL.test(name));
 
-/** Who did something: it decides what is allowed, and stands in histories and reports. */
+/** Who did something. It decides what is allowed; histories and reports show it. */
 export const by: Schema<string> = schema((z) =>
   z
     .string()
@@ -25,7 +24,7 @@ export const by: Schema<string> = schema((z) =>
 
 export const actor: FieldsSchema<Actor> = schema((z) => z.object({ by: by(), reason: storedText().optional() }));
 
-/** A function that makes the new text of the present one. What it gives is checked like a text. */
+/** Makes the new text from the present one. Its result is checked like a text. */
 export const newText: Schema<(present: string) => string> = schema((z) =>
   z
     .custom<(present: string) => string>((value) => typeof value === 'function', 'a function')

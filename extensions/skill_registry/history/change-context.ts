@@ -21,12 +21,11 @@ import {
 } from './skill-location.ts';
 import type { Writer } from './writer.ts';
 
-/** What the code that changes skills uses of the registry. */
 export interface ChangeContext {
   readonly writer: Writer;
   /** Absolute. */
   readonly root: string;
-  /** Absolute paths of the cache databases. They may contain texts of skills and proposals. */
+  /** Absolute paths. They may contain texts of skills and proposals. */
   readonly caches: readonly string[];
   readonly limits: SkillRegistryConfig['limits'];
   readonly writes: SkillRegistryConfig['writes'];
@@ -34,22 +33,20 @@ export interface ChangeContext {
   snapshot(): Snapshot;
   sources(): readonly SkillSource[];
   granted(turn: TurnContext): ReadonlySet<string>;
-  /** Whether what was made of the files of a skill may leave. */
+  /** Whether text made from a skill's files may be given out. */
   readonly admit: Guard['admit'];
   /**
-   * Reads the skills again after a change, before the caller gets its answer. Never rejects: what is wrong is among the problems of the
-   * snapshot.
-   *
-   * @param written - The skill whose files were written. Default: a skill came or went, so all sources are scanned.
+   * Reads the skills again before the caller gets its answer. Never rejects: errors become problems of the snapshot.
+   * @param written - The skill whose files changed. Default: scan all sources, as a skill was added or removed.
    */
   refresh(written?: Pick<SkillLocation, 'base' | 'below'>): Promise<unknown>;
-  /** The stored trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
+  /** The trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
   retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
 }
 
 const NEW_ID = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** With a turn only a skill that its agent may see. @throws SKILL_NOT_FOUND. */
+/** With a turn: only a skill that its agent may see. @throws SKILL_NOT_FOUND. */
 export function findSkill(context: ChangeContext, skillId: string, turn?: TurnContext): Skill {
   const snapshot = context.snapshot();
   const { skill, refusal } = turn
@@ -59,18 +56,16 @@ export function findSkill(context: ChangeContext, skillId: string, turn?: TurnCo
   throw notFound(context, skillId, turn);
 }
 
-/** With a turn only a skill that its agent may see. @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE. */
+/** @throws as `findSkill`; SOURCE_NOT_WRITABLE. */
 export function findLocation(context: ChangeContext, skillId: string, turn?: TurnContext): SkillLocation {
   return locationOfSkill(findSkill(context, skillId, turn), context.sources(), context.root);
 }
 
-/** Is told of a file as it was read, and of null where there is none. */
+/** Called with a file as it was read; null where there is none. */
 export type Quotes = (path: string, bytes: Buffer | null) => void;
 
 /**
- * Does something whose errors quote a file. What they quote is judged before an agent gets it.
- *
- * @param work - Calls `quotes` with the file as it was read.
+ * Before an agent gets an error of `work` that quotes a file, checks whether the agent may get that text.
  * @throws as `work`; SKILL_NOT_FOUND when the skill is held with that file.
  */
 export async function withJudgedErrors<T>(
@@ -93,12 +88,7 @@ export async function withJudgedErrors<T>(
   }
 }
 
-/**
- * Where a new skill is created.
- *
- * @param otherwise - As of `freeLocation`.
- * @throws INVALID_ARGUMENT for an id that is no valid name, SKILL_EXISTS, SOURCE_NOT_WRITABLE.
- */
+/** @throws INVALID_ARGUMENT for an id that is no valid name, SKILL_EXISTS, SOURCE_NOT_WRITABLE. */
 export function newLocation(
   context: ChangeContext,
   skillId: string,
@@ -114,10 +104,8 @@ export function newLocation(
 }
 
 /**
- * As `newLocation`, below the first of these sources that may be written; another source may have a skill of that id.
- *
- * @param otherwise - What to do when the name is taken, beside moving away what has it.
- * @param ifPresent - What to do when the skill is there. Default: to change it, or `otherwise`.
+ * As `newLocation`, below the first writable one of these sources; another source may have a skill of that id.
+ * @param otherwise - Advice for a taken name. @param ifPresent - Advice for an existing skill.
  */
 export function freeLocation(
   context: ChangeContext,

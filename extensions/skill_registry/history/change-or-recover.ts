@@ -24,30 +24,31 @@ import { folderOf, pathInSource, type SkillLocation } from './skill-location.ts'
 import { readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
-/** The steps of an operation. A process may end between any two of them. */
+/** A process may end between any two steps. */
 export type OperationStep = 'intent' | 'temporary' | 'changed' | MoveStep | 'committed';
 
 export interface OperationContext {
   readonly database: SqliteDatabase;
-  /** Real path. The archive is below it. */
+  /** Real path. */
   readonly dataDir: string;
-  /** The content of larger files is not kept in the history. */
+  /** Larger files are not kept in the history. */
   readonly maxBytes: number;
   readonly onStep: ((step: OperationStep) => void) | undefined;
   /** Called in the transaction that commits the change. */
   onCommit(database: SqliteDatabase, operation: Operation, revision: Revision): void;
-  /** Writes what a committed change says of `skills-lock.json`; nothing when it is so already. @throws for an entry that breaks the format. */
+  /**
+   * Writes a committed change into `skills-lock.json`, if not done yet. @throws for an entry that breaks the format.
+   */
   changeLock(change: LockChange): void;
-  /** Called for a change that stays in the journal, with the reason. */
+  /** Called for a change that stays in the journal. */
   onUnfinished(unfinished: Unfinished): void;
 }
 
 /**
- * Makes a change in four steps: write it into the journal, change the files, commit it together with its revision, remove its
- * temporary files. If a step before the commit fails, the change is undone, even on a full disk. The caller holds the write lock
- * and has stored the contents in the history.
- *
- * @throws the failure; then nothing is changed. CHANGE_UNFINISHED when the change could not be undone either.
+ * Makes a change in four steps: write the journal, change the files, commit with the revision, remove temporary files.
+ * A failure before the commit undoes the change, even on a full disk. The caller holds the write lock and has stored
+ * the contents.
+ * @throws the failure, with nothing changed; CHANGE_UNFINISHED when undoing failed too.
  */
 export function runOperation(operation: Operation, context: OperationContext): Revision {
   const { database, onStep, onUnfinished } = context;
@@ -60,7 +61,7 @@ export function runOperation(operation: Operation, context: OperationContext): R
   } catch (error) {
     throw undoAfter(error, operation, context);
   }
-  // It is committed. A failure from here on must not be thrown.
+  // Committed: a failure from here on must not be thrown.
   try {
     onStep?.('committed');
     settle(operation, context);
@@ -72,8 +73,8 @@ export function runOperation(operation: Operation, context: OperationContext): R
 }
 
 /**
- * Finishes or undoes the changes that ended processes have left in the journal. The caller holds the write lock. A change that
- * can be neither finished nor undone stays in the journal, and `onUnfinished` is called.
+ * Finishes or undoes the changes that ended processes left in the journal. The caller holds the write lock. If neither
+ * works, the change stays in the journal, and `onUnfinished` is called.
  */
 export function recoverOperations(context: OperationContext, locationOf: LocationFinder): void {
   const { database, onUnfinished } = context;
@@ -144,7 +145,7 @@ function undoAfter(error: unknown, operation: Operation, context: OperationConte
   try {
     journal.removeEntry(context.database, operation.id);
   } catch {
-    // The change is undone. The next write finds nothing to undo and removes the entry.
+    // The change is undone. The next write removes the entry.
   }
   return error;
 }
@@ -153,7 +154,7 @@ function unfinished({ id, location }: Operation, state: Unfinished['state'], err
   return { id, key: location.key, skillId: location.skillId, state, error };
 }
 
-/** Restores each file of the change, unless somebody else has changed that file since. @throws WRITE_FAILED. */
+/** Restores each file, unless somebody else has changed it since. @throws WRITE_FAILED. */
 function undo(begun: JournaledOperation, { database, dataDir }: OperationContext): void {
   const { location, changes, move } = begun;
   if (move) {
@@ -166,7 +167,7 @@ function undo(begun: JournaledOperation, { database, dataDir }: OperationContext
     removeLeftover(location, change, temporary);
     putBack(location, change, kept, database);
     removeLeftover(location, change, kept);
-    // The change may have failed after its folders were created.
+    // The change may have failed after creating its folders.
     if (change.before === null) removeEmptyFolders(location.base, pathInSource(location, change.path));
   }
 }
@@ -181,7 +182,6 @@ function putBack(location: SkillLocation, change: FileChange, kept: string, data
   else writeContained(location.base, name, getBlob(database, before), { mode });
 }
 
-/** Whether a file is as a change makes it, and was not before. */
 function isMade(location: SkillLocation, change: FileChange): boolean {
   const { path, before, after, mode } = change;
   if (digestAt(location, path) !== after) return false;
@@ -190,7 +190,7 @@ function isMade(location: SkillLocation, change: FileChange): boolean {
   return isOfMode(change) && mayRun(stats?.mode) === mayRun(mode);
 }
 
-/** Changes who may run a file, and nothing in it. */
+/** Changes only whether the file may be run. */
 function isOfMode({ before, after, mode, modeBefore }: FileChange): boolean {
   if (before === null || before !== after || mode === undefined || modeBefore === undefined) return false;
   return mayRun(mode) !== mayRun(modeBefore);
@@ -209,13 +209,13 @@ function settle(begun: JournaledOperation, { changeLock, dataDir }: OperationCon
 
 /** An editor may save at any moment. What it saved must not be overwritten. */
 function assertUntouched({ path, before }: FileChange, present: ReturnType<typeof digestAt>): void {
-  // For something that is no file, `writeContained` throws with a reason.
+  // If it is no file, `writeContained` throws with a reason.
   if (present === before || present === undefined) return;
   const message = `Somebody changed ${quoted(path)} at this moment. Nothing was written. Look at the file, and try again.`;
   throw new CodedError('WRITE_FAILED', message, { path });
 }
 
-/** Somebody may have created a folder at the skill's location after the skill was moved to the archive. */
+/** Somebody may have created the skill's folder again after the skill was archived. */
 function assertLocationFree(location: SkillLocation, { to, temporary }: FolderMove): void {
   const folder = folderOf(location);
   const archived = join(to.base, to.path);
@@ -224,7 +224,7 @@ function assertLocationFree(location: SkillLocation, { to, temporary }: FolderMo
   throw new CodedError('WRITE_FAILED', message, { folder, archived });
 }
 
-/** null: nothing is there. undefined: something is there that is no regular file, or cannot be read. */
+/** null: nothing is there. undefined: no regular file, or unreadable. */
 function digestAt(location: SkillLocation, path: string): string | null | undefined {
   try {
     return digestOf(readContained(location.base, pathInSource(location, path), Number.MAX_SAFE_INTEGER));
@@ -253,17 +253,16 @@ function folderMove(
   return direction === 'out' ? { from: skill, to: archive, temporary } : { from: archive, to: skill, temporary };
 }
 
-/** Temporary names beside each changed file: of the new content before it is renamed, of the old until the commit. */
+/** Names beside each changed file: new content before it is renamed, old content until the commit. */
 function leftoversOf({ id }: JournaledOperation, index: number): { readonly temporary: string; readonly kept: string } {
   return { temporary: `${TEMPORARY}${id}-${index}`, kept: `${TEMPORARY}${id}-${index}-kept` };
 }
 
-/** Also removes the folders that are empty then. */
+/** Also removes folders that become empty. */
 function removeLeftover(location: SkillLocation, { path }: FileChange, name: string): void {
   try {
     removeContained(location.base, posix.join(location.below, posix.dirname(path), name));
   } catch (error) {
-    // Usually there is none.
     if (!isCodedError(error, 'RESOURCE_NOT_FOUND') && !isCodedError(error, 'PATH_TRAVERSAL')) throw error;
   }
 }

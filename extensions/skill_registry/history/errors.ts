@@ -1,7 +1,7 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { nearestIds, showHidden } from '../../../lib/text/index.ts';
 
-/** Why the history cannot be used, when no check finds its content damaged. */
+/** Why the history cannot be used, if no check finds it damaged. */
 export type HistoryRefusal = 'busy' | 'full' | 'readonly' | 'cantopen' | 'io' | 'other';
 
 export function historyRefused(refusal: HistoryRefusal, file: string, cause: unknown): CodedError {
@@ -10,12 +10,11 @@ export function historyRefused(refusal: HistoryRefusal, file: string, cause: unk
   return new CodedError(code, message, { file }, cause);
 }
 
-/** Text that a stranger wrote, for a message: in quotes, with hidden characters as `⟦U+2028⟧`, cut after `limit` characters. */
+/** A stranger's text for a message: in quotes, hidden characters as `⟦U+2028⟧`, cut after `limit` characters. */
 export function quoted(text: string, limit: number = 200): string {
   return JSON.stringify(showHidden(text.slice(0, limit)));
 }
 
-/** @param verdict - The answer of the integrity check. */
 export function historyDamaged(file: string, verdict: string): CodedError {
   const message =
     `The history in ${file} is damaged (${verdict.replace(/\s+/g, ' ')}). Skills can be read, but not changed. Stop every process that uses it, and ${MOVE_AWAY}. ` +
@@ -23,7 +22,7 @@ export function historyDamaged(file: string, verdict: string): CodedError {
   return new CodedError('HISTORY_DAMAGED', message, { file });
 }
 
-/** The history contains a row or a table that this registry did not write. Such content is never used. */
+/** history.db has a row or table that this registry did not write. It is never used. */
 export function rowRefused(what: string): CodedError {
   const message =
     `history.db has ${what}. A registry with these sources does not write that, so it was not used. If somebody changed the ` +
@@ -31,7 +30,6 @@ export function rowRefused(what: string): CodedError {
   return new CodedError('HISTORY_ROW_REFUSED', message);
 }
 
-/** A change of a skill that is not finished. */
 export interface Unfinished {
   /** Id in the journal. */
   readonly id: string;
@@ -39,12 +37,14 @@ export interface Unfinished {
   readonly key: string;
   /** Empty when unknown. */
   readonly skillId: string;
-  /** `undo`: it must be undone. `settle`: it is made, and its leftovers must be removed. `waiting`: nobody has approved this root, so it stays. */
+  /**
+   * `undo`: must be undone. `settle`: is made, leftovers must be removed. `waiting`: stays until the root is approved.
+   */
   readonly state: 'undo' | 'settle' | 'waiting';
   readonly error?: unknown;
 }
 
-/** Thrown for this change and for the next one of the skill, and listed as a problem. */
+/** Thrown for this and the skill's next change, and listed as a problem. */
 export function changeUnfinished({ skillId, state, error }: Unfinished): CodedError {
   const [name, why] = [JSON.stringify(skillId), describeError(error).replace(/\.?$/, '.')];
   const message = {
@@ -65,7 +65,7 @@ export function historyBusy(seconds: number): CodedError {
   return new CodedError('HISTORY_BUSY', message);
 }
 
-/** What would be written is not what a person was shown. */
+/** What would be written differs from what a person was shown. */
 export function shownChanged(skillId: string): CodedError {
   const message = `${quoted(skillId)} has changed since its difference was shown. It was not written: look again.`;
   return new CodedError('SHOWN_CHANGED', message);
@@ -75,14 +75,12 @@ export function noChange(path: string): CodedError {
   return new CodedError('PROPOSAL_NO_CHANGE', `"${path}" has this content already; there is nothing to change.`);
 }
 
-/** @param reasons - Of the validation, one line each. */
 export function skillInvalid(skillId: string, reasons: readonly string[]): CodedError {
   const shown = ['', ...reasons.slice(0, 10)].join('\n- ');
   const message = `"${skillId}" would not be a valid skill after this change; nothing was written.${shown}`;
   return new CodedError('SKILL_INVALID', message, { reasons });
 }
 
-/** @param advice - Default: for who makes a new skill. */
 export function skillExists(
   skillId: string,
   where: string,
@@ -92,13 +90,13 @@ export function skillExists(
   return new CodedError('SKILL_EXISTS', message, { skill_id: skillId });
 }
 
-/** For a roll-back: there are revisions, and no skill. */
+/** For a roll-back of a skill that has revisions but was removed. */
 export function skillRemoved(skillId: string): CodedError {
   const message = `The skill "${skillId}" was removed. \`skill-registry restore ${skillId}\` restores its last content; then roll it back.`;
   return new CodedError('SKILL_NOT_FOUND', message, { skill_id: skillId });
 }
 
-/** For a restore. @param removed - Ids of the skills that can be restored. */
+/** For a restore. @param removed - Ids that can be restored. */
 export function notRemoved(skillId: string, removed: readonly string[]): CodedError {
   const near = nearestIds(removed, skillId);
   const ids = (near.length > 0 ? near : removed.slice(0, 10)).map((id) => JSON.stringify(id)).join(', ');
@@ -113,7 +111,6 @@ export function sourceNotWritable(skillId: string, source: string, why: string):
   return new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: skillId, source });
 }
 
-/** @param sources - All sources. */
 export function noWritableSource(skillId: string, sources: readonly { readonly id: string }[]): CodedError {
   const known = sources.map(({ id }) => id).join(', ') || 'none';
   const message = `No source takes the new skill "${skillId}", because none may be written (sources: ${known}). Add a folder to \`sources\` in data/skill_registry/config.yaml: { path: skills }.`;
@@ -135,7 +132,7 @@ export function revisionAmbiguous(digest: string, numbers: readonly number[]): C
   return new CodedError('REVISION_NOT_FOUND', message, { numbers });
 }
 
-/** @param last - The number of its last revision; 0 when nothing is recorded. @param why - The reason, a sentence. */
+/** @param last - Number of its last revision; 0 for none. @param why - A sentence. */
 export function revisionNotFound(skillId: string, revision: string, last: number, why?: string): CodedError {
   const start = `"${skillId}" has no revision ${quoted(revision, 80)}`;
   const message =
@@ -159,10 +156,10 @@ export function presentNotKept(skillId: string, paths: readonly string[]): Coded
 
 // --- internal ---
 
-/** If the old `-wal` stayed, SQLite would apply it to the backup, to which it does not belong. */
+/** SQLite would apply an old `-wal` to the backup. */
 const MOVE_AWAY = 'move history.db, history.db-wal and history.db-shm away together';
 
-/** Code and message, with WHY for what the system says. */
+/** WHY: what the system says. */
 const REFUSALS: Readonly<Record<HistoryRefusal, readonly [code: string, what: string]>> = {
   busy: [
     'HISTORY_BUSY',

@@ -7,12 +7,10 @@ import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
 import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused, quoted, rowRefused } from './errors.ts';
 
 /**
- * Opens `history.db`: revisions, proposals and the journal of unfinished changes. Its content exists nowhere else, so it is never
- * removed or rebuilt. A backup is made before a migration, and a damaged file is left as it is.
- *
- * @param migrations - SQL, one per version; the first makes version 1 from an empty file. Default: those of this release.
- * @param named - The path that messages name. Default: `file`.
- * @throws as `historyError`; HISTORY_NEWER; HISTORY_ROW_REFUSED when its schema has something that no release makes.
+ * Opens `history.db`: revisions, proposals and the journal. Its content exists nowhere else, so it is never removed or
+ * rebuilt: it is backed up before a migration, and a damaged file stays as it is.
+ * @param migrations - SQL, one per version, from an empty file on. @param named - The path in messages.
+ * @throws as `historyError`; HISTORY_NEWER; HISTORY_ROW_REFUSED for a schema that no release makes.
  */
 export function openHistoryDatabase(
   file: string,
@@ -35,7 +33,7 @@ export function openHistoryDatabase(
   }
 }
 
-/** Whether a start has nothing to do. False also for a history that cannot be used. */
+/** Whether a start has nothing to do. Also false for an unusable history. */
 export function isAllFinished(file: string): boolean {
   let database: SqliteDatabase | undefined;
   try {
@@ -59,22 +57,20 @@ export function countWaitingProposals(database: SqliteDatabase): number {
   return database.prepare<{ count: number }>(sql).get()?.count ?? 0;
 }
 
-/** The path of the backup that is made before a migration. */
 export function backupOf(file: string, version: number): string {
   return `${file}.v${version}.backup`;
 }
 
-/** Why SQLite failed; undefined for reasons that no user can act on. */
+/** undefined for reasons that no user can act on. */
 export function sqliteRefusal(error: unknown): Exclude<HistoryRefusal, 'other'> | 'damaged' | undefined {
   const failure = sqliteFailure(error);
   return failure === 'unavailable' || failure === 'constraint' || failure === 'other' ? undefined : failure;
 }
 
 /**
- * Turns an error of the database into HISTORY_BUSY, WRITE_FAILED, STORE_UNAVAILABLE, or after an integrity check HISTORY_DAMAGED.
- * Other errors stay as they are.
- *
- * @param opening - The file being opened: the history or its copy. Then all errors are about the history.
+ * Turns a database error into HISTORY_BUSY, WRITE_FAILED, STORE_UNAVAILABLE or, after an integrity check,
+ * HISTORY_DAMAGED. Other errors stay as they are.
+ * @param opening - The file being opened (history or copy): then every error is about the history.
  */
 export function historyError(file: string, error: unknown, opening?: string): unknown {
   if (isCodedError(error)) return error;
@@ -86,7 +82,7 @@ export function historyError(file: string, error: unknown, opening?: string): un
   return damage === undefined ? historyRefused('other', file, error) : historyDamaged(file, damage);
 }
 
-/** Checks every page. Done once, before the first write of a process. @throws HISTORY_DAMAGED, or what SQLite throws. */
+/** Checks every page, once before the first write of a process. @throws HISTORY_DAMAGED, or what SQLite throws. */
 export function assertSound(database: SqliteDatabase, file: string): void {
   const verdict = verdictOn(database, 'quick_check');
   if (verdict !== 'ok') throw historyDamaged(file, verdict);
@@ -138,7 +134,7 @@ function schemaRowText({ type, name, tbl_name, sql }: SchemaRow): string {
   return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }
 
-/** Replaces an earlier backup: its migration did not finish, so the database has not changed since. A link is removed. */
+/** A backup of an unfinished migration is replaced: the database has not changed since. A link is removed. */
 function backUp(database: SqliteDatabase, backup: string): void {
   rmSync(backup, { force: true });
   makePrivateFile(backup);
@@ -257,7 +253,7 @@ function systemRefusal(error: unknown): HistoryRefusal | undefined {
   return /^E[A-Z]+$/.test(code) ? 'cantopen' : undefined;
 }
 
-/** What an integrity check finds in a file; undefined when it finds nothing or cannot run. */
+/** undefined: no damage found, or the check cannot run. */
 function damageOf(file: string): string | undefined {
   let database: SqliteDatabase | undefined;
   try {
@@ -271,7 +267,7 @@ function damageOf(file: string): string | undefined {
   }
 }
 
-/** `ok`, or what is wrong. The check itself fails on a file that is no database at all. */
+/** `ok`, or the damage. On a file that is no database, the check itself fails. */
 function verdictOn(database: SqliteDatabase, check: 'quick_check' | 'integrity_check'): string {
   try {
     return String(Object.values(database.prepare<object>(`PRAGMA ${check}(1)`).get() ?? {})[0]);

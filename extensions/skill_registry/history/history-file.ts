@@ -8,25 +8,25 @@ import { assertNoLinkLeadsOut, fileIdentity, type SqliteDatabase } from '../stor
 import { historyRefused } from './errors.ts';
 import { assertSound, historyError, openHistoryDatabase, sqliteRefusal } from './history-database.ts';
 
-/** `history.db` as this process has it open. Other processes may remove or replace the file at any time. */
+/** The process's open `history.db`. Other processes may remove or replace the file at any time. */
 export interface HistoryFile {
   /** Absolute. */
   readonly path: string;
   exists(): boolean;
-  /** @throws REGISTRY_CLOSED; PATH_TRAVERSAL when `leaveAlone` is set and the file lies outside its root. */
+  /** @throws REGISTRY_CLOSED; PATH_TRAVERSAL if `leaveAlone` is set and the file lies outside its root. */
   assertOpen(): void;
-  /** For reading only; a copy where the file cannot or must not be opened for writing. @throws as `openHistoryDatabase`. */
+  /** For reading; a copy where the file cannot or must not be opened for writing. @throws as `openHistoryDatabase`. */
   reading(): SqliteDatabase;
-  /** For writing; the database stays the same while `use` runs. @throws as `assertSound`, and what `use` throws. */
+  /** The database stays the same while `use` runs. @throws as `assertSound`, and what `use` throws. */
   writing<T>(use: (database: SqliteDatabase) => T): T;
   close(): void;
 }
 
-/** @param path - `<root>/data/skill_registry/history.db`. @param leaveAlone - Read a copy, so that SQLite writes nothing beside the file. */
+/** @param leaveAlone - Read a copy, so that SQLite writes nothing beside the file. */
 export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFile {
   let opened: Opened | undefined;
   let copied: Opened | undefined;
-  /** The database whose content was checked. */
+  /** Its content was checked. */
   let sound: SqliteDatabase | undefined;
   let closed = false;
   let isHeld = false;
@@ -38,7 +38,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
     if (closed) throw registryClosed();
     if (leaveAlone) assertDataInRoot(dirname(dirname(dirname(path))));
   };
-  /** Closes a file that somebody has removed or replaced. */
+  /** Closes a file that was removed or replaced. */
   const dropStale = (): void => {
     assertOpen();
     if (opened && !isHeld && fileIdentity(path) !== opened.identity) opened = drop(opened);
@@ -51,7 +51,6 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
     copied = drop(copied);
     return opened;
   };
-  /** Makes a new copy when the file has changed. */
   const copy = (): SqliteDatabase => {
     if (openHere.has(fileIdentity(path))) return open().database;
     assertNoLinkLeadsOut(path);
@@ -86,7 +85,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
         sound = database;
         return use(database);
       } catch (error) {
-        // It is opened again at the next use: this user may have write permission by then.
+        // The next use opens it again: this user may have write permission by then.
         if (sqliteRefusal(error) === 'readonly') opened = drop(opened);
         throw error;
       } finally {
@@ -112,8 +111,8 @@ function orUndefined<T>(use: () => T): T | undefined {
 }
 
 /**
- * How often this process has a history open, by its identity. Closing a plain file descriptor releases all locks of the process on
- * that file, those of SQLite too, so a history that is open here is never read as a plain file.
+ * Counts the open histories of this process by identity. Closing a plain file descriptor releases all locks of the
+ * process on that file, also those of SQLite: a history open here must not be read as a plain file.
  */
 const openHere = new Map<string, number>();
 
@@ -132,7 +131,7 @@ interface Opened {
 const PARTS = ['', '-wal'];
 const COPY_ATTEMPTS = 20;
 
-/** Opens a copy of the history in a temporary folder that is removed at once. Later changes do not reach it. @throws as `openHistoryDatabase`. */
+/** Opens a copy in a temporary folder that is removed at once. @throws as `openHistoryDatabase`. */
 function openCopy(file: string): SqliteDatabase {
   let folder: string | undefined;
   try {
@@ -150,7 +149,7 @@ function openCopy(file: string): SqliteDatabase {
   }
 }
 
-/** Copies the database and its write-ahead log. Tries again when another process changes one of them meanwhile. */
+/** Tries again when another process changes one of the files meanwhile. */
 function copyAtRest(file: string, copy: string): void {
   for (let attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
     const before = stampOf(file);
@@ -163,7 +162,7 @@ function copyAtRest(file: string, copy: string): void {
   throw historyRefused('busy', file, undefined);
 }
 
-/** Changes whenever somebody writes into the history. @throws when something of that name is no file. */
+/** Changes with every write into the history. @throws when something of that name is no file. */
 function stampOf(file: string): string {
   const stamps = PARTS.map((part) => {
     const stats = statSync(file + part, { throwIfNoEntry: false, bigint: true });

@@ -26,19 +26,18 @@ import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, ResultOrReason } from './writer.ts';
 
 export interface OpenHistory extends History {
-  /** The files that `restore` would write, for an inspection. @throws as `restore`. */
+  /** What `restore` would write, for an inspection. @throws as `restore`. */
   filesToRestore(skillId: string): Promise<readonly InspectedFile[]>;
 }
 
-/** Past contents of skills, roll-back and restore. */
 export function createHistory(context: ChangeContext, recorder: RevisionRecorder): OpenHistory {
   const { limits, root, writer } = context;
   const databaseIfThere = (): SqliteDatabase | undefined => (writer.hasHistory() ? writer.database() : undefined);
   const bytesOf = (file: RevisionFile): Buffer | undefined => storedBytes(writer.database(), file);
-  /** Its revisions, including the present content; `reason`: why the present content could not be recorded. */
+  /** Includes the present content; `reason`: why that could not be recorded. */
   const load = async (skillId: string): Promise<LoadedRevisions> => {
     const skill = skillNamed(context.snapshot(), skillId);
-    // Where nothing can be written, the revisions recorded so far are shown.
+    // Where nothing can be written, earlier revisions are still shown.
     const recorded = skill ? await writer.ifPossible(() => recorder.record(skill)) : undefined;
     const reason = skill && whyNotRecorded(skill, recorded);
     const database = databaseIfThere();
@@ -53,12 +52,11 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     return skill && source ? readSkillTree(skill, source, limits.file_bytes) : { files: [], bytes: new Map() };
   };
 
-  /** Where a removed skill was. */
   const locationToRestore = (skillId: string): SkillLocation => {
     const { byId } = context.snapshot();
     const present = byId.get(skillId);
     const database = databaseIfThere();
-    // Another source may have a skill of this id. It has the id since this one was removed.
+    // Another source may have got this id when this skill was removed.
     const lookUp = present ? archivedKeyOf : lastKeyOf;
     const key = database && lookUp(database, skillId);
     if (key === undefined) {
@@ -96,7 +94,6 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         throw skillRemoved(skillId);
       }
       const { revision, location } = await writer.exclusively((database) => {
-        // The roll-back starts from the present content.
         const notRecorded = whyNotRecorded(skill, { result: recorder.record(skill) });
         const revisions = revisionsOf(database, skillKey(skill, root));
         const target = findRevision({ revisions, reason: notRecorded }, skillId, number);
@@ -147,10 +144,10 @@ function whyNotRecorded(
   return recorded?.result ? undefined : `${file} cannot be read now.`;
 }
 
-/** The files as they lie on disk. No digest begins so. */
+/** No digest starts like this. */
 const PRESENT = 'present';
 
-/** Files of a revision, or with `bytes` those on disk. */
+/** `bytes`: for files on disk. */
 interface Content extends Pick<Revision, 'files'> {
   readonly bytes?: SkillTree['bytes'];
 }
@@ -184,7 +181,7 @@ function changesTo(
   const { skillId } = location;
   const presentFiles = new Map(present?.files.map((file) => [file.path, file]));
   const targetFiles = new Map(target.files.map((file) => [file.path, file]));
-  // A revision with MAX_RECORDED_FILES files may have had more, so no file that it does not list is removed.
+  // A revision with MAX_RECORDED_FILES files may have had more: remove no file that it does not list.
   const isComplete = target.files.length < MAX_RECORDED_FILES;
   const paths = new Set([...targetFiles.keys(), ...(isComplete ? presentFiles.keys() : [])]);
   const differing = [...paths].filter((path) => presentFiles.get(path)?.digest !== targetFiles.get(path)?.digest);
@@ -192,7 +189,7 @@ function changesTo(
   if (lost.length > 0) throw revisionIncomplete(skillId, lost);
   const tooLarge = differing.filter((path) => presentFiles.get(path)?.kept === false);
   if (tooLarge.length > 0) throw presentNotKept(skillId, tooLarge);
-  // Until SKILL.md is written, agents read the old instructions.
+  // Agents read the old instructions until SKILL.md is written.
   const isLast = (path: string): number => Number(path === location.skillFile);
   return differing
     .sort((a, b) => isLast(a) - isLast(b))
@@ -202,7 +199,6 @@ function changesTo(
     });
 }
 
-/** The key of the skill that was removed last and is still in the archive. */
 function archivedKeyOf(database: SqliteDatabase, skillId: string): string | undefined {
   const sql = 'SELECT place FROM archived WHERE skill_id = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1';
   return database.prepare<{ place: string }>(sql).get(skillId)?.place;
@@ -216,7 +212,7 @@ function idsOf(database: SqliteDatabase): readonly string[] {
     .map(({ id }) => id);
 }
 
-/** From the archive; from the last revision when somebody has removed the archived folder. */
+/** From the archive; without the archived folder, from the last revision. */
 function restoringChange(
   database: SqliteDatabase,
   location: SkillLocation,

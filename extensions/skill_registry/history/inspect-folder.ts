@@ -3,14 +3,12 @@ import { inspectSkill } from '../inspect/inspect-skill.ts';
 import type { Inspection } from '../inspect/types.ts';
 import { readFolderTree } from './skill-tree.ts';
 
-/** Bytes; what is larger is not read. */
+/** Larger files are not read. */
 const MAX_INSPECTED_BYTES = 16 * 1024 * 1024;
 
 /**
- * Inspects the files of a skill on disk, with all rules. Nothing is run, links and private files (`.env`, `.git`, keys) are not read.
- *
- * @param folder - Absolute.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
+ * Runs nothing; does not read links and private files (`.env`, `.git`, keys).
+ * @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
  */
 export async function inspectFolder(folder: string): Promise<Inspection> {
   const { files, bytes } = readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES);

@@ -5,56 +5,53 @@ import { rowRefused, type Unfinished } from './errors.ts';
 import { filePath, type SkillLocation } from './skill-location.ts';
 import type { Revision } from './types.ts';
 
-/** One file of a change. `before` and `after` are digests of contents in the history; null: the file does not exist. */
+/** `before` and `after`: digests of contents in the history; null: the file does not exist. */
 export interface FileChange {
   /** Relative to the skill. */
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** Permission bits of the new file, and of the old one for undoing. */
+  /** Permission bits of the new file and, for undoing, of the old one. */
   readonly mode?: number | undefined;
   readonly modeBefore?: number | undefined;
 }
 
-/** A change of one skill. */
 export interface Operation {
   /** 12 hex digits. */
   readonly id: string;
   readonly location: SkillLocation;
-  /** Made in this order. SKILL.md comes last in a new skill, so that nobody finds an incomplete skill. */
+  /** Made in this order. In a new skill SKILL.md is last, so that nobody finds an incomplete skill. */
   readonly changes: readonly FileChange[];
-  /** The whole folder moves into the archive (`out`), or from there to the skill's location (`back`). */
+  /** Moves the whole folder into the archive (`out`), or back from there. */
   readonly move?: { readonly direction: 'out' | 'back'; readonly folder: string } | undefined;
   readonly kind: Revision['kind'];
   readonly by: string;
   readonly at: string;
   readonly reason?: string | undefined;
   readonly proposal?: string | undefined;
-  /** The proposal was merged with later changes. */
   readonly merged?: boolean | undefined;
   /** The revision that a roll-back restores. */
   readonly target?: number | undefined;
-  /** Written when the change is committed, also if another process finishes the change. */
+  /** Written when the change is committed, also if another process finishes it. */
   readonly lock?: LockChange | undefined;
   /** Called in the transaction that commits the change. */
   readonly alongside?: ((database: SqliteDatabase) => void) | undefined;
 }
 
-/** The change of one entry of `skills-lock.json`; null: it is removed. */
+/** One entry of `skills-lock.json`; null removes it. */
 export interface LockChange {
   readonly name: string;
   readonly entry: unknown;
 }
 
-/** The part of an operation that the journal keeps: enough to finish or undo it. */
+/** What the journal keeps: enough to finish or undo the change. */
 export type JournaledOperation = Pick<Operation, 'id' | 'location' | 'changes' | 'move' | 'lock'>;
 
-/** Finds the location of a skill in the present sources. @throws SOURCE_NOT_WRITABLE. */
+/** Looks in the present sources. @throws SOURCE_NOT_WRITABLE. */
 export type LocationFinder = (skillId: string, key: string, source: string) => SkillLocation;
 
 /**
- * Adds a change to the journal before it begins. The entry has no absolute path: the location is looked up again. The format says
- * `place` for the location, as earlier releases wrote it.
+ * Writes no absolute path: the location is looked up again. In the format it is called `place`, as in earlier releases.
  */
 export function writeEntry(database: SqliteDatabase, { id, location, changes, move, lock }: JournaledOperation): void {
   const { skillId, source, key, below } = location;
@@ -62,12 +59,12 @@ export function writeEntry(database: SqliteDatabase, { id, location, changes, mo
   database.prepare('INSERT INTO operation (id, content) VALUES (?, ?)').run(id, content);
 }
 
-/** Marks the change as made, so that only its temporary files must be removed. Call it in the transaction that commits the change. */
+/** Only temporary files remain to be removed. Call it in the transaction that commits the change. */
 export function markDone(database: SqliteDatabase, id: string): void {
   database.prepare("UPDATE operation SET content = json_set(content, '$.done', 1) WHERE id = ?").run(id);
 }
 
-/** Notes which skill went into the archive or came back from there. Call it in the transaction that commits the change. */
+/** Call it in the transaction that commits the change. */
 export function noteArchive(database: SqliteDatabase, { by, at, move, location }: Operation): void {
   if (move?.direction === 'out') {
     const sql = 'INSERT INTO archived (skill_id, place, folder, at, by) VALUES (?, ?, ?, ?, ?)';
@@ -81,26 +78,25 @@ export function removeEntry(database: SqliteDatabase, id: string): void {
   database.prepare('DELETE FROM operation WHERE id = ?').run(id);
 }
 
-/** A row of the journal. It is not trusted until `readEntry` has checked it. */
+/** Not trusted until `readEntry` has checked it. */
 export interface JournalEntry {
   readonly id: string;
   readonly content: string;
 }
 
-/** Oldest first. */
 export function entriesOf(database: SqliteDatabase): readonly JournalEntry[] {
   return database.prepare<JournalEntry>('SELECT id, content FROM operation ORDER BY rowid').all();
 }
 
-/** The skill that an entry names; empty when it names none. */
+/** Empty when the entry names none. */
 export function subjectOf({ content }: JournalEntry): { readonly key: string; readonly skillId: string } {
   const { key, skillId } = fieldsOf(parse(content).place);
   return { key: typeof key === 'string' ? key : '', skillId: typeof skillId === 'string' ? skillId : '' };
 }
 
 /**
- * Changes that a process left unfinished when it ended, in a root that nobody has approved. A change that only has temporary
- * files to remove counts as finished.
+ * Unfinished changes of ended processes in a root that nobody has approved. A change that only has temporary files to
+ * remove counts as finished.
  */
 export function unfinishedIn(database: SqliteDatabase): readonly Unfinished[] {
   return entriesOf(database)
@@ -109,9 +105,8 @@ export function unfinishedIn(database: SqliteDatabase): readonly Unfinished[] {
 }
 
 /**
- * Checks an entry. `isDone`: the change is made and committed.
- *
- * @throws HISTORY_ROW_REFUSED unless a registry with the present sources could have written it.
+ * `isDone`: the change is committed.
+ * @throws HISTORY_ROW_REFUSED unless a registry with the present sources could have written the entry.
  */
 export function readEntry(
   { id, content }: JournalEntry,
@@ -122,7 +117,7 @@ export function readEntry(
   if (entry.id !== id || !/^[0-9a-f]{12}$/.test(id)) throw refused('an invalid id');
   if (typeof skillId !== 'string' || typeof source !== 'string' || typeof key !== 'string') throw refused('no skill');
   const location = locationIn(locationOf, skillId, key, source);
-  // Earlier releases wrote the folder of the source as well.
+  // Earlier releases also wrote the folder of the source.
   if (below !== location.below || (base !== undefined && base !== location.base))
     throw refused(`the wrong folder for the skill ${shown(skillId)} of the source ${shown(source)}`);
   if (!Array.isArray(entry.changes)) throw refused('no list of files');
@@ -130,13 +125,13 @@ export function readEntry(
   return { id, location, changes, move: moveOf(entry.move), lock: lockOf(entry.lock), isDone: entry.done === 1 };
 }
 
-/** A new folder for a removed skill, relative to the data folder. */
+/** A new folder, relative to the data folder. */
 export function archiveFolder({ skillId }: Pick<SkillLocation, 'skillId'>): string {
   const name = skillId.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80);
   return `.archive/${name}-${randomBytes(6).toString('hex')}`;
 }
 
-/** @throws HISTORY_ROW_REFUSED for a name that `archiveFolder` never gives. */
+/** @throws HISTORY_ROW_REFUSED for a name that `archiveFolder` never returns. */
 export function checkedFolder(folder: unknown): string {
   if (typeof folder === 'string' && /^\.archive\/[A-Za-z0-9._-]{0,80}-[0-9a-f]{12}$/.test(folder)) return folder;
   throw rowRefused(`an archived folder with the name ${shown(folder)}`);
@@ -179,7 +174,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** The code that writes the lock checks the entry itself. */
+/** The code that writes the lock checks the entry. */
 function lockOf(value: unknown): LockChange | undefined {
   if (value === undefined) return undefined;
   const { name, entry } = fieldsOf(value);

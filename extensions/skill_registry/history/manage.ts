@@ -21,7 +21,6 @@ import {
 import type { Management } from './types.ts';
 import { skillIdAt } from './write-policy.ts';
 
-/** Changes without review. */
 export function createManagement(context: ChangeContext, recorder: RevisionRecorder): Management {
   const { limits, writer } = context;
   return {
@@ -37,7 +36,7 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
       const below = relative(base, path).split(sep).join('/');
       checkNewName(below);
       checkValid({ skillId, skillFile: below, validation }, below, null, Buffer.from(content), true);
-      // Inside `exclusively`, because without a history no skill is written.
+      // Inside `exclusively`: without a history no skill is written.
       await writer.exclusively(() => {
         if (lstatSync(path, { throwIfNoEntry: false })) throw skillExists(skillId, 'its file is there');
         writeContained(base, below, content);

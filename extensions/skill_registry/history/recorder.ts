@@ -8,13 +8,12 @@ import { skillKey } from './skill-location.ts';
 import { readSkillTree, recordedFiles } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
-/** Skills recorded in one transaction. */
 const SLICE = 25;
 
-/** Records changes of skills that the registry did not make itself. */
+/** Records changes that the registry did not make itself. */
 export class RevisionRecorder {
   readonly #context: ChangeContext;
-  /** By the skill's key: the stamp of its files when they were recorded. */
+  /** By the skill's key: the stamp of its files when recorded. */
   readonly #recorded = new Map<string, string>();
 
   constructor(context: ChangeContext) {
@@ -22,8 +21,7 @@ export class RevisionRecorder {
   }
 
   /**
-   * Records one skill now. Call it inside `Writer.exclusively`.
-   *
+   * Call it inside `Writer.exclusively`.
    * @param note - Of a change that the registry made. Default: one that it found.
    * @returns undefined when the skill has no files any more.
    */
@@ -34,7 +32,7 @@ export class RevisionRecorder {
     const key = skillKey(skill, root);
     const stamp = stampOf(skill);
     const tree = readSkillTree(skill, source, limits.file_bytes);
-    // It was removed after the snapshot, and its last content is recorded already.
+    // Removed after the snapshot; its last content is already recorded.
     if (tree.files.length === 0) return undefined;
     const [database, at, location] = [writer.database(), writer.now(), { key, skillId: skill.id }];
     if (note) database.transaction(() => addRevision(database, location, tree, { ...note, at }));
@@ -44,9 +42,8 @@ export class RevisionRecorder {
   }
 
   /**
-   * Records all skills that have changed since the last call. Stops when another process is writing; the next call continues.
-   *
-   * @throws HISTORY_DAMAGED.
+   * Records all skills changed since the last call. Stops when another process writes; the next call continues. @throws
+   * HISTORY_DAMAGED.
    */
   async recordAll(signal: AbortSignal): Promise<void> {
     const { root, snapshot, writer } = this.#context;
@@ -74,7 +71,7 @@ export class RevisionRecorder {
 
 // --- internal ---
 
-/** Sizes and times of the skill's files: it changes when one of them does. Reads no content. */
+/** Changes with the size or time of any file. Reads no content. */
 function stampOf({ dir, digest, file }: Skill): string {
   if (dir === null) return `${file} ${digest}`;
   const files = filesIfThere(dir).map(({ path, size }) => {

@@ -8,10 +8,10 @@ import type { SkillLocation } from './skill-location.ts';
 import { type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 
-/** What is recorded with the content of a new revision. `target`: the number of the revision that it restores. */
+/** `target`: the number of the revision that it restores. */
 export type RevisionNote = Pick<Operation, 'kind' | 'by' | 'reason' | 'proposal' | 'target' | 'at'>;
 
-/** Records the present content of a skill, whoever wrote it. Does nothing when the last revision has that content. */
+/** Records the content on disk, whoever wrote it. Does nothing when the last revision has it. */
 export function recordPresent(
   database: SqliteDatabase,
   location: Pick<SkillLocation, 'key' | 'skillId'>,
@@ -23,8 +23,8 @@ export function recordPresent(
 }
 
 /**
- * Records the content of a skill as a new revision, or gives the last one when it has that content. Revisions go by the key, in the
- * column `place`, because an id may move to another folder.
+ * Returns the last revision when it already has this content. Revisions go by the key, in the column `place`, because
+ * an id may move to another folder.
  */
 export function addRevision(
   database: SqliteDatabase,
@@ -57,7 +57,6 @@ export function lastRevision(database: SqliteDatabase, key: string): Revision | 
   return row && revisionOf(row);
 }
 
-/** Oldest first. */
 export function revisionsOf(database: SqliteDatabase, key: string): readonly Revision[] {
   return database
     .prepare<RevisionRow>('SELECT * FROM revision WHERE place = ? ORDER BY number')
@@ -65,16 +64,16 @@ export function revisionsOf(database: SqliteDatabase, key: string): readonly Rev
     .map(revisionOf);
 }
 
-/** The key under which a skill that is no longer in the catalog was recorded last. */
+/** The last key of a skill that is no longer in the catalog. */
 export function lastKeyOf(database: SqliteDatabase, skillId: string): string | undefined {
   const sql = 'SELECT place FROM revision WHERE skill_id = ? ORDER BY seq DESC LIMIT 1';
   return database.prepare<{ place: string }>(sql).get(skillId)?.place;
 }
 
-/** The revisions of a skill, oldest first. */
+/** Oldest first. */
 export interface LoadedRevisions {
   readonly revisions: readonly Revision[];
-  /** Why the present content could not be recorded; absent when it was. */
+  /** Why the present content could not be recorded. */
   readonly reason?: string | undefined;
 }
 
@@ -94,12 +93,12 @@ export function findRevision({ revisions, reason }: LoadedRevisions, skillId: st
   );
 }
 
-/** The content of a file of a revision; undefined when it was too large to be kept. */
+/** undefined when the file was too large to be kept. */
 export function storedBytes(database: SqliteDatabase, file: RevisionFile): Buffer | undefined {
   return file.kept ? getBlob(database, file.digest) : undefined;
 }
 
-/** Stores a content, each only once. @returns its digest. */
+/** Stores each content only once. @returns its digest. */
 export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
   const digest = digestOf(bytes);
   const isStored = database.prepare('SELECT 1 FROM blob WHERE digest = ?').get(digest) !== undefined;
@@ -112,7 +111,7 @@ export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
   return digest;
 }
 
-/** @throws HISTORY_ROW_REFUSED when the content is missing or has another digest: a registry never leaves it so. */
+/** @throws HISTORY_ROW_REFUSED for a missing content or another digest: no registry leaves it so. */
 export function getBlob(database: SqliteDatabase, digest: string): Buffer {
   const row = database.prepare<BlobRow>('SELECT deflated, size, bytes FROM blob WHERE digest = ?').get(digest);
   let bytes: Buffer | undefined;
@@ -132,7 +131,7 @@ type RevisionRow = Omit<Revision, 'skillId' | 'files'> & { readonly skill_id: st
 
 function revisionOf(row: RevisionRow): Revision {
   const { number, digest, skill_id: skillId, kind, at, by, reason, proposal } = row;
-  // Older releases recorded private files, too. These are neither shown nor restored.
+  // Older releases also recorded private files. They are neither shown nor restored.
   const files = (JSON.parse(row.tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
   return { number, digest, skillId, kind, at, by, reason, proposal, files };
 }

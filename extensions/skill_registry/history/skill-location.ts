@@ -24,27 +24,26 @@ import { noChange, noWritableSource, quoted, skillInvalid, sourceNotWritable } f
 import { isLeftover } from './skill-tree.ts';
 import type { FileContent } from './types.ts';
 
-/** Where a skill is changed or created. */
 export interface SkillLocation {
   readonly skillId: string;
   readonly source: string;
-  /** Names the skill in the history: its folder, relative to the root; absolute outside the root. The SQL column is called `place`. */
+  /** Names the skill in the history: its folder, relative to the root or absolute outside it. SQL column: `place`. */
   readonly key: string;
   /** Real path of the source's folder. */
   readonly base: string;
-  /** The skill's folder, relative to `base`; empty when the folder of the source is the skill. */
+  /** The skill's folder, relative to `base`; empty when it is `base`. */
   readonly below: string;
-  /** The file name of SKILL.md, which may have other letter case. */
+  /** SKILL.md, perhaps in other letter case. */
   readonly skillFile: string;
   readonly validation: ValidationProfile;
 }
 
-/** A folder in which skills are written: of a source, or of agents. */
+/** A writable folder of a source or of agents. */
 export type SkillFolder = Pick<SkillSource, 'id' | 'writing'>;
 
 /**
- * The folders below a root in which agents look for skills (`.agents/skills`, `.claude/skills`), also without a source that has them:
- * other tools install there what `skills-lock.json` names. One behind a link is left out: it may lead anywhere.
+ * The folders in which agents look for skills (`.agents/skills`, `.claude/skills`), with or without a source: other
+ * tools install there what `skills-lock.json` names. Leaves out links, which may lead anywhere.
  */
 export function agentFolders(root: string): readonly SkillFolder[] {
   const real = futureRealPath(root);
@@ -73,7 +72,7 @@ export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], r
   return { skillId: skill.id, source: source.id, key, base, below: relative(base, skill.dir), skillFile, validation };
 }
 
-/** The location of a new skill: below the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
+/** Below the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
 export function locationForNew(skillId: string, sources: readonly SkillFolder[], root: string): SkillLocation {
   const source = sources.find(({ writing }) => writing && !isReserved(futureRealPath(writing.folder)));
   if (!source?.writing) throw noWritableSource(skillId, sources);
@@ -84,9 +83,8 @@ export function locationForNew(skillId: string, sources: readonly SkillFolder[],
 }
 
 /**
- * Finds the location of a recorded skill in the present sources: no recorded path is trusted. The folder need not exist.
- *
- * @param key - As `skillKey` gives it. @param sourceId - Default: the first writable source that the folder lies in.
+ * Finds the location in the present sources: no recorded path is trusted. The folder need not exist.
+ * @param sourceId - Default: the first writable source that the folder lies in.
  * @throws SOURCE_NOT_WRITABLE when there is no such source.
  */
 export function locationOfKey(
@@ -107,17 +105,17 @@ export function locationOfKey(
   throw sourceNotWritable(skillId, sourceId ?? key, why);
 }
 
-/** Whether a folder of this name has files that tools run (`.git`, `node_modules`), or is of an unfinished change. */
+/** Whether the folder has files that tools run (`.git`, `node_modules`), or belongs to an unfinished change. */
 export function isToolFolder(name: string): boolean {
   return name.toLowerCase() === '.git' || name.toLowerCase() === 'node_modules' || isTemporaryName(name);
 }
 
-/** The key of a skill in the history: its folder, or its qualified id when it has none. */
+/** The skill's folder, or its qualified id when it has none. */
 export function skillKey(skill: Skill, root: string): string {
   return skill.dir === null ? `id:${skill.qualifiedId}` : folderKey(skill.dir, root);
 }
 
-/** The skills with a key: two sources may have the same folder. */
+/** Two sources may have the same folder. */
 export function skillsAt(key: string, skills: Iterable<Skill>, root: string): readonly Skill[] {
   const folder = resolve(futureRealPath(root), key);
   const mayBe = [...skills].filter(({ dir }) => dir === null || dir === folder);
@@ -128,14 +126,14 @@ export function folderOf({ base, below }: Pick<SkillLocation, 'base' | 'below'>)
   return below === '' ? base : join(base, below);
 }
 
-/** The path of a skill's file, relative to the source's folder. No link below that folder is followed. */
+/** No link below the source's folder is followed. */
 export function pathInSource({ below }: Pick<SkillLocation, 'below'>, path: string): string {
   return below === '' ? path : `${below}/${path}`;
 }
 
 type Limits = SkillRegistryConfig['limits'];
 
-/** @throws INVALID_ARGUMENT when the skill is the folder of its source, or contains the registry's own files. */
+/** @throws INVALID_ARGUMENT when the skill is the folder of its source, or contains files of the registry. */
 export function assertRemovable(location: SkillLocation): void {
   if (location.below === '')
     throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
@@ -148,15 +146,14 @@ export function folderExists(location: SkillLocation): boolean {
 }
 
 /**
- * A path of a skill's file as the history records it: without `.` segments, SKILL.md in its own letter case.
- *
+ * The path as the history records it: without `.` segments, SKILL.md in its own letter case.
  * @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for a path that is never written (`assertWritable`).
  */
 export function filePath(path: string, location: SkillLocation): string {
   const { skillFile } = location;
   if (/\/\.?$/.test(path)) throw invalidArgument(`${quoted(path)} names a folder; give a file.`);
   const segments = relativeSegments(path);
-  // A line end in a name would look like a line of the diff to a reviewer, and a direction mark changes what a reviewer reads.
+  // In a review, a line end in a name looks like a line of the diff, and a direction mark changes the text.
   if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(path))
     throw invalidArgument(`${quoted(path)} has a control character in it. Give a name without it.`);
   const tool = segments.find(isToolFolder);
@@ -170,18 +167,18 @@ export function filePath(path: string, location: SkillLocation): string {
   return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
 }
 
-/** @throws INVALID_ARGUMENT for the name of a new file with characters that nobody sees: it would look like another. */
+/** A name with invisible characters would look like another. @throws INVALID_ARGUMENT. */
 export function checkNewName(path: string): void {
   if (hiddenCharacters(path).next().done) return;
   throw invalidArgument(`${quoted(path)} has a character that nobody sees. Give a name without it.`);
 }
 
-/** The bytes of a skill's file; null when it does not exist. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
+/** null when it does not exist. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
 export function bytesAt(location: SkillLocation, path: string, limits: Limits): Buffer | null {
   try {
     return readContained(location.base, pathInSource(location, path), limitOf(location, path, limits));
   } catch (error) {
-    // A folder or a device of that name is an error.
+    // A folder or device of that name is an error.
     const isGone = isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(location, path);
     if (isGone || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
@@ -196,8 +193,7 @@ export function decodeText(bytes: Buffer, path: string): string {
 }
 
 /**
- * The bytes of a file with another content; null removes it. BOM and line ends stay as they are.
- *
+ * null removes the file. BOM and line ends stay as they are.
  * @throws NOT_TEXT, RESOURCE_NOT_FOUND when there is no file for a function to change.
  */
 export function bytesAfter(before: Buffer | null, content: FileContent, path: string): Buffer | null {
@@ -210,10 +206,7 @@ export function bytesAfter(before: Buffer | null, content: FileContent, path: st
   return Buffer.from(adoptLineEndings(present, typeof content === 'string' ? content : content(present)));
 }
 
-/**
- * @param unreviewed - As of `checkValid`.
- * @throws PROPOSAL_NO_CHANGE, RESOURCE_TOO_LARGE, SKILL_INVALID.
- */
+/** @param unreviewed - As of `checkValid`. @throws PROPOSAL_NO_CHANGE, RESOURCE_TOO_LARGE, SKILL_INVALID. */
 export function checkChange(
   location: SkillLocation,
   path: string,
@@ -238,7 +231,7 @@ export function checkSize(location: SkillLocation, path: string, bytes: Buffer, 
 
 /**
  * @param unreviewed - No person reviews the change before models read it.
- * @throws SKILL_INVALID when a change of SKILL.md would make it invalid.
+ * @throws SKILL_INVALID when the change makes SKILL.md invalid.
  */
 export function checkValid(
   { skillId, skillFile, validation }: Pick<SkillLocation, 'skillId' | 'skillFile' | 'validation'>,
@@ -256,7 +249,7 @@ export function checkValid(
 
 // --- internal ---
 
-/** The key of a folder. It is relative to the root, so that a root that moves keeps its history. */
+/** Relative to the root: a root that moves keeps its history. */
 function folderKey(dir: string, root: string): string {
   const real = futureRealPath(root);
   return isInside(dir, real) ? relative(real, dir).split(sep).join('/') : dir;

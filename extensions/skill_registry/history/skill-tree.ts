@@ -8,7 +8,7 @@ import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { RevisionFile } from './types.ts';
 
-/** The files of a skill at one moment, sorted by path, and the bytes of those that are kept. */
+/** Sorted by path; `bytes` has only the kept files. */
 export interface SkillTree {
   readonly files: readonly RevisionFile[];
   readonly bytes: ReadonlyMap<string, Buffer>;
@@ -17,21 +17,20 @@ export interface SkillTree {
 /** Temporary files of editors and operating systems. */
 const LEFTOVER = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
 
-/** At most so many files of one skill are recorded: reading more would delay every other writer. */
+/** Reading more files would delay every other writer. */
 export const MAX_RECORDED_FILES = 2_000;
 /** The reader refuses paths of more than 64 segments. */
 const MAX_DEPTH = 63;
 
-/** Whether a file of this name is temporary, so that the history does not record it. */
+/** A temporary file, which the history does not record. */
 export function isLeftover(path: string): boolean {
   return isTemporaryName(basename(path)) || LEFTOVER.test(path);
 }
 
 /**
- * The files of a skill that the history records: all regular files, at most `MAX_RECORDED_FILES`, SKILL.md first. Without files in
- * node_modules and those that `listContained` never lists.
- *
- * @param folder - Absolute, real. @param own - The folder lies in the registry's own data folder. Default: false.
+ * What the history records: regular files, at most `MAX_RECORDED_FILES`, SKILL.md first; not those in node_modules or
+ * those that `listContained` leaves out.
+ * @param folder - Absolute, real. @param own - It lies in the registry's data folder.
  * @throws PATH_TRAVERSAL when the folder is now a link, RESOURCE_NOT_FOUND.
  */
 export function recordedFiles(folder: string, own = false): readonly ResourceInfo[] {
@@ -46,7 +45,7 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
     for (const { name, kind } of entries) {
       if (kind !== 'directory' || name === 'node_modules') continue;
       if (depth >= MAX_DEPTH || folders >= MAX_RECORDED_FILES || files.length >= MAX_RECORDED_FILES) return;
-      // A folder that is gone, or may not be read, has no files.
+      // A folder that is gone or unreadable has no files.
       visit(orUndefined(() => listContained(folder, below + name, { own })) ?? [], `${below}${name}/`, depth + 1);
     }
   };
@@ -56,24 +55,19 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
   return files;
 }
 
-/**
- * Reads the files of a folder that the history records.
- *
- * @param maxBytes - Larger files are not read; only their size is recorded. @param own - As of `recordedFiles`. @throws as `recordedFiles`.
- */
+/** @param maxBytes - Of larger files only the size is recorded. @throws as `recordedFiles`. */
 export function readFolderTree(folder: string, maxBytes: number, own = false): SkillTree {
   return treeOf(filesIn(folder, maxBytes, own));
 }
 
 /**
- * As `readFolderTree`, for any kind of source: files of a skill without a folder come from its source. A skill that no longer exists
- * has no files.
+ * For any kind of source: files of a skill without a folder come from its source. A skill that is gone has no files.
  */
 export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: number): SkillTree {
   return treeOf(eachFile(skill, source, maxBytes));
 }
 
-/** As the files of `readSkillTree`, with breaks for other work between them, and no contents in memory. */
+/** As `readSkillTree`, with pauses for other work and without contents in memory. */
 export async function skillFilesInSlices(
   skill: Skill,
   source: SkillSource,
@@ -88,7 +82,7 @@ export async function skillFilesInSlices(
   return [...files.values()].sort(byPath);
 }
 
-/** The digest of paths and contents. Permission bits are left out: they do not change what a file says. */
+/** Leaves out permission bits: they do not change what a file says. */
 export function treeDigest(files: readonly RevisionFile[]): string {
   return digestOf(JSON.stringify(files.map(({ path, digest }) => [path, digest])));
 }
@@ -103,7 +97,7 @@ interface ReadFile {
   readonly bytes: Buffer | null;
 }
 
-/** The files of a skill, whatever its source is; of two with the same path the last counts. */
+/** Of two files with the same path the last counts. */
 function* eachFile(skill: Skill, source: SkillSource, maxBytes: number): Generator<ReadFile> {
   const skillFile = skill.dir === null ? 'SKILL.md' : basename(skill.file);
   let hasOwn = false;
@@ -123,10 +117,9 @@ function* listedFiles(skill: Skill, source: SkillSource, maxBytes: number): Gene
   }
 }
 
-/** @throws as `recordedFiles`. */
 function* filesIn(folder: string, maxBytes: number, own: boolean): Generator<ReadFile> {
   for (const { path, size } of recordedFiles(folder, own)) {
-    // A file that is gone, may not be read or is no regular file any more is left out.
+    // A file that is gone, unreadable or no regular file is left out.
     const bytes = size <= maxBytes ? orUndefined(() => readContained(folder, path, maxBytes, { own })) : null;
     const mode = (lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
     if (bytes !== undefined) yield { path, size, mode, bytes };

@@ -7,13 +7,13 @@ import { CHANGE_WAITS } from '../trust/reasons.ts';
 import { changeUnfinished, historyDamaged, historyRefused, type Unfinished } from './errors.ts';
 import { countWaitingProposals, sqliteRefusal } from './history-database.ts';
 
-/** Changes that ended processes have left in a root that nobody has approved: nothing there finishes or undoes them. */
+/** Unfinished changes in a root that nobody has approved: there they are neither finished nor undone. */
 export interface WaitingChanges {
-  /** Looks at the journal again, if the history has changed. */
+  /** Reads the journal again if the history has changed. */
   renew(): Promise<void>;
-  /** Why agents are not given a skill; undefined when no change of it waits. */
+  /** undefined when no change of the skill waits. */
   heldBecause(skill: Skill): string | undefined;
-  /** CHANGE_UNFINISHED; why the history cannot be read. */
+  /** CHANGE_UNFINISHED, or why the history cannot be read. */
   problems(): readonly Problem[];
   /** As of the last `renew`. */
   waitingProposals(): number;
@@ -68,7 +68,7 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
 
 // --- internal ---
 
-/** Most roots that nobody has approved have no history, and its modules take time to load. */
+/** Its modules take time to load, and most roots that nobody has approved have no history. */
 async function openHistory(file: string) {
   const [{ createHistoryFile }, { unfinishedIn }, { skillKey }] = await Promise.all([
     import('./history-file.ts'),
@@ -78,7 +78,7 @@ async function openHistory(file: string) {
   return { history: createHistoryFile(file, true), unfinishedIn, skillKey };
 }
 
-/** Every error is about the history, and its file is not opened again, not even to check it. */
+/** Every error is about the history. Its file is not opened again, not even to check it. */
 function explained(file: string, error: unknown): { readonly code: string; readonly message: string } {
   if (isCodedError(error)) return error;
   const refusal = sqliteRefusal(error) ?? 'other';

@@ -8,26 +8,24 @@ import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
 /**
- * Processes that share a data folder write one at a time. SQLite takes a lock of the operating system on a separate file. The lock
- * ends with its process, even after a crash.
+ * Processes with the same data folder write one at a time: SQLite takes an operating system lock on a separate file.
+ * The lock ends with its process, even after a crash.
  */
 export interface WriteLock {
   /**
-   * Runs `use` while it holds the lock. `use` must be synchronous and short, because others wait.
-   *
+   * `use` must be synchronous and short, because others wait.
    * @throws HISTORY_BUSY when the lock is not free within 60 seconds, and what `use` throws.
    */
   run<T>(use: () => T): Promise<T>;
-  /** As `run`, but does not wait. @returns undefined when another process has the lock. */
+  /** Does not wait. @returns undefined when another process has the lock. */
   tryRun<T>(use: () => T): T | undefined;
   close(): void;
 }
 
 const WAIT_SECONDS = 60;
-/** Between attempts. The first pauses are short, because most holders need a few milliseconds. */
+/** Between attempts. Most holders need only a few milliseconds. */
 const PAUSES = { firstMs: 1, maxMs: 50, jitter: true };
 
-/** @param file - Absolute. */
 export function createWriteLock(file: string): WriteLock {
   let database: SqliteDatabase | undefined;
   let identity = '';
@@ -63,7 +61,7 @@ export function createWriteLock(file: string): WriteLock {
       if (isGone()) return undefined;
       return { result: use() };
     } finally {
-      // `use` has finished. Releasing the lock must not throw.
+      // `use` has finished: releasing the lock must not throw.
       try {
         opened.exec('ROLLBACK');
       } catch {

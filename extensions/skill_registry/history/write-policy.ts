@@ -9,12 +9,10 @@ import { isSkillFileName } from '../sources/walk/names.ts';
 import type { WritePolicy } from './types.ts';
 
 /**
- * What the owner allows for a path in a source; undefined outside all sources.
- *
- * `create` adds a skill and changes nothing that exists. A path is an `update` when it exists, lies in a skill or is the SKILL.md of
- * one, or when a SKILL.md there would hide a known skill. A write that could not be undone is denied: nothing is written where no
- * history is kept.
- *
+ * What the owner allows for a path; undefined outside all sources.
+ * `create` adds a skill and changes nothing that exists. It is an `update` if the path exists, lies in a skill or is
+ * its SKILL.md, or if a SKILL.md there would hide a known skill. A write without a history could not be undone, so it
+ * is denied.
  * @param path - Absolute, real; it need not exist.
  */
 export function writePolicyOf(
@@ -42,7 +40,7 @@ export function writePolicyOf(
   };
 }
 
-/** The id of the skill that a new file at a real path would be; undefined for a file that no source reads as a skill. */
+/** undefined for a file that no source reads as a skill. */
 export function skillIdAt(path: string, sources: readonly SkillSource[]): string | undefined {
   if (isSkillFileName(basename(path))) return basename(dirname(path));
   return sources.map((source) => source.bareSkillId?.(path)).find((id) => id !== undefined);
@@ -60,7 +58,7 @@ function whyNever(path: string, { writing, bareSkillId }: SkillSource, overwrite
     : undefined;
 }
 
-/** What a proposal for the path would change: a file of a skill, or a new skill. Undefined for any other path. */
+/** undefined when a proposal for the path is not possible. */
 function targetOf(
   path: string,
   action: WritePolicy['action'],
@@ -80,12 +78,12 @@ function targetOf(
 function isTouched({ id, dir, file, realFile }: Skill, path: string, newId: string | undefined): boolean {
   if (path === realFile || path === file) return true;
   if (dir !== null && isInside(path, dir)) return true;
-  // A new skill may take the id of another one, and a SKILL.md hides every skill below its folder.
+  // A new skill may take another's id, and a SKILL.md hides every skill below its folder.
   if (newId === id) return true;
   return isSkillFileName(basename(path)) && dir !== null && isInside(dir, dirname(path));
 }
 
-/** Also true when this user has no permission to look at the path. */
+/** Also true when this user may not look. */
 function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -16,44 +16,41 @@ import { readFolderTree, type SkillTree } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 import { createWriteLock, type WriteLock } from './write-lock.ts';
 
-/** The steps of a write. A process may end between any two of them; a test ends one at each. */
+/** A process may end between any two steps; a test ends one at each. */
 export type WriteStep = 'locked' | 'row' | OperationStep | 'file-temporary' | 'file-written' | 'file-noted';
 
 export interface WriterOptions extends Pick<OperationContext, 'changeLock' | 'maxBytes' | 'onCommit'> {
-  /** `<root>/data/skill_registry`. Created by the first write. */
+  /** `<root>/data/skill_registry`. The first write creates it. */
   readonly dataDir: string;
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
-  /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
-  /** False: unfinished changes stay as they are, and reading writes nothing into the data folder. Default: true. */
+  /** False: unfinished changes stay, and reading writes nothing into the data folder. Default: true. */
   readonly mayRecover?: boolean;
   /**
-   * Writes the reports of proposals, before and after every write, while the lock is held. Must not throw.
-   *
-   * @param dataDir - Real path.
-   * @returns a problem for each file that could not be written.
+   * Writes the reports of proposals, before and after every write, with the lock held. Must not throw.
+   * @param dataDir - Real path. @returns a problem for each file that could not be written.
    */
   catchUp(database: SqliteDatabase, dataDir: string, at: string, onStep: WriterOptions['onStep']): readonly Problem[];
   readonly onStep?: ((step: WriteStep) => void) | undefined;
 }
 
-/** A change of one skill that has not begun: it has contents where `Operation` has digests. */
+/** A change that has not begun, with contents where `Operation` has digests. */
 export interface PlannedChange extends Omit<Operation, 'id' | 'at' | 'changes'> {
   readonly changes: readonly { readonly path: string; readonly after: Buffer | null; readonly mode?: number }[];
 }
 
-/** The result, or a sentence that says why nothing could be written. */
+/** `reason`: a sentence that says why nothing could be written. */
 export type ResultOrReason<T> = { readonly result: T } | { readonly reason: string };
 
-/** Writes skills and their history. Nothing else does. */
+/** The only writer of skills and their history. */
 export class Writer {
   readonly dataDir: string;
   readonly #options: WriterOptions;
   readonly #mayRecover: boolean;
   readonly #lock: WriteLock;
   readonly #history: HistoryFile;
-  /** Unfinished changes found by the last write. */
+  /** Found by the last write. */
   #unfinished: readonly Unfinished[] = [];
   /** Reports that the last write could not write. */
   #behind: readonly Problem[] = [];
@@ -78,24 +75,21 @@ export class Writer {
   }
 
   /**
-   * Runs `use` while no other process writes. Before it, unfinished changes are undone; after it, reports are written. A failure of
-   * either is in `problems` and does not stop `use`. The second argument of `use` is the real path of the data folder.
+   * Runs `use` while no other process writes, with the real path of the data folder. First undoes unfinished changes,
+   * afterwards writes reports; a failure of either goes to `problems` and does not stop `use`.
    */
   async exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T> {
     this.#history.assertOpen();
     return this.#lock.run(() => this.#guarded(use));
   }
 
-  /** As `exclusively`, but gives undefined at once when another process is writing. */
+  /** Returns undefined at once when another process is writing. */
   ifFree<T>(use: (database: SqliteDatabase) => T): T | undefined {
     this.#history.assertOpen();
     return this.#lock.tryRun(() => this.#guarded(use));
   }
 
-  /**
-   * As `exclusively`, for a write that reading does not need: where nothing may or can be written, it returns the reason and does
-   * not throw.
-   */
+  /** For a write that reading can do without: where it is not allowed or fails, returns the reason. */
   async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<ResultOrReason<T>> {
     if (!this.#mayRecover) return { reason: NOT_APPROVED };
     try {
@@ -108,32 +102,31 @@ export class Writer {
     }
   }
 
-  /** Whether `history.db` exists. */
   hasHistory(): boolean {
     return this.#history.exists();
   }
 
-  /** Whether a change is unfinished, or a report of a proposal must still be written. */
+  /** Whether a change is unfinished, or a report must still be written. */
   hasUnfinished(): boolean {
     return this.#history.exists() && hasUnfinished(this.#history.reading());
   }
 
-  /** As the last write found them: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED; of reports of proposals WRITE_FAILED, PROPOSAL_FILE_EDITED. */
+  /** Of the last write: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED; of reports WRITE_FAILED, PROPOSAL_FILE_EDITED. */
   problems(): readonly Problem[] {
     const unfinished = this.#unfinished.filter(({ state }) => state !== 'waiting');
     return [...unfinished.map((change) => problemOf(change, this.#history.path)), ...this.#behind];
   }
 
-  /** Call it inside `exclusively`. @throws CHANGE_UNFINISHED when an earlier change of the skill must still be undone. */
+  /** Call it inside `exclusively`. @throws CHANGE_UNFINISHED when an earlier change must still be undone. */
   assertFinished(key: string): void {
-    // No registry has begun a refused change, so nothing must be undone.
+    // No registry began a refused change: nothing must be undone.
     const unfinished = this.#unfinished.find(
       (change) => change.key === key && change.state !== 'settle' && !isCodedError(change.error, 'HISTORY_ROW_REFUSED'),
     );
     if (unfinished) throw changeUnfinished(unfinished);
   }
 
-  /** Records the present content of a skill, whoever wrote it. Call it inside `exclusively`. @returns its files; none when there is no folder. */
+  /** Call it inside `exclusively`. @returns the skill's files; none without a folder. */
   record(location: SkillLocation): Revision['files'] {
     let tree: SkillTree;
     try {
@@ -146,7 +139,7 @@ export class Writer {
     return tree.files;
   }
 
-  /** Changes a skill. Call it inside `exclusively`. @throws as `runOperation` and `assertFinished`; WRITE_DENIED for code. */
+  /** Call it inside `exclusively`. @throws as `runOperation` and `assertFinished`; WRITE_DENIED for code. */
   apply(planned: PlannedChange): Revision {
     this.assertFinished(planned.location.key);
     assertNoCodeOfAgents(planned, this.#options.isCode);
@@ -166,7 +159,7 @@ export class Writer {
     return runOperation({ ...planned, id, at: this.now(), changes }, this.#operationContext(database));
   }
 
-  /** Turns an error of the database into a `CodedError`; any other error stays as it is. */
+  /** Turns a database error into a `CodedError`; other errors stay as they are. */
   explain(error: unknown): unknown {
     return historyError(this.#history.path, error);
   }
@@ -216,12 +209,11 @@ export class Writer {
   }
 }
 
-/** Whether `by` names a person, and not an agent or `unknown`. */
 export function isPerson(by: string): boolean {
   return by.startsWith('person:');
 }
 
-/** As names are compared: without case, white space and invisible characters. */
+/** Without case, white space and invisible characters. */
 export function nameKey(by: string): string {
   return foldLine(by.normalize('NFKC')).replaceAll(' ', '').toLowerCase();
 }
@@ -231,7 +223,7 @@ export function nameKey(by: string): string {
 const NOT_APPROVED =
   'Nobody has approved this root, so no history is written. `skill-registry trust allow` in it approves it.';
 
-/** Where letter case is no difference, skill.md and SKILL.md are one file: it has to go before it is written under the other name. */
+/** On file systems that ignore letter case, skill.md must go before SKILL.md is written. */
 function inSafeOrder(changes: PlannedChange['changes']): PlannedChange['changes'] {
   const written = new Set(changes.flatMap(({ path, after }) => (after === null ? [] : [path.toLowerCase()])));
   const isFirst = ({ path, after }: PlannedChange['changes'][number]): boolean =>
@@ -239,14 +231,14 @@ function inSafeOrder(changes: PlannedChange['changes']): PlannedChange['changes'
   return [...changes.filter(isFirst), ...changes.filter((change) => !isFirst(change))];
 }
 
-/** No agent changes code, even where `writes` is `allow` or a reviewing agent may decide. @throws WRITE_DENIED. */
+/** No agent changes code, even where `writes` is `allow` or an agent may review. @throws WRITE_DENIED. */
 function assertNoCodeOfAgents({ location, changes, by }: PlannedChange, isCode: WriterOptions['isCode']): void {
   if (isPerson(by)) return;
   const paths = [folderOf(location), ...changes.map(({ path }) => join(folderOf(location), path))];
   if (paths.some(isCode)) throw codeDenied(location.skillId);
 }
 
-/** Keeps the old content of a changed file even when it is too large for a revision: otherwise the change could not be undone. */
+/** Keeps even an old content too large for a revision: without it the change could not be undone. */
 function keptDigest(database: SqliteDatabase, location: SkillLocation, { path, digest, kept }: RevisionFile): string {
   if (kept) return digest;
   return putBlob(database, readContained(location.base, pathInSource(location, path), Number.MAX_SAFE_INTEGER));
