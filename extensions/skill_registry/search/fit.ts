@@ -2,43 +2,35 @@ import { CHUNK_DOCUMENTS, postingDocument, postingSection, postingTimes } from '
 import type { Pool } from './pool.ts';
 import { inverseFrequency, type RankedTerm } from './rank.ts';
 
-/** How well skills answer a query, by position in the pool; 0 for a skill that was not asked about. */
+/** How well skills answer a query, by position in the pool; 0 for a skill that was not compared. */
 export interface QueryFit {
-  /** What was found of what was asked: 0 to 1.75, comparable between queries. */
+  /** How much of the query was found: 0 to 1.75, comparable between queries. */
   readonly scores: Float64Array;
-  /** The part of the query's words that occur in the skill, each by its importance: 0 to 1. */
+  /** The part of the query's words that the skill has, each by its importance: 0 to 1. */
   readonly coverage: Float64Array;
-  /** A skill with this coverage fits. */
   readonly sufficient: number;
 }
 
-/** The best skill fits a query with this score, or with this coverage: few words cannot have a high score. */
+/** The best skill fits with this score, or with this coverage: a query of few words cannot have a high score. */
 const MIN_SCORE = 0.25;
 const SUFFICIENT = 0.7;
-/**
- * Less is sufficient among few skills, down to this: they know few words, so that a word which none of them has says little. It
- * rises with the logarithm of their number up to 1,000.
- */
+/** Sufficient among few skills, where an unknown word says less; rises with the logarithm of their number to `MANY`. */
 const SUFFICIENT_OF_FEW = 0.5;
 const MANY = 1000;
-/** Beside a skill that fits, another one fits with this score, if it has this part of the score of that one. */
+/** When the best skill fits, another one needs only this score, and this part of the best skill's score. */
 const MIN_SCORE_BESIDE = 0.2;
 const MIN_PART = 0.5;
-/** A score is computed as if this many more words, which no skill has, had been asked: few words are little evidence. */
+/** Scores are computed as if the query had this many more unknown words: few words are little evidence. */
 const MORE_WORDS = 6;
-/** Factor for a word that no skill has: what was asked is probably something else. */
+/** Factor for an unknown word: the query probably means something else. */
 const UNKNOWN = 2;
-/** With this many occurrences a word counts half. */
 const HALF_TIMES = 3;
-/** A word counts this much more when the header has it, and when the skill's best section has it. */
 const IN_HEADER = 0.25;
 const IN_SECTION = 0.5;
 
 /**
- * Compares skills with what was asked. The ranking tells which skill is better, this tells whether one is good. A word's importance
- * is the square root of its inverse frequency: in a small pool most words are rare, also those that say little.
- *
- * @param asked - Positions of the skills to compare.
+ * Says whether a skill is good; the ranking says which one is better. A word counts by the square root of its inverse
+ * frequency: in a small pool most words are rare, also those that say little.
  */
 export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly number[]): QueryFit {
   const scores = new Float64Array(pool.skills.length);
@@ -69,7 +61,7 @@ export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly 
   return { scores, coverage, sufficient };
 }
 
-/** Which skills fit. @param best - The position that ranks best; when it does not fit, none does. */
+/** @param best - The position that ranks best; when it does not fit, none does. */
 export function fittingOf({ scores, coverage, sufficient }: QueryFit, best: number): (position: number) => boolean {
   const least = Math.max(MIN_SCORE_BESIDE, MIN_PART * (scores[best] ?? 0));
   const fits = (position: number, score: number): boolean =>
@@ -80,7 +72,7 @@ export function fittingOf({ scores, coverage, sufficient }: QueryFit, best: numb
 // --- internal ---
 
 interface Sums extends QueryFit {
-  /** Index in `together` of the first section of a position; -1 for skills that were not asked about. */
+  /** Index in `together` of the first section of a position; -1 for skills that are not compared. */
   readonly starts: Int32Array;
   readonly together: Float64Array;
 }
@@ -89,7 +81,6 @@ function importanceOf(pool: Pool, frequency: number, weight: number): number {
   return weight * Math.sqrt(inverseFrequency(pool, frequency));
 }
 
-/** Adds what the skills have of one term. The postings of a document are adjacent. */
 function addTerm({ positions }: Pool, { chunks }: RankedTerm, importance: number, sums: Sums): void {
   const { scores, coverage, starts, together } = sums;
   for (const { chunk, postings } of chunks) {
@@ -97,7 +88,6 @@ function addTerm({ positions }: Pool, { chunks }: RankedTerm, importance: number
     for (let at = 0; at < postings.length; at++) {
       const document = postingDocument(postings[at] as number);
       const position = positions[first + document] ?? -1;
-      // Most documents were not asked about.
       if (position < 0 || (starts[position] as number) < 0) continue;
       const start = starts[position] as number;
       let times = 0;

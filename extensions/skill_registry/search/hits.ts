@@ -9,42 +9,33 @@ import type { Ranking } from './rank.ts';
 
 export interface SearchHit {
   readonly skill: Skill;
-  /** 0-1, in descending order. At least 0.85: the query is a name, the beginning of one, or a trigger keyword. */
+  /** 0-1, descending. From 0.85 on the query is a name, the beginning of one, or a trigger keyword. */
   readonly score: number;
-  /** Found by meaning only: it has no word of the query. */
   readonly byMeaning?: true;
 }
 
-/**
- * Weight of meaning; words have the weight 1. A skill without a word of the query never comes before the best skill by words,
- * and never before a skill whose rank by words is at least this fraction of the best one.
- */
+/** Words have the weight 1. A skill without a word of the query never comes before the best skill by words. */
 const MEANING = 0.3;
-/** A skill with less than this part of the best rank is left out, also when it would fit alone. */
+/** A skill with less than this part of the best rank does not fit. */
 const TAIL = 0.4;
 /** A floating-point sum is rarely exactly 1. */
 const ALL_WORDS = 0.999;
 const MAX_SCORE = 0.84;
 const PART_OF_NAME = 0.3;
 const PART_OF_TEXT = 0.15;
-/** Characters; a shorter query is not searched inside words. */
+/** Characters. */
 const MIN_SUBSTRING = 3;
 const MAX_NEAREST = 3;
-/** A skill that does not fit is near with this coverage. */
+/** Coverage from which a skill that does not fit is proposed as near. */
 const MIN_NEAR = 0.5;
 const MAX_RELEVANT = 1000;
-/** Characters; longer queries are not compared with names. */
+/** Characters; a longer query is not compared with names. */
 const MAX_NAME = 80;
 /** Characters; longer queries are not searched inside words or compared with ids. */
 const MAX_PART = 40;
 const MAX_NAME_WORDS = 3;
 
-/**
- * The skills that fit a query, best first: names that equal it or begin with it, then trigger keywords that equal it, then by rank.
- *
- * @param queryName - The query, by `normalizedName`.
- * @param likeness - Added to the ranking by words; see `MEANING`.
- */
+/** Best first: names that equal the query or begin with it, then equal trigger keywords, then by rank. */
 export function hitsOf(
   pool: Pool,
   ranking: Ranking,
@@ -66,7 +57,7 @@ export function hitsOf(
     scores[at] = names.get(at) ?? scoreByRank(at);
     found.push(at);
   }
-  // Positions are sorted, not hits: there may be thousands.
+  // Sorts positions, not hits: there may be thousands.
   const [score, rank] = [valueIn(scores), valueIn(combined)];
   found.sort((a, b) => score(b) - score(a) || rank(b) - rank(a));
   return found.map((at) => {
@@ -75,9 +66,7 @@ export function hitsOf(
   });
 }
 
-/**
- * The skills that share a term with a prompt or are near it by meaning, best first, at most `MAX_RELEVANT`.
- */
+/** Skills that share a term with a prompt or are near it by meaning, best first. */
 export function relevantOf(
   pool: Pool,
   ranking: Ranking,
@@ -97,7 +86,7 @@ export function relevantOf(
   });
 }
 
-/** For a query without matching words: skills whose names contain it; if there are none and it is one word, skills whose texts contain it. */
+/** For a query without matching words: skills whose names contain it; else, for one word, whose texts contain it. */
 export function hitsInsideWords(
   { skills, names }: Pool,
   query: string,
@@ -115,10 +104,7 @@ export function hitsInsideWords(
     .map((skill) => ({ skill, score: PART_OF_TEXT }));
 }
 
-/**
- * Up to three ids for a query without hits: ids that look like the query, then ids of the skills that rank best. When no skill has
- * most of its words, only a query without blanks is compared: it may be an id with a slip.
- */
+/** First ids that look like the query (when most words are unknown: only for one word), then the best by rank. */
 export function nearestTo(
   pool: Pool,
   ranking: Ranking,
@@ -128,7 +114,6 @@ export function nearestTo(
   const skills = accepts ? pool.skills.filter(accepts) : pool.skills;
   const { combined, terms } = ranking;
   const isStrange = isMostlyUnknown(terms);
-  // A sentence is not compared with ids.
   const mostWords = isStrange ? 1 : MAX_NAME_WORDS;
   const sentence = query.length > MAX_PART || query.trim().split(/\s+/).length > mostWords;
   const ids = sentence ? [] : skills.map(({ id }) => id);
@@ -145,12 +130,7 @@ export function nearestTo(
 
 // --- internal ---
 
-/**
- * Adds the rank by words, scaled so that the best is 1, and the weighted nearness by meaning.
- *
- * @param combined - Rank by words, by position.
- * @param best - The best position by words; -1: words are not counted.
- */
+/** @param best - The best position by words, which gets the rank 1; -1: words are not counted. */
 function addMeaning(pool: Pool, combined: Float64Array, best: number, { near }: Likeness): Float64Array {
   const scale = best >= 0 ? 1 / (combined[best] as number) : 0;
   return combined.map((rank, at) => rank * scale + MEANING * (near.get(pool.skills[at] as Skill) ?? 0));
@@ -165,7 +145,7 @@ function leastOf(values: Float64Array, most: number): number {
   return above.sort()[Math.max(0, above.length - most)] ?? Number.POSITIVE_INFINITY;
 }
 
-/** The best position by words, -1 when that does not fit, and how well those fit that are near its rank. */
+/** `best` is -1 when no skill fits. Only skills with a rank near the best are compared. */
 function bestFit(
   pool: Pool,
   { combined, terms }: Ranking,
@@ -183,14 +163,12 @@ function bestFit(
 }
 
 interface Scoring {
-  /** The best position that fits by words; -1: none fits, and ranks by words are not used. */
   readonly best: number;
   readonly accepted: readonly boolean[] | undefined;
   readonly fit: QueryFit;
   readonly likeness: Likeness | undefined;
 }
 
-/** Gives the score of a position: 0 to `MAX_SCORE` for accepted skills. */
 function scoring(
   pool: Pool,
   { combined }: Ranking,

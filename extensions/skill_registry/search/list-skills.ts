@@ -18,10 +18,8 @@ export interface ListSkillsOptions {
 
 /** Characters; a model may receive 200 descriptions. */
 const MAX_DESCRIPTION = 1024;
-/** Characters; a longer query is cut. */
 const MAX_QUERY = 2000;
 
-/** What follows "No skill fits." */
 const WITHOUT_MEANING =
   'Search by meaning is off, so only skills that contain words of the query are found: use other words, in the language of the skills.';
 const WITH_MEANING = 'Use other words for the query.';
@@ -29,10 +27,8 @@ const NO_SKILLS = 'There is none that may be seen.';
 const NOT_THERE = 'None that may be seen has this tag or source, whatever the words are: leave it out.';
 
 /**
- * Answers `list_skills` and the command's `search`.
- *
- * @param skills - Those that the caller sees, in order of the catalog.
- * @param pending - Those that are not inspected yet. A person sees them, a model will.
+ * @param skills - What the caller sees, in catalog order.
+ * @param pending - Not inspected yet. A person sees them already.
  * @throws INVALID_ARGUMENT.
  */
 export function listSkills(
@@ -65,7 +61,7 @@ export function listSkills(
     tag === undefined && source === undefined ? undefined : accepts,
     meaning?.likeness(skills, text),
   );
-  // A model is told of no body that it does not read.
+  // A model gets no quotation of a body that it has not read.
   const body = (skill: Skill): string | undefined =>
     audience === 'person' ? bodyIfThere(skill, readSkill) : undefined;
   const advice = (): string => {
@@ -89,7 +85,6 @@ export function listSkills(
   };
 }
 
-/** What a caller is told while skills are not inspected yet. */
 export function askAgainText(pending: number, audience: 'model' | 'person'): string {
   return audience === 'person'
     ? `${pending} skill(s) are not inspected yet, and no agent is given them: skill-registry doctor inspects all.`

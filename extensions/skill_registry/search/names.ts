@@ -1,12 +1,11 @@
 import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
-/** Scores of a query that is a name, begins one, or is a trigger keyword; higher than any score by rank. */
+/** Above every score by rank. */
 export const NAME_SCORES = { equal: 1, prefix: 0.95, trigger: 0.85 } as const;
 
-/** Lower case, with one blank between words, so that `Code Review` and `code-review` are equal. */
+/** Lower case, one blank between words: `Code Review` and `code-review` are equal. */
 export function normalizedName(text: string): string {
-  // A fast path, because most ids have this form, alone or behind the one of a source.
   if (/^[a-z0-9]+(?:[-:/][a-z0-9]+)*$/.test(text)) return text.replace(/[-:/]/g, ' ');
   return foldLine(text)
     .toLowerCase()
@@ -14,15 +13,14 @@ export function normalizedName(text: string): string {
     .trim();
 }
 
-/** The names of all skills of a pool in one text, which is searched a hundred times faster than single names. */
+/** The names of a pool in one text: searching it is a hundred times faster than searching each name. */
 export interface NameTable {
   /** Ids and names by `normalizedName`, with line ends around each. */
   readonly names: string;
   readonly nameStarts: Uint32Array;
-  /** Qualified ids by `normalizedName`, in the same form. */
   readonly qualified: string;
   readonly qualifiedStarts: Uint32Array;
-  /** Positions by trigger keyword, by `normalizedName`. */
+  /** Positions by `normalizedName` of the trigger keyword. */
   readonly triggers: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -48,7 +46,6 @@ export function makeNameTable(skills: readonly Skill[]): NameTable {
   };
 }
 
-/** Scores by position of the skills whose name equals the query or begins with it. @param query - By `normalizedName`. */
 export function scoresByName(table: NameTable, query: string): ReadonlyMap<number, number> {
   const scores = new Map<number, number>();
   if (query === '') return scores;
@@ -63,7 +60,6 @@ export function scoresByName(table: NameTable, query: string): ReadonlyMap<numbe
   return scores;
 }
 
-/** Positions of the skills whose id or name contains a text. @param part - By `normalizedName`. */
 export function skillsWithNamePart({ names, nameStarts }: NameTable, part: string): ReadonlySet<number> {
   return new Set([...(part === '' ? [] : offsetsOf(names, part))].map((at) => positionAt(nameStarts, at)));
 }

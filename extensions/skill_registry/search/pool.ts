@@ -3,7 +3,6 @@ import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
 import { makeNameTable, type NameTable } from './names.ts';
 
-/** The skills of one search, and the lengths of their documents for ranking. */
 export interface Pool {
   readonly skills: readonly Skill[];
   /** Position in `skills` by document number; -1 for documents of other skills. */
@@ -14,12 +13,11 @@ export interface Pool {
   /** Index in `sectionLengths` of the first section of a position; one entry more than positions. */
   readonly sectionStarts: Uint32Array;
   readonly sectionLengths: Uint16Array;
-  /** Means of the three lengths; never 0. */
+  /** Never 0. */
   readonly means: { readonly header: number; readonly total: number; readonly section: number };
   readonly names: NameTable;
 }
 
-/** In about 2 µs per skill. */
 export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
   const positions = new Int32Array(index.size()).fill(-1);
   const headerLengths = new Float64Array(skills.length);
@@ -30,7 +28,7 @@ export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
   for (const [position, skill] of skills.entries()) {
     sectionStarts[position] = at;
     const document = index.numberOf(documentKey(skill));
-    // The skill could not be read, but can still be found by name.
+    // The skill could not be read; it can still be found by name.
     if (document === undefined || document >= positions.length) continue;
     documents++;
     positions[document] = position;

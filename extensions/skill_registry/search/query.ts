@@ -3,23 +3,17 @@ import { MIN_CORRECTED, type QueryTerms, queryTerms, type TextIndex, termOf } fr
 import type { Pool } from './pool.ts';
 import { frequencyOf, type RankedTerm } from './rank.ts';
 
-/** A parsed query. Only pairs of double quotes are syntax. */
+/** Only pairs of double quotes are syntax. */
 export interface Query extends QueryTerms {
-  /**
-   * Texts in quotes, which must occur exactly except for letter case and white space. Lower case, folded. Empty for a sentence,
-   * where quotes are ordinary characters.
-   */
+  /** Folded texts in lower case that must occur. Empty for a sentence: quotes are ordinary characters there. */
   readonly phrases: readonly string[];
-  /** The query has nothing but phrases. */
   readonly onlyPhrases: boolean;
 }
 
-/** At most this many terms of a prompt are used. */
 const MAX_TERMS = 128;
-/** A query with more terms is a sentence: quotes are ordinary characters, and an unknown word is not corrected. */
+/** A query with more terms is a sentence: quotes are ordinary characters, and unknown words are not corrected. */
 const SENTENCE_TERMS = 8;
 const QUOTED = /["“”]([^"“”]+)["“”]/g;
-/** Weight of a corrected word; other words have 1. */
 const CORRECTED_WEIGHT = 0.8;
 
 export function parseQuery(text: string): Query {
@@ -30,12 +24,7 @@ export function parseQuery(text: string): Query {
   return { ...terms, phrases, onlyPhrases };
 }
 
-/**
- * Looks up the terms of a query. A word that no skill has is replaced by a word of a header that differs by one edit, unless most
- * words are unknown: those are no slips, but another topic or language.
- *
- * @param corrected - Whether to correct words.
- */
+/** Corrects an unknown word to a header's word that is one edit away, unless most words are unknown: another topic. */
 export function lookUpTerms(
   { terms, optional, words }: Query,
   pool: Pool,
@@ -45,7 +34,6 @@ export function lookUpTerms(
   const lookUp = (term: string, weight = 1): RankedTerm & { readonly term: string } => {
     const chunks = index.postings(term);
     const frequency = frequencyOf(pool, chunks);
-    // A number or an id that no skill has says nothing about the kind of task.
     return { term, chunks, weight, needed: frequency > 0 || !/\d/.test(term), frequency };
   };
   const asked = terms.map((term) => lookUp(term));
@@ -59,7 +47,7 @@ export function lookUpTerms(
   return { found: all, terms: new Set(all.map(({ term }) => term)) };
 }
 
-/** Whether no skill has most of the words: what was asked is another topic, or in another language. */
+/** Then the query is about another topic, or in another language. */
 export function isMostlyUnknown(terms: readonly RankedTerm[]): boolean {
   const needed = terms.filter((term) => term.needed);
   return needed.filter(({ frequency }) => frequency === 0).length * 2 > needed.length;
@@ -67,7 +55,7 @@ export function isMostlyUnknown(terms: readonly RankedTerm[]): boolean {
 
 // --- internal ---
 
-/** The word that is one edit away; of several the one that most skills have. */
+/** Of several words that are one edit away, the one that most skills have. */
 function correctionOf(word: string, pool: Pool, index: TextIndex): string | undefined {
   if (word.length < MIN_CORRECTED || !/^\p{L}+$/u.test(word)) return undefined;
   let best: string | undefined;
@@ -82,7 +70,7 @@ function correctionOf(word: string, pool: Pool, index: TextIndex): string | unde
   return best;
 }
 
-/** Whether two words differ by one added, removed or replaced letter, or by two swapped neighbours. Lower case. */
+/** One letter added, removed or replaced, or two neighbours swapped. Lower case. */
 function isOneEdit(a: string, b: string): boolean {
   const more = b.length - a.length;
   if (more < -1 || more > 1) return false;

@@ -7,34 +7,29 @@ import {
 } from '../../../lib/text-index/index.ts';
 import type { Pool } from './pool.ts';
 
-/** One term of a query, and its occurrences. */
 export interface RankedTerm {
   readonly chunks: readonly PostingChunk[];
-  /** Weight of an occurrence: lower for a corrected word. */
   readonly weight: number;
-  /** Whether a skill that does not have the term fits less. */
+  /** Whether a skill without the term fits less. */
   readonly needed: boolean;
-  /** The number of sections in the pool that have the term, headers included. */
+  /** Number of sections in the pool that have the term, headers included. */
   readonly frequency: number;
 }
 
 export interface Ranking {
-  /** The combined rank by position in the pool: 0 to the sum of the weights. 0: no term occurs. */
+  /** By position in the pool: 0 to the sum of the weights. */
   readonly combined: Float64Array;
   readonly terms: readonly RankedTerm[];
 }
 
-/** The constants of BM25. `B` is low, because long instructions are detailed and must not be ranked low for their length. */
+/** The constants of BM25. `B` is low: long instructions are detailed, and length must not lower their rank. */
 const K1 = 1.2;
 const B = 0.4;
-/** Weights of the three rankings: by header, by all terms, by the best section. Each is divided by its maximum first. */
 const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;
 
 /**
- * Ranks a pool by the weighted sum of three BM25 rankings, each divided by its maximum. Queries differ: one matches the header of a
- * skill, another one the whole text, another one a single section.
- *
- * The inverse frequency of a term is counted over sections, headers included, so that a word that every skill has still counts.
+ * The weighted sum of three BM25 rankings, each divided by its maximum: some queries match a header, some a whole text,
+ * some one section. Frequencies are counted over sections and headers: a word that every skill has still counts.
  */
 export function rankPool(pool: Pool, terms: readonly RankedTerm[]): Ranking {
   const count = pool.skills.length;
@@ -50,12 +45,10 @@ export function rankPool(pool: Pool, terms: readonly RankedTerm[]): Ranking {
   return { combined: combineRanks({ header, all, best }), terms };
 }
 
-/** The inverse frequency of a term. @param frequency - The number of sections that have it. */
 export function inverseFrequency({ sectionLengths }: Pool, frequency: number): number {
   return Math.log(1 + (sectionLengths.length - frequency + 0.5) / (frequency + 0.5));
 }
 
-/** The number of sections that have a term, headers included. */
 export function frequencyOf({ positions }: Pool, chunks: readonly PostingChunk[]): number {
   let count = 0;
   for (const { chunk, postings } of chunks) {
@@ -76,7 +69,6 @@ interface Sums {
   readonly touched: Uint8Array;
 }
 
-/** Adds the scores of one term. The postings of a document are adjacent, so its total is known when the next document begins. */
 function add(
   pool: Pool,
   chunks: readonly PostingChunk[],

@@ -20,32 +20,28 @@ import { lookUpTerms, parseQuery, type Query } from './query.ts';
 import { type Ranking, rankPool } from './rank.ts';
 
 export interface SearchAnswer {
-  /** Best first. */
   readonly hits: readonly SearchHit[];
   /** Up to three similar ids when nothing fits; else empty. */
   readonly nearest: readonly string[];
-  /** The terms that were searched, including corrections. */
   readonly terms: ReadonlySet<string>;
 }
 
 export interface SearcherOptions {
-  /** Opens the database of the cache on first use; `close` closes it. Default: the index is in memory. */
+  /** Called on first use; `close` closes the database. Default: the index is in memory. */
   readonly database?: () => SqliteDatabase;
-  /** Removes a damaged file of the cache. Default: nothing is removed. */
   readonly removeDatabase?: () => void;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
 }
 
-/** For phrases, at most this many of the best hits are read; the others are left out. */
+/** Phrases are looked for in this many of the best hits; the others are left out. */
 const MAX_READ = 1000;
-/** Characters of the documents that are written in one transaction: the more, the fewer rows are written twice. */
+/** Characters written in one transaction: larger batches rewrite fewer rows. */
 const BATCH_CHARACTERS = 500_000;
 
-/** Finds skills for a query or a prompt. */
 export class Searcher {
   readonly #proposals = new WeakMap<Skill, Buffer>();
-  /** Skills that could not be read. The next snapshot may have new objects for them. */
+  /** Skills that could not be read; the next snapshot may have new objects for them. */
   readonly #unreadable = new WeakSet<Skill>();
   readonly #readSkill: (skill: Skill) => Buffer;
   readonly #guarded: GuardedIndex;
@@ -59,11 +55,10 @@ export class Searcher {
   }
 
   /**
-   * Returns the skills that fit a query. Indexes missing skills first, all at once.
+   * Indexes missing skills first, without breaks.
    *
-   * @param skills - The frequency of words is counted over these. Passing the same array again is faster.
-   * @param accepts - Which of them may be found. Default: all.
-   * @param likeness - Nearness by meaning, which is added to the rank by words. Not used for a query with a phrase.
+   * @param skills - Word frequencies are counted over these. The same array again is faster.
+   * @param likeness - Not used for a query with a phrase.
    */
   search(
     skills: readonly Skill[],
@@ -72,7 +67,7 @@ export class Searcher {
     likeness?: Likeness,
   ): SearchAnswer {
     const query = parseQuery(text);
-    // When the file fails meanwhile, all of it is done again with another index.
+    // When the file fails, all of this runs again with another index.
     const { pool, ranking, terms } = this.#guarded.use((index) => {
       const all = this.#completePool(index, skills);
       return { pool: all, ...rankedIn(index, all, query, true) };
@@ -87,10 +82,7 @@ export class Searcher {
     return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
   }
 
-  /**
-   * Returns all skills that share a term with a prompt or are near it by meaning, best first and without a cut-off. `fits` is true
-   * for those that `search` would return. Skills that are not indexed are left out: see `prepare`.
-   */
+  /** Best first; leaves out skills that are not indexed (`prepare`). `fits`: `search` would find the skill too. */
   relevant(
     skills: readonly Skill[],
     prompt: string,
@@ -103,22 +95,22 @@ export class Searcher {
     });
   }
 
-  /** How many skills `relevant` leaves out. */
+  /** Number of skills that `relevant` leaves out. */
   unindexed(skills: readonly Skill[]): number {
     if (this.#isClosed || this.#isReady(skills)) return 0;
     return this.#guarded.use((index) => this.#missing(index, skills).length);
   }
 
-  /** Indexes missing skills, with breaks, so that the next search is fast. Calls run one after the other. */
+  /** Indexes missing skills, with breaks. */
   async prepare(skills: readonly Skill[]): Promise<void> {
     if (this.#isClosed || this.#isReady(skills)) return;
-    // One after the other, so that no skill is indexed twice.
+    // Calls run one after the other, so that no skill is indexed twice.
     const run = this.#preparing.then(() => this.#indexSlowly(skills));
     this.#preparing = run.catch(() => undefined);
     await run;
   }
 
-  /** A skill with another SKILL.md, for a search; undefined when that text has no header. */
+  /** The skill as it would be with this SKILL.md, for a search; undefined when the text has no header. */
   propose(skill: Skill, text: string): Skill | undefined {
     const bytes = Buffer.from(text);
     const { header } = parseSkill(text, skill.file, skill.id);
@@ -128,7 +120,6 @@ export class Searcher {
     return proposed;
   }
 
-  /** Stops `prepare`, and closes the database. */
   close(): void {
     this.#isClosed = true;
     this.#guarded.close();
@@ -138,7 +129,7 @@ export class Searcher {
     return this.#guarded.use((index) => this.#storedPool(index, skills)) !== undefined;
   }
 
-  /** A pool stays valid when documents are added: their numbers are outside its arrays. */
+  /** Stays valid when documents are added: their numbers are outside its arrays. */
   #storedPool(index: TextIndex, skills: readonly Skill[]): Pool | undefined {
     index.catchUp();
     const stored = this.#pools.get(skills);
@@ -162,7 +153,7 @@ export class Searcher {
   async #indexSlowly(skills: readonly Skill[]): Promise<void> {
     if (this.#isClosed || this.#isReady(skills)) return;
     const missing = this.#guarded.use((index) => {
-      // First: what it empties is indexed again.
+      // First, because what this empties is indexed again below.
       index.emptyWhenStale(skills.length, Date.now());
       return this.#missing(index, skills);
     });
@@ -175,18 +166,15 @@ export class Searcher {
     }
     this.#guarded.use((index) => {
       written(index, batch);
-      // Indexes again what was emptied or lost meanwhile.
       this.#completePool(index, skills);
     });
   }
 
-  /** Those that are not indexed, and could be. */
   #missing(index: TextIndex, skills: readonly Skill[]): readonly Skill[] {
     index.catchUp();
     return skills.filter((skill) => !this.#unreadable.has(skill) && index.numberOf(documentKey(skill)) === undefined);
   }
 
-  /** In about 0.5 ms. */
   #addTo(batch: OpenBatch, skill: Skill): void {
     const text = skillFileText(skill, this.#readSkill);
     if (text === undefined) this.#unreadable.add(skill);
@@ -219,12 +207,12 @@ function rankedIn(
   });
 }
 
-/** The text of SKILL.md; empty when it lies on another machine; undefined when the file has changed since the snapshot. */
+/** Empty when SKILL.md is on another machine; undefined when it has changed since the snapshot. */
 function skillFileText(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
   if (skill.remote) return '';
   try {
     const bytes = readSkill(skill);
-    // A source of a program may have digests of another kind.
+    // A source of the host program may use digests of another kind.
     const comparable = /^sha256:[0-9a-f]{64}$/.test(skill.digest);
     return comparable && digestOf(bytes) !== skill.digest ? undefined : bytes.toString('utf8');
   } catch {
@@ -232,9 +220,7 @@ function skillFileText(skill: Skill, readSkill: (skill: Skill) => Buffer): strin
   }
 }
 
-/**
- * The hits that contain every phrase of the query. If there are none: all hits, or no hits when the query has only phrases.
- */
+/** Keeps hits with every phrase. If there are none: keeps all, or none for a query of phrases only. */
 function withPhrases(
   hits: readonly SearchHit[],
   { phrases, onlyPhrases }: Query,

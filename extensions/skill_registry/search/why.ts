@@ -4,16 +4,15 @@ import type { Skill } from '../skill/skill.ts';
 import { makeNameTable, NAME_SCORES, normalizedName, scoresByName } from './names.ts';
 import type { SearchReason } from './types.ts';
 
-/** Maximum words and characters of a snippet. */
 const WINDOW = 22;
 const MAX_CHARS = 160;
-/** Characters of a body that are searched for a line. */
+/** Characters of a body that are searched. */
 const MAX_BODY = 65_536;
 
 /**
- * Why a skill was found: the field with most terms of the query (the first of equal ones), and one line of it.
+ * The field with most terms of the query, and one line of it.
  *
- * @param terms - Of the query, corrections included.
+ * @param terms - With corrections.
  * @param body - Called only when no field has every term.
  */
 export function reasonFor(
@@ -43,7 +42,6 @@ export function reasonFor(
   return { field: best.field, snippet: snippetOf(best.text, terms) };
 }
 
-/** The reason for a skill found by meaning: its description. */
 export function meaningReason({ description }: Skill): SearchReason {
   return { field: 'semantic', snippet: cut(description) };
 }

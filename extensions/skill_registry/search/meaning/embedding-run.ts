@@ -7,36 +7,27 @@ import type { VectorStore } from './vector-store.ts';
 
 export interface EmbeddingRunOptions {
   readonly store: VectorStore;
-  /** One request; rejects with an EmbeddingsFailure. */
+  /** Rejects with an EmbeddingsFailure. */
   readonly ask: (texts: readonly string[], signal: AbortSignal, limitMs: number) => Promise<readonly Float32Array[]>;
-  /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
-  /** At most this many texts in one request. */
   readonly batch: number;
   readonly signal: AbortSignal;
-  /** Maximum number of attempts for one request. */
   readonly attempts: number;
   readonly wait: (ms: number) => Promise<void>;
   readonly onProgress: (line: string) => void;
-  /** Called with a failure that is final or was repeated, and with undefined after each successful request. */
+  /** Called with a failure that is final or repeated, and with undefined after each successful request. */
   readonly onOutcome: (failure: EmbeddingsFailure | undefined) => void;
 }
 
-/** Timeout of one request; an endpoint on a small machine is slow. */
+/** An endpoint on a small machine is slow. */
 const REQUEST_MS = 60_000;
-/** Delays between attempts. */
 const WAITS = { firstMs: 1000, maxMs: 60_000, jitter: true };
-/** The number of the first failure in a row that is reported; a single failure is usually followed by a success. */
+/** The first failure in a row that is reported: a single failure is usually followed by a success. */
 const REPORTED_FROM = 2;
 const PROGRESS_AFTER_MS = 1000;
 const PROGRESS_EVERY_MS = 2000;
 
-/**
- * Embeds skills and control texts that have no vector, in batches one after the other. Repeats requests after temporary failures.
- *
- * @returns the number of added vectors; undefined when some are missing, because `signal` aborted or a request failed (see
- *   `onOutcome`).
- */
+/** Returns the number of added vectors; undefined when `signal` aborted or a request failed for good (`onOutcome`). */
 export async function embedMissing(
   skills: readonly Skill[],
   options: EmbeddingRunOptions,
@@ -48,14 +39,13 @@ export async function embedMissing(
   const known = store.known([...all.keys(), ...texts.map(({ key }) => key)]);
   const missing = [...all].filter(([key]) => !known.has(key));
   const controls = texts.filter(({ key }) => !known.has(key));
-  // In a request of their own, so that it is the same for every catalog.
+  // Apart from the skills: this request is the same for every catalog.
   if (!(await embedBatch(controls, options))) return undefined;
   const reportProgress = (done: number, end = ''): void =>
     onProgress(`Embedding skills: ${done.toLocaleString('en-US')} of ${all.size.toLocaleString('en-US')}${end}`);
   let [nextLine, added] = [firstLine, controls.length];
   for (let start = 0; start < missing.length; start += batch) {
     const skillTexts = missing.slice(start, start + batch).flatMap(([key, skill]) => {
-      // Undefined when the file was removed after the snapshot.
       const body = bodyIfThere(skill, readSkill);
       return body === undefined ? [] : [{ key, text: embeddedText(skill, body) }];
     });

@@ -3,16 +3,12 @@ import { sectionsOf } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { headerText } from '../document.ts';
 
-/** Maximum length of one text in UTF-16 code units: about 500 tokens, which every model accepts. */
+/** UTF-16 code units: about 500 tokens, which every model accepts. */
 const MAX_TEXT = 2000;
-/** The part of it for headings of the body. */
 const MAX_HEADINGS = 600;
 const MAX_BODY = 65_536;
 
-/**
- * The text of a skill that is embedded: its header, then the headings of its body. Raise the version of `VECTORS` with any change,
- * because vectors of other texts are not comparable.
- */
+/** With any change raise the version of `VECTORS`: vectors of other texts are not comparable. */
 export function embeddedText(skill: Skill, body: string): string {
   const headings = sectionsOf(body.slice(0, MAX_BODY))
     .map((section) => section.split('\n', 1)[0] ?? '')
@@ -22,14 +18,13 @@ export function embeddedText(skill: Skill, body: string): string {
   return cut(`${cut(header, MAX_TEXT - MAX_HEADINGS)} ${cut(headings.join('. '), MAX_HEADINGS)}`.trim(), MAX_TEXT);
 }
 
-/** A query or a prompt, cut to the same length. */
 export function queryText(text: string): string {
   return cut(foldLine(text.slice(0, MAX_TEXT * 4)), MAX_TEXT);
 }
 
 /**
- * Texts in the form of queries that no skill is for. The nearest skill to each is measured for every model: the cosine of unrelated
- * texts is 0.1 with one model and 0.8 with another, so a fixed threshold cannot work.
+ * No skill is for these texts. Each model is measured by them: the cosine of unrelated texts is 0.1 with one model and
+ * 0.8 with another, so that no fixed threshold works.
  */
 export const CONTROL_TEXTS: readonly string[] = [
   'blorf zindle quav',
@@ -46,7 +41,6 @@ export const CONTROL_TEXTS: readonly string[] = [
   'best mattress for back pain under a sloping roof',
 ];
 
-/** The key of the vector of a control text; `documentKey` is the key for a skill. */
 export function controlKey(text: string): string {
   return `control ${text}`;
 }

@@ -2,7 +2,6 @@ import { CodedError, describeError } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
 import { abortAfter } from '../../../../lib/waiting/index.ts';
 
-/** An endpoint with the protocol of OpenAI's `/embeddings`. */
 export interface EmbeddingsEndpoint {
   /** `http(s)://...`; `/embeddings` is appended to its path. */
   readonly baseUrl: string;
@@ -11,33 +10,27 @@ export interface EmbeddingsEndpoint {
   readonly key: string | undefined;
 }
 
-/** Why there are no vectors. The message does not contain the key or the texts of the request. */
+/** The message contains neither the key nor the texts of the request. */
 export class EmbeddingsFailure extends CodedError<'EMBEDDINGS_FAILED' | 'EMBEDDINGS_INVALID'> {
   declare readonly details: {
-    /** Whether the same request may succeed later. */
     readonly temporary?: boolean;
-    /** Delay that the endpoint requested (`Retry-After`) in milliseconds, at most ten minutes. */
+    /** `Retry-After` in milliseconds, at most ten minutes. */
     readonly retryAfterMs?: number | undefined;
   };
 }
 
-/** Maximum numbers of a vector. */
 const MAX_DIMENSIONS = 16_384;
-/** Maximum bytes of one number and its comma in JSON. */
+/** With its comma, in JSON. */
 const NUMBER_BYTES = 32;
-/** Maximum bytes of the rest of an answer, and of an error answer. */
+/** Of an error answer, and of the rest of an answer. */
 const MESSAGE_BYTES = 65_536;
-/** Maximum length of the endpoint's error message that is shown, in UTF-16 code units. */
 const MAX_REASON = 200;
 const MAX_RETRY_AFTER_MS = 600_000;
 
 /**
- * Requests the vectors of some texts in one request. Returns vectors of length 1, in the order of the texts.
+ * Returns vectors of length 1, in the order of the texts. Does not use the AI SDK, in order to limit the size of an
+ * answer while it is read, to read `Retry-After`, to send key and texts to no redirect, and to check every number.
  *
- * Uses `fetch` and not the AI SDK, because this limits the size of an answer while it is read, returns `Retry-After`, follows no
- * redirect with the key or the texts, and checks every number.
- *
- * @param limitMs - Timeout for the whole answer, in milliseconds.
  * @throws EmbeddingsFailure; the reason of `signal` when that aborts.
  */
 export async function fetchEmbeddings(
@@ -67,7 +60,7 @@ export async function fetchEmbeddings(
     const reason = limit.aborted ? `gave no answer within ${limitMs / 1000} s` : `${what}: ${reasonOf(cause)}`;
     throw failed(reason, { temporary: true }, cause);
   }
-  // The key is removed before the text is cut, because a part of the key would not be recognised.
+  // Removes the key before the text is cut: a part of the key would not be recognised.
   if (!response.ok)
     throw failed(`answered with ${refusal(response, withoutKey(body ?? ''), key)}`, detailsOf(response));
   const answer = readEmbeddings(body, texts.length);
@@ -76,7 +69,7 @@ export async function fetchEmbeddings(
   throw new EmbeddingsFailure('EMBEDDINGS_INVALID', message);
 }
 
-/** The address without its query, which may contain a secret. */
+/** Without the query of the address, which may contain a secret. */
 export function shownEndpoint(baseUrl: string): string {
   const { origin, pathname } = embeddingsUrl(baseUrl);
   return `${origin}${pathname}`;
@@ -98,7 +91,6 @@ function answerBytes(texts: number): number {
 async function readAtMost(response: Response, limit: number): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Leaving the loop early cancels the stream.
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (size > limit) return undefined;
@@ -122,16 +114,15 @@ function refusal({ status }: Response, body: string, key: string | undefined): s
   return `status ${status}${reason && `: ${reason}`}`;
 }
 
-/** 408, 425, 429 and all 5xx are temporary; other refusals are final. */
+/** 408, 425, 429 and all 5xx are temporary; all others are final. */
 function detailsOf({ status, headers }: Response): EmbeddingsFailure['details'] {
   const value = headers.get('retry-after') ?? '';
-  // Seconds, or a date.
   const ms = /^[\d.]+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   const retryAfterMs = ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
   return { temporary: [408, 425, 429].includes(status) || status >= 500, retryAfterMs };
 }
 
-/** The vectors in an answer, or what is wrong with it, as the end of a sentence with "answered with". */
+/** The vectors, or what is wrong: a text that follows "answered with". */
 function readEmbeddings(body: string | undefined, count: number): readonly Float32Array[] | string {
   if (body === undefined) return `more than ${answerBytes(count)} bytes`;
   const data = (parseJson(body) as { data?: unknown } | undefined)?.data;
@@ -156,7 +147,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** Scales a vector to length 1. Undefined for zeros, for an overflow, and for anything that is not a list of numbers. */
+/** Scales to length 1. Undefined for zeros, an overflow, and anything that is not a list of numbers. */
 function unitVector(embedding: unknown): Float32Array | undefined {
   if (!Array.isArray(embedding) || embedding.length > MAX_DIMENSIONS || !embedding.every(Number.isFinite)) return;
   const length = Math.sqrt(embedding.reduce((sum: number, one: number) => sum + one * one, 0));

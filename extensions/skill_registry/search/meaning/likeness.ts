@@ -4,22 +4,21 @@ import { documentKey } from '../document.ts';
 import { CONTROL_TEXTS, controlKey } from './embedding-text.ts';
 import type { Calibration, VectorStore } from './vector-store.ts';
 
-/** How near skills are to a query by meaning, counted from the nearness of unrelated texts. */
 export interface Likeness {
-  /** Above 0, and 1 for the nearest skill. */
+  /** Above 0; 1 for the nearest skill. */
   readonly near: ReadonlyMap<Skill, number>;
-  /** The skills that are near enough to be found without a common word. */
+  /** Skills that are near enough to be found without a common word. */
   readonly fitting: ReadonlySet<Skill>;
   /** 0 to 1: 0 for the nearness of an unrelated text, 1 for an equal text. */
   readonly confidence: number;
 }
 
-/** A skill whose `near` is below this is not found by meaning alone. */
+/** A skill whose `near` is lower is not found by meaning alone. */
 const MIN_FITTING = 0.5;
-/** The threshold is above the nearness of unrelated texts by this part of the distance to 1. */
+/** Added to the nearness of unrelated texts: this part of the distance to 1. */
 const MARGIN = 0.05;
 
-/** Undefined when no skill is nearer than the threshold; then meaning is not used. Skills without a vector are left out. */
+/** Undefined when no skill is nearer than the threshold: meaning is not used. Leaves out skills without a vector. */
 export function likenessOf(
   skills: readonly Skill[],
   vector: Float32Array,
@@ -41,10 +40,7 @@ export function likenessOf(
   return { near, fitting, confidence: Math.min(1, (best - unrelated) / (1 - unrelated)) };
 }
 
-/**
- * Measures how near the nearest skill is to each control text; undefined when their vectors are missing. A skill may fit one control
- * text by chance, so the threshold is above all cosines but the highest.
- */
+/** Undefined without control vectors. A skill may fit one control text by chance: the highest cosine does not count. */
 export async function calibrationOf(skills: readonly Skill[], store: VectorStore): Promise<Calibration | undefined> {
   const keys = skills.map(documentKey);
   const cosines: number[] = [];

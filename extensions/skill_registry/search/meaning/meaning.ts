@@ -13,21 +13,17 @@ import { VectorStore } from './vector-store.ts';
 
 export interface MeaningOptions {
   readonly config: EmbeddingsConfig;
-  /** Opens the cache's database, with the tables of `VECTORS`, once; `close` closes it. */
+  /** Called once; opens the cache's database with the tables of `VECTORS`. `close` closes it. */
   readonly database: () => SqliteDatabase;
-  /** The file in problems. */
   readonly configFile: string;
-  /** The file of `database`; undefined: it is in memory. */
+  /** The file of `database`; undefined: the database is in memory. */
   readonly cacheFile: string | undefined;
-  /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
   /** `EMBEDDINGS_API_KEY`, `MODEL_API_KEY`, `MODEL_BASE_URL`. */
   readonly getSecret: (name: string) => string | undefined;
-  /** Called with a line for people when embedding takes more than a second. */
   readonly onProgress: (line: string) => void;
-  /** Called when `problems` has changed; not during construction. */
+  /** Called when `problems` has changed, but not during construction. */
   readonly onProblems: () => void;
-  /** Waits between attempts. Default: a timer. */
   readonly wait?: (ms: number, options: WaitOptions) => Promise<void>;
 }
 
@@ -42,18 +38,14 @@ export class Meaning {
   readonly #options: Required<MeaningOptions>;
   readonly #endpoint: EmbeddingsEndpoint;
   readonly #closing = new AbortController();
-  /** Problems of the cache, of embedding the catalog, and of queries, the oldest first. */
   readonly #partProblems = new Map<Part, Problem>();
   readonly #isConstructed: boolean = false;
   readonly #database: SqliteDatabase | undefined;
   readonly #store: VectorStore | undefined;
   readonly #queries: QueryVectors;
-  /** Settles when the last run has ended. */
   #lastRun: Promise<void> = Promise.resolve();
-  /** Aborts the run in the background. */
   #background = new AbortController();
   #inBackground: Promise<void> | undefined;
-  /** The skills for the next run in the background. */
   #next: readonly Skill[] | undefined;
 
   constructor(options: MeaningOptions) {
@@ -75,16 +67,13 @@ export class Meaning {
     this.#isConstructed = true;
   }
 
-  /**
-   * Requests the vector of a query. Does nothing when the vector is known, after a recent failure of the endpoint, or when the
-   * catalog was never embedded. Settles after `timeout_ms` at the latest, and never rejects.
-   */
+  /** Never rejects, takes at most `timeout_ms`. Sends nothing after a recent failure, or when no catalog was embedded. */
   async ready(query: string): Promise<void> {
     if (!this.#withStore((store) => store.calibration())) return;
     await this.#queries.ready(queryText(query)).catch((error) => this.#giveUp(error));
   }
 
-  /** How near skills are to a query, after `ready`; undefined: search uses words only. */
+  /** After `ready`. Undefined: search uses words only. */
   likeness(skills: readonly Skill[], query: string): Likeness | undefined {
     return this.#withStore((store) => {
       const vector = this.#queries.get(queryText(query));
@@ -93,18 +82,13 @@ export class Meaning {
     });
   }
 
-  /**
-   * Embeds missing skills for a caller who waits. Interrupts the run in the background. A request is repeated at most twice.
-   */
+  /** For a caller who waits: interrupts the run in the background, repeats a request at most twice. */
   async embed(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
     this.#background.abort();
     await this.#runInTurn(skills, signal, ATTEMPTS);
   }
 
-  /**
-   * Embeds missing skills in the background. Failed requests are repeated without limit, and the delays do not keep the process
-   * alive. A call during a run only sets the skills for the next run.
-   */
+  /** Repeats requests without limit; the delays keep no process alive. A call during a run sets the skills of the next. */
   keepEmbedded(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
     this.#next = skills;
     this.#inBackground ??= this.#embedNext(signal).finally(() => {
@@ -113,13 +97,12 @@ export class Meaning {
     return this.#inBackground;
   }
 
-  /** The number of these skills that have a vector. */
   embedded(skills: readonly Skill[]): number {
     const known = this.#withStore((store) => store.known(skills.map(documentKey)));
     return skills.filter((skill) => known?.has(documentKey(skill))).length;
   }
 
-  /** At most one: what fails for the catalog fails for queries, and is said once. */
+  /** At most one: a failure for the catalog is a failure for queries too, and is reported once. */
   problems(): readonly Problem[] {
     const first = this.#partProblems.get('cache') ?? [...this.#partProblems.values()][0];
     return first ? [first] : [];
@@ -150,7 +133,6 @@ export class Meaning {
     }
   }
 
-  /** One run at a time. */
   #runInTurn(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
     this.#lastRun = this.#lastRun
       .then(() => this.#run(skills, AbortSignal.any([signal, this.#closing.signal]), attempts))
@@ -182,7 +164,6 @@ export class Meaning {
     store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), Date.now());
   }
 
-  /** Runs `work` with the store; undefined without SQLite or sqlite-vec, or after an error of the cache. */
   #withStore<T>(work: (store: VectorStore) => T): T | undefined {
     if (!this.#store || this.#partProblems.has('cache') || this.#closing.signal.aborted) return undefined;
     try {
@@ -228,7 +209,7 @@ type Part = 'cache' | 'catalog' | 'query';
 
 const WITHOUT_VECTOR = 'What has no vector is searched by words only.';
 
-/** The key of the model is only sent to the endpoint of the model. */
+/** The key of the model is sent only to the endpoint of the model. */
 function keyFor(baseUrl: string, getSecret: (name: string) => string | undefined): string | undefined {
   const modelUrl = getSecret('MODEL_BASE_URL')?.replace(/\/+$/, '');
   const shared = modelUrl === baseUrl.replace(/\/+$/, '') ? getSecret('MODEL_API_KEY') : undefined;

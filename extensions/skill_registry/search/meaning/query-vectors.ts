@@ -4,23 +4,20 @@ import { backOff } from '../../../../lib/waiting/index.ts';
 import { EmbeddingsFailure } from './embeddings-client.ts';
 
 export interface QueryVectorsOptions {
-  /** Requests a vector; rejects with an EmbeddingsFailure. */
+  /** Rejects with an EmbeddingsFailure. */
   readonly ask: (text: string, limitMs: number) => Promise<Float32Array>;
-  /** How long `ready` waits, in milliseconds. */
   readonly timeoutMs: number;
-  /** Address of the endpoint for messages. */
   readonly shownAs: string;
   /** Called with a failure, and with undefined after an answer in time. */
   readonly onOutcome: (failure: EmbeddingsFailure | undefined) => void;
 }
 
 const MAX_KEPT = 256;
-/** Timeout of a request. It goes on after `timeoutMs`: the answer is kept for the next equal query, and a slow endpoint can load its model. */
+/** A request goes on after `timeoutMs`: a slow endpoint loads its model, and the next equal query needs the vector. */
 const MAX_LATE_MS = 10_000;
 /** After a failure no request is sent for this long. */
 const PAUSES = { firstMs: 10_000, maxMs: 300_000 };
 
-/** Requests and keeps the vectors of queries and prompts. */
 export class QueryVectors {
   readonly #options: QueryVectorsOptions;
   readonly #kept = new RecentMap<string, Float32Array>(MAX_KEPT);
@@ -31,12 +28,11 @@ export class QueryVectors {
     this.#options = options;
   }
 
-  /** Undefined when the vector is not kept. */
   get(text: string): Float32Array | undefined {
     return this.#kept.get(text);
   }
 
-  /** Requests the vector of a text unless it is kept. Settles after `timeoutMs` at the latest; rejects only with unexpected errors of `ask`. */
+  /** Takes at most `timeoutMs`; rejects only with unexpected errors of `ask`. */
   async ready(text: string): Promise<void> {
     if (text === '' || this.#kept.has(text) || Date.now() < this.#pausedUntil) return;
     const { ask, timeoutMs, shownAs, onOutcome } = this.#options;

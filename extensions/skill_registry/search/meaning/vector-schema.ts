@@ -1,12 +1,9 @@
 import type { CachePart } from '../../store/cache.ts';
 
 /**
- * The tables of vectors. Raise the version with anything that changes the texts.
- *
- * A vector belongs to a text (`documentKey` of a skill, `controlKey`) and to a model at an endpoint, so that nothing is ever asked
- * for twice. Its signs, one bit for each number, stand apart: all of them are read for every query, and the numbers only of the nearest.
- * The triggers remove what somebody has changed by hand, so that it is asked for again. `unrelated` and `threshold` are the model's
- * `Calibration`; `used` is when it was last asked for something.
+ * A vector belongs to a text (`documentKey`, `controlKey`) and to a model at an endpoint: no text is embedded twice.
+ * Raise the version when the texts change. `signs` (a bit for each number) have a table without the numbers, because
+ * a query reads all signs. The triggers remove what was changed by hand, so that it is requested again.
  */
 export const VECTORS: CachePart = {
   name: 'vector',

@@ -2,23 +2,22 @@ import { createHash } from 'node:crypto';
 import { getLoadablePath } from 'sqlite-vec';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 
-/** How near the nearest skill comes to a text that no skill is for. Both are cosines, -1 to 1. */
+/** How near the nearest skill comes to a text that no skill is for. Cosines, -1 to 1. */
 export interface Calibration {
-  /** The median over several such texts. */
   readonly unrelated: number;
   /** A skill that is nearer to a query than this is related to it. */
   readonly threshold: number;
 }
 
 const MAX_NEAREST = 100;
-/** The cosine is computed for as many, those with the most signs in common. */
+/** The cosine is computed for those with the most signs in common. */
 const COMPARED = 400;
 const MONTH_MS = 30 * 24 * 3_600_000;
-/** Vectors of texts that are gone are removed when there are so many times as many vectors as needed, and so many more. */
+/** Unused vectors are removed when there are this many times as many vectors as needed, and this many more. */
 const STALE_TIMES = 4;
 const STALE_MORE = 2000;
 
-/** The vectors of one model in the cache's database. Several processes may add to them at once. */
+/** The vectors of one model. Several processes may add to them at once. */
 export class VectorStore {
   readonly #database: SqliteDatabase;
   readonly #model: string;
@@ -26,27 +25,25 @@ export class VectorStore {
 
   /**
    * @param endpoint - Together with the model it says which vectors are comparable.
-   * @throws when sqlite-vec cannot be loaded here, and what `sqliteFailure` tells apart.
+   * @throws when sqlite-vec cannot be loaded, and errors that `sqliteFailure` classifies.
    */
   constructor(database: SqliteDatabase, endpoint: { readonly baseUrl: string; readonly model: string }) {
     database.loadExtension(getLoadablePath());
     this.#database = database;
-    // Not as it is: an address may hold a secret.
+    // Only a digest is stored: an address may contain a secret.
     this.#model = createHash('sha256').update(`${endpoint.baseUrl}\n${endpoint.model}`).digest('hex');
     this.#statements = prepareStatements(database);
   }
 
-  /** Numbers of a vector; undefined until there is one. */
   dimensions(): number | undefined {
     return this.#statements.model.get(this.#model)?.dimensions;
   }
 
-  /** Those of the keys that have a vector. */
   known(keys: readonly string[]): ReadonlySet<string> {
     return new Set(this.#statements.known.all(JSON.stringify(keys), this.#model).map(({ key }) => key));
   }
 
-  /** Adds vectors of length 1 and equal size in one transaction. */
+  /** Vectors of length 1 and equal size, in one transaction. */
   add(vectors: readonly { readonly key: string; readonly vector: Float32Array }[], now: number): void {
     const { use, addNumbers, addText } = this.#statements;
     this.#database.transaction(() => {
@@ -64,11 +61,7 @@ export class VectorStore {
     return row && new Float32Array(Uint8Array.from(row.numbers).buffer);
   }
 
-  /**
-   * Compares a vector with the vectors of some keys. Takes about 20 ms for 10,000 vectors of 1,536 numbers.
-   *
-   * @returns the positions in `keys` of the nearest 100, the nearest first. Keys without a vector are left out.
-   */
+  /** Positions in `keys`, the nearest first, without keys that have no vector. 20 ms for 10,000 vectors of 1,536. */
   nearest(
     keys: readonly string[],
     vector: Float32Array,
@@ -77,7 +70,7 @@ export class VectorStore {
     return this.#statements.nearest.all(JSON.stringify(keys), this.#model, bytes, COMPARED, bytes, MAX_NEAREST);
   }
 
-  /** Undefined until a whole catalog has been embedded once. */
+  /** Undefined until the whole catalog was embedded once. */
   calibration(): Calibration | undefined {
     const { unrelated = null, threshold = null } = this.#statements.model.get(this.#model) ?? {};
     return unrelated === null || threshold === null ? undefined : { unrelated, threshold };
@@ -89,7 +82,6 @@ export class VectorStore {
       .run(unrelated, threshold, this.#model);
   }
 
-  /** Removes models that were not used for a month, and vectors of other keys when there are many. */
   tidy(keys: ReadonlySet<string>, now: number): void {
     this.#database.transaction(() => {
       this.#database.prepare('UPDATE vector_model SET used = ? WHERE model = ?').run(now, this.#model);
@@ -118,7 +110,6 @@ function prepareStatements(database: SqliteDatabase) {
       `SELECT numbers FROM vector_model JOIN vector_text ON vector_text.model = vector_model.id
        JOIN vector_numbers ON vector_numbers.id = vector WHERE vector_model.model = ? AND key = ?`,
     ),
-    // The keys of a JSON array are the positions in it.
     nearest: database.prepare<{ position: number; cosine: number }>(
       `WITH compared AS MATERIALIZED (
          SELECT wanted.key AS position, vector FROM json_each(?) AS wanted CROSS JOIN vector_text
@@ -135,7 +126,7 @@ function prepareStatements(database: SqliteDatabase) {
       `INSERT INTO vector_numbers (numbers) SELECT ?
        WHERE NOT EXISTS (SELECT 1 FROM vector_text WHERE model = (SELECT id FROM vector_model WHERE model = ?) AND key = ?)`,
     ),
-    // Ignored where another process has added the text; then no numbers were added, either.
+    // Ignored when another process has added the text; then no numbers were added either.
     addText: database.prepare(
       `INSERT OR IGNORE INTO vector_text (model, key, vector, signs)
        SELECT id, ?, last_insert_rowid(), vec_quantize_binary(?) FROM vector_model WHERE model = ?`,
@@ -150,7 +141,7 @@ function prepareStatements(database: SqliteDatabase) {
   };
 }
 
-/** With zeros up to a multiple of eight numbers, since the signs of eight are a byte; a cosine stays as it is. */
+/** Padded with zeros, because a byte holds the signs of eight numbers; that changes no cosine. */
 function bytesOf(vector: Float32Array): Buffer {
   const padded = new Float32Array(Math.ceil(vector.length / 8) * 8);
   padded.set(vector);

@@ -4,18 +4,14 @@ import type { Skill } from '../../skill/skill.ts';
 import { headerText } from '../document.ts';
 import type { Neighbourhood } from '../types.ts';
 
-/** Two descriptions compete when their cosine is at least this. */
+/** Two descriptions compete from this cosine on. */
 const ALIKE = 0.5;
-/** A term that more than this part of the skills have is not counted. */
+/** A term that more than this part of the skills have is not counted, unless at most `MIN_SHARED` have it. */
 const MAX_SHARE = 0.2;
-/** A term that at most this many skills have is always counted. */
 const MIN_SHARED = 20;
 const MAX_SHARED_WORDS = 5;
 
-/**
- * Finds groups of skills whose descriptions compete for the same tasks. Likeness is measured by common words; rare words count more.
- * Groups with many similar skills first; each skill is in at most one group.
- */
+/** Densest first; each skill is in at most one group. Compares common words; rare words count more. */
 export async function neighbourhoods(skills: readonly Skill[]): Promise<readonly Neighbourhood[]> {
   const vectors = await vectorsOf(skills);
   const near = await neighbours(vectors);
@@ -43,7 +39,7 @@ export async function neighbourhoods(skills: readonly Skill[]): Promise<readonly
 
 // --- internal ---
 
-/** Weight by term, of length 1. */
+/** Weight by term. */
 type Vector = ReadonlyMap<string, number>;
 
 async function vectorsOf(skills: readonly Skill[]): Promise<readonly Vector[]> {

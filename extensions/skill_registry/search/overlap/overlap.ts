@@ -11,24 +11,18 @@ import { neighbourhoods } from './neighbourhoods.ts';
 import { takenOver } from './taken-over.ts';
 import { triggerQueries } from './trigger-queries.ts';
 
-/** Which skills compete for the same queries. */
 export interface Overlap {
-  /** Which skills compete, and for which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill is found first. */
+  /** Trigger queries are rows of `evals/trigger-eval.json` and `trigger_keywords`. */
   overlap(): Promise<OverlapReport>;
-  /**
-   * Which trigger queries of all skills would have another first hit if a skill, or a new skill, had this SKILL.md. Changes nothing.
-   */
+  /** Trigger queries whose first hit would change if a skill, or a new skill, had this SKILL.md. Changes nothing. */
   retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
-  /**
-   * As `takenOver`, if this skill, or a new skill of this id, had this SKILL.md; null when its description is the same, or models do not
-   * see it. Changes and stores nothing.
-   */
+  /** Changes and stores nothing. Null when the description is the same, or models do not see the skill. */
   takenOver(skillId: string, text: string): Promise<TakenOver | null>;
   /**
-   * The first hit of each query among the skills that models see; null when nothing is found. Changes nothing.
+   * Null when nothing is found. Changes nothing.
    *
-   * @param as - Search as if this skill, or a new skill of this id, had this SKILL.md. Default: all skills as they are now.
-   * @param until - As `performance.now()` gives it: after that the rest is not tried and is undefined. Default: all are tried.
+   * @param as - Searches as if this skill, or a new one, had this SKILL.md. Default: all skills as they are.
+   * @param until - In the time of `performance.now()`: after it, queries are not tried and get undefined.
    */
   firstHits(
     queries: readonly string[],
@@ -39,14 +33,12 @@ export interface Overlap {
 
 export interface OverlapOptions {
   readonly snapshot: () => Snapshot;
-  /** The skills that a model sees, in order of the catalog. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly searcher: Searcher;
-  /** Reads a file of a skill; throws as `readContained`. */
+  /** Throws like `readContained`. */
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
 }
 
-/** As `Overlap.overlap`. */
 export async function overlapReport(options: OverlapOptions): Promise<OverlapReport> {
   const skills = options.visible({});
   const { queries, problems } = await triggerQueries(skills, readIfThere(options));
@@ -63,14 +55,13 @@ export async function overlapReport(options: OverlapOptions): Promise<OverlapRep
   return { neighbourhoods: groups, queries: queries.length, stolen, problems };
 }
 
-/** As `Overlap.retrievalEffect`. */
 export async function retrievalEffect(
   options: OverlapOptions,
   skillId: string,
   text: string,
 ): Promise<readonly RetrievalChange[]> {
   const { queries } = await triggerQueries(options.visible({}), readIfThere(options));
-  // Most catalogs have none, and then nothing needs to be indexed.
+  // Most catalogs have none; then nothing needs to be indexed.
   if (queries.length === 0) return [];
   const texts = queries.map(({ query }) => query);
   const now = await firstHitsAs(options, texts);
@@ -81,7 +72,6 @@ export async function retrievalEffect(
   });
 }
 
-/** As `Overlap.firstHits`. */
 export async function firstHitsAs(
   { snapshot, visible, searcher }: OverlapOptions,
   ...[queries, as, until]: Parameters<Overlap['firstHits']>
@@ -96,7 +86,6 @@ export async function firstHitsAs(
   return firstHitsIn(searcher, seen, queries, until);
 }
 
-/** As `Overlap.takenOver`. */
 export async function takenOverBy(
   { snapshot, visible, searcher }: OverlapOptions,
   skillId: string,
@@ -110,7 +99,7 @@ export async function takenOverBy(
 
 // --- internal ---
 
-/** One search takes milliseconds, and without `prepare` it would index everything at once. */
+/** With breaks: one search takes milliseconds, and without `prepare` it would index everything at once. */
 async function firstHitsIn(
   searcher: Searcher,
   skills: readonly Skill[],
@@ -127,7 +116,7 @@ async function firstHitsIn(
   return hits;
 }
 
-/** Most skills have no trigger queries, and to see that takes a tenth of the time of a read that fails. */
+/** Most skills have no trigger queries; this check takes a tenth of the time of a read that fails. */
 function readIfThere({ readFile }: OverlapOptions): (...given: Parameters<typeof readFile>) => Buffer | undefined {
   return (skill, path, maxBytes) =>
     skill.dir === null || mayBeThere(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
@@ -137,12 +126,11 @@ function mayBeThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // The read says why.
     return true;
   }
 }
 
-/** For an id that no skill has: a skill that is only proposed; a text without a header gets an empty one. */
+/** For an unknown id: a proposed skill. A text without a header gets an empty one. */
 function skillNamedOrNew({ byId }: Snapshot, id: string, text: string): Skill {
   const present = byId.get(id);
   if (present) return present;

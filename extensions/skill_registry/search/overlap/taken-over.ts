@@ -5,17 +5,14 @@ import type { Skill } from '../../skill/skill.ts';
 import { Searcher } from '../searcher.ts';
 import type { TakenOver } from '../types.ts';
 
-/** Descriptions that are tried. A skill is the best hit where it shares many words; of 1,800 real skills, all were among the first 13. */
+/** A skill is the best hit where it shares many words: of 1,800 real skills, all were among the first 13. */
 const MAX_TRIED = 50;
-/** Milliseconds for all of it. */
+/** For indexing and trying together. */
 const MAX_MS = 5000;
 
 /**
- * For how many descriptions of other skills a new description would make its skill the best hit beside the skill itself. Only the lines of
- * the catalog are compared, because a model picks a skill by its line. The index is in memory, so nothing of a proposal is stored.
- *
- * @param skills - The skills that models see.
- * @param present - Undefined for a new skill.
+ * The descriptions of other skills for which the proposed skill becomes the best hit beside the skill itself. Compares
+ * lines of the catalog, because models choose by them. The index is in memory: nothing of a proposal is stored.
  */
 export async function takenOver(
   skills: readonly Skill[],
@@ -27,7 +24,7 @@ export async function takenOver(
   const [before, after] = [present && lineOf(present), lineOf(proposed)];
   const [now, then] = [before ? [...others, before] : others, [...others, after]];
   const lines = new Searcher({ readSkill: () => Buffer.alloc(0) });
-  // Ends the indexing.
+  // Ends `prepare`.
   const timer = setTimeout(() => lines.close(), MAX_MS).unref();
   for (const pool of [now, then]) await lines.prepare(pool);
   clearTimeout(timer);
@@ -54,7 +51,6 @@ export async function takenOver(
 
 // --- internal ---
 
-/** Of a skill on another machine only the line is indexed. */
 function lineOf(skill: Skill): Skill {
   return { ...skill, remote: true };
 }

@@ -2,7 +2,6 @@ import { isCodedError, type Problem, z } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 
-/** A query for which a skill should be found first, or should not, as its author says. */
 export interface TriggerQuery {
   readonly skill: Skill;
   readonly query: string;
@@ -14,10 +13,9 @@ const MAX_BYTES = 262_144;
 const MAX_ROWS = 500;
 
 /**
- * Reads the trigger queries of skills: the rows of `evals/trigger-eval.json`, and their trigger keywords. An invalid file is a
- * TRIGGER_EVAL_INVALID problem.
+ * An invalid file is a TRIGGER_EVAL_INVALID problem.
  *
- * @param readFile - Reads a file of a skill with at most `maxBytes`; throws as `readContained`, or gives undefined when there is none.
+ * @param readFile - Throws like `readContained`; undefined when there is no file.
  */
 export async function triggerQueries(
   skills: readonly Skill[],
