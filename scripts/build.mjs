@@ -1,5 +1,5 @@
-// Builds dist/ (with --if-needed only when a source is newer): declarations, code, then what neither compiler copies.
-// Only the package's own extensions are in it; others run from their sources.
+// Builds dist/: declarations, code, and copied files. --if-needed: only when a source is newer.
+// Contains only the package's own extensions; others run from their sources.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,16 +30,15 @@ for (const id of OWN_EXTENSIONS) {
 chmodSync(join('dist', 'cli', 'main.js'), 0o755);
 execFileSync(process.execPath, ['--import', 'tsx', '--conditions=source', join('scripts', 'schemas.mjs')]);
 
-// Everything was written anew; what is older has lost its source.
+// Removes files that this build did not write: their sources are gone.
 for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name);
   if (entry.isFile() && statSync(path).mtimeMs < startedAt - 1000) rmSync(path);
 }
 
 /**
- * The code. What several entries use lies once in dist/shared/, so a module has one state however it is reached; to
- * start a command from one file per module takes 50 ms longer. Packages stay imports, but for those that only the build
- * has: with their licences.
+ * Shared code lies once in dist/shared/, so each module has one state for all entries. One file per module would make
+ * each command start 50 ms later. Packages stay imports; devDependencies are bundled with their licences.
  */
 async function bundle() {
   const { exports, imports, dependencies, optionalDependencies, peerDependencies } = JSON.parse(

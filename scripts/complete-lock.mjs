@@ -1,6 +1,5 @@
-// Adds to package-lock.json the optional packages of other platforms that a registry mirror did not have: npm leaves
-// them out when it writes the lock, and `npm ci` then refuses the lock. Run it after every `npm install` that changed
-// the lock.
+// Adds optional packages of other platforms to package-lock.json. npm leaves them out when a registry mirror lacks
+// them, and `npm ci` then refuses the lock. Run it after each `npm install` that changed the lock.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const SYSTEMS = ['darwin', 'win32', 'android', 'freebsd', 'openharmony', 'linux'];

@@ -1,5 +1,4 @@
-// Prints the public declarations as they were built: every name that an export of package.json gives, with its members,
-// one a line. `npm run types:public`
+// Prints each public name of the built declarations with its members. `npm run types:public`
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// Writes dist/schemas/: the JSON Schemas for editors, made of what reads these files. The build runs it, from sources.
+// Writes dist/schemas/, JSON Schemas for editors, from the code that reads the files. The build runs it from sources.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIG_SCHEMA } from '../extensions/skill_registry/config/config.ts';
@@ -18,7 +18,7 @@ function write(name, title, schema) {
   writeFileSync(join('dist', 'schemas', `${name}.schema.json`), `${text}\n`);
 }
 
-/** Each key with its row of docs/configuration.md, where `a.b` is the key `b` of `a`. */
+/** Adds to each key the text of its row in docs/configuration.md, where `a.b` is the key `b` of `a`. */
 function described(schema, page, path = '') {
   const properties = Object.entries(schema.properties).map(([key, one]) => {
     const name = path + key;

@@ -1,5 +1,5 @@
-// Node 20 has no SQLite. Where npm could fetch neither a binary of better-sqlite3 nor the headers of Node, it has left
-// that package out without a word: here it is compiled with the headers that came with Node, where they did.
+// Node 20 has no SQLite. npm silently leaves out better-sqlite3 when it can fetch neither a binary nor Node's headers:
+// this compiles it with the headers of the Node installation, if there are any.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

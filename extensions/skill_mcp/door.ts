@@ -15,14 +15,14 @@ export interface SkillMcpOptions {
   readonly turn?: TurnContext;
   /**
    * For clients without the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`,
-   * `propose_skill_update`, `list_proposals`. The last two need an agent in `turn`. Tools of a configured `dialect` are added.
+   * `propose_skill_update`, `list_proposals`; the last two need an agent in `turn`. A configured `dialect` adds tools.
    */
   readonly tools?: readonly string[];
   /** Entries per page, 1-1000. Default: 100. */
   readonly pageSize?: number;
   /**
-   * The client is on this machine and receives paths (`directory` of `read_skill`, `${SKILL_DIR}` in prompts, `<location>` of
-   * `format: xml`). For your own transport; stdio always sends paths, HTTP never. Default: false.
+   * The client is on this machine and receives paths (`directory` of `read_skill`, `${SKILL_DIR}` in prompts,
+   * `<location>` of `format: xml`). For your own transport; stdio always sends paths, HTTP never. Default: false.
    */
   readonly local?: boolean;
   /** Called once per unpublished skill, and for requests that fail. */
@@ -37,7 +37,7 @@ export interface ListChange {
 
 /** Serves one scope of a registry through any number of MCP servers. */
 export interface SkillMcpDoor {
-  /** Makes an unconnected server for one connection or request. @param options.local - Default: as in `SkillMcpOptions`. */
+  /** Makes an unconnected server for one connection or request. @param options.local - Default: as given to the door. */
   createServer(options?: { readonly local?: boolean }): Promise<McpServer>;
   /** Checks all skills. Returns SKILL_NOT_PUBLISHED for each unpublished one, and HOOK_FAILED. */
   problems(): Promise<readonly Problem[]>;

@@ -9,8 +9,8 @@ export { TOKEN_NAME } from './errors.ts';
 export type { HttpServing, ServeHttpOptions } from './http.ts';
 
 /**
- * Makes one server for your own transport: `await server.connect(transport)`. It notifies its client of changes until it
- * closes. The registry stays open.
+ * Makes one server for your own transport: `await server.connect(transport)`. It notifies its client of changes until
+ * it closes. The registry stays open.
  * @throws INVALID_ARGUMENT for an unknown tool or a wrong page size
  */
 export async function createMcpServer(registry: SkillRegistry, options: SkillMcpOptions = {}): Promise<McpServer> {
@@ -30,9 +30,7 @@ export interface ServeStdioOptions {
   readonly onError?: (error: Error) => void;
 }
 
-/**
- * Serves one client until it closes the connection or `signal` aborts, then resolves. Write nothing else to standard output.
- */
+/** Serves one client until it closes the connection or `signal` aborts. Write nothing else to standard output. */
 export function serveStdio(door: SkillMcpDoor, signal: AbortSignal, options: ServeStdioOptions = {}): Promise<void> {
   return serveStreams(door, signal, { input: process.stdin, output: process.stdout, ...options });
 }

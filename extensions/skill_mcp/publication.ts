@@ -4,10 +4,10 @@ import { describeError, isCodedError, type Problem, type TurnContext } from 'ski
 import { digestOf } from '../../lib/digest/index.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 
-/** A skill as MCP clients get it. All its digests are of bytes that were read at the same time. */
+/** All digests describe bytes that were read together. */
 export interface McpSkill {
   readonly entry: Entry;
-  /** The files of the skill by URI. */
+  /** By URI. */
   readonly files: ReadonlyMap<string, PublishedFile>;
 }
 
@@ -19,31 +19,27 @@ export interface PublishedFile {
 
 export const SKILL_MD: string = 'SKILL.md';
 
-/** The id in the URI of a skill, or of a file or folder of it; undefined for any other URI. */
+/** Accepts the URI of a skill, its files and its folders; undefined for any other URI. */
 export function skillIdOf(uri: string): string | undefined {
   const authority = /^skill:\/\/([^/?#]+)(?:\/[^?#]*)?$/.exec(uri)?.[1];
   return authority === undefined ? undefined : decode(authority);
 }
 
-/** The skills of one scope as SEP-2640 wants them: only those that conform, each with the digests of all its files. */
+/** Publishes the skills of one scope that conform to SEP-2640, each with the digests of all its files. */
 export interface Publication {
-  /**
-   * The published skills in order of id, after the given one.
-   *
-   * @param maxAgeMs - How old a cached entry may be. Default: that of the publication.
-   */
+  /** Yields skills by id, after the given one. @param maxAgeMs - Oldest usable cache entry; default as at creation. */
   after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<McpSkill>;
-  /** The published skill whose URI this is, or the URI of its file or folder. Its files are read, not the cache. */
+  /** Accepts the URI of a skill, its files and its folders. Reads the files, not the cache. */
   find(uri: string): Promise<McpSkill | undefined>;
-  /** The bytes of one file, which match the digest of the entry. Undefined when no such file is published. */
+  /** Bytes that match the digest of the entry; undefined for an unpublished file. */
   read(uri: string): Promise<{ readonly file: PublishedFile; readonly bytes: Uint8Array } | undefined>;
-  /** SKILL_NOT_PUBLISHED for every skill that is not published, after all skills have been checked. */
+  /** Checks all skills; returns SKILL_NOT_PUBLISHED for each unpublished one. */
   problems(): Promise<readonly Problem[]>;
 }
 
 /**
- * @param turn - The skills that this turn may see are published.
- * @param maxAgeMs - How old a cached entry may be: files beside SKILL.md may have changed since.
+ * @param turn - Limits the skills to those it may see.
+ * @param maxAgeMs - Oldest usable cache entry, because files beside SKILL.md may change.
  */
 export function createPublication(registry: SkillRegistry, turn: TurnContext, maxAgeMs: number): Publication {
   const cache = new Map<string, CachedEntry>();
@@ -62,7 +58,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
   const publish = (skill: Skill, maxAge = maxAgeMs): Promise<McpSkill | Unpublished> => {
     const before = cache.get(skill.qualifiedId);
     const isFresh = before?.digest === skill.digest && performance.now() - before.at < maxAge;
-    // Calls at the same time share one result.
+    // Concurrent calls share one result.
     if (before && (isFresh || before.running)) return before.result;
     const read = (path?: string): Promise<Uint8Array> =>
       registry.admin.readBytes(skill.id, { ...(path === undefined ? {} : { path }), countsAsLoad: false }, turn);
@@ -95,7 +91,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     },
     find: (uri) => lookUp(uri, 0),
     async read(uri) {
-      // When the file does not match the cached entry, it has changed: then the entry is made again.
+      // A mismatch with the cached entry means that the file changed: make the entry again.
       for (const maxAge of [Number.POSITIVE_INFINITY, 0, 0]) {
         const found = await lookUp(uri, maxAge);
         const file = found?.files.get(uri);
@@ -112,7 +108,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
         const result = await publish(skill, Number.POSITIVE_INFINITY);
         if (!isPublished(result)) found.push([skill, notPublished(skill, result.reason)]);
       }
-      // A skill that came to be held while it was read is not published; the hold is a problem of its own.
+      // Leaves out skills that became held meanwhile: the hold is another problem.
       const now = skills();
       return found.flatMap(([{ id }, problem]) => (now.has(id) ? problem : []));
     },
@@ -121,16 +117,13 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
 
 // --- internal ---
 
-/** Why a skill is not published. */
 interface Unpublished {
   readonly reason: string;
 }
 
 /**
- * Reads every file of a skill and makes its entry with the SDK, which applies the rules of agentskills.io and SEP-2640: an entry
- * that a client of the SDK would refuse is not published.
- *
- * @param read - The bytes of a file; without a path those of SKILL.md.
+ * The SDK makes the entry and applies agentskills.io and SEP-2640: what its clients would refuse is not published.
+ * @param read - Reads SKILL.md without a path.
  */
 async function publishSkill(
   skill: Skill,
@@ -176,7 +169,7 @@ function filesOf({ uri, resources }: Entry): ReadonlyMap<string, PublishedFile> 
   );
 }
 
-/** The reasons of a failure in one line: the SDK gives a list of problems. */
+/** One line: the SDK gives a list of problems. */
 function reasonOf(error: unknown): string {
   const { problems } = error as { problems?: readonly { readonly message: string }[] };
   return Array.isArray(problems) ? problems.map(({ message }) => message).join('; ') : describeError(error);
@@ -197,7 +190,7 @@ interface CachedEntry {
   running: boolean;
 }
 
-/** Undefined when the file was removed or has changed. */
+/** Undefined when the file was removed or changed. */
 async function readOne(
   registry: SkillRegistry,
   turn: TurnContext,

@@ -14,8 +14,8 @@ export interface StdioStreams {
 }
 
 /**
- * Serves one client until it closes the connection or `signal` aborts. After the end of the input, waiting requests have
- * 5 seconds; later ones get an error. Resolves when all of it is written.
+ * Serves one client until it closes the connection or `signal` aborts. After the end of the input, waiting requests
+ * have 5 seconds; then they get an error. Resolves when all of it is written.
  */
 export async function serveStreams(
   door: SkillMcpDoor,
@@ -138,8 +138,8 @@ function createStdioTransport(input: Readable, output: Writable): StdioTransport
 
 interface StdioTransport extends Transport {
   /**
-   * Waits until every request is answered, at most `LAST_ANSWERS_MS` or until `signal` aborts. Then sends an error to each
-   * other request. Resolves when all is written; later messages are dropped.
+   * Waits until every request is answered, at most `LAST_ANSWERS_MS` or until `signal` aborts. Then sends an error to
+   * each other request. Resolves when all is written; later messages are dropped.
    */
   answered(signal: AbortSignal): Promise<void>;
 }

@@ -86,7 +86,7 @@ export function invocableSkills(registry: SkillRegistry, turn: TurnContext): rea
 
 // --- internal ---
 
-/** From protocol version 2026-07-28 on each request has the client's capabilities; earlier only the handshake had them. */
+/** Since protocol version 2026-07-28 each request has the client's capabilities, before only the handshake. */
 interface Envelope {
   readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
 }

@@ -1,6 +1,6 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 
-/** Codes of errors when the page is started, and of requests to it. */
+/** Thrown when the server starts, or as the answer to a request. */
 export type ReviewErrorCode =
   | 'ID_NOT_TYPED'
   | 'INVALID_ARGUMENT'
@@ -23,7 +23,7 @@ export function pageNotFound(): CodedError<ReviewErrorCode> {
   return new CodedError('PAGE_NOT_FOUND', 'There is no such page.');
 }
 
-/** An attack is allowed only when the person types which skill gets it. */
+/** A finding of level `block` is allowed only by typing the id of the skill. */
 export function idNotTyped(skillId: string, typed = ''): CodedError<ReviewErrorCode> {
   return new CodedError(
     'ID_NOT_TYPED',
@@ -31,7 +31,6 @@ export function idNotTyped(skillId: string, typed = ''): CodedError<ReviewErrorC
   );
 }
 
-/** The files have changed since the page showed them. */
 export function shownChanged(what: string): CodedError<ReviewErrorCode> {
   return new CodedError(
     'SHOWN_CHANGED',

@@ -4,27 +4,26 @@ import type { Actor, Finding } from '../skill_registry/api.ts';
 import { idNotTyped, invalidArgument } from './errors.ts';
 import type { Review, ReviewContext } from './review.ts';
 
-/** The actor of a decision. Its reason names the review page. @param reason - In the words of that person. */
+/** The recorded reason names the review page. @param reason - The person's own words. */
 export function actorOf({ by }: Pick<Review, 'by'>, reason?: string): Actor & { readonly reason: string } {
   return { by, reason: reason === undefined ? DOOR : `${reason} (${DOOR})` };
 }
 
-/** A digest of the shown findings for a form, so that a decision allows only these. */
+/** Goes into a form, so that the decision allows only the shown findings. */
 export function findingsDigest(shown: readonly Finding[]): string {
   const keys = shown.map(({ rule, file, line, excerpt }) => [rule, file, line, excerpt]);
   return createHash('sha256').update(JSON.stringify(keys)).digest('base64url');
 }
 
 /**
- * The browser asks for the field too, but a form may come without it.
- *
- * @throws ID_NOT_TYPED unless nothing would be allowed, or the person has typed the id of the skill.
+ * Does not trust the browser to require the field.
+ * @throws ID_NOT_TYPED for a finding of level `block`, unless the id of the skill was typed
  */
 export function assertIdTyped(skillId: string, found: readonly Finding[], typed: string | undefined): void {
   if (found.some(({ level }) => level === 'block') && typed !== skillId.trim()) throw idNotTyped(skillId, typed);
 }
 
-/** Awaits the work of a decision. A refusal is returned for the page; any other failure is thrown. */
+/** Returns a refusal for the page; throws any other failure. */
 export async function orRefusal<T>(work: Promise<T>): Promise<T | { readonly refused: CodedError }> {
   try {
     return await work;
@@ -43,9 +42,8 @@ export function isRefused<T>(
 }
 
 /**
- * Does what a form asks for. After a refusal the page is shown again; otherwise the browser is sent on, and open pages are told.
- *
- * @param work - Gives the address of the next page.
+ * Shows the page again after a refusal. Otherwise redirects the browser and tells open pages.
+ * @param work - Returns the address of the next page.
  */
 export async function decision(
   context: ReviewContext,
@@ -59,11 +57,10 @@ export async function decision(
   return context.redirect(outcome, 303);
 }
 
-/** The fields of a form; the guard has parsed it already. */
 export async function fieldsOf(context: ReviewContext): Promise<{
-  /** @throws INVALID_ARGUMENT when it is missing. */
+  /** @throws INVALID_ARGUMENT when the field is missing */
   text(name: string): string;
-  /** Undefined when it is missing or blank. */
+  /** Undefined when the field is missing or blank. */
   optional(name: string): string | undefined;
 }> {
   const body = await context.req.parseBody();

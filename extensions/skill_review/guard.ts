@@ -6,24 +6,24 @@ import { secureHeaders } from 'hono/secure-headers';
 import { refusalPage } from './html/layout.ts';
 import type { ReviewContext, ReviewEnv } from './review.ts';
 
-/** Answers only requests of a browser that has opened the printed address. */
+/** Admits only a browser that opened the printed address. */
 export interface Guard {
-  /** The path with the token. */
+  /** Path that contains the token. */
   readonly entrance: string;
-  /** Headers, Host, method, session, and for a write its origin and CSRF token. Before every route. */
+  /** Run before every route: headers, Host, method, session, and for a write its origin and CSRF token. */
   readonly checks: readonly MiddlewareHandler<ReviewEnv>[];
-  /** Must be called before the first request. */
+  /** Call it before the first request. */
   listensOn(port: number): void;
 }
 
-/** Bytes of the largest form. The largest file of a skill is 4 MiB, and a form may take three bytes for one. */
+/** A file of a skill may have 4 MiB, and a form may need three bytes for one. */
 const FORM_BYTES = 16 * 1024 * 1024;
-/** Path of the style sheet and the script, which the page of a refusal needs as well. */
+/** Public path of styles and script, which the page of a refusal needs too. */
 export const ASSETS: string = '/assets/';
 
 /**
- * The token and the key are random and end with the process. Cookies are sent to all ports of a host, so the name of the cookie has
- * the port: two pages on this machine do not overwrite each other's cookies.
+ * Token and key are random and end with the process. Browsers send cookies to all ports of a host: the port in the
+ * name of the cookie keeps several review pages on this machine apart.
  */
 export function createGuard(): Guard {
   const key = randomBytes(32);
@@ -38,7 +38,7 @@ export function createGuard(): Guard {
 
   const host: MiddlewareHandler<ReviewEnv> = async (context, next) => {
     const allowed = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
-    // Another site can let its host name resolve to this machine.
+    // Prevents DNS rebinding: another site may point its host name at this machine.
     if (!allowed.includes(context.req.header('host')?.toLowerCase() ?? '')) return refuse(context, 403, 'host');
     if (!METHODS.includes(context.req.method)) {
       context.header('Allow', METHODS.join(', '));
@@ -94,7 +94,7 @@ export function createGuard(): Guard {
 const METHODS = ['GET', 'HEAD', 'POST'];
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** Nothing from another origin is loaded or run, and nothing is sent there; no page may show this one in a frame. */
+/** Blocks everything from and to other origins, and frames. */
 const HEADERS: MiddlewareHandler = async (context, next) => {
   await POLICY(context, next);
   context.res.headers.set('Cache-Control', 'no-store');
@@ -112,13 +112,13 @@ const POLICY: MiddlewareHandler = secureHeaders({
     baseUri: ["'none'"],
   },
   xFrameOptions: 'DENY',
-  // This is not served over TLS.
+  // There is no TLS here.
   strictTransportSecurity: false,
 });
 
 /**
- * Whether the request comes from a page of this server. Browsers say so in Sec-Fetch-Site, older ones in Origin, which is `null`
- * where the policy is to send no referrer. At least one of the headers must be there, and none may be wrong.
+ * Browsers send Sec-Fetch-Site; older ones send Origin, which is `null` when the policy is to send no referrer.
+ * Requires one of the two, and refuses any wrong value.
  */
 function isOwnOrigin({ req }: Context): boolean {
   const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')];
@@ -127,7 +127,7 @@ function isOwnOrigin({ req }: Context): boolean {
   return isOurs;
 }
 
-/** Takes the same time for every wrong value. */
+/** Takes equal time for every wrong value of the same length. */
 function isEqual(given: string, expected: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -3,22 +3,22 @@ import { streamSSE } from 'hono/streaming';
 import { heldExtensions } from '../../kernel/host.ts';
 import type { Review, ReviewEnv } from './review.ts';
 
-/** Tells open pages that something has changed, by server-sent events. */
+/** Notifies open pages by server-sent events. */
 export interface LiveUpdates {
   readonly changed: () => void;
   readonly count: () => number;
-  /** `GET /events`: an event `count` at once, and one after each change. */
+  /** `GET /events`: sends `count` at once and after each change. */
   readonly handler: Handler<ReviewEnv>;
   /** Ends all streams. */
   close(): void;
 }
 
-/** Changes within this time, in milliseconds, are one event. */
+/** Changes within this time become one event. */
 const PAUSE_MS = 100;
-/** Interval of comments on a stream in milliseconds: writing fails when its reader is gone. */
+/** Comments keep a stream alive: writing one fails when the reader is gone. */
 const ALIVE_MS = 20_000;
 
-/** Interval of looking for changes of other processes in milliseconds, while a page is open. */
+/** While a page is open, looks this often for changes by other processes. */
 const LOOK_MS = 1_000;
 
 export function createLiveUpdates({
@@ -37,7 +37,7 @@ export function createLiveUpdates({
       for (const send of senders) send();
     }, PAUSE_MS).unref();
   };
-  /** What waited at the last look: another process may have decided since. */
+  /** The last state: another process may decide. */
   let waited: string | undefined;
   let isLooking = false;
   const look = async (): Promise<void> => {
@@ -50,7 +50,7 @@ export function createLiveUpdates({
       if (waited !== undefined && waited !== waits) changed();
       waited = waits;
     } catch {
-      // The pages show why it cannot be read.
+      // The pages show the reason.
     } finally {
       isLooking = false;
     }
@@ -77,7 +77,7 @@ export function createLiveUpdates({
           }).finally(() => clearInterval(alive));
           senders.delete(send);
         },
-        // Without this function failures would be printed. The stream has ended, and the browser connects again.
+        // Without this function hono prints failures. The stream has ended, and the browser connects again.
         async () => undefined,
       ),
     close() {

@@ -13,7 +13,6 @@ import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { type ReviewServing, serveReview } from './server.ts';
 
-/** Serves the review page of a running kernel. */
 export class SkillReviewMain implements Extension, ServiceProvider {
   #context: ExtensionContext | undefined;
   #port = 0;
@@ -26,7 +25,7 @@ export class SkillReviewMain implements Extension, ServiceProvider {
 
   async start(): Promise<void> {}
 
-  /** Runs until `signal` aborts. When it cannot listen, the kernel starts it again later: the port may be free then. */
+  /** If the port is taken, the kernel starts this again later. */
   async runBackground(signal: AbortSignal): Promise<void> {
     const context = this.#context as ExtensionContext;
     const { registry } = context.getExtension<SkillRegistryExtension>('skill_registry');
@@ -72,7 +71,7 @@ function turnOf({ id, usesSkills }: ReturnType<ExtensionContext['kernel']['agent
 
 const schema = z.strictObject({ port: z.int().min(0).max(65_535) });
 
-/** @throws INVALID_ARGUMENT that names the key. Its defaults are in the manifest. */
+/** The manifest has the defaults. @throws INVALID_ARGUMENT naming the key */
 function readConfig(config: Readonly<Record<string, unknown>>): { readonly port: number } {
   const parsed = schema.safeParse(config);
   if (parsed.success) return parsed.data;

@@ -3,27 +3,27 @@ import type { TurnContext } from 'skill-registry/kernel';
 import type { MarkdownReader } from '../../lib/markdown/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
-/** What all pages need: the registry, and the person who decides. */
+/** Shared by all pages. */
 export interface Review {
   readonly registry: SkillRegistry;
-  /** Absolute. */
+  /** Absolute path. */
   readonly root: string;
-  /** Whether waiting extensions may be read: in a root that nobody has approved, their folder must not be a link out of the root. */
+  /** Waiting extensions may be read: the root is approved, or their folder does not link out of it. */
   isHeldReadable(): boolean;
-  /** Whether the root is approved. */
+  /** The root is approved. */
   isTrusted(): boolean;
   /** `person:<name>` */
   readonly by: string;
   readonly markdown: MarkdownReader;
-  /** Its agents, as they are declared now. */
+  /** The agents as declared now. */
   agents(): Promise<readonly TurnContext[]>;
-  /** The number of changes so far: a page with another count may be out of date. */
+  /** Changes so far: a page with another count may be out of date. */
   count(): number;
-  /** Tells open pages that something has changed. */
+  /** Notifies open pages. */
   changed(): void;
 }
 
-/** What the guard stores with a request. */
+/** Stored by the guard with each request. */
 export interface ReviewEnv {
   Variables: {
     /** The token in every form of this session. */

@@ -7,24 +7,22 @@ import { createLiveUpdates } from './live.ts';
 import type { Review } from './review.ts';
 
 export interface ReviewServerOptions extends Omit<Review, 'changed' | 'count' | 'markdown'> {
-  /** On 127.0.0.1. 0: any free port. Default: 0. */
+  /** On 127.0.0.1. Default: 0, which takes any free port. */
   readonly port?: number;
-  /** Called for each failure that is not the fault of a request. */
+  /** Called for failures that no request caused. */
   readonly onError?: (error: Error) => void;
 }
 
-/** A review page that is served. */
 export interface ReviewServing {
-  /** The address with the token, which gives access until `close`. Show it only to that person. */
+  /** Contains the token, which gives access until `close`: show it only to that person. */
   readonly url: string;
-  /** Accepts no more requests, waits up to a second for running ones, then closes all connections. */
+  /** Refuses new requests, waits up to a second for running ones, then closes all connections. */
   close(): Promise<void>;
 }
 
 /**
  * Serves the review page on loopback.
- *
- * @throws INVALID_ARGUMENT when `by` is no person; REVIEW_LISTEN_FAILED.
+ * @throws INVALID_ARGUMENT when `by` is not a person; REVIEW_LISTEN_FAILED
  */
 export async function serveReview(options: ReviewServerOptions): Promise<ReviewServing> {
   const { port = 0, onError = () => undefined, ...given } = options;
@@ -52,5 +50,5 @@ export async function serveReview(options: ReviewServerOptions): Promise<ReviewS
 
 // --- internal ---
 
-/** As in the name of every actor. */
+/** Every actor's name refuses these characters. */
 const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;

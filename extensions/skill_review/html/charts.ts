@@ -1,17 +1,13 @@
 import { type Html, html } from './html.ts';
 
-/** One bar of a chart over days. */
 export interface DayBar {
   readonly day: string;
   readonly value: number;
 }
 
 /**
- * Bars over days, drawn on the server. Numbers and days are text beside it, because a drawing with the width of the screen would
- * stretch its letters.
- *
- * @param id - Unique on the page.
- * @param what - What is counted, for its title: `Loads a day`.
+ * Drawn on the server. Numbers and days are text outside the drawing, which is stretched to the width of the page.
+ * @param id - Unique on the page. @param what - Title, such as `Loads a day`.
  */
 export function dayChart(id: string, what: string, bars: readonly DayBar[]): Html {
   const most = Math.max(1, ...bars.map(({ value }) => value));
@@ -37,10 +33,8 @@ ${rects}
 }
 
 /**
- * A bar in a row of a table, whose cells say the same in numbers.
- *
- * @param parts - From left to right, each with its class.
- * @param most - The value of the whole width.
+ * Decorates a row of a table that has the same values as numbers.
+ * @param parts - From left to right; `kind` is the class. @param most - Value at full width.
  */
 export function rowBar(parts: readonly { readonly value: number; readonly kind: string }[], most: number): Html {
   let from = 0;
@@ -54,7 +48,7 @@ export function rowBar(parts: readonly { readonly value: number; readonly kind: 
 
 // --- internal ---
 
-/** The next of 2, 4, 10, 20, 40, 100 ..., whose half is a whole number, too. */
+/** The next of 2, 4, 10, 20, 40, 100 ...: half of it is a whole number. */
 function roundedUp(value: number): number {
   for (let unit = 1; ; unit *= 10) {
     const found = [2, 4, 10].map((factor) => factor * unit).find((one) => one >= value);

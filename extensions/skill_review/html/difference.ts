@@ -3,36 +3,35 @@ import { type Html, html } from './html.ts';
 import { type DiffRow, parseDifference, type ShownDifference } from './parse-difference.ts';
 import { levelTag } from './parts.ts';
 
-/** A remark on one line of the new text. */
 export interface Remark {
   readonly level: FindingLevel;
   readonly text: string;
-  /** 1-based. */
+  /** 1-based, in the new text. */
   readonly line: number;
 }
 
 export interface DifferenceOptions {
-  /** `split`: both texts side by side; `inline`: one below the other. */
+  /** `split`: side by side; `inline`: one below the other. */
   readonly view: 'inline' | 'split';
   /** Shown below their lines. */
   readonly remarks?: readonly Remark[];
-  /** Where the whole difference is, as text. */
+  /** Address of the whole difference as text. */
   readonly whole: string;
 }
 
-/** From the address, so that it stays the same on the next pages. */
+/** The address keeps the view on the next pages. */
 export function viewOf(query: string | undefined): DifferenceOptions['view'] {
   return query === 'split' ? 'split' : 'inline';
 }
 
-/** The link that shows a difference the other way. */
+/** Links to the other view. */
 export function viewLink(path: string, view: DifferenceOptions['view']): Html {
   return view === 'inline'
     ? html`<a href="${path}?view=split">Side by side</a>`
     : html`<a href="${path}">One below the other</a>`;
 }
 
-/** A unified diff as a table; its changed words are marked. */
+/** Shows a unified diff as a table and marks changed words. */
 export function difference(diff: string | ShownDifference, { view, remarks = [], whole }: DifferenceOptions): Html {
   const read = typeof diff === 'string' ? parseDifference(diff) : diff;
   if (read.rows.length === 0) return html`<p class="empty">There is no difference.</p>`;
@@ -78,7 +77,7 @@ function remarkRow(remarks: readonly Remark[] | undefined): Html | '' {
 `;
 }
 
-/** A row over the whole width: the name of a file, the header of a hunk, or a note of the format. */
+/** For the name of a file, the header of a hunk, or a note of the format. */
 function wideRow({ kind, text }: DiffRow): Html {
   return html`<tr class="wide-${kind}"><td colspan="4">${text}</td></tr>
 `;
@@ -111,7 +110,7 @@ function splitRows(rows: readonly DiffRow[], remarks: ReadonlyMap<number, readon
       at += 1;
       continue;
     }
-    // Removed lines are beside the added lines that follow them; notes about line ends come after both.
+    // Puts removed lines beside the added lines that follow, then the notes about line ends.
     const run: DiffRow[] = [];
     while (rows[at]?.kind === 'del' || rows[at]?.kind === 'add' || rows[at]?.kind === 'note')
       run.push(rows[at++] as DiffRow);

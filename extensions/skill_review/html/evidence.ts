@@ -4,7 +4,7 @@ import { formatNumber, formatTime, note, plural, tag } from './parts.ts';
 
 type Claim = SkillEvidence['claims'][number];
 
-/** The results of both contents of a proposal, side by side. */
+/** Compares the results before and after a proposal. */
 export function ranOnBoth({ before, after, notRun, changes, takenOver }: ProposalEvidence): Html {
   const isWarning = takenOver !== null && (takenOver.claimsAll || takenOver.skills.length > 0);
   const others = takenOver && html`<p>${takenOver.text}</p>`;
@@ -28,7 +28,6 @@ ${after ? failures(after) : ''}
 ${changes.length === 0 ? '' : html`<p>Queries that find another skill than before:</p><ul>${changes.map(({ query, shouldTrigger, before: then, after: now }) => html`<li>“${query}”, which should${shouldTrigger ? '' : ' not'} find it: ${then ?? 'nothing'} → ${now ?? 'nothing'}</li>`)}</ul>`}`;
 }
 
-/** One result with everything that failed. */
 export function resultPart(result: EvaluationResult): Html {
   const { totals, validity, tokens, triggers, at } = result;
   return html`<dl class="facts"><dt>Run</dt><dd>${formatTime(at)} UTC</dd><dt>Checks</dt><dd>${totalsOf(totals)}</dd>
@@ -38,7 +37,7 @@ ${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, rec
 ${failures(result)}`;
 }
 
-/** The claims of others, which nobody has checked. */
+/** Nobody has checked these claims. */
 export function claimsPart(claims: readonly Claim[]): Html | '' {
   if (claims.length === 0) return '';
   const items = claims.map(
@@ -55,9 +54,8 @@ export function claimsPart(claims: readonly Claim[]): Html | '' {
   return html`<h2>What others claim</h2><p class="quiet">The registry has not checked these claims.</p>${items}`;
 }
 
-/** What agents did with one skill, in one line. */
 export function usageLine({ totals, since, until }: UsageReport, skillId: string): Html {
-  // A report begins with the whole first day, so it has one day more than requested.
+  // The report contains the whole first day, one more than requested.
   const days = Math.floor((Date.parse(until) - Date.parse(since)) / 86_400_000);
   const { offers, loads, refusals, failures: failed } = totals;
   const more = [
@@ -69,7 +67,6 @@ export function usageLine({ totals, since, until }: UsageReport, skillId: string
 
 // --- internal ---
 
-/** The most failures that are listed. */
 const MAX_LISTED = 20;
 
 function totalsOf({ passed, failed, notRun }: EvaluationResult['totals']): string {

@@ -2,21 +2,20 @@ import { html as template } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { showHidden } from '../../../lib/text/index.ts';
 
-/** A piece of a page. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-/** A value in a template: a text, which is escaped, another piece, a list of these, or nothing. */
+/** Texts are escaped. */
 export type Piece = string | number | Html | false | null | undefined | readonly Piece[];
 
 /**
- * A piece of a page. Every text in it is escaped, and its hidden characters are made visible (`⟦U+202E⟧`), so a text of an
- * author is shown and never interpreted. Attributes stand in double quotes.
+ * Escapes every text and makes its hidden characters visible (`⟦U+202E⟧`), so that no text of an author is
+ * interpreted. Write attributes in double quotes.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Piece[]): Html {
   return template(strings, ...values.map(visiblePiece));
 }
 
-/** A text that is escaped and otherwise stays as it is: for fields of a form, which are sent back. */
+/** Only escapes the text: for form fields, which send it back unchanged. */
 export function verbatim(text: string): Html {
   return template`${text}`;
 }

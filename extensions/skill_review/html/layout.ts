@@ -4,19 +4,15 @@ import { type Html, html, type Piece } from './html.ts';
 export interface Page {
   /** Without the name of the product. */
   readonly title: string;
-  /** The entry of the navigation that this page belongs to. */
+  /** The selected entry of the navigation. */
   readonly at?: NavigationEntry;
   readonly main: Piece;
-  /**
-   * What the open page does after a change: `refresh` reads the parts with `data-live` again, `notice` offers to reload, for a page
-   * with a form. Default: `notice`.
-   */
+  /** `refresh` reads the `data-live` parts again after a change; `notice` (default, for forms) offers to reload. */
   readonly live?: 'refresh' | 'notice';
 }
 
 export type NavigationEntry = 'inbox' | 'catalog' | 'usage';
 
-/** One page with its navigation. */
 export function page(context: ReviewContext, review: Review, { title, at, main, live = 'notice' }: Page): Html {
   const entry = (name: NavigationEntry, address: string, text: string): Html =>
     html`<li><a href="${address}"${at === name ? html` aria-current="page"` : ''}>${text}</a></li>`;
@@ -38,7 +34,7 @@ ${main}
   return shell(title, body, html` data-live="${live}" data-count="${review.count()}"`);
 }
 
-/** The page for a refused request: it says how to get access, and shows nothing of the registry. */
+/** Says how to get access, and shows nothing of the registry. */
 export function refusalPage(reason: string): Html {
   return shell(
     'Not let in',
@@ -76,7 +72,7 @@ ${body}
 `;
 }
 
-/** The address of this page. It begins with exactly one slash: `//` would begin the name of another host. */
+/** Exactly one leading slash: after `//` a browser would read the name of another host. */
 function addressOf({ req }: ReviewContext): string {
   const at = req.url.indexOf('?');
   return `/${req.path.replace(/^[/\\]+/, '')}${at === -1 ? '' : req.url.slice(at)}`;

@@ -2,12 +2,12 @@ import type { Token, Tokens } from 'marked';
 import type { MarkdownReader } from '../../../lib/markdown/index.ts';
 import { type Html, html } from './html.ts';
 
-/** Characters of a text that are rendered; the rest is shown as text behind a link. */
+/** Limit for rendering; the rest is text behind a link. */
 export const MAX_RENDERED: number = 128 * 1024;
 
 /**
- * Markdown as a piece of a page. What an author wrote as HTML is shown as text, an image as its words and address, and no link leads
- * anywhere but to `http:`, `https:` and `mailto:`; where its words do not say where it leads, the address stands beside them.
+ * Shows HTML of the author as text and an image as its words and address. Links lead only to `http:`, `https:` and
+ * `mailto:`. The address follows link words that do not name it.
  */
 export async function markdownToHtml(reader: MarkdownReader, markdown: string): Promise<Html> {
   const text = markdown.slice(0, MAX_RENDERED);
@@ -17,7 +17,7 @@ export async function markdownToHtml(reader: MarkdownReader, markdown: string): 
   return html`<div class="markdown">${tokens.map((token) => block(token, 0))}</div>`;
 }
 
-/** The address of a link, if it is one that may be opened. */
+/** Undefined for an address that may not be opened. */
 export function safeAddress(href: string): string | undefined {
   if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return undefined;
   try {
@@ -29,7 +29,7 @@ export function safeAddress(href: string): string | undefined {
 
 // --- internal ---
 
-/** Lists and quotations below this depth are shown as they were written. */
+/** Deeper lists and quotations are shown as source text. */
 const DEEPEST = 30;
 
 function block(token: Token, depth: number): Html | '' {
@@ -38,7 +38,7 @@ function block(token: Token, depth: number): Html | '' {
   switch (token.type) {
     case 'space':
     case 'def':
-    // The item of the list shows the box.
+    // The list item shows the box.
     case 'checkbox':
       return '';
     case 'heading':
@@ -66,7 +66,7 @@ function blocks(tokens: readonly Token[], depth: number): readonly (Html | '')[]
   return tokens.map((token) => block(token, depth + 1));
 }
 
-/** Below the headings of the page. */
+/** Ranks below the headings of the page. */
 function heading(depth: number, text: readonly Html[]): Html {
   switch (depth) {
     case 1:
@@ -98,7 +98,6 @@ function table({ header, rows }: Tokens.Table, depth: number): Html {
 </table></div>`;
 }
 
-/** The inline content of a token; its text when it has no inline tokens. */
 function spans(token: Token | Tokens.TableCell, depth: number): readonly Html[] {
   const tokens = 'tokens' in token ? token.tokens : undefined;
   if (!tokens || depth > DEEPEST) return [html`${decoded('text' in token ? String(token.text) : '')}`];
@@ -140,7 +139,7 @@ function link(token: Tokens.Link, depth: number): Html {
   return html`<a href="${address}" rel="noopener noreferrer nofollow">${words}</a>${beside}`;
 }
 
-/** The entities that occur in prose: the parser does not decode them. */
+/** The parser does not decode entities. */
 function decoded(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => ENTITIES[name] ?? '');
 }

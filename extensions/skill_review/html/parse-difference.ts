@@ -1,42 +1,39 @@
 import { diffWordsWithSpace } from 'diff';
 import { showHidden } from '../../../lib/text/index.ts';
 
-/** One row of a difference. */
 export interface DiffRow {
   readonly kind: 'file' | 'hunk' | 'same' | 'del' | 'add' | 'note';
-  /** 1-based line number in the old and in the new text; absent where the line is not in that text. */
+  /** 1-based line numbers in the old and new text; absent when the line is not in that text. */
   readonly old?: number;
   readonly next?: number;
-  /** With hidden characters made visible. */
+  /** Hidden characters are visible. */
   readonly text: string;
-  /** The same text in parts, when only some of its words have changed. */
+  /** Set when only some words changed. */
   readonly parts?: readonly { readonly text: string; readonly changed: boolean }[];
 }
 
-/** The part of a difference that is shown. */
 export interface ShownDifference {
   readonly rows: readonly DiffRow[];
-  /** The number of lines that are left out because the page would be too long. */
+  /** Number of lines left out to keep the page short. */
   readonly leftOut: number;
-  /** Whether some line is cut. */
+  /** True when a line was cut. */
   readonly cut: boolean;
 }
 
-/** Lines that a page shows. */
 const MAX_ROWS = 4_000;
-/** Characters of a line that a page shows. */
+/** Per line. */
 const MAX_CHARACTERS = 4_000;
 
 /**
- * Reads a unified diff of any number of files, as the registry writes it. The counts of a hunk say which lines are in it, so a removed
- * line that begins with `--` is not read as a header.
+ * Reads a unified diff of any number of files, as the registry writes it. It counts the lines of each hunk, so that it
+ * reads no removed line that begins with `--` as a header.
  */
 export function parseDifference(diff: string): ShownDifference {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
   const rows: DiffRow[] = [];
   let cut = false;
-  // The position of the next line of a hunk, and the numbers of lines that are left.
+  // Numbers of the next lines, and how many lines of the hunk are left.
   let [old, next, oldLeft, nextLeft] = [0, 0, 0, 0];
   for (const line of lines.slice(0, MAX_ROWS)) {
     if (line.length > MAX_CHARACTERS) cut = true;
@@ -68,10 +65,10 @@ export function parseDifference(diff: string): ShownDifference {
 // --- internal ---
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
-/** Lines whose words are compared, and the longest of them. */
+/** Limits for comparing words: number of line pairs, and characters of a line. */
 const MAX_COMPARED = 200;
 const LONGEST_COMPARED = 1_500;
-/** Lines with more edits than this are treated as different lines. */
+/** With more edits, two lines count as different. */
 const MAX_EDITS = 200;
 
 function shownLine(line: string): string {
@@ -79,7 +76,7 @@ function shownLine(line: string): string {
   return `${showHidden(line.slice(0, MAX_CHARACTERS))} … (${line.length - MAX_CHARACTERS} more characters)`;
 }
 
-/** Marks the changed words of removed lines that are followed by as many added ones. */
+/** Pairs removed lines with the added lines that follow, and marks their changed words. */
 function markWords(rows: readonly DiffRow[]): readonly DiffRow[] {
   const marked = [...rows];
   let compared = 0;

@@ -2,7 +2,7 @@ import type { Finding, FindingLevel } from '../../skill_registry/api.ts';
 import type { ReviewContext } from '../review.ts';
 import { type Html, html, type Piece, verbatim } from './html.ts';
 
-/** A form that writes; it carries the token of the session. */
+/** Includes the CSRF token of the session. */
 export function form(context: ReviewContext, action: string, content: Piece, attributes: Html | '' = ''): Html {
   return html`<form method="post" action="${action}"${attributes}>
 <input type="hidden" name="csrf" value="${context.get('csrf')}">
@@ -10,18 +10,17 @@ ${content}
 </form>`;
 }
 
-/** A value that a form sends back as it is. */
+/** The form sends the value back unchanged. */
 export function hiddenField(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${verbatim(value)}">`;
 }
 
-/** A field for the id of the skill: nobody allows an attack with one click. @param what - What is done then, as `To approve it`. */
+/** Nobody allows an attack with one click. @param what - For example `To approve it`. */
 export function idField(what: string, skillId: string): Html {
   return html`<label for="typed-id">${what}, type the id of the skill: <code>${skillId}</code></label>
 <input id="typed-id" name="typed_id" required autocomplete="off" autocapitalize="off" spellcheck="false">`;
 }
 
-/** The level of a finding, as a word with a colour. */
 export function levelTag(value: FindingLevel): Html {
   return html`<span class="tag ${value}">${value}</span>`;
 }
@@ -30,12 +29,11 @@ export function tag(text: string, kind = ''): Html {
   return html`<span class="tag ${kind}">${text}</span>`;
 }
 
-/** A time, in UTC to the minute. @param iso - ISO 8601. */
+/** UTC, to the minute. @param iso - ISO 8601. */
 export function formatTime(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
 }
 
-/** Findings, one below the other, with the author's words. */
 export function findings(found: readonly Finding[]): Html {
   const items = found.map(
     ({ rule, level: how, file, line, message, excerpt }) => html`<li>
@@ -46,24 +44,23 @@ ${excerpt === '' ? '' : html`<pre class="excerpt">${excerpt}</pre>`}
   return html`<ul class="findings">${items}</ul>`;
 }
 
-/** A message about the last action. @param kind - Its colour. */
 export function note(text: Piece, kind: 'done' | 'warn' | 'block' = 'done'): Html {
   return html`<div class="note ${kind}" role="status">${text}</div>`;
 }
 
-/** A field for the reason of a decision. @param id - Unique on the page. */
+/** @param id - Unique on the page. */
 export function reasonField(id = 'reason', label = 'Reason, for people who ask later'): Html {
   return html`<label for="${id}">${label}</label><input id="${id}" name="reason" maxlength="2000" autocomplete="off">`;
 }
 
-/** The note of a refusal. @param what - What did not happen: `changed`. */
+/** @param what - What did not happen: `changed`. */
 export function refusal(refused: { readonly message: string } | undefined, what: string): Html | '' {
   return refused ? note(html`<p><b>Nothing was ${what}.</b> ${refused.message}</p>`, 'block') : '';
 }
 
 export type Cell = string | number | Html;
 
-/** A table that scrolls where it is too wide. The first cell names the row. @param kind - Its class. */
+/** Scrolls when it is too wide. The first cell names the row. */
 export function table(
   title: string,
   header: readonly string[],
@@ -89,17 +86,16 @@ export function table(
 </table></div>`;
 }
 
-/** A number with commas between thousands. */
 export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** `1 skill`, `2 skills` */
+/** Returns `1 skill`, `2 skills`. */
 export function plural(value: number, word: string): string {
   return `${formatNumber(value)} ${word}${value === 1 ? '' : 's'}`;
 }
 
-/** The address of a skill's page. @param id - An id, or a qualified id. */
+/** @param id - An id or a qualified id. */
 export function skillAddress(id: string): string {
   return `/skills/${encodeURIComponent(id)}`;
 }

@@ -6,7 +6,6 @@ import { form, formatNumber, hiddenField, levelTag, plural, skillAddress, tag } 
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { problemsLine } from './problems.ts';
 
-/** All skills, with search and the switch that disables a skill. */
 export function addCatalog(app: ReviewApp, review: Review): void {
   const { registry } = review;
   app.get('/catalog', async (context) => {
@@ -39,16 +38,16 @@ ${pages(found, wanted)}
 
 // --- internal ---
 
-/** Skills on one page. */
+/** Per page. */
 const SHOWN = 100;
-/** Counting loads the tokenizer and reads every body. With more skills than this, only cached counts are shown. */
+/** Above this number only cached counts are shown: counting loads the tokenizer and reads every body. */
 const COUNT_UP_TO = 200;
 
 interface Wanted {
   readonly q: string;
   readonly tag: string;
   readonly source: string;
-  /** From 1. */
+  /** 1-based. */
   readonly page: number;
 }
 
@@ -63,7 +62,7 @@ function wantedOf({ req }: ReviewContext): Wanted {
   return { q: of('q'), tag: of('tag'), source: of('source'), page: Math.max(1, Math.trunc(Number(of('page'))) || 1) };
 }
 
-/** Without a query in the order of the catalog; skills that lost a collision come last. */
+/** Without a query in the order of the catalog, skills that lost their id last. */
 async function find({ registry, agents }: Review, { q, tag: of, source, page: at }: Wanted): Promise<Found> {
   const seen = await registry.admin.whoSees(await agents());
   if (q === '') {
@@ -126,7 +125,7 @@ async function rowOf(
   const name = isLoser ? qualifiedId : id;
   const isOff = disabledFor === 'everyone';
   const tokens = isLoser ? undefined : counts.get(id);
-  // A skill may be removed while this is read, and files on another machine are not fetched for a list.
+  // The skill may be removed meanwhile. A list does not fetch remote files.
   const trust = skill.remote ? undefined : await review.registry.admin.trustOf(qualifiedId).catch(() => undefined);
   const levels = (['block', 'warn'] as const).map(
     (how) => [how, (trust?.findings ?? []).filter((one) => one.level === how).length] as const,
@@ -154,7 +153,7 @@ function tokenText({ l1, l2 }: TokenCounts = { l1: null, l2: null }): string {
   return `${of(l1)} tokens, ${of(l2)} more when loaded`;
 }
 
-/** The agents that are offered it; when there are none, the reason. */
+/** Names the agents that are offered the skill, or the reason when there are none. */
 function seenText(views: SkillVisibility['views']): string {
   const kept = views.filter(({ because }) => because !== undefined);
   if (kept.length === 0) return views.length === 1 ? 'seen by agents' : 'seen by all agents';

@@ -8,7 +8,7 @@ import { page } from '../html/layout.ts';
 import { form, formatTime, hiddenField, note, plural, reasonField, table } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** The decisions on this machine, with person and reason; and whether this root and its sources are approved. */
+/** Decisions on this machine, and the approval of this root and its sources. */
 export function addDecisions(app: ReviewApp, review: Review): void {
   app.get('/decisions', (context) => show(context, review));
 
@@ -35,7 +35,7 @@ export function addDecisions(app: ReviewApp, review: Review): void {
 
 // --- internal ---
 
-/** Newest first. */
+/** The newest are shown. */
 const MAX_SHOWN = 200;
 
 async function show(context: ReviewContext, review: Review): Promise<Response> {
@@ -84,7 +84,7 @@ ${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevok
 <p class="quiet">What runs now uses a decision about a source of the config after its next start.</p>`;
 }
 
-/** @param reason - The id of its field and the text of its label, both unique on the page. */
+/** `id` and `about` name the field of the reason: both are unique on the page. */
 function decide(
   context: ReviewContext,
   action: string,

@@ -18,7 +18,7 @@ import { parseDifference } from '../html/parse-difference.ts';
 import { form, hiddenField, note, refusal } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** The pages of extensions that agents wrote and that wait for the approval of a person. */
+/** Extensions that agents wrote and that wait for approval. */
 export function addExtension(app: ReviewApp, review: Review): void {
   app.get('/extensions/:name', (context) => show(context, review, context.req.param('name')));
 
@@ -47,14 +47,14 @@ export function extensionAddress(name: string): string {
 
 // --- internal ---
 
-/** @throws EXTENSION_NOT_HELD. */
+/** @throws EXTENSION_NOT_HELD */
 function heldNamed({ root, isHeldReadable }: Review, name: string): HeldExtension {
   const held = isHeldReadable() ? heldExtension(root, name) : undefined;
   if (held) return held;
   throw extensionNotHeld(name, isHeldReadable() ? heldExtensions(root) : []);
 }
 
-/** This page deletes only waiting code, and never a running extension. */
+/** Revoking here deletes only waiting code, never an approved extension. */
 async function decide(review: Review, name: string, isApproved: boolean, digest: string): Promise<void> {
   const held = heldNamed(review, name);
   if (!isApproved && held.digest !== digest)

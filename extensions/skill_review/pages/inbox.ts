@@ -14,7 +14,7 @@ export function addInbox(app: ReviewApp, review: Review, updates: Updates): void
 
   app.get('/', async (context) => {
     const { proposals, unreadable, held } = await registry.admin.waiting();
-    // Stale proposals come last, because they cannot be approved as they are.
+    // Stale proposals cannot be approved as they are, so they come last.
     const [stale, open] = [true, false].map((is) => proposals.filter(({ state }) => (state === 'stale') === is));
     const { held: extensions, unreadable: broken } = waitingExtensions(review);
     const checked = updates.checked();
@@ -55,7 +55,7 @@ ${proposals.length === MAX_LISTED ? note(html`<p>Only the newest ${MAX_LISTED} a
 
 const MAX_LISTED = 200;
 
-/** None when their folder is a link out of a root that nobody has approved. */
+/** Empty when their folder links out of an unapproved root. */
 function waitingExtensions({ root, isHeldReadable }: Review): ReturnType<typeof allHeld> {
   return isHeldReadable() ? allHeld(root) : { held: [], unreadable: [] };
 }

@@ -5,7 +5,7 @@ import { page } from '../html/layout.ts';
 import { formatNumber, plural, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
-/** The problems of skills, sources and settings, as `skill-registry doctor` lists them. */
+/** The problems of skills, sources and settings that `skill-registry doctor` lists. */
 export function addProblems(app: ReviewApp, review: Review): void {
   const { registry } = review;
   app.get('/problems', async (context) => {
@@ -26,7 +26,7 @@ ${found.length === 0 ? html`<p class="empty">Nothing is wrong.</p>` : html`<p>${
   });
 }
 
-/** The number of problems, with a link; nothing when there are none. */
+/** Empty without problems. */
 export function problemsLine({ registry }: Review): Html | '' {
   const found = registry.problems();
   return found.length === 0
@@ -36,10 +36,10 @@ export function problemsLine({ registry }: Review): Html | '' {
 
 // --- internal ---
 
-/** Problems of one code that are listed; the rest is counted. */
+/** Per code. */
 const MAX_SHOWN = 100;
 
-/** `1 error and 2 warnings` */
+/** Returns `1 error and 2 warnings`. */
 function summary(found: readonly Problem[]): string {
   const errors = found.filter(({ severity }) => severity === 'error').length;
   const both = [
@@ -49,13 +49,13 @@ function summary(found: readonly Problem[]): string {
   return both.join(' and ');
 }
 
-/** Problems that are only found by reading every file. */
+/** Problems that are found only by reading every file. */
 async function inFiles({ registry }: Review): Promise<readonly Problem[]> {
   await registry.admin.tokenCounts();
   return registry.admin.hiddenTextProblems();
 }
 
-/** By code: errors first, then those with most members, because one correction may solve the problem of many files. */
+/** Errors first, then the most frequent code: one correction may solve many problems. */
 function groups(found: readonly Problem[]): readonly (readonly Problem[])[] {
   const byCode = new Map<string, Problem[]>();
   for (const problem of found) {

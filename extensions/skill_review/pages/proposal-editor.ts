@@ -5,7 +5,6 @@ import { type Html, html, verbatim } from '../html/html.ts';
 import { form, hiddenField, note, plural, proposalAddress } from '../html/parts.ts';
 import type { ReviewContext } from '../review.ts';
 
-/** The form for editing the proposed text. */
 export function editorMain(
   context: ReviewContext,
   { id, skillId, state }: Proposal,
@@ -46,10 +45,10 @@ ${back}
 
 // --- internal ---
 
-/** A form needs up to three bytes for one, and a browser becomes slow with more. */
+/** A form may need three bytes for one, and browsers become slow with more text. */
 const MAX_CHARACTERS = 1_048_576;
 
-/** Why a form would change the text; undefined when it would not. */
+/** Undefined when a form can edit the text unchanged. */
 function whyNotHere(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) return 'This text is too long for a form. Edit it with the command:';
   if (/\r(?!\n)|\0/.test(text)) return 'A form would change characters of this text. Edit it with the command:';

@@ -20,18 +20,17 @@ import {
 } from '../html/parts.ts';
 import type { Review, ReviewContext } from '../review.ts';
 
-/** The result of the last action, for the page. */
+/** What the last action did. */
 export interface ActionResult {
   /** A key of `DONE`, from the address. */
   readonly done?: string | undefined;
   readonly refused?: CodedError;
-  /** A rejection without a reason. */
+  /** The person gave no reason for a rejection. */
   readonly reasonMissing?: true;
-  /** The texts that the person has typed: they are shown again. */
+  /** Shown again in the form. */
   readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
 }
 
-/** A proposal with everything about it, and the forms for a decision. */
 export async function proposalMain(
   context: ReviewContext,
   { registry }: Review,
@@ -82,7 +81,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['purged', 'Purged. Its texts are deleted from all stored data.'],
 ]);
 
-/** After these there is nothing left to do on the page. */
+/** Nothing is left to do on the page after these. */
 const IS_OVER: ReadonlySet<string> = new Set(['approved', 'merged', 'rejected', 'purged']);
 
 function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {
@@ -121,7 +120,6 @@ ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">$
 ${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${formatTime(at)}:</p><p class="said">${reason}</p>`)}`;
 }
 
-/** The results of both contents, and the use of the skill by agents. */
 async function evidenceParts({ admin, usage }: SkillRegistry, { id, kind, skillId }: Proposal): Promise<Html> {
   const ran = await orRefusal(admin.proposalEvidence(id));
   const report = kind === 'create' ? undefined : await orRefusal(usage.report({ skillId }));
@@ -139,7 +137,7 @@ ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${
 ${facts.length === 0 ? '' : html`<details><summary>${plural(facts.length, 'fact')}</summary><ul class="findings">${facts.map(item)}</ul></details>`}`;
 }
 
-/** Remarks on single lines, which are shown below those lines: findings that would hold the skill, and checks that are not facts. */
+/** For the lines of the diff: findings of level `block`, and checks above `info`. */
 function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): readonly Remark[] {
   const found = blocks.flatMap(({ level: how, message, line, file }) =>
     line === undefined || file.toLowerCase() !== path.toLowerCase() ? [] : [{ level: how, text: message, line }],
@@ -150,7 +148,7 @@ function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): read
   return [...found, ...lineRemarks].filter(({ level: how }) => how !== 'info');
 }
 
-/** What a person would call an attack is rejected with the first and coloured button, and approved only by typing the id. */
+/** With a finding of level `block`, rejecting comes first and has the coloured button; approving needs the typed id. */
 function decideForms(
   context: ReviewContext,
   proposal: Proposal,

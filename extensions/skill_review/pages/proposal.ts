@@ -10,7 +10,6 @@ import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { editorMain } from './proposal-editor.ts';
 import { type ActionResult, proposalMain } from './proposal-parts.ts';
 
-/** One proposal, and the decision about it. */
 export function addProposal(app: ReviewApp, review: Review): void {
   const { admin, proposals } = review.registry;
 
@@ -58,7 +57,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
   app.post('/proposals/:id/edit', async (context) => {
     const id = context.req.param('id');
     const form = await fieldsOf(context);
-    // A browser sends CRLF at every line end; the registry uses the line ends of the file.
+    // Browsers send CRLF; the registry uses the line ends of the file.
     const content = form.text('content').replace(/\r\n?/g, '\n');
     const edit = { content, by: review.by, version: form.text('version') };
     const edited = await orRefusal(proposals.edit(id, edit));
@@ -66,7 +65,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
       return editor(context, review, await proposals.get(id), { refused: edited.refused, content });
     review.changed();
     if (form.optional('next') !== 'approve') return context.redirect(`${proposalAddress(id)}?done=edited`, 303);
-    // The person has not seen the findings of the new text, so it is approved at once only when no finding would hold it.
+    // The person has not seen findings in the new text: approve it only when there are none of level `block`.
     const blocks = await admin.blockFindingsAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
     const work = approveShown(review, id, { version: edited.version, blocks: findingsDigest([]) });
@@ -80,15 +79,14 @@ export function addProposal(app: ReviewApp, review: Review): void {
 
 // --- internal ---
 
-/** What the page has shown, and what the person has typed to allow it. */
 interface Shown {
   readonly version: string;
-  /** As `findingsDigest`. */
+  /** From `findingsDigest`. */
   readonly blocks: string;
   readonly typedId?: string | undefined;
 }
 
-/** Approves what the page has shown: this version, with these findings. @returns the address of the next page. */
+/** Approves only the shown version with the shown findings. Returns the address of the next page. */
 async function approveShown(
   { registry, ...review }: Review,
   id: string,
@@ -98,7 +96,7 @@ async function approveShown(
   const { admin, proposals } = registry;
   const blocks = await admin.blockFindingsAfter({ proposalId: id });
   const { state, skillId } = await proposals.get(id);
-  // A stale or decided proposal is refused with its own reason.
+  // For a stale or decided proposal `approve` throws the right reason.
   if (state === 'open' && findingsDigest(blocks) !== shown)
     throw shownChanged('What an inspection finds in this skill');
   if (state === 'open') assertIdTyped(skillId, blocks, typedId);
@@ -116,7 +114,7 @@ async function show(context: ReviewContext, review: Review, id: string, answer: 
   return context.html(page(context, review, { title, at: 'inbox', main }), status);
 }
 
-/** The page for editing. A refused text is shown again. */
+/** Shows a refused text again. */
 async function editor(
   context: ReviewContext,
   review: Review,

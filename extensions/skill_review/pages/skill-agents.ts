@@ -6,7 +6,7 @@ import { form, hiddenField, skillAddress, table } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** Which agents see a skill and why others do not, and the switch for one of them. */
+/** Who sees a skill, and the switch for each agent. */
 export function addSkillAgents(app: ReviewApp, review: Review): void {
   const { admin, snapshot } = review.registry;
 
@@ -19,7 +19,7 @@ export function addSkillAgents(app: ReviewApp, review: Review): void {
     if (!skill || !seen) throw pageNotFound();
     const rows = seen.views.map(({ agent, because }) => {
       const isOff = agent !== null && Array.isArray(skill.disabledFor) && skill.disabledFor.includes(agent);
-      // A skill that is disabled for everyone is enabled in the catalog.
+      // The catalog has the switch for everyone.
       const button =
         agent === null || skill.disabledFor === 'everyone'
           ? ''

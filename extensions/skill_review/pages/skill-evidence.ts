@@ -9,7 +9,7 @@ import { form, note, plural, refusal, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** The results of the test cases of a skill, the claims of others, and its use by agents. */
+/** Results of test cases, claims of others, and use by agents. */
 export function addSkillEvidence(app: ReviewApp, review: Review): void {
   app.get('/skills/:id/evidence', (context) => show(context, review, context.req.param('id')));
 

@@ -20,7 +20,6 @@ import {
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** The revisions of a skill, the differences between them, and roll-back. */
 export function addSkillHistory(app: ReviewApp, review: Review): void {
   const { registry } = review;
   const { admin, history } = registry;
@@ -106,7 +105,7 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
 
 const MAX_REVISIONS = 500;
 
-/** The id of a skill that was named by that or by its qualified id. */
+/** Accepts an id or a qualified id. */
 function idOf({ snapshot }: Review['registry'], named: string): string {
   return skillOf(snapshot(), named)?.id ?? named;
 }
@@ -118,7 +117,7 @@ async function list(context: ReviewContext, review: Review, id: string, refused?
     .slice(-MAX_REVISIONS)
     .reverse()
     .map((one) => row(id, one));
-  // Why it cannot be restored is said when somebody tries.
+  // `restore` reports why it cannot run.
   const found = skill ? [] : await orRefusal(review.registry.admin.blockFindingsAfter({ restoredId: id }));
   const blocks = isRefused(found) ? [] : found;
   const restore = confirm(context, `${skillAddress(id)}/restore`, id, blocks, 'Restore');
@@ -147,7 +146,7 @@ function fileList({ files }: Revision): Html {
   return html`<ul>${files.map(({ path, size }) => html`<li><code>${path}</code> <span class="quiet">${plural(size, 'byte')}</span></li>`)}</ul>`;
 }
 
-/** The changes of a roll-back, before the person confirms it. */
+/** Shows the changes before the person confirms. */
 async function rollbackPage(
   context: ReviewContext,
   review: Review,

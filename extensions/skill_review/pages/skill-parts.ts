@@ -4,12 +4,12 @@ import { note, skillAddress, tag } from '../html/parts.ts';
 
 export type SkillTab = 'instructions' | 'files' | 'history' | 'evidence' | 'agents';
 
-/** The skill with an id or a qualified id; undefined when there is none, or none any more. */
+/** Accepts an id or a qualified id; undefined when the skill is unknown or removed. */
 export function skillOf({ byId, byQualifiedId, builtIn }: Snapshot, id: string): Skill | undefined {
   return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
 }
 
-/** A file of a skill as it is read now, and why no agent is given exactly that. @param path - Default: SKILL.md. */
+/** Reads the present bytes; `heldBecause` is about exactly these. @param path - Default: SKILL.md. */
 export async function readMarked(
   { admin }: Pick<SkillRegistry, 'admin'>,
   id: string,
@@ -23,12 +23,10 @@ export async function readMarked(
   return { text: Buffer.from(bytes), heldBecause };
 }
 
-/** The mark of a text that no agent is given. */
 export function heldMark(heldBecause: string | undefined): Html | '' {
   return heldBecause === undefined ? '' : note(html`<p>Held, no agent is given this text: ${heldBecause}</p>`, 'block');
 }
 
-/** The heading and the tabs of all pages of one skill. */
 export function skillHead(id: string, skill: Skill | undefined, at?: SkillTab): Html {
   const entry = (name: SkillTab, below: string, text: string): Html =>
     html`<li><a href="${skillAddress(id)}${below}"${at === name ? html` aria-current="page"` : ''}>${text}</a></li>`;

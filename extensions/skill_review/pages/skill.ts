@@ -19,7 +19,6 @@ import {
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { heldMark, readMarked, skillHead, skillOf } from './skill-parts.ts';
 
-/** One skill: its text, its origin, and whether agents get it. */
 export function addSkill(app: ReviewApp, review: Review): void {
   const { registry } = review;
   const { admin } = registry;
@@ -100,7 +99,7 @@ ${remove(context, id, skill)}`;
   return context.html(page(context, review, { title: skill.id, at: 'catalog', main }), refused ? 409 : 200);
 }
 
-/** When the tokens of more skills than this are not known, they are not counted for this page. */
+/** With more uncounted skills this page counts no tokens. */
 const MAX_COUNTED = 50;
 
 async function ifKnown<T>(work: Promise<T>): Promise<T | undefined> {
@@ -110,7 +109,6 @@ async function ifKnown<T>(work: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** Why it is held, and the decision about that. */
 function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html | '' {
   const { skillId, digest, origin, heldBecause, allowed, verdict } = trust;
   const isAttack = verdict === 'block';
@@ -146,7 +144,7 @@ function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html 
   return html`${allowed ? html`<details><summary>A person has allowed what was found in it</summary>${revoke}</details>` : ''}${list}`;
 }
 
-/** SKILL.md: its frontmatter as it is, its body rendered. @param said - Why it is held, as the page says above. */
+/** Shows the frontmatter as text and renders the body. @param said - The reason that the page shows above. */
 async function instructions(
   { registry, markdown }: Review,
   id: string,

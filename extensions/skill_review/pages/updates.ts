@@ -19,7 +19,7 @@ import {
 } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** The result of the last check for newer versions. */
+/** The last check for newer versions. */
 export interface Updates {
   checked(): { readonly plan: UpdatePlan; readonly at: string } | undefined;
 }
@@ -28,11 +28,11 @@ interface Checked {
   readonly plan: UpdatePlan;
   /** ISO 8601, UTC. */
   readonly at: string;
-  /** In the form, so that only the shown changes are applied. */
+  /** Sent by the form, so that only the shown changes are applied. */
   readonly key: string;
 }
 
-/** Newer versions of installed skills. No network request is made before the person presses a button. */
+/** Uses no network before the person presses a button. */
 export function addUpdates(app: ReviewApp, review: Review): Updates {
   const { origin } = review.registry;
   let last: Checked | undefined;
@@ -114,7 +114,7 @@ ${form(context, '/updates/apply', html`${hiddenField('key', key)}<div class="act
 ${outdated.length > 1 ? html`<div class="actions">${alone}</div>` : ''}`;
 }
 
-/** Nothing in it looks like an attack that nobody has allowed. */
+/** True without an unallowed finding of level `block`. */
 const isPlain = ({ blocked }: SkillUpdate): boolean => blocked === undefined;
 
 function skillPart(

@@ -5,7 +5,6 @@ import { page } from '../html/layout.ts';
 import { type Cell, formatNumber, formatTime, note, plural, skillAddress, table } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
-/** The use of skills by agents, and the unused skills. */
 export function addUsage(app: ReviewApp, review: Review): void {
   const { registry } = review;
   app.get('/usage', async (context) => {
@@ -32,7 +31,7 @@ ${wanted.skillId === undefined && wanted.agent === undefined ? dead(report, link
 
 // --- internal ---
 
-/** Rows of a chart. */
+/** Rows per chart. */
 const SHOWN = 15;
 const RANGES = { '7d': 'last 7 days', '30d': 'last 30 days', '90d': 'last 90 days', '180d': 'last 180 days' };
 
@@ -108,7 +107,7 @@ function mostUsed({ skills }: UsageReport, link: Link): Html | '' {
   return section('Most used', ['Skill', '', 'Loads', 'Agents', 'Tokens', 'Failed', 'Last load'], rows, used.length);
 }
 
-/** A skill that is offered often and never loaded may have a misleading description. */
+/** A skill that is often offered and never loaded may have a misleading description. */
 function offeredAndTaken({ skills }: UsageReport, link: Link): Html | '' {
   const offered = skills.filter(({ offers }) => offers > 0).sort((one, other) => other.notTaken - one.notTaken);
   const most = Math.max(...offered.map(({ offers }) => offers));
