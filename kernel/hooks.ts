@@ -2,20 +2,17 @@ import type { AgentInvocationContext, Problem } from './contract.ts';
 import { describeError } from './errors.ts';
 
 /**
- * Calls a function that a host has passed in. If the function fails, the work that called it still continues.
- *
- * @param name - Name of the option or method that takes the function.
- * @returns Its result; undefined when it threw.
+ * Calls a function of the host. When it throws, returns undefined, and the caller continues.
+ * @param name - Of the option or method with the function.
  */
 export type CallHook = <T>(name: string, hook: () => T) => T | undefined;
 
-/** The most different messages that are reported for one hook. */
+/** Different messages per hook. */
 const MAX_REPORTS = 20;
 
 /**
- * @param file - The `file` of the problems.
- * @param report - Called with HOOK_FAILED, once for each hook and message, when a hook throws or its promise rejects; `details.hook`
- *   is the name.
+ * @param file - Of the problems. @param report - Gets HOOK_FAILED, with the name in `details.hook`, once for each hook
+ * and message.
  */
 export function createHookCaller(file: string, report: (problem: Problem) => void): CallHook {
   const reported = new Map<string, Set<string>>();
@@ -40,7 +37,7 @@ export function createHookCaller(file: string, report: (problem: Problem) => voi
   };
 }
 
-/** The same context, with hooks whose failure does not end the turn. */
+/** A failing hook must not end the turn. */
 export function guardedTurn(context: AgentInvocationContext = {}, callHook: CallHook): AgentInvocationContext {
   const { onText, onToolCall } = context;
   return {

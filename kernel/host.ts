@@ -1,4 +1,4 @@
-/** What the command and the extensions of this package need from the kernel beside index.ts. It is not exported by the package. */
+/** For the command and the extensions of this package; the package does not export it. */
 import type { CheckedExtensions, CheckOptions } from './boot/check-extensions.ts';
 import type { TurnContext } from './contract.ts';
 
@@ -32,7 +32,7 @@ export { withDeadline } from './turns/deadline.ts';
 export { renderTemplate } from './turns/system-text.ts';
 export { withoutPaths } from './without-paths.ts';
 
-// Slow to load, because they need zod: their modules are loaded when they are called.
+// These modules need zod, which loads slowly: they load when called.
 
 type Discover = typeof import('./boot/discover.ts');
 const discover = (): Promise<Discover> => import('./boot/discover.ts');

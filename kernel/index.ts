@@ -1,18 +1,17 @@
-/** `skill-registry/kernel`: what extensions need, and `boot` for hosts. The package's own parts also use host.ts. */
+/** `skill-registry/kernel`: for extensions, and `boot` for hosts. The package's own parts also use host.ts. */
 import type { BootOptions, Kernel } from './boot/kernel.ts';
 
-/** The schema library of `Tool.input`, so that an extension needs no dependency of its own for it. */
+/** The schema library of `Tool.input`: an extension needs no other copy. */
 export { z } from '#zod';
 export type { BootOptions, Kernel } from './boot/kernel.ts';
 export type * from './contract.ts';
 export { CodedError, describeError, isCodedError } from './errors.ts';
-/** `inputSchemaOf` and `runTool` are for doors that offer tools in a protocol of their own. */
+/** `inputSchemaOf` and `runTool` are for parts that offer tools through another protocol. */
 export { defineTool, inputSchemaOf, runTool, toolError } from './offers/tools.ts';
 
 /**
- * As `boot` of boot/kernel.ts. The kernel is loaded when this is called, because users of the library do not need it.
- *
- * @throws ROOT_NOT_FOUND, INVALID_ARGUMENT.
+ * As `boot` of boot/kernel.ts, loaded when called: users of the library do not need it. @throws ROOT_NOT_FOUND,
+ * INVALID_ARGUMENT.
  */
 export async function boot(options: BootOptions): Promise<Kernel> {
   const { checkBootOptions } = await import('./boot/check-boot-options.ts');

@@ -5,16 +5,15 @@ import { packageRoot } from './boot/extension-folders.ts';
 import { describeError, isCodedError } from './errors.ts';
 
 /**
- * The message of an error for a model or another machine, without absolute paths of this one. Paths below a root are shown
- * relative to it, paths below the home directory with `~`. In messages of errors that are not CodedErrors, such as those of the
- * file system, only the last segment of any other absolute path is kept.
+ * An error message for a model or another machine. Paths below a root become relative, those below the home directory
+ * get `~`. Of other absolute paths only the last segment stays, except in a CodedError.
  */
 export function withoutPaths(error: unknown): string {
   const known = withoutKnownPaths(isCodedError(error) ? error.message : describeError(error));
   return isCodedError(error) ? known : known.replace(QUOTED, shorten).replace(BARE, shorten);
 }
 
-/** A text with paths below a root, the package or the home directory replaced as in `withoutPaths`. */
+/** Replaces only paths below a root, the package or the home directory. */
 export function withoutKnownPaths(text: string): string {
   const roots = reservedRoots().flatMap((root) => [root, realOf(root)]);
   const folders: readonly (readonly [folder: string, shown: string])[] = [
@@ -27,7 +26,7 @@ export function withoutKnownPaths(text: string): string {
 
 // --- internal ---
 
-/** An absolute path of at least two segments, also in a file URL; not the path of any other URL. */
+/** At least two segments, also in a file URL; not in other URLs. */
 const BARE = /(?:file:\/\/|(?<![\w.~…/\\:-]))(?:[A-Za-z]:)?(?:[/\\][^\s/\\'"`<>()[\]{},;:]+){2,}[/\\]?/g;
 const QUOTED = /(?<=(['"`]))(?:file:\/\/)?(?:[A-Za-z]:)?[/\\][^'"`\n]+(?=\1)/g;
 

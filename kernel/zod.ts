@@ -1,4 +1,4 @@
-/** `zod` for extensions, loaded at its first use. `package.json` maps `#zod` to this file, with the types of the package. */
+/** `package.json` maps `#zod` to this file, with the types of the package. zod loads at first use. */
 import type * as Zod from 'zod';
 import { zod } from '../lib/arguments/index.ts';
 

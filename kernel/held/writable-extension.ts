@@ -8,23 +8,19 @@ export function isExtensionName(name: string): boolean {
   return /^[a-z][a-z0-9_-]{0,63}$/.test(name);
 }
 
-/** Whether a name is one under which an approval keeps a replaced file. */
 export function isApprovalBackupName(name: string): boolean {
   return /^\.approving-/i.test(name);
 }
 
-/** Real path of `extensions/`; undefined when there is none. */
+/** Real path; undefined when it does not exist. */
 export function extensionsFolder(rootDir: string): string | undefined {
   const folder = join(rootDir, 'extensions');
   return existsSync(folder) ? realpathSync(folder) : undefined;
 }
 
 /**
- * Checks that an agent may write a file, if a person approves it.
- *
- * @param name - Folder below `extensions/`.
- * @param below - Segments of a file in it. Default: the extension as a whole.
- * @throws EXTENSION_PROTECTED; PATH_TRAVERSAL and WRITE_FAILED when an approval could not write it.
+ * @param name - Folder below `extensions/`. @param below - Segments of a file in it. Default: the whole extension.
+ * @throws EXTENSION_PROTECTED; PATH_TRAVERSAL and WRITE_FAILED when an approval could not write the file.
  */
 export function assertAgentMayWrite(rootDir: string, name: string, below: readonly string[] = []): void {
   const extensions = extensionsFolder(rootDir);
@@ -33,16 +29,16 @@ export function assertAgentMayWrite(rootDir: string, name: string, below: readon
   if (why) throw extensionProtected([name, ...below].join('/'), why);
 }
 
-/** Folder below `data/`. No extension can have an id of this form. */
+/** Below `data/`. No extension can have such an id. */
 export const HELD = '.held';
 
-/** Real path of the folder of what waits; undefined when it does not exist, or is a link. */
+/** Real path of `data/.held/`; undefined when it does not exist or is a link. */
 export function heldFolder(rootDir: string): string | undefined {
   const folder = join(realPathOf(join(rootDir, 'data')) ?? '', HELD);
   return realPathOf(folder) === folder ? folder : undefined;
 }
 
-/** As `heldFolder`; makes the folder. @throws WRITE_FAILED. */
+/** @throws WRITE_FAILED. */
 export function makeHeldFolder(rootDir: string): string {
   makeFolder(join(rootDir, 'data', HELD));
   const folder = heldFolder(rootDir);
@@ -51,38 +47,37 @@ export function makeHeldFolder(rootDir: string): string {
 }
 
 /**
- * The file that exists while an approval runs, relative to `data/.held/`. What it says may have come with the root.
- * That it exists means that files of the extension may be of two versions.
+ * Exists while an approval runs; relative to `data/.held/`. If it remains, files may be of two versions. Its content is
+ * not trusted: it may have come with the root.
  */
 export function markerPath(name: string): string {
   return `${name}/approving`;
 }
 
-/** The marker of the last approval that took effect: which bytes it put where. */
+/** The renamed marker of the last approval that took effect. */
 export function approvedPath(name: string): string {
   return `${name}/approved`;
 }
 
-/** Whether an approval of an extension was interrupted, or runs in another process. */
+/** Whether an approval was interrupted, or runs in another process. */
 export function isHalfApproved(rootDir: string, name: string): boolean {
   const base = heldFolder(rootDir);
   if (base === undefined || !isExtensionName(name)) return false;
   return changedAt(join(base, markerPath(name))) !== undefined;
 }
 
-/** The extensions of which an approval was interrupted, or runs in another process. */
 export function halfApproved(rootDir: string): readonly string[] {
   return namesInHeld(rootDir).filter((name) => isHalfApproved(rootDir, name));
 }
 
-/** Changes with every approval that begins, ends or is undone. */
+/** Changes whenever an approval begins, ends or is undone. */
 export function approvalsStamp(rootDir: string): string {
   const base = heldFolder(rootDir) ?? '';
   const paths = namesInHeld(rootDir).flatMap((name) => [markerPath(name), approvedPath(name)]);
   return paths.map((path) => `${path} ${changedAt(join(base, path))}`).join('\n');
 }
 
-/** Makes a folder. @returns Its real path. @throws WRITE_FAILED. */
+/** @returns its real path. @throws WRITE_FAILED. */
 export function makeFolder(path: string): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -104,7 +99,7 @@ function namesInHeld(rootDir: string): readonly string[] {
   }
 }
 
-/** Undefined when nothing lies there, also when a file lies where its folder would be. */
+/** Undefined when it does not exist, or a parent is a file. */
 function changedAt(path: string): string | undefined {
   try {
     const { ino, ctimeNs } = lstatSync(path, { bigint: true });
@@ -114,7 +109,7 @@ function changedAt(path: string): string | undefined {
   }
 }
 
-/** Why an agent may not write there, even with an approval; undefined when it may. */
+/** Undefined when an agent may write there, if a person approves it. */
 function whyProtected(extensions: string | undefined, name: string, below: readonly string[]): string | undefined {
   if (!isExtensionName(name))
     return `"${name}" is not a valid id of an extension (lowercase letters, digits, _ and -, first a letter, at most 64)`;
@@ -133,7 +128,7 @@ function whyProtected(extensions: string | undefined, name: string, below: reado
   return 'the folder has no manifest.yaml, so it belongs to no extension; a person may write there';
 }
 
-/** Checks that an approval could write the file, before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */
+/** Called before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */
 function assertCanBeFile(base: string, segments: readonly string[]): void {
   for (const [index, segment] of segments.entries()) {
     const stats = statsBelow(base, segments.slice(0, index + 1));

@@ -2,7 +2,7 @@ import { wrapWords } from '../../lib/text/index.ts';
 import type { Command, CommandResult, ExtensionStatus, KernelApi, TurnContext } from '../contract.ts';
 import { commandFailed, commandNotFound, isCodedError } from '../errors.ts';
 
-/** A command and the id of its extension; `kernel` for the base commands. */
+/** `extensionId` is `kernel` for the base commands. */
 export interface NamedCommand {
   readonly extensionId: string;
   readonly command: Command;
@@ -10,14 +10,16 @@ export interface NamedCommand {
 
 export interface CommandTable {
   readonly commands: readonly NamedCommand[];
-  /** By name and by alias. */
+  /** Also by alias. */
   readonly byName: ReadonlyMap<string, NamedCommand>;
-  /** Names that cannot be used, because another command (`winner`) has them. */
+  /** Names that another command (`winner`) has. */
   readonly shadowed: readonly { readonly extensionId: string; readonly name: string; readonly winner: string }[];
 }
 
-/** Merges base commands and those of extensions. Of two with one name the base command is used, then that of the extension that
- * started first. Names come before aliases; of a hidden command a lost alias is not told, as there may be one for each skill. */
+/**
+ * For each name the base command wins, then the extension that started first; names win over aliases. Lost aliases of
+ * hidden commands are not reported: there may be one for each skill.
+ */
 export function commandTable(base: readonly Command[], contributed: readonly NamedCommand[]): CommandTable {
   const winners = new Map<string, NamedCommand>(
     base.map((command) => [command.name, { extensionId: 'kernel', command }]),
@@ -42,7 +44,7 @@ export function commandTable(base: readonly Command[], contributed: readonly Nam
   return { commands, byName: winners, shadowed };
 }
 
-/** @param line - `/name args`. When several names match its beginning, the longest is used: an id may contain blanks. */
+/** @param line - `/name args`. The longest matching name is used, because an id may contain blanks. */
 export async function runCommandLine(
   line: string,
   { byName }: CommandTable,
@@ -64,7 +66,6 @@ export async function runCommandLine(
   throw commandFailed(name, named.extensionId, new Error('it returned no CommandResult ({ kind: ... })'));
 }
 
-/** The commands of every channel. */
 export function baseCommands(kernel: KernelApi, defaultAgent: () => string | undefined): readonly Command[] {
   const print = (text: string): CommandResult => ({ kind: 'print', text });
   return [
@@ -114,7 +115,7 @@ export function baseCommands(kernel: KernelApi, defaultAgent: () => string | und
   ];
 }
 
-/** The valid aliases: an extension may return anything. */
+/** Without invalid ones: an extension may return anything. */
 export function aliasesOf({ aliases }: Command): readonly string[] {
   return Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string' && /^\S/.test(alias)) : [];
 }
@@ -135,7 +136,7 @@ function isCommandResult(value: unknown): value is CommandResult {
   );
 }
 
-/** Columns of a description at least; where there are fewer it stands below its command. */
+/** With fewer columns, the description is below its command. */
 const LEAST_DESCRIPTION = 30;
 
 function helpText(commands: readonly Command[], columns: number = Number.POSITIVE_INFINITY): string {

@@ -4,7 +4,7 @@ import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';
 import { inputSchemaOf } from './tools.ts';
 
-/** What the running extensions offer now. Providers are called each time, because their answers may change. */
+/** Asks the providers at each call, because their answers may change. */
 export interface Offers {
   tools(): readonly { readonly extensionId: string; readonly tool: Tool }[];
   commands(): readonly NamedCommand[];
@@ -25,7 +25,7 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
           else byName.set(tool.name, { extensionId: found.manifest.id, tool });
         }
       }
-      // An agent with this mode is offered as a tool. When a tool has the same name, the tool is used.
+      // An agent with this mode is also a tool. A tool with the same name wins.
       for (const { found, descriptor } of running()) {
         const tool = descriptor?.integrationMode === 'tool' ? byName.get(descriptor.id) : undefined;
         if (tool) report(nameTaken(found, tool.tool.name, tool.extensionId));
@@ -48,18 +48,16 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
   };
 }
 
-/** Delivers events between extensions. A handler that throws or rejects is reported, and the others still run. */
 export interface EventBus {
   emit(event: string, payload: unknown): void;
-  /** @returns A function that ends the subscription. */
+  /** @returns ends the subscription. */
   subscribe(owner: string, event: string, handler: EventHandler): () => void;
-  /** Ends every subscription of one extension. */
   unsubscribeAll(owner: string): void;
 }
 
 export type EventHandler = (payload: unknown) => void | Promise<void>;
 
-/** @param onFailure - Called once per failed handler call; must not throw. */
+/** @param onFailure - Called for each failed handler; must not throw. */
 export function createEventBus(onFailure: (owner: string, event: string, error: unknown) => void): EventBus {
   const subscriptions = new Set<{ owner: string; event: string; handler: EventHandler }>();
   return {
@@ -68,7 +66,7 @@ export function createEventBus(onFailure: (owner: string, event: string, error: 
         if (subscription.event !== event) continue;
         const failed = (error: unknown): void => onFailure(subscription.owner, event, error);
         try {
-          // A handler may return anything: an arrow function returns the value of its expression.
+          // The result may be a promise that rejects.
           Promise.resolve(subscription.handler(payload)).catch(failed);
         } catch (error) {
           failed(error);
@@ -99,7 +97,7 @@ function ask<T>(
   try {
     const answer: unknown = question();
     if (answer instanceof Promise) {
-      // Nobody waits for it, and what it rejects with must not end the process.
+      // Its rejection must not end the process.
       answer.catch(() => {});
       throw new TypeError('it is async; it has to answer with a list at once');
     }
@@ -114,7 +112,7 @@ function ask<T>(
   }
 }
 
-/** Whether a tool is valid: an endpoint refuses a whole request because of one invalid tool. */
+/** One invalid tool would make an endpoint refuse the whole request. */
 function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem: Problem) => void): boolean {
   try {
     if (!/^[a-z][a-z0-9_]*$/.test(tool.name)) throw new TypeError('its name has to match ^[a-z][a-z0-9_]*$');
@@ -130,7 +128,7 @@ function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem:
   }
 }
 
-/** Whether a person can type the command: a name that a line cannot begin with would be in /help and never found. */
+/** A name with a slash or blank in front would be in /help, but no line could call it. */
 function isCallable(
   { name, execute }: Command,
   found: ExtensionRecord['found'],

@@ -5,8 +5,7 @@ import { isCodedError } from '../errors.ts';
 import { withoutKnownPaths, withoutPaths } from '../without-paths.ts';
 
 /**
- * Declares a tool. The types of the arguments of `execute` are inferred from `input`.
- *
+ * Declares a tool. The argument types of `execute` follow from `input`.
  * @example
  * defineTool({
  *   name: 'add', description: 'Adds two numbers.', input: z.object({ a: z.number(), b: z.number() }),
@@ -22,15 +21,14 @@ export function defineTool<Schema extends z.ZodType>(definition: {
   return definition as unknown as Tool;
 }
 
-/** The result of a failed call. */
 export function toolError(code: string, message: string): ToolResult {
   return { success: false, error: { code, message } };
 }
 
 /**
- * Runs a tool; use it wherever tools are offered. Invalid arguments give INVALID_ARGUMENT, a CodedError its own code, any other
- * throw TOOL_FAILED, and a result that is not a ToolResult TOOL_RESULT_INVALID. Messages contain no paths of this machine
- * (`withoutPaths`). Never rejects.
+ * Every part that offers tools runs them with this. Never rejects. Codes: INVALID_ARGUMENT, that of a thrown
+ * CodedError, TOOL_FAILED for any other throw, TOOL_RESULT_INVALID for a result that is not a ToolResult. Messages
+ * contain no paths of this machine (`withoutPaths`).
  */
 export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promise<ToolResult> {
   try {
@@ -50,11 +48,7 @@ export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promis
   }
 }
 
-/**
- * The JSON schema of a tool's arguments.
- *
- * @throws When JSON schema cannot express the schema, for example a date.
- */
+/** JSON Schema of the arguments. @throws When JSON Schema cannot express `input`, such as a date. */
 export function inputSchemaOf({ input }: Tool): object {
   let schema = schemas.get(input);
   if (!schema) {
@@ -66,7 +60,7 @@ export function inputSchemaOf({ input }: Tool): object {
 
 // --- internal ---
 
-/** A cache by `input`: tools are listed in every turn, and their schemas rarely change. */
+/** By `input`: tools are listed in every turn, and their schemas rarely change. */
 const schemas = new WeakMap<object, object>();
 
 function errorWithoutPaths(result: Extract<ToolResult, { success: false }>): ToolResult {
@@ -74,10 +68,10 @@ function errorWithoutPaths(result: Extract<ToolResult, { success: false }>): Too
   return message === result.error.message ? result : { ...result, error: { ...result.error, message } };
 }
 
-/** For the model: an unexpected error does not say what was done before it. */
+/** For the model: after an unexpected error it is unknown what was done. */
 const TOOL_ADVICE = 'Part of it may have been done. Call it again only with other arguments; else tell the user.';
 
-/** Contains no value of an argument: it may be a secret, or a whole file. */
+/** Without values of arguments, which may be secrets or whole files. */
 function kindOf(result: unknown): string {
   if (typeof result !== 'object' || result === null) return result == null ? 'nothing' : `a ${typeof result}`;
   if (!('success' in result)) return 'no "success"';

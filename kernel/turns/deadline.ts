@@ -1,12 +1,8 @@
-/** What `withDeadline` rejects with when the time is up. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/**
- * Settles like `work`, which may also be a plain value, or rejects with a DeadlineError after `ms` milliseconds. The work itself
- * continues, because a promise cannot be stopped; its result is ignored.
- */
+/** Rejects with a DeadlineError after `ms` milliseconds. The work continues, but its result is ignored. */
 export function withDeadline<T>(work: T | PromiseLike<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new DeadlineError(`did not settle within ${ms} ms`)), ms);
@@ -16,7 +12,7 @@ export function withDeadline<T>(work: T | PromiseLike<T>, ms: number): Promise<T
   });
 }
 
-/** Settles like `work`, or rejects as soon as `signal` aborts. The work itself continues; its result is ignored. */
+/** Rejects when `signal` aborts. The work continues, but its result is ignored. */
 export function untilAborted<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -28,7 +24,7 @@ export function untilAborted<T>(work: T | PromiseLike<T>, signal: AbortSignal): 
   });
 }
 
-/** Resolves after `ms` milliseconds, or at once when `signal` aborts. */
+/** Resolves early when `signal` aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

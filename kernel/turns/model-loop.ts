@@ -15,18 +15,13 @@ import { inputSchemaOf, runTool } from '../offers/tools.ts';
 import { untilAborted } from './deadline.ts';
 import { PART_SEPARATOR } from './system-text.ts';
 
-/** What an agent without code needs from the kernel. */
 export interface DeclarativeAgentOptions {
-  /** With an `agent` block. */
   readonly manifest: Manifest;
   getSecret(name: string): string | undefined;
-  /** The tools that `uses_tools` gives it in a turn. */
   tools(turn: TurnContext): readonly Tool[];
-  /** The parts of its system text: instructions, then the texts of the context providers. */
   systemParts(prompt: string, turn: TurnContext): Promise<readonly { readonly text: string }[]>;
 }
 
-/** How to reach one model behind an OpenAI-compatible endpoint. */
 export interface ModelSettings {
   readonly baseURL: string;
   /** Undefined for endpoints without a key, such as local ones. */
@@ -35,10 +30,8 @@ export interface ModelSettings {
 }
 
 /**
- * Reads MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME.
- *
- * @param manifestModel - `agent.model` of a manifest. It overrides MODEL_NAME.
- * @throws MODEL_NOT_CONFIGURED when the base URL or the name is missing, or the URL is no http address; the key is optional.
+ * @param manifestModel - Overrides MODEL_NAME.
+ * @throws MODEL_NOT_CONFIGURED when the base URL or the name is missing, or the URL is not http. The key is optional.
  */
 export function readModelSettings(
   manifestModel: string | undefined,
@@ -54,7 +47,6 @@ export function readModelSettings(
   throw modelNotConfigured(missing.map(([setting]) => setting));
 }
 
-/** The agent that the `agent` block of a manifest describes. */
 export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentProvider {
   const { id, name, description, agent } = options.manifest;
   if (!agent) throw new Error(`the manifest of "${id}" describes no agent`);
@@ -85,7 +77,7 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
 
 // --- internal ---
 
-/** @param work - Gets a signal that aborts after `ms` milliseconds. The timer keeps the process running until then. */
+/** @param work - Its signal aborts after `ms` milliseconds. Until then the timer keeps the process running. */
 async function withBudget<T>(ms: number | undefined, work: (budget?: AbortSignal) => Promise<T>): Promise<T> {
   if (ms === undefined) return work();
   const budget = new AbortController();
@@ -132,7 +124,7 @@ async function runTurn(
         outputTokens: usage.outputTokens + used.outputTokens,
       };
     },
-    // Failures come in the stream below; the default handler would also print them.
+    // Failures come in the stream below; the default handler would print them.
     onError: () => {},
   });
   for await (const part of stream.fullStream) {
@@ -140,7 +132,7 @@ async function runTurn(
       text += part.text;
       onText?.(part.text);
     }
-    // Only the text of the last step is the answer; text before a tool call is not.
+    // The answer is the text of the last step, without text before a tool call.
     if (part.type === 'start-step') text = '';
     if (part.type === 'error' && !abort.aborted) throw part.error;
   }
@@ -178,7 +170,7 @@ function modelParameters(parameters: AgentManifest['parameters'], tokenLimit: nu
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** The usage that the endpoint reports, else a count of our own: limits must work without reports as well. */
+/** Counts tokens itself when the endpoint does not report them: limits must work then, too. */
 async function usageOfStep(
   step: StepResult<ToolSet>,
   system: string,
@@ -192,7 +184,7 @@ async function usageOfStep(
   };
 }
 
-/** Loads the SDK at the first use: loading takes 0.1 s, which a start without a model does not need. */
+/** Loading the SDK takes 0.1 s, which a start without a model does not need. */
 async function connectModel({ baseURL, apiKey, name }: ModelSettings): Promise<LanguageModel> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const provider = createOpenAICompatible({
@@ -204,7 +196,6 @@ async function connectModel({ baseURL, apiKey, name }: ModelSettings): Promise<L
   return provider.chatModel(name);
 }
 
-/** Offers kernel tools to a model through the AI SDK. Arguments are checked by `runTool`, as wherever tools are offered. */
 async function toModelTools(
   tools: readonly Tool[],
   turn: TurnContext,

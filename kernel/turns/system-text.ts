@@ -1,4 +1,3 @@
-/** The system text of a turn: the instructions of the agent, then the texts of the context providers. */
 import { join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import { delimited, withNote, withoutHidden } from '../../lib/text/index.ts';
@@ -9,17 +8,13 @@ import type { ContextProvider, Problem, SkillProvider, TurnContext } from '../co
 import { describeError } from '../errors.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
 
-/** Between the parts of a system text. */
 export const PART_SEPARATOR = '\n\n---\n\n';
 
 /**
- * The instructions of the agent of a manifest: the prompt file, then the body of each bound skill in order, then inline `instructions`.
- * Bodies are delimited by lines that they cannot contain (`delimited`).
- *
- * Composed for every invocation, so that changes of skills and prompts take effect. Rejects as `getSkillContent` does
- * (SKILL_NOT_FOUND), or when the template cannot be rendered.
- *
+ * The instructions of a declared agent: prompt file, bodies of bound skills in order, inline `instructions`. Composed
+ * for each invocation, so that changes take effect. Lines around each body cannot occur in it (`delimited`).
  * @param skills - Gives the bodies of `uses_skills`. May be undefined when there are none.
+ * @throws As `getSkillContent` (SKILL_NOT_FOUND), and when the template cannot be rendered.
  */
 export async function composeInstructions(
   { manifest: { id, name, description, agent }, dir }: FoundExtension,
@@ -37,16 +32,16 @@ export async function composeInstructions(
   return [cleanText(prompt), ...bodies, cleanText(agent?.instructions?.trim())].filter(Boolean).join('\n\n');
 }
 
-/** The ids in `uses_skills`, without `*`, which says that the agent sees all others as well. */
+/** Without `*`, which means that the agent also sees all other skills. */
 export function boundSkillIds(agent: AgentManifest | undefined): readonly string[] | undefined {
   return agent?.uses_skills?.filter((id) => id !== '*');
 }
 
 /**
- * The texts of the context providers that run, in ascending priority; equal priorities keep their order. Providers run at the same
- * time, so all together take at most `budgetMs`.
- *
- * @param report - Called when a provider throws, rejects, gives neither a text nor null, or does not settle in time.
+ * The texts of running context providers, in ascending priority; equal ones keep their order. Providers run at the same
+ * time.
+ * @param budgetMs - For all together. @param report - Gets a problem when a provider fails, is late, or gives no text
+ * or null.
  */
 export async function collectContext(
   records: Iterable<ExtensionRecord>,
@@ -79,9 +74,8 @@ export async function collectContext(
 }
 
 /**
- * Renders a Jinja template. Nothing is escaped: the text goes to a model, not into HTML.
- *
- * @param strict - True: an undefined name is an error. False: it is rendered as an empty text. Undefined members always are.
+ * Renders a Jinja template without escaping: the text goes to a model, not into HTML.
+ * @param strict - An undefined name is an error instead of an empty text. Undefined members are always empty.
  * @throws When the template is not valid Jinja; with `strict`, when a name is undefined.
  */
 export async function renderTemplate(
@@ -92,7 +86,7 @@ export async function renderTemplate(
   const { Environment, Interpreter, parse, tokenize } = await import('@huggingface/jinja');
   const program = parse(tokenize(template, { lstrip_blocks: true, trim_blocks: true }));
   const environment = new Environment();
-  // A new environment does not define the constants of the language.
+  // A new environment lacks the constants of the language.
   for (const [name, value] of Object.entries({ false: false, true: true, none: null, ...variables })) {
     environment.set(name, value);
   }
@@ -111,7 +105,7 @@ export async function renderTemplate(
 
 // --- internal ---
 
-/** Like all text for models. The result of `getSkillContent` is clean already. */
+/** The result of `getSkillContent` is already clean. */
 function cleanText(text: string | undefined = ''): string {
   return withNote(withoutHidden(text));
 }

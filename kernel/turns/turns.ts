@@ -18,7 +18,6 @@ import { defineTool } from '../offers/tools.ts';
 import { createDeclarativeAgent } from './model-loop.ts';
 import { boundSkillIds, collectContext, composeInstructions } from './system-text.ts';
 
-/** What turns need from the kernel. */
 export interface TurnOptions {
   readonly rootDir: string;
   readonly contextBudgetMs: number;
@@ -28,12 +27,11 @@ export interface TurnOptions {
   report(problem: Problem): void;
 }
 
-/** Runs turns of agents: their instructions, their context, their tools, and calls of one agent by another. */
 export interface Turns {
   invoke(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
-  /** The parts of the system text of a turn: instructions first, then the context providers by priority. */
+  /** Instructions first, then the context providers by priority. */
   systemParts(agentId: string, prompt: string, turn: TurnContext): Promise<readonly { source: string; text: string }[]>;
-  /** The turn context of a command, completed with the skills that the instructions of its agent contain. */
+  /** Adds the skills that the agent's instructions contain. */
   commandTurn(turn: TurnContext): TurnContext;
   declarativeAgent(found: FoundExtension): AgentProvider;
   /** Rejects when instructions cannot be composed; reports AGENT_TOOLS_MISSING. */
@@ -41,20 +39,20 @@ export interface Turns {
 }
 
 interface Invocation {
-  /** The records of the kernel, which identify it. */
+  /** Its records identify the kernel. */
   readonly kernel: unknown;
   readonly agentId: string;
   hasEnded: boolean;
 }
 
 /**
- * The chain of invocations that led to the running one. An agent in the chain waits, so it cannot be called. One store for all kernels:
- * each store slows down every promise of the process, and is never freed.
+ * The invocations that led to the running one. Their agents wait and cannot be called. One store for all kernels: each
+ * store slows down every promise of the process and is never freed.
  */
 const callStack = new AsyncLocalStorage<readonly Invocation[]>();
 
 export function createTurns({ rootDir, contextBudgetMs, records, offers, getSecret, report }: TurnOptions): Turns {
-  /** Ids of the agents that wait for this call. Work that a tool left running may still call an agent when the turn has ended. */
+  /** Without ended turns: work that a tool left running may call an agent later. */
   const waiting = (): readonly string[] =>
     (callStack.getStore() ?? []).flatMap(({ kernel, agentId, hasEnded }) =>
       kernel === records && !hasEnded ? [agentId] : [],
@@ -67,11 +65,10 @@ export function createTurns({ rootDir, contextBudgetMs, records, offers, getSecr
     throw agentNotFound(id, agentIds(records));
   };
 
-  /** The tools that an agent is given in a turn: those of extensions, and agents as tools. */
   const toolsOf = (turn: TurnContext, id: string, usesTools: readonly string[]): readonly Tool[] => {
     const callers = waiting();
     const isUsed = (extensionId: string): boolean => usesTools.includes('*') || usesTools.includes(extensionId);
-    // `*` does not include the tools of extensions that are agents themselves: these have to be named.
+    // `*` does not include tools of extensions that are agents: these must be named.
     const isShared = (extensionId: string): boolean =>
       usesTools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
     const tools = offers
@@ -149,26 +146,26 @@ export function toolsMissing(found: FoundExtension, known: readonly string[]): P
 
 // --- internal ---
 
-/** An agent sees its bound skills. An agent without bound skills sees only the skills of its caller. */
+/** An agent without bound skills sees only the skills of its caller. */
 function turnOf(record: ExtensionRecord, { givenSkills: _, tools: __, ...turn }: TurnContext = {}): TurnContext {
   const own = record.descriptor?.usesSkills ?? turn.boundSkills;
   const bound = own ? { boundSkills: own } : {};
   return { ...turn, agentId: record.found.manifest.id, ...bound, ...workflowOf(record, turn), ...givenTo(record) };
 }
 
-/** The workflow of the manifest, if there is one, in the state that the caller of the turn names for it. */
+/** The manifest's workflow, in the state that the caller names for it. */
 function workflowOf({ found }: ExtensionRecord, { workflowState }: TurnContext): Pick<TurnContext, 'workflowState'> {
   const own = found.manifest.agent?.workflow;
   return own && own.pack !== workflowState?.pack ? { workflowState: own } : {};
 }
 
-/** Skills whose bodies are in the instructions. The kernel only composes the instructions of agents without code. */
+/** The kernel composes only the instructions of agents with an `agent` block. */
 function givenTo({ found }: ExtensionRecord): Pick<TurnContext, 'givenSkills'> {
   const given = found.manifest.agent && boundSkillIds(found.manifest.agent);
   return given ? { givenSkills: given } : {};
 }
 
-/** A tool whose `isAvailableIn` fails is not given. */
+/** A tool whose `isAvailableIn` throws is left out. */
 function isForTurn(tool: Tool, turn: TurnContext): boolean {
   try {
     return tool.isAvailableIn?.(turn) ?? true;
@@ -177,7 +174,6 @@ function isForTurn(tool: Tool, turn: TurnContext): boolean {
   }
 }
 
-/** One agent as a tool of another. */
 function agentAsTool({ id, name, description }: AgentDescriptor, turns: Turns): Tool {
   const about = `Agent "${name}": ${description} Give it one complete task; it does not see this conversation.`;
   return defineTool({

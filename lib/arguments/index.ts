@@ -1,23 +1,21 @@
-/** Checks what callers give, by schemas of zod. */
+/** Checks arguments with zod schemas. */
 import { createRequire } from 'node:module';
 import type * as Zod from 'zod';
 import { CodedError } from '../errors/index.ts';
 import { didYouMean } from '../text/index.ts';
 
-/** The package zod. */
 export type Z = typeof Zod.z;
 
-/** A schema that is built at its first use. Its messages say what is expected, to follow "must be": `a text`. */
+/** Built at first use. Its messages follow "must be": `a text`. */
 export type Schema<Output> = () => Zod.ZodType<Output>;
-/** The schema of an object. The compiler sees to it that it has every field. */
+/** The compiler checks that it has every field. */
 export type FieldsSchema<Output> = () => Zod.ZodObject<{
   readonly [Name in keyof Required<Output>]: Zod.ZodType<Output[Name]>;
 }>;
-/** A schema for each parameter of a function. */
 export type SchemasFor<Parameters extends readonly unknown[]> = {
   readonly [At in keyof Parameters]-?: Schema<Loose<Parameters[At]> | undefined>;
 };
-/** Schemas give optional fields as undefined. */
+/** Optional fields may be undefined. */
 type Loose<T> = T extends readonly unknown[] | ((...given: never[]) => unknown)
   ? T
   : T extends object
@@ -26,7 +24,7 @@ type Loose<T> = T extends readonly unknown[] | ((...given: never[]) => unknown)
 
 const require = createRequire(import.meta.url);
 
-/** The package zod. It loads at the first call, because loading it takes longer than most commands run. */
+/** zod loads at the first call, because loading it takes longer than most commands run. */
 export function zod(): Z {
   return (require('zod') as typeof Zod).z;
 }
@@ -40,10 +38,8 @@ export function schema<S extends Zod.ZodType>(build: (z: Z) => S): () => S {
 }
 
 /**
- * Checks a value, and gives the value to use. A field that is undefined counts as absent.
- *
- * @param name - What messages call the value.
- * @throws INVALID_ARGUMENT: what was expected, and what arrived.
+ * @param name - Of the value, for messages. @returns the value to use; fields that are undefined are left out.
+ * @throws INVALID_ARGUMENT.
  */
 export function checkArgument<Output>(name: string, wanted: Schema<Output>, value: unknown): Output {
   const parsed = parse(name, wanted(), value);
@@ -59,12 +55,7 @@ export function wrongArgument(name: string, expected: string, value: unknown): C
   return new CodedError('INVALID_ARGUMENT', `${name} must be ${expected}, got ${shown(value)}.`);
 }
 
-/**
- * Checks the arguments of a call.
- *
- * @param signature - `proposals.get(id)`: the function and its parameters, as messages name them.
- * @throws as `checkArgument`.
- */
+/** @param signature - With parameter names, for messages: `proposals.get(id)`. @throws as `checkArgument`. */
 export function checkArguments<Parameters extends readonly unknown[]>(
   signature: string,
   schemas: SchemasFor<Parameters>,
@@ -78,10 +69,8 @@ export function checkArguments<Parameters extends readonly unknown[]>(
 }
 
 /**
- * The second argument of a `strictObject`: what is said of a field that it does not have.
- *
- * @param places - Where a field belongs that people put into it, as a sentence, by its name.
- * @param unlisted - Fields that are not offered.
+ * For the second argument of `strictObject`: the message about an unknown field.
+ * @param places - By field name: a sentence that says where the field belongs. @param unlisted - Fields not to suggest.
  */
 export function elsewhere(
   places: Readonly<Record<string, string>>,
@@ -92,7 +81,6 @@ export function elsewhere(
   };
 }
 
-/** What is said of a field that there is not. */
 export function unknownField(
   key: string,
   known: readonly string[],
@@ -130,7 +118,7 @@ function unreadable(name: string, cause: unknown): CodedError<'INVALID_ARGUMENT'
   return new CodedError('INVALID_ARGUMENT', `${name} cannot be read: its getter threw.`, {}, cause);
 }
 
-/** A copy of an object without its fields that are undefined. Each getter is called once: it may give something else later. */
+/** Calls each getter once: it may give something else later. */
 function withoutUndefined(value: unknown): unknown {
   if (Object.prototype.toString.call(value) !== '[object Object]') return value;
   return Object.fromEntries(Object.entries(value as object).filter(([, one]) => one !== undefined));

@@ -1,24 +1,20 @@
-/** How long work runs without a break, in milliseconds. */
 const SLICE_MS = 8;
 
 /**
- * Lets other work of the process run during long synchronous work: await it between steps. Synchronous reads take a twentieth of the
- * time of asynchronous ones, but they block the process.
- *
- * All that take breaks share one slice of 8 ms in each turn of the event loop: pieces of work that follow each other, that are
- * nested or that run at once hold a turn no longer than one alone.
+ * Await it between steps of long synchronous work: it lets other work of the process run. Synchronous reads take a
+ * twentieth of the time of asynchronous ones, but block the process. All callers share one slice of 8 ms per turn of
+ * the event loop: nested or simultaneous work holds a turn no longer.
  */
 export async function takeBreak(): Promise<void> {
   if (performance.now() < endOfSlice()) return;
   await new Promise<void>((resolve) => waiting.push(resolve));
 }
 
-/** @returns `takeBreak`. */
 export function createBreaks(): () => Promise<void> {
   return takeBreak;
 }
 
-/** Calls `each` with every item, and takes a break before every hundredth. */
+/** Takes a break before every hundredth item. */
 export async function eachWithBreaks<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
   let count = 0;
   for (const item of items) {
@@ -27,13 +23,11 @@ export async function eachWithBreaks<T>(items: Iterable<T>, each: (item: T) => v
   }
 }
 
-/** Work in short steps. What it returns is complete after the last one. */
+/** Work in short steps. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** One step for every so many items. */
 const ITEMS_OF_A_STEP = 100;
 
-/** Calls `each` with every item, in steps. */
 export function* eachInSteps<T>(items: Iterable<T>, each: (item: T) => void): Steps<void> {
   let count = 0;
   for (const item of items) {
@@ -42,7 +36,7 @@ export function* eachInSteps<T>(items: Iterable<T>, each: (item: T) => void): St
   }
 }
 
-/** Runs work that is written in steps to its end, with a break between two of them. @returns what it returns. */
+/** Takes a break before each step. */
 export async function takeSteps<T>(
   steps: Iterator<undefined, T, undefined>,
   takeBreak: () => Promise<void>,
@@ -54,7 +48,7 @@ export async function takeSteps<T>(
   }
 }
 
-/** Runs work that is written in steps to its end, without breaks. @returns what it returns. */
+/** Without breaks. */
 export function runSteps<T>(steps: Iterator<undefined, T, undefined>): T {
   for (;;) {
     const step = steps.next();
@@ -64,7 +58,7 @@ export function runSteps<T>(steps: Iterator<undefined, T, undefined>): T {
 
 // --- internal ---
 
-/** When the slice of this turn ends; undefined when nobody has worked in it. */
+/** Undefined: nothing has run in this turn. */
 let sliceEnds: number | undefined;
 const waiting: (() => void)[] = [];
 
@@ -76,7 +70,7 @@ function endOfSlice(): number {
   return sliceEnds;
 }
 
-/** One goes on in each turn, the one that has waited longest. */
+/** One waiter continues in each turn, in order of arrival. */
 function nextTurn(): void {
   sliceEnds = undefined;
   const next = waiting.shift();

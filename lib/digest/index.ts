@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** @returns `sha256:<64 hex>`; of text, that of its UTF-8 bytes. */
+/** @returns `sha256:<64 hex>`; a text counts as its UTF-8 bytes. */
 export function digestOf(content: Uint8Array | string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }

@@ -2,7 +2,7 @@
 export class CodedError<Code extends string = string> extends Error {
   override readonly name = 'CodedError';
   readonly code: Code;
-  /** Values that JSON can hold: ids, counts, paths relative to the root. No secrets. */
+  /** JSON values: ids, counts, paths relative to the root. No secrets. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: Code, message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
@@ -13,19 +13,15 @@ export class CodedError<Code extends string = string> extends Error {
 }
 
 /**
- * Whether an error is a CodedError, also of another copy of this package: an extension may have its own copy.
- *
- * @param code - When given, the error must carry exactly this code.
+ * True also for an error of another copy of this package, which an extension may have. @param code - The error must
+ * have it.
  */
 export function isCodedError(error: unknown, code?: string): error is CodedError {
   if (!(error instanceof Error) || error.name !== 'CodedError' || !('code' in error)) return false;
   return code === undefined || error.code === code;
 }
 
-/**
- * The message for a person. The message of a CodedError begins with its code: `CODE: message`. Of what zod found, each field that is
- * wrong is named on the one line, where zod's own message is a list in JSON.
- */
+/** For a person: `CODE: message` of a CodedError; for an error of zod, each wrong field, on one line. */
 export function describeError(error: unknown): string {
   if (isCodedError(error)) return `${error.code}: ${error.message}`;
   const issues = issuesOf(error);
@@ -41,7 +37,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** What zod found: recognized by its shape, because an extension may have its own copy of zod. */
+/** By its shape, because an extension may have another copy of zod. */
 function issuesOf(error: unknown): readonly Issue[] {
   if (!(error instanceof Error) || !/^\$?Zod(Real)?Error$/.test(error.name)) return [];
   const { issues } = error as { readonly issues?: unknown };

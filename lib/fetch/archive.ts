@@ -6,38 +6,35 @@ import { isPlainPath } from '../files/index.ts';
 import { showName } from '../text/index.ts';
 import { originRefused } from './errors.ts';
 
-/** One thing in an archive. */
 export interface ArchiveEntry {
   /** `/` between segments; not checked. */
   readonly path: string;
-  /** Bytes, unpacked. */
+  /** Unpacked, in bytes. */
   readonly size: number;
-  /** Folders are left out; with anything else the archive is refused. */
+  /** Folders are left out; anything else is refused. */
   readonly kind: 'file';
   readonly executable: boolean;
 }
 
 export interface Archive {
   readonly entries: readonly ArchiveEntry[];
-  /** @returns in the order of the paths; empty for what is not in it. @throws ORIGIN_REFUSED. */
+  /** @returns contents in the order of `paths`; empty for a missing file. @throws ORIGIN_REFUSED. */
   read(paths: readonly string[]): Promise<readonly Buffer[]>;
 }
 
 /**
- * Lists the files of an archive: a gzip-compressed tar or a zip, recognized by its first bytes.
- *
- * @param shown - Names it in errors.
- * @throws ORIGIN_REFUSED, also when any entry is a link, a device or has a path that leads out of the archive.
+ * A .tar.gz or a zip, recognized by its first bytes. @param shown - Name of the archive, for errors.
+ * @throws ORIGIN_REFUSED, also for a link, a device or a path that leads out of the archive.
  */
 export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
   const visit = bytes[0] === 0x1f && bytes[1] === 0x8b ? visitTar : isZip(bytes) ? visitZip : undefined;
   if (!visit) throw originRefused(shown, 'it is neither a .tar.gz nor a .zip.');
   const entries: ArchiveEntry[] = [];
   let [size, visited] = [0, 0];
-  // Names and sizes are checked before any content is kept.
+  // Checks all names and sizes before it keeps any content.
   await visit(bytes, shown, ({ kind, ...entry }) => {
     assertPlain(entry.path, kind, shown);
-    // Folders cost time as well.
+    // Folders take time, too.
     if (++visited > MAX_ENTRIES) throw originRefused(shown, `it has more than ${MAX_ENTRIES} entries.`);
     if (kind !== 'file') return undefined;
     if (!Number.isSafeInteger(entry.size) || entry.size < 0) throw originRefused(shown, 'it has a file of no size.');
@@ -53,7 +50,7 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
       const wanted = new Set(paths);
       await visit(bytes, shown, ({ path, kind, size: told }) => {
         if (kind !== 'file' || !wanted.has(path)) return undefined;
-        // Of two entries with one name, a person could be shown one and get the other.
+        // A person could be shown one of the two entries and get the other.
         if (contents.has(path)) throw originRefused(shown, `${JSON.stringify(path)} is in it twice.`);
         return (content) => {
           if (content.length !== told)
@@ -68,17 +65,17 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
 
 // --- internal ---
 
-/** For a whole archive: it may be a package with many other files beside the skill. */
+/** A package may have many other files beside the skill. */
 const MAX_ENTRIES = 50_000;
 const MAX_TOTAL = 512 * 1024 * 1024;
-/** Characters of all headers in a tar that say more of the next file: its long path, its times. */
+/** Characters of all extended headers (long paths, times). */
 const MAX_HEADERS = 8 * 1024 * 1024;
 
-/** Called for each entry. Returns the function that takes its content, or undefined to skip it. May throw to stop. */
+/** Called for each entry. Returns what takes its content; undefined skips it. May throw to stop. */
 type Visit = (entry: VisitedEntry) => ((content: Buffer) => void) | undefined;
 
 interface VisitedEntry extends Omit<ArchiveEntry, 'kind'> {
-  /** `other`: for example a device. */
+  /** `other`: such as a device. */
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
@@ -102,17 +99,17 @@ function isZip(bytes: Buffer): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b;
 }
 
-/** Unpacks in chunks, so that unpacking stops as soon as the archive is refused. */
+/** In chunks: unpacking stops as soon as the archive is refused. */
 async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
-  // Loaded at the first archive: many modules import the errors of this folder.
+  // Loaded late: many modules import only the errors of this folder.
   const { Parser } = await import('tar');
-  // The parser works synchronously: what is thrown in its events ends its `write`.
+  // The parser is synchronous: a throw in an event ends its `write`.
   const parser = new Parser({ strict: true, onReadEntry: (entry) => readTarEntry(entry, visit) });
   parser.on('error', (error) => {
     throw error;
   });
   parser.on('meta', limitHeaders(shown));
-  // What it does not know it would leave out, or take under the short name.
+  // The parser ignores unknown kinds of entries; a file could be lost or get a short name.
   parser.on('ignoredEntry', ({ path, type }) => {
     throw originRefused(shown, `${quoted(path)} is of the kind ${type}.`);
   });
@@ -125,13 +122,13 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
   let size = 0;
   try {
     for await (const chunk of unzipped as AsyncIterable<Buffer>) {
-      // The parser would unpack a second compression itself, in one step and without a limit.
+      // The parser would unpack a second compression in one step, without a limit.
       if (size === 0 && isPacked(chunk)) throw originRefused(shown, 'it is packed twice.');
       if (size === 0 && chunk.subarray(0, BLOCK).every((byte) => byte === 0))
         throw originRefused(shown, 'it begins with no header of a file, so it is no tar.');
       size += chunk.length;
       if (size > MAX_TOTAL) throw tooLarge(shown);
-      // The parser keeps what comes after the end, and copies all of it for each chunk.
+      // The parser keeps what follows the end, and copies it for each chunk.
       if (!hasEnded) parser.write(chunk);
     }
     parser.end();
@@ -140,7 +137,7 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
   }
 }
 
-/** @returns a check of each such header. Each costs time, and a size that is no number would not be used. */
+/** Each extended header takes time. A size that is not a number would be ignored. */
 function limitHeaders(shown: string): (text: string) => void {
   let [size, count] = [0, 0];
   return (text) => {
@@ -157,7 +154,6 @@ function isPacked(chunk: Buffer): boolean {
 }
 
 const BLOCK = 512;
-/** Kinds of entries of a tar; all others are no files. */
 const KINDS: ReadonlyMap<string, VisitedEntry['kind']> = new Map([
   ['File', 'file'],
   ['OldFile', 'file'],
@@ -180,7 +176,7 @@ function readTarEntry(entry: ReadEntry, visit: Visit): void {
 
 async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
   try {
-    // yauzl refuses paths that lead out of the archive, and contents whose size differs from the stated one.
+    // yauzl refuses paths that lead out of the archive, and wrong sizes.
     const { fromBufferPromise } = await import('yauzl');
     const zip = await fromBufferPromise(bytes, { strictFileNames: true });
     for await (const entry of zip.eachEntry()) {
@@ -193,8 +189,8 @@ async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<voi
 }
 
 /**
- * A name stands before the content of a file and in the list at the end; a third may stand in a field for other
- * alphabets. Programs differ in which they take. @throws ORIGIN_REFUSED.
+ * A zip has each name before the content and in the list at the end, perhaps also in a Unicode field. Programs differ
+ * in which they use. @throws ORIGIN_REFUSED.
  */
 async function assertOneName(zip: ZipFile, entry: Entry, shown: string): Promise<void> {
   const { fileName: before } = await zip.readLocalFileHeaderPromise(entry);
@@ -213,7 +209,7 @@ const TYPES: ReadonlyMap<number, VisitedEntry['kind']> = new Map([
 ]);
 
 async function readZipEntry(zip: ZipFile, entry: Entry, visit: Visit): Promise<void> {
-  // The upper half of the attributes is the mode, where the archive was made on Unix.
+  // From Unix, the upper half is the mode.
   const mode = entry.externalFileAttributes >>> 16;
   const kind = entry.fileName.endsWith('/') ? 'folder' : (TYPES.get(mode & FILE_TYPE) ?? 'other');
   const size = entry.uncompressedSize;

@@ -5,7 +5,6 @@ import { originRefused, originUnavailable } from './errors.ts';
 
 export interface Downloaded {
   readonly bytes: Buffer;
-  /** For the condition of the next request. */
   readonly etag: string | undefined;
 }
 
@@ -13,23 +12,20 @@ const LIMIT_MS = 300_000;
 const MAX_REDIRECTS = 5;
 
 export interface DownloadOptions {
-  /** The address that named this one: the rules for redirections of that address apply. Default: `url`. */
+  /** The address that named this one: its rules for redirections apply. Default: `url`. */
   readonly from?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** As `downloadIfChanged`, without a condition. @returns its bytes. */
 export async function download(url: string, maxBytes: number, options: DownloadOptions = {}): Promise<Buffer> {
   const answer = await downloadIfChanged(url, maxBytes, options);
   return (answer as Downloaded).bytes;
 }
 
 /**
- * Downloads an address over `https:`, or over `http:` on this machine. The same rule applies to each redirection; none
- * may lead from `https:` to `http:`, or from another machine to this one.
- *
- * @param options.etag - Of the copy that the caller has.
- * @returns undefined when it has not changed since.
+ * `https:`, or `http:` on this machine, also after each redirection. No redirection may lead from `https:` to `http:`,
+ * or from another machine to this one.
+ * @param options.etag - Of the caller's copy. @returns undefined when it has not changed.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
 export async function downloadIfChanged(
@@ -61,7 +57,7 @@ export async function downloadIfChanged(
 
 // --- internal ---
 
-/** @throws ORIGIN_REFUSED. Of what a server sends nothing is repeated: it may be a password, or have no end. */
+/** Errors repeat nothing that a server sends: it may be a password or endless. @throws ORIGIN_REFUSED. */
 function targetOf(location: string, address: string, shown: string): string {
   if (!URL.canParse(location, address)) throw originRefused(shown, 'it leads to something that is no address.');
   const target = new URL(location, address);
@@ -86,7 +82,7 @@ async function answerOf(address: string, signal: AbortSignal, etag: string | und
   const ask = (): Promise<Response> => fetch(address, { redirect: 'manual', signal, headers });
   try {
     return await ask().catch((error: unknown) => {
-      // The server has closed a connection that was kept from an earlier answer.
+      // The server closed a kept connection.
       if (CLOSED.includes(codeOf(error))) return ask();
       throw error;
     });

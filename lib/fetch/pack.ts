@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { crc32 } from 'node:zlib';
 import type * as Tar from 'tar';
 
-/** A file of a new archive. */
 export interface PackedFile {
   /** Relative, `/` between segments. */
   readonly path: string;
@@ -11,10 +10,8 @@ export interface PackedFile {
 }
 
 /**
- * A .tar.gz of files. The same files give the same bytes, on every machine and with every version of Node: in the order
- * of their paths, modes 644 and 755, user, group and times 0, and not compressed, because what zlib makes of the same
- * bytes depends on its version.
- *
+ * The same files give the same bytes on every machine and Node: sorted, modes 644 and 755, owner and times 0, and not
+ * compressed, because the output of zlib depends on its version.
  * @param files - With different paths.
  */
 export function packTarGz(files: readonly PackedFile[]): Buffer {
@@ -28,7 +25,7 @@ export function packTarGz(files: readonly PackedFile[]): Buffer {
 const BLOCK = 512;
 const EPOCH = new Date(0);
 
-/** The header of a file, with an extended header before it when the path is too long or is not ASCII. */
+/** An extended header comes first when the path is too long or not ASCII. */
 function headersOf({ path, bytes, executable }: PackedFile): readonly Buffer[] {
   const { Header, Pax } = createRequire(import.meta.url)('tar') as typeof Tar;
   const size = bytes.length;
@@ -43,9 +40,9 @@ function paddingOf(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
-/** Of a stored block of deflate: its length has 16 bits. */
+/** The length of a stored deflate block has 16 bits. */
 const MAX_STORED = 0xffff;
-/** No flags, time 0, no hint about the compression, system unknown. */
+/** No flags, time 0, no compression hint, unknown system. */
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
 function storedGzip(bytes: Buffer): Buffer {

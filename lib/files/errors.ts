@@ -1,6 +1,6 @@
 import { CodedError } from '../errors/index.ts';
 
-/** Codes of all failures with a file below a base folder. Models see them unchanged. */
+/** Models see these codes unchanged. */
 export type FileErrorCode =
   | 'INVALID_ARGUMENT'
   | 'PATH_TRAVERSAL'
@@ -27,17 +27,17 @@ export function resourceTooLarge(path: string, size: number, limit: number): Cod
   return new CodedError('RESOURCE_TOO_LARGE', message, { path, size, limit });
 }
 
-/** @param reason - A code of the system, or words. */
+/** @param reason - A system code, or words. */
 export function writeFailed(path: string, reason: string, cause?: unknown): CodedError<FileErrorCode> {
   const known = SYSTEM_CODES.get(reason);
   const why = known === undefined ? `${reason}.` : `${reason}, ${known}, and repeat this.`;
   return new CodedError('WRITE_FAILED', `Cannot write "${shorten(path)}": ${why}`, { path }, cause);
 }
 
-/** The error for a caller that gave `path`, from an error of the file system. */
+/** @param path - As the caller gave it. */
 export function fromSystemError(error: unknown, path: string): CodedError<FileErrorCode> {
   const code = (error as NodeJS.ErrnoException).code;
-  // The path is a symbolic link, and O_NOFOLLOW was given.
+  // O_NOFOLLOW found a link.
   if (code === 'ELOOP' || code === 'EMLINK') return pathTraversal();
   if (code === 'EACCES' || code === 'EPERM') return resourceNotFound(path, 'not permitted');
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return resourceNotFound(path);
@@ -48,7 +48,6 @@ export function fromSystemError(error: unknown, path: string): CodedError<FileEr
 
 const NO_RIGHT = 'this user may not write there. Give it the right';
 const NO_ROOM = 'there is no room left. Free some space';
-/** Why the system refuses a write, and what to do. */
 const SYSTEM_CODES: ReadonlyMap<string, string> = new Map([
   ['EACCES', NO_RIGHT],
   ['EPERM', NO_RIGHT],
@@ -58,7 +57,7 @@ const SYSTEM_CODES: ReadonlyMap<string, string> = new Map([
   ['EFBIG', 'a limit on the size of files is reached. Raise it'],
 ]);
 
-/** The whole path is in the details of the error. */
+/** The details of the error have the whole path. */
 function shorten(path: string): string {
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }

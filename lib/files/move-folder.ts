@@ -25,7 +25,7 @@ import { inParentOf, type OpenEntry, statsOf } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
 import { assertWritable, holdsReserved } from './withheld.ts';
 
-/** A folder, named by its path relative to a base. No link below the base is followed. */
+/** No link below the base is followed. */
 export interface ContainedFolder {
   /** Absolute, real. */
   readonly base: string;
@@ -37,22 +37,20 @@ export interface ContainedFolder {
 export interface FolderMove {
   readonly from: ContainedFolder;
   readonly to: ContainedFolder;
-  /** An unused name for temporary entries beside `from` and `to`, while a folder moves between file systems. */
+  /** An unused name beside `from` and `to`, for a move between file systems. */
   readonly temporary: string;
   readonly onStep?: ((step: MoveStep) => void) | undefined;
 }
 
-/** Of a move between file systems: a file was copied; the copy is complete; the original has the name `temporary`. */
+/** Between file systems: a file was copied; the copy is complete; the original has the name `temporary`. */
 export type MoveStep = 'copying' | 'copied' | 'aside';
 
 /**
- * Moves a folder. Within one file system this is one rename. Between two file systems the folder is copied to a
- * temporary name, the original is renamed to a temporary name, and the copy gets its final name. The original is kept
- * until `commitMove`. So nobody sees half a folder under either name, and `undoMove` can always move it back, even on a
- * full disk and also from another process. Call `undoMove` after a throw.
- *
+ * Moves a folder: with one rename, or between file systems by a copy. There the copy gets a temporary name, the
+ * original gets one, then the copy gets its final name; `commitMove` removes the original. Neither name ever shows half
+ * a folder, and `undoMove` works even on a full disk or from another process. Call it after a throw.
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when the folder contains reserved files;
- *   WRITE_FAILED, also when `to` exists, and for entries that cannot be copied (a FIFO, a device).
+ * WRITE_FAILED, also when `to` exists, and for entries that cannot be copied (a FIFO, a device).
  */
 export function moveFolder(move: FolderMove): void {
   const { from, to, onStep } = move;
@@ -67,8 +65,7 @@ export function moveFolder(move: FolderMove): void {
     if (!renamed(here, there)) {
       copyTree(here, copy, () => onStep?.('copying'));
       onStep?.('copied');
-      // Layered file systems (containers) cannot rename a folder of a lower layer. Then a file marks the folder as
-      // copied.
+      // Layered file systems (containers) cannot rename a folder of a lower layer. There a file marks it as copied.
       if (!renamed(here, aside)) writeFileSync(aside, '', { flag: 'wx' });
       sync();
       onStep?.('aside');
@@ -79,17 +76,15 @@ export function moveFolder(move: FolderMove): void {
 }
 
 /**
- * Moves a folder back after any step of a move that is not settled, and removes its copy. A second call does nothing.
- *
- * @throws WRITE_FAILED: the folder is complete under `from`, `to` or `temporary`, and a later call continues from
- *   there.
+ * Moves the folder back after any step before `commitMove`, and removes the copy. May be repeated.
+ * @throws WRITE_FAILED: the folder is complete under `from`, `to` or `temporary`; a later call continues.
  */
 export function undoMove(move: FolderMove): void {
   const { from } = move;
   between(move, ({ here, aside, there, copy, sync }) => {
     const left = statsOf(aside);
     if (left) {
-      // The copy was complete. If it does not have its temporary name, it has its final one.
+      // The copy is complete, under its temporary or its final name.
       if (!statsOf(copy) && statsOf(there)) renameSync(there, copy);
       if (!left.isDirectory()) unlinkSync(aside);
       else if (statsOf(here)) throw writeFailed(from.path, 'something else has this name now');
@@ -100,7 +95,7 @@ export function undoMove(move: FolderMove): void {
   });
 }
 
-/** Removes the original that a move has kept: it cannot be undone any more. May be repeated. @throws WRITE_FAILED. */
+/** Removes the original: the move can no longer be undone. May be repeated. @throws WRITE_FAILED. */
 export function commitMove(move: FolderMove): void {
   between(move, ({ here, aside, there }) => {
     const left = statsOf(aside);
@@ -113,18 +108,18 @@ export function commitMove(move: FolderMove): void {
 
 interface Paths {
   readonly here: string;
-  /** Beside `here`: the original, or a file that marks `here` as copied. */
+  /** Beside `here`: the original, or the mark that `here` is copied. */
   readonly aside: string;
   readonly there: string;
-  /** Beside `there`: the copy, until it gets its final name. */
+  /** Beside `there`: the copy, before its final name. */
   readonly copy: string;
   sync(): void;
 }
 
-/** Opens the parent folders of `from` and `to`, so that no folder of either path can be replaced meanwhile. */
+/** Opens both parent folders: no folder of either path can be replaced meanwhile. */
 function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => void): void {
   const within = ({ base, path, own = false }: ContainedFolder, inside: (entry: OpenEntry) => void): void => {
-    // A folder may have a name that is private for a file, such as `site.key`.
+    // A folder's name may be private for a file, such as `site.key`.
     assertWritable(base, [...fileSegments(path), ''], own);
     inParentOf(base, path, inside, { make: true, own });
   };
@@ -147,7 +142,7 @@ function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => voi
   }
 }
 
-/** @returns False when the paths are on two file systems. */
+/** False: the paths are on two file systems. */
 function renamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);
@@ -158,7 +153,7 @@ function renamed(from: string, to: string): boolean {
   }
 }
 
-/** Copies modes and times, too, and links as links. Everything is synced when this returns. */
+/** With modes and times; links stay links. All is synced. */
 function copyTree(from: string, to: string, onFile: () => void): void {
   const stats = lstatSync(from);
   if (stats.isSymbolicLink()) {
@@ -184,14 +179,14 @@ function syncPath(path: string): void {
     descriptor = openSync(path, 'r');
     fsyncSync(descriptor);
   } catch (error) {
-    // Some systems cannot sync a folder, or a file that is open for reading.
+    // Some systems cannot sync a folder, or a file open for reading.
     if (!['EPERM', 'EISDIR', 'EINVAL'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-/** Removes the entries that the copy also has, files first. Keeps what somebody has changed or added. */
+/** Removes what the copy also has, files first. Keeps changed and added files. */
 function removeCopied(folder: string, copy: string): void {
   const stats = statsOf(folder);
   const copied = statsOf(copy);
@@ -210,7 +205,7 @@ function removeCopied(folder: string, copy: string): void {
   }
 }
 
-/** A copy has the time of its original until somebody writes to one of them. Links are compared by size. */
+/** A copy has the time of its original until either changes. For others, sizes are compared. */
 function isSame(a: Stats, b: Stats): boolean {
   return a.isFile() === b.isFile() && a.size === b.size && (!a.isFile() || Math.abs(a.mtimeMs - b.mtimeMs) < 1);
 }

@@ -17,29 +17,24 @@ import { fileSegments, isInside } from './paths.ts';
 import { isReserved, reservedPath } from './withheld.ts';
 
 export interface OpenOptions {
-  /** Open a folder. Default: open any kind of entry, without waiting for a FIFO. */
+  /** Default: any kind of entry, without waiting for a FIFO. */
   readonly folder?: boolean;
-  /** Make missing folders. Default: false. */
   readonly make?: boolean;
   /**
-   * The files are the caller's own: reserved paths may be opened (`reserve`), and folders below `base` that are made or
-   * written to get the mode 0700. Default: false.
+   * The files are the caller's own: reserved paths may be opened (`reserve`), and folders that are made or written to
+   * get the mode 0700. Default: false.
    */
   readonly own?: boolean;
 }
 
 /**
- * Opens a file or folder below `base` and calls `use` with its descriptor and, on Linux, a path that means the same
- * entry as long as it is open.
- *
- * No link below `base` is followed: each folder is opened separately, and the next segment is opened from its
- * descriptor. So nothing outside is opened (opening a FIFO or a device has effects), and a link that appears meanwhile
- * is refused. The check that the entry lies below `base` is made on the descriptor, not on the path. Reserved files are
- * not opened at all, because opening and closing a database file gives up SQLite's locks.
- *
- * @param base - Absolute, real (no symbolic link in it).
- * @param segments - See `relativeSegments`; none for `base` itself.
- * @param shown - The path that messages show.
+ * Opens an entry below `base` for the time of `use`, which gets the descriptor and a path (on Linux one that stays
+ * valid for this entry).
+ * No link below `base` is followed: each folder is opened from the descriptor of the one before, and the descriptor,
+ * not the path, is checked to be below `base`. Nothing outside is ever opened, because opening a FIFO or device has
+ * effects. Reserved files are not opened: closing a database file would release SQLite's locks.
+ * @param base - Absolute, real. @param segments - See `relativeSegments`; none: `base` itself. @param shown - For
+ * messages.
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also for reserved paths); WRITE_FAILED with `make`.
  */
 export function withContained<T>(
@@ -50,8 +45,8 @@ export function withContained<T>(
   { folder = false, make = false, own = false }: OpenOptions = {},
 ): T {
   if (!own && isReserved(segments.reduce(stepInto, base), base)) throw reservedPath(shown);
-  // The most frequent case is a SKILL.md directly below `base`: one open is enough for it. Should `base` have become a
-  // link, a file of this name is no database.
+  // The most frequent case, a SKILL.md directly below `base`, needs only one open. If `base` became a link, a file of
+  // this name is still no database.
   const fromBase = make || segments.length !== 1 || !/\.md$/i.test(segments[0] as string);
   let at: Opened | undefined = fromBase ? openStep(base, base, shown, constants.O_DIRECTORY, own) : undefined;
   try {
@@ -71,16 +66,17 @@ export function withContained<T>(
   }
 }
 
-/** An entry of an open folder; it need not exist. */
+/** It need not exist. */
 export interface OpenEntry {
   readonly path: string;
-  /** Path of the open folder. */
   readonly folder: string;
-  /** Makes the names in the folder last on the disk. Some systems cannot: there they reach it a moment later. */
+  /** Makes names in the folder last on disk. Where the system cannot do this, they reach it a little later. */
   sync(): void;
 }
 
-/** As `withContained`, for the folder that a path is in. @throws also INVALID_ARGUMENT when the path names no file. */
+/**
+ * Opens the folder that contains `path`. @throws as `withContained`, and INVALID_ARGUMENT when `path` names no file.
+ */
 export function inParentOf<T>(
   base: string,
   path: string,
@@ -94,7 +90,7 @@ export function inParentOf<T>(
   return withContained(base, segments.slice(0, -1), path, open, { ...options, folder: true });
 }
 
-/** The stats of the entry itself; a link in the last segment is not followed. Undefined when nothing exists there. */
+/** A link in the last segment is not followed. Undefined when nothing exists there. */
 export function statsOf(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
@@ -105,11 +101,11 @@ function syncFolder(descriptor: number): void {
   try {
     fsyncSync(descriptor);
   } catch {
-    // This system cannot sync a folder.
+    // The system cannot sync a folder.
   }
 }
 
-/** Faster than `join`: a segment needs no normalization. */
+/** Faster than `join`. */
 function stepInto(folder: string, segment: string): string {
   return folder.endsWith(sep) ? folder + segment : folder + sep + segment;
 }
@@ -124,7 +120,7 @@ function openStep(base: string, path: string, shown: string, flags: number, own:
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | flags);
   } catch (error) {
-    // With O_DIRECTORY a link gives ENOTDIR, as a file does.
+    // With O_DIRECTORY, a link gives ENOTDIR like a file.
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && isLink(path)) throw pathTraversal();
     throw fromSystemError(error, shown);
   }
@@ -135,7 +131,7 @@ function openStep(base: string, path: string, shown: string, flags: number, own:
   throw pathTraversal();
 }
 
-/** The real path of a descriptor; without /proc that of `path`, if it is the same file. Empty when it is not known. */
+/** Without /proc the real path of `path`, if it is the same file. Empty when not known. */
 function realPathOf(descriptor: number, path: string): string {
   try {
     if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -163,17 +159,17 @@ function makeFolder(path: string, name: string, shown: string, own: boolean): vo
   try {
     mkdirSync(path, { mode: own ? 0o700 : 0o777 });
   } catch (error) {
-    // Another process has made it; whether it is a folder shows when it is opened.
+    // Another process has made it. The next open checks that it is a folder.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/** An older version, or another program, may have made it with permissions for others. */
+/** An older version or another program may have given others permissions. */
 function keepToOwner(descriptor: number): void {
   const { mode } = fstatSync(descriptor);
   try {
     if (mode & 0o077) fchmodSync(descriptor, mode & 0o700);
   } catch {
-    // It belongs to another user, who lets this one write there.
+    // It belongs to another user.
   }
 }

@@ -2,16 +2,15 @@ import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { invalidPath, pathTraversal } from './errors.ts';
 
-/** Characters of a path: the limit of Linux. */
+/** The limit of Linux. */
 const MAX_CHARS = 4096;
-/** Segments of a path. Trees that people make are far less deep, and tools that walk trees can handle this depth. */
+/** Programs that walk trees can handle this depth, and trees of people are far less deep. */
 const MAX_SEGMENTS = 64;
 
 /**
- * The segments of a relative path with `/` between them; `.` and empty segments are dropped.
- *
- * @throws PATH_TRAVERSAL for `..`, absolute paths, backslashes, NUL and drive letters, before the file system is used;
- *   INVALID_ARGUMENT when nothing is left, for more than 4,096 characters and for more than 64 segments.
+ * Splits at `/`; `.` and empty segments are dropped.
+ * @throws PATH_TRAVERSAL for `..`, absolute paths, backslashes, NUL and drive letters; INVALID_ARGUMENT when nothing is
+ * left, above 4,096 characters and above 64 segments.
  */
 export function relativeSegments(path: string): readonly string[] {
   if (path.includes('\0') || path.includes('\\') || path.startsWith('/') || /^[A-Za-z]:/.test(path))
@@ -24,11 +23,7 @@ export function relativeSegments(path: string): readonly string[] {
   return segments;
 }
 
-/**
- * As `relativeSegments`, for a path that must lead to a file.
- *
- * @throws also INVALID_ARGUMENT for a path that ends in `/` or `/.`: it names a folder.
- */
+/** As `relativeSegments`. @throws also INVALID_ARGUMENT for a path that ends in `/` or `/.`: it names a folder. */
 export function fileSegments(path: string): readonly string[] {
   const segments = relativeSegments(path);
   if (/\/\.?$/.test(path)) throw invalidPath('it ends in a slash, so it names a folder; leave the slash out');
@@ -40,7 +35,7 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** @returns Undefined when the path does not exist. */
+/** Undefined when the path does not exist. */
 export function realPathOf(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -49,7 +44,7 @@ export function realPathOf(path: string): string | undefined {
   }
 }
 
-/** The real path that a path has, or will have when its missing parts exist. Broken links are followed as well. */
+/** Also for a path that does not exist yet. Follows broken links, too. */
 export function futureRealPath(path: string, hops = 40): string {
   const real = realPathOf(path);
   if (real !== undefined || dirname(path) === path || hops === 0) return real ?? path;
@@ -58,7 +53,7 @@ export function futureRealPath(path: string, hops = 40): string {
   return target === undefined ? join(parent, basename(path)) : futureRealPath(resolve(parent, target), hops - 1);
 }
 
-/** Relative, without `.`, `..`, empty segments, backslashes and names of drives. */
+/** Relative, without `.`, `..`, empty segments, backslashes and drive letters. */
 export function isPlainPath(path: string): boolean {
   try {
     return relativeSegments(path).join('/') === path;

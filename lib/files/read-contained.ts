@@ -6,20 +6,17 @@ import { fileSegments, relativeSegments } from './paths.ts';
 import { assertReadable, isPrivateName, isReserved } from './withheld.ts';
 
 export interface ReadFileOptions extends Pick<OpenOptions, 'own'> {
-  /** For reading many files in turn: filled where the file is smaller, and the result is a part of it. */
+  /** To read many files: filled when the file is smaller; the result is then a part of it. */
   readonly into?: Buffer;
 }
 
 /**
- * Reads one regular file below a folder, safely even if somebody has put links or devices there.
- *
- * Links are not followed, and it does not wait for a FIFO (see `withContained`). The descriptor is checked and read,
- * not the path, so the file cannot be replaced in between. A hard link looks like a file and is read.
- *
- * @param base - Absolute, real (no symbolic link in it).
- * @param path - Relative, see `fileSegments`.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also when it is not a regular file, or is never read: `assertReadable`),
- *   RESOURCE_TOO_LARGE, INVALID_ARGUMENT.
+ * Reads one regular file below a folder, even if links or devices may be there. Follows no link and does not wait for a
+ * FIFO (`withContained`). It checks and reads the descriptor, so the file cannot be replaced in between. A hard link
+ * looks like a file and is read.
+ * @param base - Absolute, real. @param path - Relative, see `fileSegments`.
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also when not a regular file, or never read: `assertReadable`),
+ * RESOURCE_TOO_LARGE, INVALID_ARGUMENT.
  */
 export function readContained(base: string, path: string, maxBytes: number, options: ReadFileOptions = {}): Buffer {
   const segments = fileSegments(path);
@@ -28,10 +25,8 @@ export function readContained(base: string, path: string, maxBytes: number, opti
 }
 
 /**
- * Reads a file that a person has named. Links are followed. It must be a regular file of at most `maxBytes`; a FIFO or
- * a device is refused. Private names such as `.env` are allowed, reserved paths are not (`reserve`).
- *
- * @throws As `readContained`, and what `realpath` throws when nothing exists there.
+ * For a file that a person named: follows links and allows private names such as `.env`, not reserved paths
+ * (`reserve`). Refuses a FIFO or device. @throws As `readContained`, and as `realpath` when nothing exists there.
  */
 export function readNamedFile(file: string, maxBytes: number, options: ReadFileOptions = {}): Buffer {
   const real = realpathSync(file);
@@ -40,19 +35,16 @@ export function readNamedFile(file: string, maxBytes: number, options: ReadFileO
 
 export interface FolderEntry {
   readonly name: string;
-  /** `private`: never read (`isPrivateName`, `reserve`), and listed to be counted only; do not show its name. */
+  /** `private`: never read (`isPrivateName`, `reserve`); only count it, and do not show its name. */
   readonly kind: 'file' | 'directory' | 'other' | 'private';
-  /** Bytes; 0 when it is not a file, or sizes were not asked for. */
+  /** Bytes; 0 when not a file, or without `sizes`. */
   readonly size: number;
 }
 
 /**
- * The direct children of a folder below `base`, by name. Symbolic links are `other` and are never followed.
- *
- * @param path - Relative; `.` or an empty text for `base` itself.
- * @param options.own - See `OpenOptions`. Default: false.
- * @param options.sizes - Asks for the stats of each file, which takes most of the time in a large folder. Default:
- *   true.
+ * The direct children of a folder below `base`, by name. Links are `other` and not followed.
+ * @param path - Relative; `.` or empty: `base`. @param options.own - See `OpenOptions`. Default: false.
+ * @param options.sizes - Reads the size of each file, most of the time in a large folder. Default: true.
  * @throws As `readContained`; RESOURCE_NOT_FOUND when it is not a folder.
  */
 export function listContained(
@@ -61,7 +53,7 @@ export function listContained(
   { own = false, sizes = true }: Pick<OpenOptions, 'own'> & { readonly sizes?: boolean } = {},
 ): readonly FolderEntry[] {
   const segments = path === '' || path === '.' ? [] : relativeSegments(path);
-  // The empty last segment makes each name that of a folder, and a folder may be called `site.key`.
+  // With an empty last segment the others are folders, which may have a name such as `site.key`.
   assertReadable([...segments, ''], path);
   const isReservedName = (name: string): boolean => !own && isReserved(join(base, ...segments, name), base);
   const list = (_descriptor: number, folder: string): readonly FolderEntry[] => {
@@ -96,7 +88,7 @@ function readFile(
   return withContained(base, segments, path, read, { own });
 }
 
-/** Reads at most one byte more than `maxBytes`: the file may grow while it is read. */
+/** Reads at most one byte more than `maxBytes`: the file may grow meanwhile. */
 function readUpTo(descriptor: number, size: number, maxBytes: number, path: string, given: Buffer): Buffer {
   let buffer = given;
   let length = 0;
@@ -104,7 +96,7 @@ function readUpTo(descriptor: number, size: number, maxBytes: number, path: stri
     const count = readSync(descriptor, buffer, length, buffer.length - length, null);
     length += count;
     if (length > maxBytes) throw resourceTooLarge(path, length, maxBytes);
-    // A regular file ends at its size. Files of /proc have the size 0 and are read until nothing comes.
+    // A regular file ends at its size. Files of /proc have size 0; read until nothing comes.
     if (count === 0 || (size > 0 && length === size)) return buffer.subarray(0, length);
     if (length === buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(buffer.length * 2, maxBytes + 1));
@@ -114,7 +106,7 @@ function readUpTo(descriptor: number, size: number, maxBytes: number, path: stri
   }
 }
 
-/** Nothing for a file that was removed or replaced since it was listed. */
+/** Nothing for a file removed or replaced since it was listed. */
 function entryOf(
   folder: string,
   entry: Dirent,

@@ -3,26 +3,24 @@ import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { statsOf } from './open-contained.ts';
 
-/** How the names of temporary files and folders begin. Nothing lists, reads or publishes them. */
+/** Nothing lists, reads or publishes files with such names. */
 export const TEMPORARY = '.skill-registry-';
 
-/** A new name for a temporary file. Its last digits follow from the others, so no file has such a name by chance. */
+/** The last digits are a check of the others: no file has such a name by chance. */
 export function temporaryName(): string {
   const random = randomBytes(6).toString('hex');
   return `${TEMPORARY}${random}${checkOf(random)}.tmp`;
 }
 
-/** Whether a name is that of something temporary, also of one that an earlier release made. */
+/** Also for names of earlier releases. */
 export function isTemporaryName(name: string): boolean {
   return name.startsWith(TEMPORARY) || /^\.[0-9a-f]{18}\.tmp$/.test(name);
 }
 
 /**
- * Removes the temporary files that killed processes have left directly in a folder: regular files of this user, more
- * than an hour old, with a name of `temporaryName`. Everything else stays. A folder is looked through at most once an
- * hour. Never throws.
- *
- * @param folder - How to reach it. @param key - Its path, which is the same the next time.
+ * Removes temporary files of killed processes directly in a folder: regular files of this user with a `temporaryName`,
+ * more than an hour old. At most once an hour for each folder. Never throws.
+ * @param folder - How to reach it. @param key - Its path, which stays the same.
  */
 export function removeAbandoned(folder: string, key: string): void {
   const now = Date.now();
@@ -34,14 +32,14 @@ export function removeAbandoned(folder: string, key: string): void {
       if (isMadeHere(name) && isAbandoned(join(folder, name), now)) unlinkSync(join(folder, name));
     }
   } catch {
-    // What was to be written is written. The next process tries again.
+    // The next process tries again.
   }
 }
 
 // --- internal ---
 
 const ABANDONED_AFTER_MS = 3_600_000;
-/** A process that writes into more folders looks through some of them again. */
+/** Above this, some folders are searched again. */
 const MAX_FOLDERS = 1_000;
 const lookedThrough = new Map<string, number>();
 

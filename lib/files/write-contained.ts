@@ -26,27 +26,22 @@ export interface WriteOptions {
   readonly mode?: number | undefined;
   /** See `OpenOptions`. Default: false. */
   readonly own?: boolean;
-  /** Name of the temporary file, so that a later process can find it after a crash. Default: a random one. */
+  /** Name of the temporary file, for a later process to find after a crash. Default: random. */
   readonly temporary?: string;
   /**
-   * Name, in the same folder, under which the replaced file is kept: a hard link, so it takes no space. Nothing is kept
-   * when the file system has no hard links. Default: none.
+   * Keeps the replaced file under this name in the same folder, as a hard link without extra space; not if the file
+   * system has no hard links. Default: none.
    */
   readonly keep?: string;
-  /** Called when the temporary file is complete and synced, before it is renamed. */
+  /** Called before the rename, when the temporary file is synced. */
   onTemporary?(): void;
 }
 
 /**
- * Writes one file below a folder atomically: a temporary file beside it is written, synced and renamed.
- *
- * Missing folders are made. Links are not followed (see `withContained`). The folder is synced as well when this
- * returns, and old temporary files in it are gone (`removeAbandoned`).
- *
- * @param base - Absolute, real; made when it is missing.
- * @returns Whether the file is new.
- * @throws PATH_TRAVERSAL, also when the file is a link; INVALID_ARGUMENT, also for paths that are never written
- *   (`assertWritable`); WRITE_FAILED.
+ * Writes one file below a folder atomically: writes and syncs a temporary file beside it, then renames it. Makes
+ * missing folders; follows no links (`withContained`). Also syncs the folder, and removes old temporary files in it.
+ * @param base - Absolute, real; made when missing. @returns `created`: the file is new.
+ * @throws PATH_TRAVERSAL, also when the file is a link; INVALID_ARGUMENT, also for `assertWritable`; WRITE_FAILED.
  */
 export function writeContained(
   base: string,
@@ -67,7 +62,7 @@ export function writeContained(
     mkdirSync(base, { recursive: true, mode: own ? 0o700 : 0o777 });
     return inParentOf(base, path, replace, { make: true, own });
   } catch (error) {
-    // A folder of the path could not be opened: RESOURCE_NOT_FOUND would be misleading for a write.
+    // RESOURCE_NOT_FOUND, from a folder of the path, would be misleading for a write.
     if (isCodedError(error) && error.code !== 'RESOURCE_NOT_FOUND') throw error;
     const reason = isCodedError(error) ? 'a folder of the path cannot be opened' : codeOf(error);
     throw writeFailed(path, reason ?? String(error), error);
@@ -75,8 +70,7 @@ export function writeContained(
 }
 
 /**
- * Removes one regular file below a folder, and its parent folders that are empty afterwards.
- *
+ * Removes one regular file below a folder, and parent folders that are then empty.
  * @param base - Absolute, real. It is not removed.
  * @throws PATH_TRAVERSAL, also when the file is a link; RESOURCE_NOT_FOUND, INVALID_ARGUMENT.
  */
@@ -91,7 +85,7 @@ export function removeContained(base: string, path: string, { own = false }: Pic
   removeEmptyFolders(base, path, { own });
 }
 
-/** Removes the empty parent folders of a path, below `base`. */
+/** Only folders below `base`. */
 export function removeEmptyFolders(base: string, path: string, options: Pick<OpenOptions, 'own'> = {}): void {
   const folders = fileSegments(path).slice(0, -1);
   try {
@@ -103,11 +97,8 @@ export function removeEmptyFolders(base: string, path: string, options: Pick<Ope
 }
 
 /**
- * Renames a regular file below a folder, within its folder. An existing file of the new name is replaced. It needs no
- * free space on the disk.
- *
- * @param base - Absolute, real. No link below it is followed.
- * @param name - The new name, without a slash.
+ * Renames a regular file within its folder; replaces an existing file. Needs no free disk space.
+ * @param base - Absolute, real. No link below it is followed. @param name - New name, without a slash.
  * @throws PATH_TRAVERSAL, also when one of the two is a link; RESOURCE_NOT_FOUND, INVALID_ARGUMENT, WRITE_FAILED.
  */
 export function renameContained(
@@ -167,7 +158,7 @@ function replaceFile(
   return { created: before === undefined };
 }
 
-/** Errors of file systems without hard links, or that cannot link this file. */
+/** From file systems that cannot link, or not this file. */
 const NO_LINKS = ['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR', 'UNKNOWN'];
 
 function linkTo(file: string, kept: string): void {

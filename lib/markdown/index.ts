@@ -3,19 +3,18 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Token } from 'marked';
 
-/** Parses Markdown of an untrusted author. */
+/** For Markdown of an untrusted author. */
 export interface MarkdownReader {
-  /** @returns undefined when it takes too long, or is nested too deeply. */
+  /** @returns undefined when the text takes longer than a second or is nested too deeply. */
   read(text: string): Promise<readonly Token[] | undefined>;
   close(): void;
 }
 
-/** Time limit for one text, in milliseconds. */
 const MAX_MS = 1_000;
 
 /**
- * The parser runs in a thread of its own, which is ended when it takes too long: 16 KiB of `*__a` take it 17 seconds, and 16 KiB of
- * `>` overflow its stack. The thread is started with the first text.
+ * Parses in a thread, started with the first text and ended at the time limit: 16 KiB of `*__a` take the parser 17 s,
+ * and 16 KiB of `>` overflow its stack.
  */
 export function createMarkdownReader(): MarkdownReader {
   let worker: Worker | undefined;
@@ -32,7 +31,7 @@ export function createMarkdownReader(): MarkdownReader {
         clearTimeout(timer);
         running.removeAllListeners();
         if (tokens === undefined) end();
-        // A thread may still report an error after it was ended.
+        // An ended thread may still report an error.
         running.on('error', () => undefined);
         resolve(tokens);
       };

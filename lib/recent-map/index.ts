@@ -1,4 +1,4 @@
-/** A map that keeps the `max` entries that were set last, for what nobody says the end of. */
+/** Keeps the `max` entries that were set last. */
 export class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;
 

@@ -8,20 +8,18 @@ export interface ServeOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Seconds for a request to arrive. Default: 30. */
+  /** Time for a request to arrive, in seconds. Default: 30. */
   readonly requestSeconds?: number;
-  /** Called when the server fails, for example because the process has no free file descriptors for new connections. */
+  /** When the server fails, for example without free file descriptors for new connections. */
   readonly onError: (error: Error) => void;
 }
 
-/** An HTTP server that listens. */
 export interface Served {
   readonly server: Server;
   readonly port: number;
   /**
    * Accepts no more requests, waits up to a second for running ones, then closes all connections.
-   *
-   * @param finish - Ends what would keep connections open. Called once, after the server has stopped to accept.
+   * @param finish - Ends what would keep connections open. Called once, after accepting has stopped.
    */
   close(finish: () => void | Promise<void>): Promise<void>;
 }
@@ -58,10 +56,10 @@ export async function serve({ fetch, host, port, requestSeconds = 30, onError }:
   };
 }
 
-/** How long closing waits for running requests, in milliseconds. */
+/** How long closing waits for running requests. */
 export const GRACE_MS: number = 1_000;
 
-/** Waits for work, but no longer than this. It keeps no process running. */
+/** The timer does not keep the process running. */
 export async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, new Promise((resolve) => setTimeout(resolve, milliseconds).unref())]);
 }

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { SqliteUnavailable } from './failure.ts';
 
-/** What both engines offer in the same way. */
 export interface EngineDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement<never>;
@@ -9,14 +8,13 @@ export interface EngineDatabase {
   close(): void;
 }
 
-/** Opens a file, or `:memory:`. */
+/** @param file - May be `:memory:`. */
 export type Engine = (file: string) => EngineDatabase;
 
 /**
- * Node 24 and later: `node:sqlite`, because better-sqlite3 12 aborts the process there at a garbage collection. Older Node:
- * better-sqlite3, or `node:sqlite` when better-sqlite3 is not built and Node has it.
- *
- * @throws SqliteUnavailable, the same object at every call.
+ * From Node 24 on `node:sqlite`: there better-sqlite3 12 aborts the process at a garbage collection. Before:
+ * better-sqlite3, or `node:sqlite` when better-sqlite3 is not built.
+ * @throws SqliteUnavailable, always the same object.
  */
 export function loadEngine(): Engine {
   loaded ??= chooseEngine();
@@ -25,43 +23,43 @@ export function loadEngine(): Engine {
 }
 
 /**
- * A parameter, or the value of a column. A number is bound as a floating point number. A blob that was read is a Buffer or a plain
- * Uint8Array. Node 22 and early versions of 24 return a text only up to its first NUL character.
+ * A parameter or a column value. Numbers are bound as floating point. A blob is read as Buffer or Uint8Array. Node 22
+ * and early 24 read a text only up to its first NUL.
  */
 export type SqliteValue = string | number | bigint | null | Uint8Array;
 
 export interface SqliteStatement<Row> {
-  /** `lastInsertRowid` is valid after an INSERT that has added a row. */
+  /** `lastInsertRowid` is valid after an INSERT that added a row. */
   run(...values: readonly SqliteValue[]): { readonly changes: number; readonly lastInsertRowid: number };
   get(...values: readonly SqliteValue[]): Row | undefined;
   all(...values: readonly SqliteValue[]): Row[];
-  /** Row by row. Do nothing else with the database until the last row or a `break`. */
+  /** Do nothing else with the database until the last row or a `break`. */
   iterate(...values: readonly SqliteValue[]): IterableIterator<Row>;
 }
 
-/** An open SQLite database. Every function throws errors that `sqliteFailure` classifies. */
+/** Every function throws errors that `sqliteFailure` classifies. */
 export interface SqliteDatabase {
-  /** Whether the database is `:memory:`. */
+  /** True for `:memory:`. */
   readonly memory: boolean;
-  /** Runs statements that return no rows. */
+  /** For statements that return no rows. */
   exec(sql: string): void;
-  /** One statement with `?` for each value. Give all values; use `run` for a statement that returns no rows. */
+  /** One statement; give a value for each `?`. If it returns no rows, use `run`. */
   prepare<Row = unknown>(sql: string): SqliteStatement<Row>;
   /**
-   * Runs `work`, which must be synchronous, in a transaction. A throw rolls it back. Transactions cannot be nested.
-   *
-   * @param kind - `immediate`: takes the write lock at once; `deferred`: reads one state of the file. Default: immediate.
+   * A throw rolls back. `work` must be synchronous. Cannot be nested.
+   * @param kind - `immediate`: takes the write lock at once; `deferred`: reads one state of the file. Default:
+   * immediate.
    */
   transaction<T>(work: () => T, kind?: 'immediate' | 'deferred'): T;
   /** @param file - Absolute. */
   loadExtension(file: string): void;
-  /** Its statements cannot be used afterwards. A second call does nothing. */
+  /** Ends its statements. May be repeated. */
   close(): void;
 }
 
 // --- internal ---
 
-/** The first Node on which better-sqlite3 12 must not be used. */
+/** better-sqlite3 12 must not be used from here on. */
 const BUILT_IN_FROM = 24;
 
 let loaded: Engine | SqliteUnavailable | undefined;
@@ -83,7 +81,7 @@ function chooseEngine(): Engine | SqliteUnavailable {
   }
 }
 
-/** The package, when its binary was built for this Node. @throws when not. */
+/** @throws when its binary was not built for this Node. */
 function loadBetterSqlite(): Engine {
   const Database = createRequire(import.meta.url)('better-sqlite3') as new (file: string) => EngineDatabase;
   // Opening a database loads the binary.
@@ -91,7 +89,7 @@ function loadBetterSqlite(): Engine {
   return (file) => new Database(file);
 }
 
-/** The folder whose `node_modules` has, or should have, better-sqlite3: where npm has to run. */
+/** Where npm has to run: the folder whose `node_modules` has, or should have, better-sqlite3. */
 function projectOf(isInstalled: boolean): string {
   const file = isInstalled ? createRequire(import.meta.url).resolve('better-sqlite3') : import.meta.filename;
   const [inPackage, inModules] = [/^.*?(?=[\\/](?:dist[\\/])?lib[\\/]sqlite[\\/])/, /^.*(?=[\\/]node_modules[\\/])/];
@@ -110,7 +108,7 @@ interface BuiltIn {
   readonly DatabaseSync: new (file: string, options: { readonly allowExtension: boolean }) => EngineDatabase;
 }
 
-/** Older versions print a warning on standard error when it is loaded: it is suppressed. */
+/** Suppresses the warning that older versions print on loading. */
 function builtInSqlite(): BuiltIn | undefined {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -121,7 +119,7 @@ function builtInSqlite(): BuiltIn | undefined {
   }
 }
 
-/** Node 22 and early versions of 24 bind NULL for an array without memory, and reading an empty file gives such an array. */
+/** Node 22 and early 24 bind NULL for an array without memory, such as the content of an empty file. */
 function bindsEmptyBlobs(database: EngineDatabase): boolean {
   const statement: SqliteStatement<{ kind: string }> = database.prepare('SELECT typeof(?) AS kind');
   const bound = statement.get(new Uint8Array(new ArrayBuffer(0)));

@@ -5,9 +5,7 @@ export type { SqliteDatabase, SqliteStatement } from './engines.ts';
 export { SqliteRowsDamaged, sqliteFailure } from './failure.ts';
 
 /**
- * Opens a SQLite file, or makes it.
- *
- * @param file - Absolute, in a folder that exists; or `:memory:`.
+ * @param file - Absolute, made when missing, in an existing folder; or `:memory:`.
  * @param busyMs - How long a statement waits for a lock, in milliseconds; 0: not at all. Default: 5,000.
  * @throws `sqliteFailure`: `unavailable`, `cantopen`. A damaged file is only noticed by the first statement.
  */
@@ -39,7 +37,7 @@ export function openSqlite(file: string, busyMs: number = BUSY_MS): SqliteDataba
   };
 }
 
-/** Why no database can be opened, in one line with the remedy; undefined when one can. It does not change within a process. */
+/** One line with the remedy; undefined: a database can be opened. Constant within a process. */
 export function whyNoSqlite(): string | undefined {
   try {
     loadEngine();
@@ -54,11 +52,11 @@ export function whyNoSqlite(): string | undefined {
 
 const BUSY_MS = 5_000;
 
-/** After some errors (a full disk) SQLite has rolled back already, and a second ROLLBACK fails. */
+/** After some errors (a full disk) SQLite has already rolled back, and ROLLBACK fails. */
 function rollBack(engine: { exec(sql: string): unknown }): void {
   try {
     engine.exec('ROLLBACK');
   } catch {
-    // The caller reports the error of the transaction.
+    // The caller reports the transaction's error.
   }
 }

@@ -5,11 +5,9 @@ import { createMarkdownReader } from '../markdown/index.ts';
 import { formatTable, inColour, printable } from '../text/index.ts';
 
 /**
- * Markdown for a terminal: headings, emphasis and code in colour, lists indented, text wrapped. The terminal cannot be controlled by
- * the text: control characters are escaped first, and the target of each link is shown.
- *
- * @param width - Characters of a line.
- * @returns undefined when reading it takes longer than a second, or it is nested too deeply.
+ * Markdown for a terminal, wrapped and in colour. Untrusted text cannot control the terminal: control characters are
+ * escaped first, and link targets are shown.
+ * @param width - Columns. @returns undefined when parsing takes longer than a second, or the nesting is too deep.
  */
 export async function renderMarkdown(markdown: string, width: number): Promise<string | undefined> {
   const reader = createMarkdownReader();
@@ -21,7 +19,7 @@ export async function renderMarkdown(markdown: string, width: number): Promise<s
 
 // --- internal ---
 
-/** Tokens in tokens; each quotation, list and emphasis is one or two. */
+/** Nested tokens; each quotation, list and emphasis is one or two. */
 const DEEPEST = 60;
 
 function isDeep(tokens: readonly Token[], most: number): boolean {
@@ -73,7 +71,7 @@ function list({ items, ordered, start, loose }: Tokens.List, width: number): str
   return rendered.join(loose ? '\n\n' : '\n');
 }
 
-/** In columns if they fit the width, else as a list of rows. */
+/** In columns if these fit, else as a list of rows. */
 function table({ header, rows }: Tokens.Table, width: number): string {
   const cells = (row: readonly Tokens.TableCell[]): string[] => row.map(({ text }) => text.replace(/`/g, ''));
   const isLong = [header, ...rows].some((row) => row.some(({ text }) => LONG_WORD.test(text)));
@@ -113,12 +111,12 @@ function span(token: Token): string {
   }
 }
 
-/** Escapes again, because the parser has decoded entities such as `&#27;`. */
+/** The parser has decoded entities such as `&#27;`: escape again. */
 function leaf(text: string): string {
   return printable(text).replace(/\n/g, ' ');
 }
 
-/** A word that takes long to fold is left to the terminal: 100,000 characters of Chinese without a space take 40 seconds. */
+/** Left to the terminal: wrapping 100,000 Chinese characters without a space takes 40 seconds. */
 const LONG_WORD = /\S{2000}/;
 
 function wrap(text: string, width: number): string {

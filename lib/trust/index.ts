@@ -17,62 +17,50 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { CodedError, describeError } from '../errors/index.ts';
 
-/** What a person has decided about. */
 export type Subject =
-  /** A root: its code, addresses and settings; the real path of the folder. */
+  /** Its code, addresses and settings. `path`: real path. */
   | { readonly kind: 'root'; readonly path: string }
-  /** Where skills are taken from: an address, `npm:<name>`, or an absolute path. */
+  /** Where skills come from. `path`: an address, `npm:<name>`, or an absolute path. */
   | { readonly kind: 'source'; readonly path: string }
-  /** The extension of agents in this folder, with the digest of what was shown. Only a record: its files are what was approved. */
+  /** An extension of agents. Only a record: what counts are its files. `digest`: of what was shown. */
   | { readonly kind: 'extension'; readonly path: string; readonly digest: string | null }
   /**
-   * A skill of the root `path` switched off (`revoke`) or on again for one agent; null: for every agent. Only a record: the config of
-   * the root says what is off.
+   * A skill switched off (`revoke`) or on for one agent; null: all. Only a record: what counts is the config of the
+   * root `path`.
    */
   | { readonly kind: 'switch'; readonly path: string; readonly skill: string; readonly agent: string | null }
-  /** The files of a skill, wherever they lie; `path`: where they lay. */
+  /** A skill's files, in any place. `path`: where they were. */
   | { readonly kind: 'content'; readonly path: string; readonly digest: string }
-  /** One finding in the skill of one folder, across edits; `path`: real path of the folder, or of the file that is the skill. */
+  /** One finding, across edits. `path`: real path of the skill's folder, or of its single file. */
   | { readonly kind: 'finding'; readonly path: string; readonly rule: string; readonly excerpt: string };
 
-/** A decision of a person on this machine. */
 export type Decision = Subject & {
   readonly action: 'allow' | 'revoke';
   /** ISO 8601, UTC. */
   readonly at: string;
-  /** Who decided. */
   readonly by: string;
-  /** Why, in the words of that person. */
   readonly reason?: string;
 };
 
-/** A decision before it is recorded. */
 export type NewDecision = Subject & Pick<Decision, 'action' | 'by'> & { readonly reason?: string | undefined };
 
-/** The decisions of one user, in a file outside every root. */
+/** The decisions of one user, outside every root. */
 export interface Trust {
   readonly file: string;
-  /** Whether the last decision about the folder is to allow it. A folder that does not exist is not allowed. */
+  /** By the last decision. False when the folder does not exist. */
   allows(kind: 'root', path: string): boolean;
-  /** The last decision about each subject, oldest first. */
+  /** The last one about each subject, oldest first. */
   decisions(): readonly Decision[];
-  /** Why the file is ignored; undefined when it is used, or does not exist. */
+  /** Why the file is ignored; undefined when it is used or does not exist. */
   trouble(): string | undefined;
-  /**
-   * Records one decision. It is synced to disk when this returns.
-   *
-   * @throws TRUST_UNUSABLE when the file cannot be written, or would be ignored.
-   */
+  /** Synced to disk on return. @throws TRUST_UNUSABLE when the file cannot be written, or would be ignored. */
   decide(decision: NewDecision): void;
 }
 
 /**
- * Opens the decisions of a user. The file is a journal with one JSON object per line. Each call reads it again, because another
- * process may have added a line.
- *
- * The file is used only when it is a regular file that belongs to this user and that nobody else can write, in a folder to which
- * the same applies. Otherwise, and when it is missing, nothing is allowed.
- *
+ * The file has one JSON object per line. Each call reads it again, because another process may have added a line. It
+ * counts only when it is a regular file of this user that nobody else can write, in such a folder. Else nothing is
+ * allowed.
  * @param directory - Default: `userStateDirectory()`.
  */
 export function openTrust(directory: string = userStateDirectory()): Trust {
@@ -104,7 +92,7 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
     decide(decision) {
       const line = JSON.stringify({
         ...decision,
-        // A source is a name, also where a file has the same one.
+        // A source is a name, even if a file has the same name.
         path: (decision.kind === 'source' ? undefined : realPathOf(decision.path)) ?? decision.path,
         at: new Date().toISOString(),
       });
@@ -117,7 +105,7 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
   };
 }
 
-/** Why what a file of this user says approves nothing; undefined when it may, and when there is no file. @param file - Absolute. */
+/** Why a file of this user cannot approve anything; undefined: it can, or does not exist. @param file - Absolute. */
 export function whyNotTrusted(file: string): string | undefined {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (!stats) return undefined;
@@ -127,21 +115,19 @@ export function whyNotTrusted(file: string): string | undefined {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The folder for the decisions of this user: `skill-registry` in `$XDG_STATE_HOME`, else in `~/.local/state` (Windows:
- * `%LOCALAPPDATA%`). It may not exist yet.
- *
- * @param environment - The environment of a process, never the `.env` of a root. Default: that of this process.
+ * `skill-registry` in `$XDG_STATE_HOME`, else in `~/.local/state` (Windows: `%LOCALAPPDATA%`). It may not exist yet.
+ * @param environment - Of a process, never the `.env` of a root. Default: of this process.
  */
 export function userStateDirectory(environment?: Environment): string {
   return userDirectory('XDG_STATE_HOME', ['.local', 'state'], environment);
 }
 
-/** As `userStateDirectory`, for data that can be rebuilt: `$XDG_CACHE_HOME`, else `~/.cache` (Windows: `%LOCALAPPDATA%\\cache`). */
+/** For data that can be rebuilt: in `$XDG_CACHE_HOME`, else `~/.cache` (Windows: `%LOCALAPPDATA%\skill-registry\cache`). */
 export function userCacheDirectory(environment?: Environment): string {
   return userDirectory('XDG_CACHE_HOME', ['.cache'], environment);
 }
 
-/** What a decision is about, in a few words for people: `root`, `tea off for brewer`. */
+/** In a few words for people: `root`, `tea off for brewer`. */
 export function describeSubject(decision: Decision): string {
   if (decision.kind === 'content') return `content ${decision.digest.slice(0, 19)}`;
   if (decision.kind === 'finding') return `${decision.rule} ${decision.excerpt}`;
@@ -162,7 +148,7 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Others who can write or replace the file could approve in the name of the user. */
+/** Who can write or replace the file could approve in the user's name. */
 function whyIgnored(file: Stats, directory: string): string | undefined {
   if (!file.isFile()) return 'it is not a regular file';
   if (file.size > MAX_BYTES) return `it has ${file.size} bytes, more than ${MAX_BYTES}`;
@@ -179,7 +165,7 @@ function whyOthers(file: Stats, directory: string): string | undefined {
   return folder.mode & 0o022 ? 'others can write its folder (chmod 700 it)' : undefined;
 }
 
-/** Invalid lines are skipped: a crash may have cut one off. */
+/** Skips invalid lines: a crash may have cut one off. */
 function lastDecisions(text: string): readonly Decision[] {
   const last = new Map<string, Decision>();
   for (const line of text.split('\n')) {
@@ -205,7 +191,7 @@ function parse(line: string): Decision | undefined {
   }
 }
 
-/** What must be there, besides action, time and person. */
+/** Required besides action, time and person. */
 const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
   root: ['kind', 'path'],
   source: ['path'],
@@ -230,12 +216,12 @@ function append(file: string, line: string): void {
     const stats = fstatSync(descriptor);
     const trouble = whyIgnored(stats, dirname(file));
     if (trouble) throw new Error(trouble);
-    // In one write, so that lines of two processes are never mixed. A line that a crash has cut off is ended first.
+    // One write: lines of two processes never mix. Ends a line that a crash has cut off.
     const bytes = Buffer.from(`${endsWithNewline(descriptor, stats.size) ? '' : '\n'}${line}\n`);
     const size = stats.size + bytes.length;
     if (size > MAX_BYTES) throw new Error(`it would have ${size} bytes, more than ${MAX_BYTES}`);
     const written = writeSync(descriptor, bytes);
-    // A disk that runs full takes a part of it without an error. The line counts also when only its line feed is missing.
+    // A full disk may take a part without an error. Only the line feed may be missing.
     if (written < bytes.length - 1) throw new Error(`the disk took only ${written} of ${bytes.length} bytes of it`);
     fsyncSync(descriptor);
   } finally {
