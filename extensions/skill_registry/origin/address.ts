@@ -9,11 +9,11 @@ import type { ArchiveOrigin, GitOrigin, NpmOrigin, Origin, WellKnownOrigin } fro
 import type { LockEntry } from './types.ts';
 
 /**
- * Reads what a person gives: `owner/repo[/path][@ref]` on GitHub, a git address (`[#ref]` after it),
- * `npm:name[@range]`, a page with a well-known index, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), a
- * folder (`./x`, `/x`, `~/x`), or the path of a SKILL.md that is there.
+ * Parses an origin: `owner/repo[/path][@ref]` on GitHub, a git address with optional `#ref`, `npm:name[@range]`, a page
+ * with a well-known index, an archive (`.tar.gz`, `.tgz`, `.zip`; path or address), a folder (`./x`, `/x`, `~/x`), or
+ * the path of an existing SKILL.md.
  *
- * @param cwd - What a relative path is relative to.
+ * @param cwd - Base of relative paths.
  * @throws ORIGIN_INVALID.
  */
 export function parseOrigin(text: string, cwd: string): Origin {
@@ -24,17 +24,17 @@ export function parseOrigin(text: string, cwd: string): Origin {
   if (text.startsWith('npm:')) return npmOrigin(text.slice('npm:'.length));
   if (isLocal(text, cwd)) return localOrigin(text, cwd);
   if (/^[\w.-]+@[\w.-]+:/.test(text) || /^[a-z][a-z0-9+.-]*:/i.test(text)) return remoteOrigin(text);
-  // As it stands in the line of a browser, without the beginning.
+  // As browsers show it, without the protocol.
   if (/^(?:www\.)?(?:github|gitlab)\.com\//i.test(text)) return remoteOrigin(`https://${text}`);
   return githubOrigin(text, cwd);
 }
 
-/** @throws ORIGIN_INVALID for an address that git is never given, whoever wrote it. */
+/** @throws ORIGIN_INVALID for an address that is never handed to git. Also used for addresses in a lock. */
 export function gitOrigin(url: string, ref?: string, path?: string): GitOrigin {
   const { protocol, host, user, file } = protocolOf(url);
   if (!GIT_PROTOCOLS.has(protocol) && !(protocol === 'http:' && isLoopback(host)))
     throw originInvalid(url, 'expected https:, ssh: or file: (http: only on this machine).');
-  // Programs that git calls would take it for an option.
+  // Programs that git starts would read it as an option.
   for (const [name, value] of Object.entries({ address: url, host, user, file, ref, path })) {
     if (value?.startsWith('-')) throw originInvalid(url, `its ${name} begins with "-".`);
   }
@@ -46,13 +46,13 @@ export function gitOrigin(url: string, ref?: string, path?: string): GitOrigin {
   return { kind: 'git', url, ...(ref ? { ref } : {}), ...(folder ? { path: folder } : {}) };
 }
 
-/** @throws ORIGIN_INVALID, also for everything npm would take from elsewhere than the registry. */
+/** @throws ORIGIN_INVALID, also for everything that npm would fetch from outside its registry. */
 export function npmOrigin(text: string): NpmOrigin {
   const at = text.indexOf('@', 1);
   const [name, range] = at === -1 ? [text, 'latest'] : [text.slice(0, at), text.slice(at + 1)];
   if (!PACKAGE_NAME.test(name) || name.startsWith('-') || FILE_NAME.test(name))
     throw originInvalid(`npm:${text}`, 'expected npm:name or npm:name@range.');
-  // A version, a range or a tag: nothing that npm reads as a file, a folder, git, an address or an alias.
+  // A version, range or tag only: npm also accepts files, folders, git, addresses and aliases.
   if (!/^[\w^~<>=*][\w.^~<>=*|+ -]{0,99}$/.test(range) || FILE_NAME.test(range))
     throw originInvalid(`npm:${text}`, `${JSON.stringify(range)} is no version, range or tag of the registry.`);
   return { kind: 'npm', name, range };
@@ -70,7 +70,7 @@ export function pageOrigin(url: string): WellKnownOrigin {
   return { kind: 'well-known', url: `${page.origin}${path}` };
 }
 
-/** For people; a user name or a password in an address is left out. */
+/** For display, without user names and passwords. */
 export function shownOrigin(origin: Origin): string {
   switch (origin.kind) {
     case 'git':
@@ -90,7 +90,7 @@ export function shownOrigin(origin: Origin): string {
   }
 }
 
-/** What decisions about an origin name: all its branches, tags, ranges and folders are one source. */
+/** How decisions name an origin: all its branches, tags, ranges and folders are one source. */
 export function sourceKey(origin: Origin): string {
   switch (origin.kind) {
     case 'git':
@@ -104,7 +104,7 @@ export function sourceKey(origin: Origin): string {
   }
 }
 
-/** The origin in an entry of the lock, checked by the same rules as the text of a person. @throws ORIGIN_INVALID. */
+/** The origin of a lock entry, checked by the same rules as a person's input. @throws ORIGIN_INVALID. */
 export function originOf(entry: LockEntry, root: string): Origin {
   const { source, sourceUrl, sourceType, ref, version } = entry;
   switch (sourceType) {
@@ -127,7 +127,7 @@ export function originOf(entry: LockEntry, root: string): Origin {
   }
 }
 
-/** The very thing that was installed, whatever a branch, a tag or a range names today. */
+/** Exactly the installed version, even if the branch, tag or range has moved. */
 export function pinnedOrigin(origin: Origin, { registry, version }: LockEntry): Origin {
   if (origin.kind === 'git' && registry?.commit !== undefined)
     return gitOrigin(origin.url, registry.commit, origin.path);
@@ -135,7 +135,6 @@ export function pinnedOrigin(origin: Origin, { registry, version }: LockEntry): 
   return origin;
 }
 
-/** The fields of an entry that say where a skill came from. */
 export function sourceFields(
   origin: Origin,
   root: string,
@@ -166,7 +165,7 @@ export function sourceFields(
 const WAYS = 'expected owner/repo, a git address, npm:name, an archive, a folder (./x) or a page with skills.';
 const GIT_PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'ssh:', 'file:']);
 const SKILL_FILE = 'SKILL.md';
-/** npm takes such a name for the path of a file. */
+/** npm reads such a name as a file path. */
 const FILE_NAME = /\.(tgz|tar\.gz|tar)$/i;
 const ARCHIVE = /\.(tar\.gz|tgz|zip)$/i;
 
@@ -195,7 +194,7 @@ function remoteOrigin(text: string): Origin {
     const [, owner, repository] = pathname.split('/');
     if (/^(?:www\.)?github\.com$/.test(host) && owner && repository && !ARCHIVE.test(pathname))
       return githubPage(address, pathname, ref);
-    // A page of GitLab, on whatever host.
+    // A GitLab page, on any host.
     const [, project, branch, below] = /^(.+?)\/-\/(?:tree|blob)\/([^/]+)\/?(.*)$/.exec(pathname) ?? [];
     if (project !== undefined)
       return gitOrigin(`${url.origin}${withGit(project)}`, ref ?? branch, decoded(below ?? ''));
@@ -216,7 +215,7 @@ function githubPage(address: string, pathname: string, ref: string | undefined):
   return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref ?? shown, decoded(path.join('/')));
 }
 
-/** Of an address of a page. What is no such text stays as it is, and no path of that name will be there. */
+/** Invalid encoding stays as it is; such a path will not be found. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -251,11 +250,11 @@ interface AddressParts {
   readonly protocol: string;
   readonly host: string;
   readonly user: string;
-  /** On the host, without a slash at its beginning. */
+  /** Without a leading slash. */
   readonly file: string;
 }
 
-/** `ssh:` for `git@host:path`. */
+/** `git@host:path` has the protocol `ssh:`. */
 function protocolOf(url: string): AddressParts {
   const [, name, machine, path] = /^([\w.-]+)@([\w.-]+):(?!\/\/)(.*)$/.exec(url) ?? [];
   if (machine !== undefined) return { protocol: 'ssh:', host: machine, user: name ?? '', file: path ?? '' };
@@ -267,7 +266,7 @@ function protocolOf(url: string): AddressParts {
   }
 }
 
-/** Of an `ssh:` address the user is a part of where it leads, and no secret; a password is one. */
+/** In an `ssh:` address the user is part of the location; only the password is secret. */
 export function withoutUser(url: string): string {
   return url.replace(/^(https?:\/\/)[^@/]*@/, '$1').replace(/^(ssh:\/\/[^@/:]*):[^@/]*@/, '$1@');
 }

@@ -8,27 +8,25 @@ import { MAX_SKILL_FILE, type OpenedOrigin, type OriginSkill, originSkills } fro
 import type { AddOptions } from './types.ts';
 import { INDEX_PATH } from './well-known/page.ts';
 
-/** A skill of an opened origin whose SKILL.md was read. */
 export interface ReadableSkill extends OriginSkill {
-  /** The name of the folder it gets: what it calls itself, as an id. */
+  /** The skill's name as an id; also its future folder name. */
   readonly id: string;
   readonly header: SkillHeader;
 }
 
-/** The skills to take from an opened origin, and the options of the request. */
 export interface ChosenSkills {
   readonly chosen: readonly ReadableSkill[];
-  /** Ids of those that nobody named, and that a chosen one requires. */
+  /** Ids that were not named, but are required by a chosen skill. */
   readonly alongWith: ReadonlySet<string>;
-  /** Paths that say they are skills and cannot be read as one. */
+  /** Paths of SKILL.md files that cannot be parsed. */
   readonly unreadable: readonly string[];
 }
 
 /**
- * Chooses the skills that are meant, with those of the same origin that they require.
+ * Chooses the named skills, and the skills of the same origin that they require.
  *
- * @throws ORIGIN_INVALID when there is none, none of a name, or more than one and no choice; ORIGIN_REFUSED for two of
- *   one id.
+ * @throws ORIGIN_INVALID when there is no skill, none of a name, or several and no choice; ORIGIN_REFUSED for two
+ *   skills with one id.
  */
 export async function chooseSkills(
   opened: OpenedOrigin,
@@ -103,7 +101,7 @@ async function readHeaders(
     const id = header && idOf(header.name, folderName);
     if (!header || !id) continue;
     known.add(skill.skillFile);
-    // Repositories keep one skill in the folders of several agents.
+    // Repositories keep copies of one skill in the folders of several agents.
     const same = JSON.stringify([id, text, filesBelow(opened, skill.folder)]);
     if (!readable.has(same)) readable.set(same, { ...skill, header, id });
   }
@@ -113,7 +111,7 @@ async function readHeaders(
   };
 }
 
-/** Of several skills with one name the first has it; the others are called as their folders where that is free. */
+/** The first skill with a name keeps it; the others get their folder's name as id, if that is free. */
 function withOwnIds(skills: readonly ReadableSkill[], offerName: string): readonly ReadableSkill[] {
   const ids = new Set(skills.map(({ id }) => id));
   const seen = new Set<string>();
@@ -132,7 +130,7 @@ function filesBelow({ entries }: OpenedOrigin, folder: string): readonly unknown
   return inside.map(({ path, size }) => [path.slice(folder.length), size]);
 }
 
-/** Other tools install a skill under the name it gives itself, and the standard wants its folder to be called so. */
+/** Prefers the skill's own name: other tools install under it, and the standard wants the folder to have it. */
 function idOf(name: string, folderName: string): string | undefined {
   return [slugOf(name), slugOf(folderName)].find((id) => isUsableId(id) && id.length <= 64);
 }

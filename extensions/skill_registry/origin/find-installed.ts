@@ -20,26 +20,24 @@ import { isAsLocked } from './lock.ts';
 import { type IncomingFile, MAX_UNPACKED } from './opened-origin.ts';
 import type { LockEntry } from './types.ts';
 
-/** A skill that the lock of a root names, as it lies in the root. */
 export interface InstalledSkill {
   readonly location: SkillLocation;
-  /** A source that may be written has it, so that it can be rolled back and proposals about it be decided. */
+  /** A writable source contains it, so rollback and proposals work. */
   readonly hasSource: boolean;
-  /** Why it is read and never written. */
+  /** Why it is read-only. */
   readonly refusal?: Error | undefined;
 }
 
 export interface InstalledSkills {
-  /** @param name - In the lock, with this entry. @returns undefined when nothing in the root has that name. */
+  /** @param name - In the lock, with this entry. */
   find(name: string, entry: LockEntry): InstalledSkill | undefined;
-  /** Folder of a skill with that name outside the root, which its lock does not name. */
+  /** The folder of a skill with that name outside the root, which the lock does not cover. */
   elsewhere(name: string): string | undefined;
 }
 
 /**
- * Where the skills of a lock lie: in any source, and in the folders of agents below the root. A lock may have come with
- * a repository, so it never names what lies outside its root by real path, or in a person's own folders for all
- * projects.
+ * Finds the skills of a lock in all sources and in the agent folders below the root. A repository may have brought the
+ * lock, so it never covers real paths outside its root, nor a person's own folders for all projects.
  */
 export function findInstalled(context: ChangeContext): InstalledSkills {
   const isOfRoot = ofRoot(context.root);
@@ -69,7 +67,6 @@ export function findInstalled(context: ChangeContext): InstalledSkills {
   };
 }
 
-/** The files on disk, in the form of the lock. */
 export function filesAt(location: SkillLocation): readonly IncomingFile[] {
   const { files, bytes } = readFolderTree(folderOf(location), MAX_UNPACKED);
   return files.map(({ path, mode }) => ({
@@ -79,7 +76,7 @@ export function filesAt(location: SkillLocation): readonly IncomingFile[] {
   }));
 }
 
-/** Whether a real path lies in a root, and not in a person's own folders for all projects. */
+/** Whether a real path is in the root, and not in a person's own folders for all projects. */
 export function ofRoot(root: string): (path: string) => boolean {
   const real = futureRealPath(root);
   const own = new Set(agentFolders(root).map(({ writing }) => writing?.folder));
@@ -91,7 +88,7 @@ export function ofRoot(root: string): (path: string) => boolean {
 
 // --- internal ---
 
-/** Made once for a lock: it and the catalog may have thousands. */
+/** Built once, because a lock and the catalog may have thousands of skills. */
 function bySlug<T>(all: readonly T[], nameOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
   const made = new Map<string, T[]>();
   for (const one of all) {
@@ -114,7 +111,7 @@ function inSource(context: ChangeContext, skill: Skill): InstalledSkill {
   }
 }
 
-/** Folders with a SKILL.md, neither of them a link. */
+/** Skips links. */
 function inAgentFolders(root: string): readonly SkillLocation[] {
   const folders = agentFolders(root);
   const real = futureRealPath(root);

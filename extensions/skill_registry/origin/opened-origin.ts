@@ -2,33 +2,32 @@ import { originRefused } from '../../../lib/fetch/index.ts';
 import { isPlainPath, isPrivatePath } from '../../../lib/files/index.ts';
 import { isLeftover } from '../history/skill-tree.ts';
 
-/** Of one skill. */
+/** Per skill. */
 export const MAX_SKILL_FILES = 1_000;
-/** Bytes, unpacked. */
+/** Bytes per skill, unpacked. */
 export const MAX_UNPACKED: number = 50 * 1024 * 1024;
-/** Bytes of an archive or a package as it is sent. */
+/** Bytes of an archive or package as sent. */
 export const MAX_ARCHIVE: number = 50 * 1024 * 1024;
 
-/** Bytes of a SKILL.md: a larger one is no skill that anybody can read. */
+/** Bytes of a SKILL.md. */
 export const MAX_SKILL_FILE: number = 1024 * 1024;
 
-/** Where skills are taken from. */
 export type Origin = GitOrigin | NpmOrigin | FolderOrigin | ArchiveOrigin | WellKnownOrigin;
 
 export interface GitOrigin {
   readonly kind: 'git';
   /** `https:`, `ssh:`, `file:`, `git@host:path`, or `http:` on this machine. */
   readonly url: string;
-  /** A branch, a tag or a commit. Absent: what the repository's HEAD names. */
+  /** A branch, tag or commit. Absent: HEAD of the repository. */
   readonly ref?: string;
-  /** The folder in the repository below which skills are looked for. Absent: all of it. */
+  /** Only skills below this folder. Absent: the whole repository. */
   readonly path?: string;
 }
 
 export interface NpmOrigin {
   readonly kind: 'npm';
   readonly name: string;
-  /** A version, a range or a tag. */
+  /** A version, range or tag. */
   readonly range: string;
 }
 
@@ -46,11 +45,10 @@ export interface ArchiveOrigin {
 
 export interface WellKnownOrigin {
   readonly kind: 'well-known';
-  /** The page below which `.well-known/agent-skills/index.json` is; no slash at its end. */
+  /** The page that has `.well-known/agent-skills/index.json`; no trailing slash. */
   readonly url: string;
 }
 
-/** Something that lies at an origin. */
 export interface OriginEntry {
   /** `/` between segments; not checked yet. */
   readonly path: string;
@@ -61,29 +59,28 @@ export interface OriginEntry {
   readonly executable: boolean;
 }
 
-/** The skills of an origin, before any of their files is on this disk. */
+/** An origin whose skills are not yet written to disk. */
 export interface OpenedOrigin {
   readonly origin: Origin;
-  /** The exact version, such as a commit, so that the same content can be asked for again. */
+  /** The exact version, to fetch the same content again. */
   readonly at: {
     readonly commit?: string;
-    /** The commit was found by the name of a tag, which is not to move. */
+    /** `ref` is a tag, which should not move. */
     readonly isTag?: boolean;
     readonly version?: string;
     /** `sha256:<hex>` of an archive. */
     readonly digest?: string;
-    /** The same of each artifact of a page, by the name of the skill. */
+    /** `sha256:<hex>` of each artifact of a page, by skill name. */
     readonly digests?: ReadonlyMap<string, string>;
   };
   readonly entries: readonly OriginEntry[];
-  /** What the skill in the top folder is called where its folder has no name: the repository, the archive. */
+  /** Names a skill in the top folder: the name of the repository, archive or package. */
   readonly name: string;
   /** @returns in the order of the paths, which are of `entries`. */
   read(paths: readonly string[]): Promise<readonly Buffer[]>;
   close(): void;
 }
 
-/** One file of a skill that is brought in. */
 export interface IncomingFile {
   /** Relative to the skill, checked. */
   readonly path: string;
@@ -91,15 +88,14 @@ export interface IncomingFile {
   readonly executable: boolean;
 }
 
-/** Where a skill lies in an opened origin. */
 export interface OriginSkill {
   /** '' is the top folder. */
   readonly folder: string;
-  /** Path of its SKILL.md as it is written there. */
+  /** Path of SKILL.md, in its original spelling. */
   readonly skillFile: string;
 }
 
-/** The skills of an opened origin, by path. A SKILL.md inside a skill is a file of that skill. */
+/** Sorted by path. A SKILL.md inside a skill is a file of that skill. */
 export function originSkills({ entries }: Pick<OpenedOrigin, 'entries'>, below = ''): readonly OriginSkill[] {
   const found = new Map<string, string>();
   for (const { path, kind } of entries) {
@@ -123,19 +119,18 @@ export function originSkills({ entries }: Pick<OpenedOrigin, 'entries'>, below =
     .sort((a, b) => (a.folder < b.folder ? -1 : 1));
 }
 
-/** The files of one skill, as they are to be written. */
 export interface OriginSkillFiles {
   readonly files: readonly IncomingFile[];
-  /** How many were left out: secrets by their names, which no agent is handed, and leftovers of editors and systems. */
+  /** Number of files left out: names of secrets, and leftovers of editors and systems. */
   readonly leftOut: number;
 }
 
 /**
- * Reads the files of skills, all at once: an archive is unpacked from its beginning each time. Version control and
- * installed packages are not taken along.
+ * Reads the files of all skills in one call, because each call unpacks an archive from its start. Leaves out version
+ * control and installed packages.
  *
- * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system
- *   may take for one, more than 1,000 files or 50 MiB in a skill.
+ * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path outside the skill, two paths that a file system may
+ *   treat as one, more than 1,000 files or 50 MiB in a skill.
  */
 export async function readOriginSkills<S extends OriginSkill>(
   { entries, read }: Pick<OpenedOrigin, 'entries' | 'read'>,
@@ -156,7 +151,7 @@ export async function readOriginSkills<S extends OriginSkill>(
 const NO_SKILLS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__']);
 
 interface WantedFiles {
-  /** Each with its path relative to the skill. */
+  /** `path`: relative to the skill. */
   readonly files: readonly { readonly entry: OriginEntry; readonly path: string }[];
   readonly leftOut: number;
 }
@@ -194,7 +189,7 @@ function checkedPath({ path, kind }: OriginEntry, below: number, skillFile: stri
   if (!isPlainPath(inner)) throw originRefused(named, `${shown} is no path below a skill.`);
   if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(inner))
     throw originRefused(named, `${shown} has a control character in it.`);
-  // It would be installed under another name than its own.
+  // It would be installed under another name.
   if (inner.includes('\ufffd')) throw originRefused(named, `${shown} is no UTF-8 text.`);
   return path === skillFile ? 'SKILL.md' : inner;
 }

@@ -22,35 +22,33 @@ import { LOCK_FILE, lockedFiles, readLock } from './lock.ts';
 import type { IncomingFile } from './opened-origin.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';
 
-/** One skill as it is to be on disk, with what the lock is to say of it. */
 export interface SkillToWrite {
   readonly location: SkillLocation;
   readonly kind: 'created' | 'installed' | 'updated';
-  /** Files that are new, or differ from those here. */
+  /** Only files that are new or changed. */
   readonly files: readonly IncomingFile[];
-  /** All its files as they are to be, with what somebody must decide about, as they were inspected. */
+  /** The inspection of all files, including the other side of conflicts. */
   readonly looked: InspectedSkill;
-  /** Where it comes from, for people. */
+  /** For display. */
   readonly origin: string;
-  /** Name and entry in the lock, and the entry that was there when it was planned; absent for what was made here. */
+  /** The new lock entry, and the entry at the time of the plan. Absent for a skill that was made here. */
   readonly lock?: { readonly name: string; readonly entry: LockEntry; readonly before: LockEntry | undefined };
-  /** Of an update. */
+  /** Only for an update. */
   readonly update?: {
-    /** Files that are there and are to go. */
+    /** Paths of files to delete. */
     readonly gone: readonly string[];
-    /** Text files that somebody must decide about. */
+    /** Text files that need a decision. */
     readonly conflicts: readonly UpdateConflict[];
-    /** The files that were here when it was planned. */
+    /** The files here at the time of the plan. */
     readonly planned: readonly IncomingFile[];
   };
 }
 
 /**
- * Where a skill that is not there yet is to lie.
+ * Chooses the place of a new skill.
  *
- * @param folder - Absolute: of a source that may be written, or of agents below the root. Default: the first such
- *   source.
- * @param isLocked - It gets an entry in the lock, which names nothing outside the root.
+ * @param folder - Absolute: of a writable source, or of agents below the root. Default: the first writable source.
+ * @param isLocked - The skill gets a lock entry, so it must be inside the root.
  */
 export function locationFor(context: ChangeContext, id: string, folder?: string, isLocked = true): SkillLocation {
   const isOfRoot = ofRoot(context.root);
@@ -77,12 +75,11 @@ export function isSameFiles(here: readonly IncomingFile[], planned: readonly Inc
 }
 
 /**
- * Checks everything, then writes one skill after the other: each whole or not at all, with its revision, its entry in
- * the lock and the proposals about its conflicts. When one cannot be written, those that were installed before it are
- * taken out again.
+ * Checks everything, then writes the skills one by one. Each skill is written whole or not at all, with its revision,
+ * lock entry and proposals. If one fails, the skills installed before it are removed again.
  *
  * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written,
- *   LOCK_INVALID, WRITE_FAILED; SHOWN_CHANGED when the files here or the lock are not those of the plan.
+ *   LOCK_INVALID, WRITE_FAILED; SHOWN_CHANGED when the files here or the lock have changed since the plan.
  */
 export async function writeSkills(
   context: ChangeContext,
@@ -92,7 +89,7 @@ export async function writeSkills(
   const { writer, root } = context;
   const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
   const changed = await writer.exclusively(() => {
-    // A broken lock is reported before anything is written.
+    // Report a broken lock before anything is written.
     const locked = skills.some(({ lock }) => lock) ? readLock(root).skills : new Map<string, LockEntry>();
     for (const { location } of skills) writer.assertFinished(location.key);
     const planned = skills.map((skill, at) => ({ skill, changes: changesOf(skill), proposals: asked[at] ?? [] }));
@@ -129,7 +126,7 @@ function writeSkill(
   return { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) };
 }
 
-/** Takes out what was written; an update stays. */
+/** Undoes an installation; updates stay. */
 function takeOut(
   { writer }: ChangeContext,
   { kind, location, lock }: SkillToWrite,
@@ -148,7 +145,7 @@ function takeOut(
   });
 }
 
-/** Between the plan and the yes there may be minutes. @throws SHOWN_CHANGED. */
+/** Minutes may pass between the plan and the approval. @throws SHOWN_CHANGED. */
 function assertAsPlanned({ location, update, lock }: SkillToWrite, locked: ReadonlyMap<string, LockEntry>): void {
   if (update && !(folderExists(location) && isSameFiles(filesAt(location), update.planned)))
     throw planOutdated(location.skillId, `${folderOf(location)} has changed`);
@@ -169,7 +166,7 @@ function changesOf({ location, kind, files, update }: SkillToWrite): PlannedChan
   if (kind !== 'updated' && folderExists(location))
     throw skillExists(location.skillId, `${folderOf(location)} is there already`);
   const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';
-  // A skill appears when its SKILL.md does.
+  // SKILL.md last: the skill appears when its SKILL.md does.
   const sorted = [...files.filter((file) => !isSkillFile(file)), ...files.filter(isSkillFile)];
   return [
     ...(update?.gone ?? []).map((path) => ({ path: filePath(path, location), after: null })),

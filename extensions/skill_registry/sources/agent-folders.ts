@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { PRESET_NAMES, PRESETS, type PresetName } from '../config/presets.ts';
 import { workTreeOf } from './link-targets.ts';
 
-/** An agent that is used on this machine. */
 export interface FoundAgent {
   readonly preset: PresetName;
   readonly folder: string;
@@ -18,8 +17,8 @@ export interface PresetFolder {
 }
 
 /**
- * The folders of a preset: first the one in the root, then those in its parent folders up to the git work tree (without a work
- * tree only the one in the root), then the one in the home directory. They need not exist.
+ * The folders of a preset, existing or not: in the root, in its parents up to the git work tree, and in the home
+ * directory. Without a work tree, only the root's own folder comes before the one in the home directory.
  */
 export function presetFolders(name: PresetName, root: string, home: string): readonly PresetFolder[] {
   const { project, home: below } = PRESETS[name];
@@ -33,14 +32,14 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
   return folders.some((folder) => folder.path === own) ? folders : [...folders, { id: `${name}-home`, path: own }];
 }
 
-/** The folders of all presets in the home directory, where a person keeps skills for all projects. */
+/** Where a person keeps skills for all projects. */
 export function homeFolders(home: string): readonly string[] {
   return Object.values(PRESETS).map((preset) => join(home, preset.home));
 }
 
 /**
- * The presets of the agents that have a folder for their settings in the home directory, or one for skills in the root or above it. A
- * folder `skills` in the root shows no agent.
+ * Agents with a settings folder in the home directory, or a skills folder in the root or above it. A folder named
+ * `skills` is no sign of an agent.
  */
 export function foundAgents(root: string, home: string = homedir()): readonly FoundAgent[] {
   return PRESET_NAMES.flatMap((preset) => {

@@ -3,17 +3,16 @@ import { isSourceId } from '../config/config.ts';
 import type { CustomSource } from './types.ts';
 
 /**
- * Defines a source of your own, for `addSource` and as the result of `skillSource()` of a package: an id, and a list of skills or
- * a function that returns one.
+ * Defines a source for `addSource`, or as the result of a package's `skillSource()`.
  *
- * @throws INVALID_ARGUMENT for an id with other characters than `CustomSource.id` allows, and for a value of another shape.
+ * @throws INVALID_ARGUMENT for an id with characters that `CustomSource.id` forbids, or a value of another shape.
  */
 export function defineSource(source: CustomSource): CustomSource {
   checkArgument('defineSource: source', ownSource, source);
   return source;
 }
 
-/** Checks the shape, because the value may come from a package. */
+/** The value may come from a package. */
 export function isCustomSource(value: unknown): value is CustomSource {
   if (typeof value !== 'object' || value === null) return false;
   const { id, skills, onChange } = value as Readonly<Record<keyof CustomSource, unknown>>;
@@ -23,7 +22,7 @@ export function isCustomSource(value: unknown): value is CustomSource {
 
 // --- internal ---
 
-/** The skills themselves are checked when the source is read: a wrong one is a problem, and the others are used. */
+/** Single skills are checked when the source is read: an invalid skill is a problem, and the others are used. */
 const ownSource: Schema<unknown> = schema((z) => {
   const aFunction = z.custom((value) => typeof value === 'function', 'a function');
   return z.object({

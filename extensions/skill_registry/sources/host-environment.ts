@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import type { GateEnvironment } from '../skill/gates.ts';
 
 /**
- * What the gates of skills can check on this machine. Each program is searched once.
+ * What the gates of skills check on this machine. Searches each program once.
  *
  * @param given - Default: the environment of the process.
  */
@@ -15,7 +15,7 @@ export function hostEnvironment(
   const environment = given ?? process.env;
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const programs = new Map<string, boolean>();
-  // Asking each folder for each program takes as long as reading the skills.
+  // List each folder once: one call per folder and program would take as long as reading the skills.
   const contents = new Map<string, ReadonlySet<string> | undefined>();
   const mayHold = (folder: string, name: string): boolean => {
     if (process.platform !== 'linux') return true;
@@ -50,7 +50,7 @@ function isProgram(path: string): boolean {
   const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
   return endings.some((ending) => {
     try {
-      // Most folders do not have the program, and an exception would take three times as long.
+      // Most folders lack the program, and an exception would take three times as long.
       if (!statSync(path + ending, { throwIfNoEntry: false })?.isFile()) return false;
       accessSync(path + ending, constants.X_OK);
       return true;

@@ -8,16 +8,17 @@ export interface LinkTargetOptions {
   /** The user's own folders for skills of agents; absolute. */
   readonly ownFolders: readonly string[];
   readonly root: string;
-  /** As of a directory source. When set, links may lead only to folders and `.md` files below that folder. */
+  /** When set, links may lead only to folders and `.md` files below that folder. */
   readonly onlyWithin: OnlyWithin | undefined;
 }
 
 /**
- * Which links may lead outside their source: those to another source, into the root when it contains the source, into the git work
- * tree of the source, and to the user's own folders. Never a link to a folder that contains the source, which would include everything in that folder.
+ * Decides which links may leave their source. Allowed are other sources, the user's own folders, and the root or the
+ * git work tree if it contains the source. Never a folder that contains the source: that would include everything in
+ * it.
  *
  * @param realRoot - Real path of the source.
- * @returns a function that takes a real path. The file system is read once, at the first call.
+ * @returns a function that takes a real path; it reads the file system at its first call only.
  */
 export function linkTargets(realRoot: string, options: LinkTargetOptions): (target: string) => boolean {
   let allowed: readonly string[] | undefined;
@@ -29,7 +30,7 @@ export function linkTargets(realRoot: string, options: LinkTargetOptions): (targ
   };
 }
 
-/** The nearest parent folder, or the folder itself, that contains `.git`. */
+/** The folder, or its nearest parent, that contains `.git`. */
 export function workTreeOf(folder: string): string | undefined {
   for (let dir = folder; ; dir = dirname(dir)) {
     if (existsSync(`${dir}/.git`)) return dir;
@@ -39,7 +40,7 @@ export function workTreeOf(folder: string): string | undefined {
 
 // --- internal ---
 
-/** Other kinds are excluded: the folders of a package do not belong to the owner, and a pack is a file. */
+/** Other kinds are excluded: a package's folders do not belong to the user, and a pack is a file. */
 const FOLLOWED_INTO: ReadonlySet<string> = new Set(['directory', 'file']);
 
 function allowedFolders(realRoot: string, { sources, ownFolders, root }: LinkTargetOptions): readonly string[] {
@@ -51,7 +52,7 @@ function allowedFolders(realRoot: string, { sources, ownFolders, root }: LinkTar
   return [...folders, ...around.filter((folder) => isInside(realRoot, folder))];
 }
 
-/** A file with another ending may be a secret of the user, and a repository of somebody else could show it as a SKILL.md. */
+/** Other files may be secrets of the user, which somebody's repository could link as a SKILL.md. */
 function isFolderOrMarkdown(path: string): boolean {
   return /\.md$/i.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

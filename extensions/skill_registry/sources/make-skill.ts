@@ -4,8 +4,7 @@ import type { Skill } from '../skill/skill.ts';
 export type SkillIdentity = Pick<Skill, 'id' | 'qualifiedId' | 'source' | 'file' | 'dir' | 'realFile'>;
 
 /**
- * Makes a skill, field by field: spreading objects with so many fields takes ten times longer, and there may be tens of thousands
- * of skills.
+ * Copies field by field: spreading so many fields is ten times slower, and there may be tens of thousands of skills.
  */
 export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: string, bytes: number): Skill {
   const skill: Skill = {
@@ -42,7 +41,7 @@ type Optional = Pick<
   'argumentHint' | 'version' | 'author' | 'license' | 'compatibility' | 'gate' | 'fillsLeft'
 >;
 
-/** An object, so that the compiler reports a missing key. */
+/** An object, so the compiler reports a missing key. */
 const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
   argumentHint: true,
   version: true,

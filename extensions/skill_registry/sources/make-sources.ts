@@ -21,37 +21,37 @@ import { isSkillFileName } from './walk/names.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
 
 export interface SourceDefaults {
-  /** Absolute; relative paths are relative to it. */
+  /** Absolute; the base of relative paths. */
   readonly root: string;
   readonly validation: ValidationProfile;
-  /** Whether a person has approved the root; if not, no link out of it is followed. Default: true. */
+  /** A person has approved the root; if not, links that leave it are not followed. Default: true. */
   readonly trusted?: boolean;
   readonly fetchCopy: FetchCopy;
-  /** Asks whether a person has allowed what was found in files of an MCP server. Default: nobody has. */
+  /** Asks whether a person has allowed findings in files of an MCP server. Default: nobody has. */
   readonly noteBlocked?: NoteBlocked | undefined;
-  /** Called with the progress of fetching a page, when it takes more than a second. */
+  /** Reports progress when fetching a page takes more than a second. */
   readonly onProgress: (line: string) => void;
   readonly configFile: string;
-  /** Ids in use. An id in use gets a number. Is changed. */
+  /** Ids in use; new ids are added. */
   readonly taken: Set<string>;
-  /** Keeps what was read for the next process. Default: nothing is kept. */
+  /** Keeps results for the next process. Default: keeps nothing. */
   readonly cache?: SkillFileCache | undefined;
-  /** Gives the secrets that sources name. Default: there are none. */
+  /** Default: there are no secrets. */
   readonly getSecret?: (name: string) => string | undefined;
-  /** Which registry this is (`instanceOf`). Default: none that an MCP server could be. */
+  /** Identifies this registry (`instanceOf`). Default: a value that matches no MCP server. */
   readonly instance?: () => string;
 }
 
 /**
- * Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. Packages, packs,
- * MCP servers and pages are loaded when one is made: most registries have none.
+ * Makes the sources of a config in order, with unique ids; a preset becomes one source per folder. Imports code for
+ * packages, packs, MCP servers and pages only when needed: most registries have none.
  */
 export async function makeSources(
   configs: readonly SourceConfig[],
   defaults: SourceDefaults,
 ): Promise<readonly SkillSource[]> {
   const shipped = shippedFolder();
-  // In a checkout of this package, skills/ of the root is the folder of the shipped skills: one source, not two.
+  // In a checkout of this package, `skills/` of the root is also the shipped folder: make one source, not two.
   const isListed = configs.some(({ path }) => path !== undefined && locate(path, defaults.root) === shipped);
   const decisions = openTrust().decisions();
   const trust = { decisions: () => decisions };
@@ -84,7 +84,7 @@ export function shippedFolder(): string {
 
 // --- internal ---
 
-/** The first half of the qualified ids of built-in skills; no other source has it. */
+/** The first part of qualified ids of built-in skills; no other source has it. */
 const BUILT_IN = 'skill-registry';
 
 async function makeSource(config: SourceConfig, defaults: SourceDefaults): Promise<SkillSource> {
@@ -168,7 +168,7 @@ function directoryOptions(
   };
 }
 
-/** The page of a root that nobody has approved is not asked, also when a program names it. */
+/** Without approval of the root, its page is never contacted, even if a program names it. */
 async function makePageSource(
   { wellKnown = '', interval_seconds: seconds = 60, validation, optional }: SourceConfig,
   defaults: SourceDefaults,
@@ -194,7 +194,7 @@ async function makePageSource(
   });
 }
 
-/** Nothing is read from what a person revoked, whatever the config names. (A package looks for itself: packs have some, too.) */
+/** Reads nothing from a revoked source. Packages check it themselves, because packs contain packages too. */
 async function unlessRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): Promise<SkillSource> {
   const { id, kind, location, key = location } = source;
   if (kind === 'inline' || kind === 'package') return source;
@@ -211,7 +211,7 @@ function withoutSkills(
   return createMemorySource({ id, kind, location, load: async () => ({ skills: [], problems }) });
 }
 
-/** A link may lead into a revoked folder, and a folder may have one below it. */
+/** A link can lead into a revoked folder, and a folder can contain one. */
 function withoutRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): SkillSource {
   const whyRevokedFile = revokedFiles(trust);
   if (!whyRevokedFile) return source;
@@ -248,12 +248,12 @@ function locate(path: string, root: string): string {
   return isAbsolute(path) ? resolve(path) : resolve(root, path);
 }
 
-/** Makes a source id of the name of a folder: without colons, and without characters that are hard to type. */
+/** Removes colons, and characters that are hard to type. */
 function sourceIdOf(name: string): string {
   return name.replace(/[\s:`[\]\p{C}]+/gu, '-') || 'source';
 }
 
-/** `skills-server` of `/opt/bin/skills-server.js`. */
+/** `skills-server` for `/opt/bin/skills-server.js`. */
 function programOf({ command = [] }: McpServerConfig): string {
   return basename([command].flat()[0] ?? '').replace(/\.\w+$/, '');
 }

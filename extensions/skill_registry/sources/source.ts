@@ -8,90 +8,89 @@ import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import type { RemoteFiles } from '../trust/types.ts';
 import type { PackScopes } from './types.ts';
 
-/** A source of skills, of any kind. Programs write a `CustomSource` instead. */
+/** A source of skills, of any kind. Programs implement `CustomSource` instead. */
 export interface SkillSource {
-  /** Unique among the sources; the first half of a qualified id. */
+  /** Unique; the first part of qualified ids. */
   readonly id: string;
   readonly kind: string;
-  /** Shown to people: the folder, absolute. */
+  /** For display; of a folder its absolute path. */
   readonly location: string;
-  /** What decisions of people about the source name. Default: `location`. */
+  /** How decisions name the source. Default: `location`. */
   readonly key?: string;
-  /** Its skills come from somebody else: they are inspected before an agent is shown them. Default: false. */
+  /** The skills come from somebody else, and are inspected before agents see them. Default: false. */
   readonly broughtIn?: boolean;
-  /** Not used while an earlier source has a skill, loadable or not. Default: false. */
+  /** Ignored when an earlier source has any skill, loadable or not. Default: false. */
   readonly ifNone?: boolean;
   /**
-   * Finds all skills; what is wrong with single skills is a problem. Files that have not changed since the last scan are not
-   * read again.
+   * Finds all skills; errors of single skills become problems. Unchanged files are not read again.
    *
-   * @param sources - All sources of the registry, including this one, for links from one to another. Default: none.
+   * @param sources - All sources of the registry, for links between them. Default: none.
    * @throws only when the whole source cannot be scanned; the catalog then keeps the last result.
    */
   scan(limits: SkillRegistryConfig['limits'], sources?: readonly SkillSource[]): Promise<SourceScan>;
   /**
-   * Reads one skill of the last scan again, after a change in its folder. Absent, or undefined: only a scan tells what it is now.
+   * Reads one skill of the last scan again, after a change in its folder. Absent, or undefined: a full scan is needed.
    *
-   * @returns the skill, and the scan with it: the same objects when SKILL.md has not changed.
+   * @returns the skill and the scan with it: the same objects when SKILL.md is unchanged.
    */
   rescan?(
     skill: Skill,
     limits: SkillRegistryConfig['limits'],
   ): { readonly skill: Skill; readonly scan: SourceScan } | undefined;
-  /** Reads the bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  /** @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /**
-   * The other files of a skill, by path, at most 512.
+   * The files beside SKILL.md, sorted by path, at most 512.
    *
-   * @param present - What the guard has just listed in its folder, so that it is listed once. Default: it is listed.
+   * @param present - A listing just made by the guard, to avoid a second one.
    */
   listing(skill: Skill, present?: SkillListing): SkillListing;
   /** @throws as `readContained`. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
   /**
-   * For files that lie on another machine: fetches one. `readSkill` and `readResource` then throw RESOURCE_NOT_FOUND, and the skills
-   * have `remote`.
+   * Fetches a file from another machine. Then `readSkill` and `readResource` throw RESOURCE_NOT_FOUND, and skills have
+   * `remote`.
    *
    * @param path - Undefined: SKILL.md.
    * @throws as `readResource`, MCP_SERVER_FAILED, MCP_FILE_REFUSED.
    */
   fetch?(skill: Skill, path: string | undefined, maxBytes: number): Promise<Buffer>;
-  /** With `fetch`: all files of a skill. */
+  /** Present with `fetch`: reads all files of a skill. */
   readonly remote?: RemoteFiles;
-  /** The digest of a file that is known without reading it. Absent: none is. */
+  /** The digest of a file, if known without reading it. */
   fileDigest?(skill: Skill, path: string): string | undefined;
-  /** The folders to watch for changes; they need not exist. */
+  /** Folders to watch for changes, existing or not. */
   watchFolders(): readonly string[];
-  /** Registers a function to call when the skills have changed. Absent: the source does not report changes. @returns unsubscribes. */
+  /** Calls `changed` when the skills have changed. Absent: the source reports no changes. @returns unsubscribes. */
   subscribe?(changed: () => void): () => void;
   scopes?(): PackScopes | undefined;
   /** Whether a real path is inside the source. */
   contains(path: string): boolean;
-  /** The id of the skill that a `.md` file at a real path would be by itself, without a folder. Absent: none would be. */
+  /** The id of the `.md` file at a real path, if that file alone is a skill. */
   bareSkillId?(path: string): string | undefined;
-  /** Whether a real path is in a folder from which Node loads code. Absent: no path is. */
+  /** Whether Node loads code from the folder of a real path. */
   isCode?(path: string): boolean;
-  /** The folder in which skills may be created and changed, and the profile they must pass. Absent: the source is read-only. */
+  /** The folder to write skills to, and the profile they must pass. Absent: read-only. */
   readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
   close?(): Promise<void>;
 }
 
 export interface SourceScan {
   readonly skills: readonly Skill[];
-  /** Skills whose id another skill of the same source has; readable by qualified id. */
+  /** Skills whose id another skill of this source has; readable by qualified id. */
   readonly losers?: readonly Skill[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * The skills of the last scan of a source, by qualified id. The skill in a call is looked up here, and its paths are never used: a
- * caller could otherwise read any file with a skill object of its own.
+ * The skills of the last scan, by qualified id. Calls look a skill up here and never use its paths: a caller could pass
+ * an invented skill object to read any file.
  */
 export class ScannedSkills<T> {
   #all: ReadonlyMap<string, T> | undefined = new Map();
   #make = (): ReadonlyMap<string, T> => new Map();
 
-  /** @param make - Called when a skill is first looked up, which most processes never do. */
+  /** @param make - Called at the first lookup, which most processes never do. */
   replace(make: () => ReadonlyMap<string, T>): void {
     this.#all = undefined;
     this.#make = make;
@@ -130,7 +129,7 @@ export function createSourceReader(sources: () => readonly SkillSource[], config
   };
 }
 
-/** The problem of a source in a folder that only the registry itself may use; else undefined. @param real - Real path of the source. */
+/** SOURCE_RESERVED for a source in a folder of the registry. @param real - Real path of the source. */
 export function reservedSource(location: string, real: string): Problem | undefined {
   if (!isReserved(real)) return undefined;
   const message =
@@ -138,13 +137,15 @@ export function reservedSource(location: string, real: string): Problem | undefi
   return { code: 'SOURCE_RESERVED', severity: 'error', file: location, message };
 }
 
-/** For a root that nobody has approved: only files inside `folder` are read, which is the root, or a parent folder that a preset searches. */
+/**
+ * For an unapproved root: only files in `folder` are read. It is the root, or a parent folder that a preset searches.
+ */
 export interface OnlyWithin {
   readonly folder: string;
   readonly root: string;
 }
 
-/** ROOT_NOT_APPROVED for a source whose real path is outside `only.folder`; else undefined. */
+/** ROOT_NOT_APPROVED for a source whose real path is outside `only.folder`. */
 export function linkedOut(location: string, real: string, only: OnlyWithin | undefined): Problem | undefined {
   if (!only || isInside(real, futureRealPath(only.folder))) return undefined;
   return unapprovedRootProblem(only.root, [`${relative(only.root, location)} (a link that leads out of it)`]);

@@ -1,37 +1,37 @@
-/** Public types of sources. No code. */
+/** Public types of sources. */
 
-/** Which skills the workflow states of a prompt pack may see. */
+/** Which skills each workflow state of a prompt pack may see. */
 export interface PackScopes {
-  /** Id of the pack, as its file says. */
+  /** The id in the pack's file. */
   readonly pack: string;
   /** The first state of the workflow; absent without a workflow. */
   readonly entry?: string | undefined;
   /** The `skills` expression of each state; undefined: all skills of the pack. */
   readonly states: ReadonlyMap<string, string | undefined>;
-  /** The events that lead out of each state, and the state each leads to. */
+  /** By state: each event, and the state it leads to. */
   readonly events: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** A skill that a program makes. */
+/** A skill made by a program. */
 export interface CustomSkill {
-  /** The name that agents and people use, without `/`, backslash, colon and backtick. */
+  /** Must not contain `/`, backslash, colon or backtick. */
   readonly id: string;
-  /** Shown to people. Default: the id. */
+  /** For display. Default: the id. */
   readonly name?: string | undefined;
   readonly description: string;
   /** The instructions. */
   readonly body: string;
-  /** Other fields of the frontmatter of its SKILL.md: `{ tags: ['tea'] }`. */
+  /** Other frontmatter fields of its SKILL.md: `{ tags: ['tea'] }`. */
   readonly frontmatter?: Readonly<Record<string, unknown>> | undefined;
   /** Its other files by relative path, `/` between segments. */
   readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined;
 }
 
-/** Skills from anywhere: a database, a service, a program. `defineSource` makes one. */
+/** Skills from anywhere: a database, a service, a program. Made by `defineSource`. */
 export interface CustomSource {
-  /** Letters, digits and `@ . _ / -`; the first half of qualified ids. Gets a number when it is in use. */
+  /** Letters, digits and `@ . _ / -`; the first part of qualified ids. Gets a number when it is in use. */
   readonly id: string;
-  /** All skills, or a function that returns them. It is called at every refresh and has 10 seconds. */
+  /** The function is called at every refresh, and has 10 seconds. */
   readonly skills: readonly CustomSkill[] | (() => readonly CustomSkill[] | Promise<readonly CustomSkill[]>);
   /** Receives a function to call when the skills have changed; the registry then refreshes. @returns unsubscribes. */
   readonly onChange?: ((changed: () => void) => () => void) | undefined;

@@ -9,24 +9,23 @@ import { originInvalid } from '../errors.ts';
 import type { NotImported } from '../types.ts';
 import { splitPrompt } from './split-prompt.ts';
 
-/** A skill as it is made of a text. */
+/** A skill made from a text. */
 export interface MadeSkill {
   readonly id: string;
-  /** What it is made of, for people. */
+  /** The name of the text, for display. */
   readonly from: string;
   readonly description: string;
   readonly body: string;
   /** By path, below `references/`. */
   readonly references: ReadonlyMap<string, Buffer | string>;
-  /** Files beside it that are not imported. */
+  /** Files beside the text that are not imported. */
   readonly leftOut: readonly NotImported[];
 }
 
 /**
- * The role templates of a folder: `<role>/system_prompt.md` in it, or its own.
+ * The names of the folders with a role template, `system_prompt.md`; '' is `base` itself. Follows no links.
  *
  * @param base - Absolute, real.
- * @returns the names of the folders; '' is the folder itself. Links are not followed.
  */
 export function roleFolders(base: string): readonly string[] {
   const isRole = (folder: string): boolean => listContained(base, folder).some(({ name }) => name === TEMPLATE);
@@ -34,7 +33,7 @@ export function roleFolders(base: string): readonly string[] {
   return listContained(base, '').flatMap(({ name, kind }) => (kind === 'directory' && isRole(name) ? name : []));
 }
 
-/** @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE, RESOURCE_NOT_FOUND, NOT_TEXT, of the template alone. */
+/** @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE, RESOURCE_NOT_FOUND, NOT_TEXT for the template only. */
 export function readRole(base: string, folder: string, { limits }: Pick<ChangeContext, 'limits'>): MadeSkill {
   const role = folder === '' ? basename(base) : folder;
   const pathOf = (name: string): string => (folder === '' ? name : `${folder}/${name}`);
@@ -63,9 +62,9 @@ export function readRole(base: string, folder: string, { limits }: Pick<ChangeCo
 }
 
 /**
- * Splits a prompt into a skill and the part that stays.
+ * Splits a prompt into a skill and the part that stays a prompt.
  *
- * @param name - The id of the skill. Default: the name of the file; for a file called `prompt`, that of its folder.
+ * @param name - Id of the skill. Default: the file name; for a file named `prompt`, its folder's name.
  * @throws ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE.
  */
 export function readPrompt(
@@ -90,7 +89,7 @@ export function readPrompt(
   return { made: { id, from, description, body, references, leftOut: [] }, prompt };
 }
 
-/** Where Jinja stands in a text, in order, at most 1,000 times: 1-based line, and the beginning of the expression. */
+/** Finds Jinja, at most 1,000 times: the line, from 1, and the beginning of the expression. */
 export function jinjaIn(text: string): readonly { readonly line: number; readonly text: string }[] {
   const found: { line: number; text: string }[] = [];
   let [line, counted] = [1, 0];
@@ -122,18 +121,18 @@ const ENDS: ReadonlyMap<string, string> = new Map([
   ['{%', '%}'],
   ['{#', '#}'],
 ]);
-/** Characters of a whole description; the standard allows 1,024. */
+/** Characters of a description; the standard allows 1,024. */
 const MAX_DESCRIPTION = 1_000;
-/** Characters of a text in which its description is looked for. */
+/** Characters searched for a description. */
 const MAX_READ = 20_000;
-/** Characters of a sentence of a description. Twice the longest is less than a description may have. */
+/** Characters of a sentence. Two of `MAX` fit into one description. */
 const [MIN, MAX] = [20, 400];
 
 function linkTo(path: string): string {
   return /^[\w./-]+$/.test(path) ? `[${path}](${path})` : `\`${path}\``;
 }
 
-/** @returns without a byte order mark. @throws NOT_TEXT. */
+/** Removes a byte order mark. @throws NOT_TEXT. */
 function plainText(bytes: Buffer, path: string): string {
   const text = decodeText(bytes, path);
   if (text.includes('\0'))
@@ -142,8 +141,8 @@ function plainText(bytes: Buffer, path: string): string {
 }
 
 /**
- * The first sentence of at least 20 characters that is prose and has no Jinja in it, else the longest; and the sentence
- * that says when to use it, where there is one. Empty: there is none.
+ * The first prose sentence without Jinja of at least 20 characters, else the longest; plus the sentence that says when
+ * to use the skill. Empty when there is none.
  */
 function descriptionIn(text: string): string {
   const sentences = proseOf(text.slice(0, MAX_READ)).flatMap((paragraph) => paragraph.split(/(?<=[.!?])\s+/));
@@ -153,7 +152,7 @@ function descriptionIn(text: string): string {
   return [what, ...(when === undefined ? [] : [when])].map((one) => oneLine(one, MAX)).join(' ');
 }
 
-/** Paragraphs without marks of emphasis; no headings, lists, tables, quotes, code, HTML and lines of Jinja. */
+/** Paragraphs without emphasis marks, headings, lists, tables, quotes, code, HTML and Jinja lines. */
 function proseOf(text: string): readonly string[] {
   const plain = text.replace(/^(?: {0,3})(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|$(?![\s\S]))/gm, '\n\n');
   return plain

@@ -108,8 +108,7 @@ function partsOf(file: string, { name }: ImportOptions, context: ChangeContext):
 }
 
 /**
- * @param otherwise - As of `newLocation`.
- * @returns undefined when exactly these files are there: an import that was interrupted has written them.
+ * @returns undefined when exactly these files exist: an interrupted import has written them.
  * @throws SKILL_EXISTS, SOURCE_NOT_WRITABLE, SKILL_INVALID, RESOURCE_TOO_LARGE; ORIGIN_INVALID without a description.
  */
 async function preparedOf(
@@ -138,7 +137,7 @@ async function preparedOf(
       notTaken.push({ path: showName(path), reason: error.message });
     }
   }
-  // Not a link, a file, or the skill of another source that has the id.
+  // Not a link, a file, or a skill of another source with this id.
   const isThere = context.snapshot().byId.get(id)?.dir === folderOf(location);
   if (taken && isThere && isSameFiles(filesAt(location), files)) return undefined;
   if (taken) throw taken;
@@ -149,7 +148,7 @@ async function preparedOf(
   return { planned: await planSkill(context, incoming, write, { ids: [id], isAlong: false }), notTaken };
 }
 
-/** Where it is to lie; `taken`: why it cannot be written there. @throws as `newLocation`. */
+/** `taken`: why nothing can be written there. @throws as `newLocation`. */
 function locationOf(
   context: ChangeContext,
   id: string,

@@ -1,23 +1,23 @@
 import { splitFrontmatter } from '../../skill/frontmatter.ts';
 import { slugOf } from '../../skill/skill.ts';
 
-/** A prompt in parts. Every line of it is in one of them, with LF as its end. */
+/** Each line of the prompt is in one of the parts. Line ends are LF. */
 export interface SplitPrompt {
-  /** The part that stays: the text before the first section, and the sections about the agent itself. */
+  /** The text before the first section, and the sections about the agent itself. */
   readonly prompt: string;
-  /** The other sections, in their order; one that is a reference is a heading and a link here. */
+  /** The other sections in order; a section moved to `references` is a heading and a link here. */
   readonly body: string;
   /** Long sections of examples and reference, by path. */
   readonly references: ReadonlyMap<string, string>;
-  /** Headings of the sections that do not stay. */
+  /** Headings of the sections that move to the skill. */
   readonly titles: readonly string[];
 }
 
 /**
- * Splits a prompt by its headings (`#`), at the level of its first section. A heading that begins the text is its
- * title, and no section. Headings in code blocks, in comments, and between `{% if %}` and its end, are none.
+ * Splits a prompt at the `#` headings with the level of its first section. A heading at the start of the text is its
+ * title. Ignores headings in code blocks, comments and Jinja blocks.
  *
- * @returns undefined when there is no section that does not stay.
+ * @returns undefined when no section can move to a skill.
  */
 export function splitPrompt(text: string): SplitPrompt | undefined {
   const head = splitFrontmatter(text);
@@ -48,10 +48,10 @@ export function splitPrompt(text: string): SplitPrompt | undefined {
 
 // --- internal ---
 
-/** Sections about the agent itself, as the design of `uses_skills` keeps them in the prompt. */
+/** Sections about the agent itself stay in the prompt. */
 const STAYS = /^(your |the )?(role|role definition|identity|goals?|mission|working directory|workflow|constraints)$/i;
 const EXAMPLES = /\b(examples?|samples?|templates?|patterns?|references?|appendix)\b/i;
-/** Lines. Shorter sections are read sooner in place than by a call. */
+/** Lines. An agent reads a shorter section faster in place than with another call. */
 const SHORT = 20;
 const LONG = 200;
 const MOST = 200;
@@ -98,7 +98,7 @@ function ended(lines: readonly string[]): string {
   return lines.length === 0 || lines.at(-1) === '' ? lines.join('\n') : `${lines.join('\n')}\n`;
 }
 
-/** What opens and ends a part in which no heading counts. */
+/** Begin and end of parts whose headings are ignored. */
 const MARK = /\{#|#\}|<!--|-->|\{%[-+]?\s*(end)?(if|for|macro|call|filter|block|raw|verbatim|with|autoescape|trans)\b/g;
 const ENDS = new Map([
   ['{#', '#}'],
@@ -132,7 +132,7 @@ function headingsIn(
       if (comment) comment = mark === comment ? '' : comment;
       else if (isRaw && !(end && /^(raw|verbatim)$/.test(word ?? ''))) continue;
       else if (word) [depth, isRaw] = [Math.max(0, depth + (end ? -1 : 1)), !end && /^(raw|verbatim)$/.test(word)];
-      // `{#` is also the beginning of an anchor (`## Title {#anchor}`): what nothing ends is no comment.
+      // `{#` also begins an anchor (`## Title {#anchor}`), so it is a comment only if something closes it.
       else if ((last.get(ENDS.get(mark) ?? '') ?? -1) >= at) comment = ENDS.get(mark) ?? '';
     }
   }

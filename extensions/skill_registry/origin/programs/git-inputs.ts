@@ -7,13 +7,13 @@ import { futureRealPath } from '../../../../lib/files/index.ts';
 import { showName } from '../../../../lib/text/index.ts';
 import type { GitOrigin } from '../opened-origin.ts';
 
-/** Runs git with nothing to read. @returns what it prints. */
+/** Runs git without input. @returns its output. */
 type Ask = (args: readonly string[]) => Promise<Buffer>;
 
 /**
- * Refuses what git would read without an end: a pipe or a device in a repository of this machine, or named by a
- * configuration. The program that git starts in the other repository would take `/dev/stdin` for what git sends it, and
- * each would wait for the other.
+ * Refuses inputs that git would read forever: a pipe or device in a local repository, or named by a configuration. The
+ * program that git starts in the other repository reads `/dev/stdin` as the data from git, and both would wait for each
+ * other.
  *
  * @throws ORIGIN_REFUSED.
  */
@@ -39,13 +39,13 @@ export async function assertInputsEnd({ url }: GitOrigin, shown: string, ask: As
 
 // --- internal ---
 
-/** Of a repository with its objects; git packs them. */
+/** Of one repository; git packs objects, so few need more. */
 const MAX_ENTRIES = 200_000;
-/** Configurations that include each other. */
+/** Limit for configurations that include each other. */
 const MAX_INCLUDED = 100;
 const NO_END = 'It has no end that git could wait for. Remove it, and try again.';
 
-/** @param which - Arguments that name a file. Default: all that git reads. */
+/** @param which - Arguments that name a file. Default: all configurations that git reads. */
 async function assertConfigEnds(
   which: readonly string[],
   shown: string,
@@ -69,14 +69,16 @@ async function assertConfigEnds(
   }
 }
 
-/** The folder that git takes for a repository at a path: it, the one below it, or the one that a file in it names. */
+/**
+ * Where git finds the repository of a path: in `.git`, in the path itself, or in the folder that a `.git` file names.
+ */
 function gitFolder(path: string): string | undefined {
   const below = join(path, '.git');
   if (kindOf(below) === 'file') return resolve(path, firstLine(below).replace(/^gitdir: */, ''));
   return [below, path].find((folder) => kindOf(folder) === 'folder' && kindOf(join(folder, 'objects')) !== undefined);
 }
 
-/** Of a work tree that has its own, and of objects that lie in other repositories. */
+/** The main repository of a work tree, and other repositories that store its objects. */
 function foldersNamedIn(folder: string): readonly string[] {
   const common = join(folder, 'commondir');
   const others = join(folder, 'info', 'alternates');
@@ -111,7 +113,7 @@ function kindOf(path: string): Kind | undefined {
   }
 }
 
-/** Whether a path leads to a pipe or a device. `/dev/stdin` differs in each process, so its name is compared. */
+/** Whether a path leads to a pipe or device. `/dev/stdin` differs in each process, so its name is compared. */
 function isEndless(path: string, hops = 20): boolean {
   const at = join(futureRealPath(dirname(path)), basename(path));
   if (/^\/(?:dev|proc)\//.test(at)) return at !== '/dev/null';

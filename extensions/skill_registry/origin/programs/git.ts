@@ -9,12 +9,11 @@ import { assertInputsEnd } from './git-inputs.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**
- * Fetches one commit of a repository with the system's git, into a bare repository in a temporary folder, one commit
- * deep. Nothing is checked out: names and contents are read with `ls-tree` and `cat-file`, so no hook, filter,
- * attribute or submodule of the repository has a say. The person's own configuration (credential helpers, certificates)
- * holds.
+ * Fetches one commit with the system's git into a bare repository in a temporary folder. Checks nothing out: `ls-tree`
+ * and `cat-file` read names and contents, so hooks, filters, attributes and submodules of the repository have no
+ * effect. Uses the person's own git configuration (credential helpers, certificates).
  *
- * @param maxBytes - Of what is fetched, packed.
+ * @param maxBytes - Limit for the fetched data, packed.
  * @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for more than `maxBytes`.
  */
 export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED): Promise<OpenedOrigin> {
@@ -45,16 +44,16 @@ export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED)
 
 type Run = (args: readonly string[], input?: string, limitMs?: number) => Promise<Buffer>;
 
-/** A repository that takes longer is too large to be one of skills, or is not there. */
+/** Slower repositories are too large for skills, or unreachable. */
 const LIMIT_MS = 300_000;
 const CONFIG_MS = 10_000;
 const MAX_OUTPUT = 512 * 1024 * 1024;
 const MAX_FETCHED = 512 * 1024 * 1024;
-/** How often the size of what is fetched is looked at, in milliseconds. */
+/** Milliseconds between checks of the fetched size. */
 const LOOK_MS = 200;
 const MAX_COMPLAINT = 4_000;
 
-/** What git reads from its surroundings of another repository than ours. */
+/** Variables that would make git use another repository. */
 const REPOSITORY_VARIABLES =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|COMMON_DIR)$/;
 
@@ -65,12 +64,12 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
   const [protocol = ''] = origin.url.split(':');
   const env = {
     ...Object.fromEntries(kept),
-    // No `ext::`, which is a command, and no way from one kind to another, whatever a redirection says; but the
-    // person's own configuration may read https: for ssh: (`insteadOf`).
+    // Forbids `ext::`, which runs a command, and redirections to another protocol. https and ssh may replace each
+    // other: the person's `insteadOf` setting does that.
     GIT_ALLOW_PROTOCOL: protocol === 'file' || protocol === 'http' ? protocol : 'https:ssh',
     GIT_DIR: folder,
     GIT_NO_REPLACE_OBJECTS: '1',
-    // A misspelled repository of GitHub would ask for a user name, and wait for it.
+    // GitHub asks for a user name when a repository does not exist, and git would wait for it.
     GIT_TERMINAL_PROMPT: '0',
     LC_ALL: 'C',
   };
@@ -99,7 +98,7 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
       });
       child.on('close', (status, signal) => {
         clearInterval(looking);
-        // git ends by itself when it is asked to, with a status and not by the signal.
+        // A killed git exits with a status instead of the signal, so the size is checked first.
         if (isTooLarge()) reject(originRefused(shown, `what is fetched of it has more than ${maxBytes} bytes.`));
         else if (status === 0) resolve(Buffer.concat(output));
         else if (size > MAX_OUTPUT) reject(originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`));
@@ -136,7 +135,7 @@ const SETTINGS: readonly string[] = [
 const WANTS_USER =
   'it does not exist, or wants a user name and a password that git does not have. Give git a credential helper that knows them, or take its ssh: address';
 
-/** git's own first complaint, without its mark; what follows is advice. */
+/** git's first error line; the rest is advice. */
 function reasonIn(complaint: string): string {
   if (/could not read (?:Username|Password)|Authentication failed/.test(complaint)) return WANTS_USER;
   const lines = complaint.split('\n').filter((line) => line.trim() !== '' && !/^(warning|hint):/.test(line));
@@ -158,7 +157,7 @@ function noRef(origin: GitOrigin, cause: unknown): Error {
   return originUnavailable(shownOrigin(origin), `${why}${isOfPage}`, cause);
 }
 
-/** Most repositories name contents by SHA-1, some by SHA-256; the server says which of them only when it refuses. */
+/** Repositories use SHA-1 or SHA-256, and the server says which only when it refuses. */
 async function fetchAsNamed(run: Run, origin: GitOrigin, folder: string): ReturnType<typeof fetchCommit> {
   const init = ['init', '--quiet', '--bare', '--template='];
   try {
@@ -185,7 +184,7 @@ async function fetchCommit(
   try {
     await run([...fetch, '--depth=1', '--', url, ref]);
   } catch (error) {
-    // Not every server gives a commit by its name alone, and none by a part of it.
+    // Some servers do not serve a commit by its hash, and none serve a shortened hash.
     if (!/^[0-9a-f]{4,64}$/.test(ref)) throw isNoRef(error) ? noRef(origin, error) : error;
     await run([...fetch, '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']);
     const commit = await commitOf(ref).catch((missing: unknown) => {
@@ -198,7 +197,7 @@ async function fetchCommit(
   return { commit: await commitOf('FETCH_HEAD'), isTag: fetched.includes("\ttag '") };
 }
 
-/** Of `ls-tree -r -z -l`: `<mode> <type> <object> <size>\t<path>`. */
+/** Parses `ls-tree -r -z -l`: `<mode> <type> <object> <size>\t<path>`. */
 function entriesOf(listing: Buffer): readonly (OriginEntry & { readonly object: string })[] {
   return listing
     .toString('utf8')
@@ -212,7 +211,7 @@ function entriesOf(listing: Buffer): readonly (OriginEntry & { readonly object: 
     });
 }
 
-/** Of `cat-file --batch`: for each object `<object> blob <size>\n<bytes>\n`. */
+/** Parses `cat-file --batch`: for each object `<object> blob <size>\n<bytes>\n`. */
 function contentsOf(answer: Buffer, objects: readonly string[]): readonly Buffer[] {
   let at = 0;
   return objects.map((object) => {

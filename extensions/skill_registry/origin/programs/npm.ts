@@ -9,8 +9,8 @@ import { MAX_ARCHIVE, type NpmOrigin, type OpenedOrigin } from '../opened-origin
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**
- * Fetches a package from the npm registry in the person's own npm configuration. npm runs in an empty folder, so that
- * it reads no `.npmrc` of a root, and with `--ignore-scripts`; nothing is installed.
+ * Downloads a package with the person's own npm configuration. npm runs with `--ignore-scripts` in an empty folder, so
+ * it reads no `.npmrc` of a root. Nothing is installed.
  *
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
@@ -21,7 +21,7 @@ export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
     const file = readdirSync(folder).find((name) => name.endsWith('.tgz'));
     if (file === undefined) throw originUnavailable(shownOrigin(origin), 'npm gave no package');
     const { entries, read } = await unpack(readNamedFile(join(folder, file), MAX_ARCHIVE), shownOrigin(origin));
-    // All files are in one folder, most often `package`.
+    // A package has one top folder, usually `package`.
     const within = (path: string): string => path.slice(path.indexOf('/') + 1);
     const originals = new Map(entries.map(({ path }) => [within(path), path]));
     return {
@@ -37,14 +37,14 @@ export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
 // --- internal ---
 
 const LIMIT_MS = 120_000;
-/** By default npm waits a minute and more between attempts: the limit would end it before it says what is wrong. */
+/** npm's default retries wait longer than the time limit, so npm would be killed before it reports the reason. */
 const SOON: readonly string[] = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-/** @returns the version of the package. The package is in the folder afterwards. */
+/** Writes the package into the folder. @returns its version. */
 async function pack(origin: NpmOrigin, folder: string): Promise<string> {
   const spec = `${origin.name}@${origin.range}`;
-  // Without `--prefix` npm looks for a `package.json` and an `.npmrc` in the folders above.
+  // Without `--prefix` npm looks for `package.json` and `.npmrc` in the parent folders.
   const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', ...SOON, '--prefix', folder];
   // biome-ignore lint/style/noProcessEnv: npm finds the person's registry, certificates and proxies by it
   const kept = Object.entries(process.env).filter(([name]) => !CALLER_VARIABLES.test(name));
@@ -63,10 +63,10 @@ async function pack(origin: NpmOrigin, folder: string): Promise<string> {
   throw originUnavailable(shownOrigin(origin), 'npm gave no version');
 }
 
-/** Variables that `npm run` has set, if it started this process. */
+/** Variables that `npm run` sets for its child processes. */
 const CALLER_VARIABLES = /^(npm_(package|lifecycle|command|execpath|config_(local_prefix|prefix))|INIT_CWD$)/i;
 
-/** npm says what is wrong in its last lines of JSON, or on standard error. */
+/** npm reports an error as JSON on standard output, or on standard error. */
 function reasonOf(error: unknown): string {
   const {
     code,
@@ -81,7 +81,7 @@ function reasonOf(error: unknown): string {
     const { error: told } = JSON.parse(stdout) as { readonly error?: { readonly summary?: string } };
     if (told?.summary) return told.summary.split('\n')[0] ?? '';
   } catch {
-    // Then the reason is on standard error.
+    // The reason is on standard error.
   }
   const line = stderr.split('\n').find((one) => /^npm (error|ERR!) (?!code)/.test(one));
   return line?.replace(/^npm (error|ERR!) /, '') ?? message.split('\n')[0] ?? 'npm failed';

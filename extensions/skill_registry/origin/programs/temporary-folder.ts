@@ -2,23 +2,20 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/**
- * Makes a folder for what is fetched, in the system's folder for temporary files. Whoever made it removes it; those of
- * this user whose processes were killed are removed here.
- */
+/** The caller removes the folder. Also removes this user's old folders whose processes were killed. */
 export function makeTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), `skill-registry-from-${process.pid}-`));
   try {
     removeAbandoned();
   } catch {
-    // The next call tries it again.
+    // The next call tries again.
   }
   return folder;
 }
 
 // --- internal ---
 
-/** The longest that anything is fetched is some minutes. A process of that number may be another one by now. */
+/** Fetching takes minutes at most. After a day, another process may have the same pid. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 function removeAbandoned(): void {
@@ -28,7 +25,7 @@ function removeAbandoned(): void {
     if (pid === undefined) continue;
     const folder = join(tmpdir(), name);
     const stats = lstatSync(folder, { throwIfNoEntry: false });
-    // A link is no folder of ours, wherever it leads. Links inside are removed, and not followed.
+    // Never follows links: `rmSync` removes links inside the folder, not their targets.
     if (!stats?.isDirectory() || (uid !== -1 && stats.uid !== uid)) continue;
     if (isRunning(Number(pid)) && Date.now() - stats.mtimeMs < ABANDONED_MS) continue;
     rmSync(folder, { recursive: true, force: true });
@@ -40,7 +37,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Another user's process cannot be asked.
+    // EPERM: the process belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -11,26 +11,25 @@ import { MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
 import { type IncomingFile, MAX_ARCHIVE, MAX_UNPACKED } from '../opened-origin.ts';
 import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page.ts';
 
-/** What is read of a skill, as `read_skill_resource` would hand it out. */
+/** The files of a skill that `read_skill_resource` hands out. */
 export interface PublishableFiles {
   readonly files: readonly IncomingFile[];
-  /** Files that are never handed out. */
+  /** Number of files that are never handed out. */
   readonly leftOut: number;
   /** Paths of links and devices. */
   readonly links: readonly string[];
 }
 
-/** One skill as it is published. */
 export interface Artifact extends Omit<PublishableFiles, 'files'> {
   /** Its address is relative to the index. */
   readonly entry: IndexEntry;
   readonly bytes: Buffer;
   readonly fileCount: number;
-  /** Of its files, before they were packed. */
+  /** Before packing. */
   readonly unpackedBytes: number;
 }
 
-/** @returns the reason instead when it cannot be published whole. */
+/** @returns the reason when it cannot be published whole. */
 export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | string {
   const { files: listed, leftOut, links = [] } = source.listing(skill);
   if (listed.length >= MAX_LISTED_FILES) return `it has ${MAX_LISTED_FILES} files or more beside SKILL.md`;
@@ -50,7 +49,7 @@ export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | s
   return { files, leftOut, links };
 }
 
-/** @returns the reason instead when the index cannot name it. */
+/** @returns the reason when the index cannot name it. */
 export function artifactOf({ id, description }: Skill, { files, leftOut, links }: PublishableFiles): Artifact | string {
   if (!isSkillName(id)) return 'its id has other characters than 1-64 lower-case letters, digits and single hyphens';
   if (description === '') return 'it has no description';
@@ -76,7 +75,7 @@ export function artifactOf({ id, description }: Skill, { files, leftOut, links }
 
 // --- internal ---
 
-/** Of a skill without a folder no file may be run. */
+/** A skill without a folder has no executable files. */
 function isExecutable({ dir }: Skill, path: string): boolean {
   const stats = dir === null ? undefined : lstatSync(join(dir, path), { throwIfNoEntry: false });
   return stats !== undefined && (stats.mode & 0o100) !== 0;

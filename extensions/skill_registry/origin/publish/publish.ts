@@ -20,12 +20,10 @@ import { type Artifact, artifactOf, filesOf } from './artifact.ts';
 import { openPublished, writePublished } from './published-folder.ts';
 import type { NotPublished, Published, PublishOptions } from './types.ts';
 
-/** What publishing uses of the registry. */
 export interface PublishContext extends Pick<ChangeContext, 'root' | 'snapshot' | 'sources' | 'refresh'> {
   readonly heldSkills: Pick<HeldSkills, 'trustOf' | 'notAllowed'>;
 }
 
-/** As `publish` of the registry. */
 export async function publish(context: PublishContext, { to, ids }: PublishOptions): Promise<Published> {
   await context.refresh();
   const root = futureRealPath(context.root);
@@ -65,7 +63,7 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
   };
 }
 
-/** Nobody could read a page with more. @throws PUBLISH_REFUSED. */
+/** Readers refuse larger pages. @throws PUBLISH_REFUSED. */
 export function assertReadable(artifacts: readonly Artifact[]): void {
   const sumOf = (key: 'fileCount' | 'unpackedBytes'): number => artifacts.reduce((sum, one) => sum + one[key], 0);
   const counted = [
@@ -100,25 +98,25 @@ function namedSkills(snapshot: Snapshot, ids: readonly string[]): readonly Skill
   return [...chosen.values()];
 }
 
-/** Kinds of sources whose skills belong to whoever wrote the config. */
+/** Kinds of sources whose skills the author of the config owns. */
 const OWN_KINDS: ReadonlySet<string> = new Set(['directory', 'file', 'pack', 'inline', 'own']);
 
-/** Skills in the home directory are private until a person names them; those of this package are everywhere. */
+/** Skills in the home directory are private until a person names them. Shipped skills exist on every machine. */
 function isOfRoot({ kind, location }: SkillSource, root: string): boolean {
   if (!OWN_KINDS.has(kind)) return false;
-  // A folder above the package, such as the home directory, has them in it as well.
+  // A folder above the package, such as the home directory, contains the shipped folder too.
   if (location === shippedFolder()) return dirname(location) === root;
   return isInside(location, root) || !homeFolders(homedir()).includes(location);
 }
 
-/** @returns the reason instead when it may not be published. */
+/** @returns the reason when it must not be published. */
 async function prepare(context: PublishContext, skill: Skill): Promise<Artifact | string> {
   if (skill.fillsLeft) return 'it is a draft. Replace each FILL, or remove draft from its metadata';
   const source = context.sources().find(({ id }) => id === skill.source);
   if (!source) return 'its source was removed';
   const read = filesOf(skill, source);
   if (typeof read === 'string') return read;
-  // What a person allowed on this machine is not allowed on the machines of others.
+  // Allowing a skill on this machine does not allow it on other machines.
   const { verdict, findings } = await inspectSkill(read.files);
   const [worst] = findings;
   if (verdict === 'block' && worst) {
@@ -135,7 +133,7 @@ async function prepare(context: PublishContext, skill: Skill): Promise<Artifact 
 
 const MAX_KEYS = 10;
 
-/** Undefined when a person has allowed each of these keys to be published. */
+/** Undefined when a person has allowed publishing each of these keys. */
 async function keysReason(
   { heldSkills, snapshot }: PublishContext,
   skill: Skill,

@@ -34,19 +34,18 @@ import type { Artifact } from './artifact.ts';
 export interface PublishedFolder {
   /** Real path. */
   readonly path: string;
-  /** What it serves at present, with relative addresses; empty for a new folder. */
+  /** Currently served, with relative addresses; empty for a new folder. */
   readonly entries: readonly IndexEntry[];
-  /** Addresses of the parts of its index, relative to that. */
+  /** Addresses of the index parts, relative to the index. */
   readonly parts: readonly string[];
 }
 
-/** What one index may have. */
 export interface IndexLimits {
   readonly bytes: number;
   readonly entries: number;
 }
 
-/** @throws INVALID_ARGUMENT for a folder that belongs to something else; nothing was written. */
+/** @throws INVALID_ARGUMENT for a folder that belongs to something else. */
 export function openPublished(to: string, sources: readonly SkillSource[]): PublishedFolder {
   const path = futureRealPath(to);
   const refused = (why: string) => invalidArgument(`Nothing can be published to ${to}: ${why}`);
@@ -71,14 +70,13 @@ export function openPublished(to: string, sources: readonly SkillSource[]): Publ
 }
 
 /**
- * Makes a folder serve these skills. Artifacts and parts of the index come first, under names that hold their digests,
- * then the head of the parts and the index, each in one step, so a process that ends at any moment leaves a folder that
- * serves all of the old or all of the new. What was named before stays until the next time: somebody may just be
- * fetching it.
+ * Writes the skills to the folder. The order keeps a server consistent at any moment: first artifacts and index parts,
+ * whose names contain their digests, then the head of the parts and the index, each in one step. Files of the previous
+ * version stay until the next publish, because a reader may still fetch them.
  *
- * @param limits - Default: what readers of the format, ours among them, take.
- * @returns the names of what is new, and how many skills the index itself names.
- * @throws WRITE_FAILED, PATH_TRAVERSAL when something in it is a link.
+ * @param limits - Default: the limits of readers of the format.
+ * @returns `changed`: names of new or changed skills; `inIndex`: number of skills in the index itself.
+ * @throws WRITE_FAILED, PATH_TRAVERSAL when the folder contains a link.
  */
 export async function writePublished(
   { path, ...before }: PublishedFolder,
@@ -101,7 +99,7 @@ export async function writePublished(
   const now = servedBy(path) ?? NOTHING;
   const kept = [...before.entries, ...now.entries].map(({ url }) => url);
   removeOthers(path, new Set([...kept, ...before.parts, ...now.parts, ...files.map(({ address }) => address)]));
-  // Another publish into the same folder may have removed one before this index named it.
+  // A parallel publish into the same folder may have removed a file before this index named it.
   await writeMissing();
   const had = new Set(before.entries.map(({ digest }) => digest));
   const changed = new Set(entries.flatMap(({ name, digest }) => (had.has(digest) ? [] : [name])));
@@ -110,7 +108,7 @@ export async function writePublished(
 
 // --- internal ---
 
-/** Readable for the server, whatever user it runs as. */
+/** Readable by a web server that runs as another user. */
 const PUBLIC = { mode: 0o644 } as const;
 const FOLDER = dirname(INDEX_PATH);
 const ARTIFACT = /^artifacts\/([a-z0-9-]{1,64}\.[0-9a-f]{64}\.(?:md|tar\.gz))$/;
@@ -119,9 +117,9 @@ const PART = /^parts\/[0-9a-f]{64}\.json$/;
 type Served = Omit<PublishedFolder, 'path'>;
 const NOTHING: Served = { entries: [], parts: [] };
 
-/** What a folder serves; undefined when publish did not make it. */
+/** Undefined when publish did not make the folder. */
 function servedBy(path: string): Served | undefined {
-  // Only this tells whether addresses in it are relative.
+  // A known base shows whether the addresses in it are relative.
   const base = 'http://localhost/';
   try {
     const index = readIndex(readContained(path, INDEX_PATH, MAX_INDEX).toString('utf8'), base);
@@ -141,7 +139,7 @@ function servedBy(path: string): Served | undefined {
   }
 }
 
-/** Whether a folder has nothing but what a publish that was ended before its index has left. */
+/** Whether the folder contains only files of a publish that ended before it wrote its index. */
 function isBegun(path: string): boolean {
   const folders: readonly string[] = [dirname(FOLDER), FOLDER, `${FOLDER}/artifacts`, `${FOLDER}/parts`];
   return readdirSync(path, { recursive: true, withFileTypes: true }).every((entry) => {
@@ -155,7 +153,7 @@ function isAddress(text: string): boolean {
   return ARTIFACT.test(text) || PART.test(text);
 }
 
-/** Compared byte by byte: a crash of the machine may have left a part. */
+/** Compares all bytes: a crash of the machine may have left a partial file. */
 function isThere(path: string, address: string, bytes: Buffer): boolean {
   try {
     return readContained(path, `${FOLDER}/${address}`, MAX_ARCHIVE).equals(bytes);
@@ -165,7 +163,6 @@ function isThere(path: string, address: string, bytes: Buffer): boolean {
   }
 }
 
-/** Removes artifacts and parts that neither this index nor the one before names. */
 function removeOthers(path: string, kept: ReadonlySet<string>): void {
   for (const folder of ['artifacts', 'parts'].filter((name) => existsSync(join(path, FOLDER, name))))
     for (const name of readdirSync(join(path, FOLDER, folder))) {
@@ -176,14 +173,16 @@ function removeOthers(path: string, kept: ReadonlySet<string>): void {
 
 interface PageDocuments {
   readonly index: string;
-  /** How many skills the index names. */
+  /** Number of skills in the index. */
   readonly inIndex: number;
-  /** Names the parts; absent when the index names all skills. */
+  /** Names the parts; absent when the index has all skills. */
   readonly head?: string;
   readonly parts: readonly { readonly address: string; readonly bytes: Buffer }[];
 }
 
-/** With more skills than an index may have, it names the first ones, and parts name all. @param entries - By name. */
+/**
+ * If the index has no room for all skills, it has the first ones, and parts have all. @param entries - Sorted by name.
+ */
 function pageDocuments(entries: readonly IndexEntry[], limits: IndexLimits): PageDocuments {
   const whole = documentOf({ $schema: INDEX_SCHEMA, skills: entries });
   if (entries.length <= limits.entries && Buffer.byteLength(whole) <= limits.bytes)
@@ -212,7 +211,7 @@ function documentOf(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Bytes of what is not an entry, and of the indentation of one. */
+/** Bytes of the document around the entries, and of one entry's indentation. */
 const AROUND = 256;
 const INDENTATION = 64;
 

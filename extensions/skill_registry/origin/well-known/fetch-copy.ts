@@ -26,9 +26,8 @@ import { type Artifact, fetchArtifact } from './open-page.ts';
 import { askPage, INDEX_PATH, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
 
 /**
- * Brings the copy of a page up to date: asks for the index by its ETag, and fetches only artifacts that the copy does
- * not have. The copy is replaced in one step at the end. What a process that ended early has fetched is used by the
- * next one.
+ * Updates the copy of a page: asks for the index with its ETag, fetches missing artifacts only, and replaces the copy
+ * in one step at the end. If the process ends early, the next one uses what was fetched.
  */
 export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
   makePrivateFolder(folder);
@@ -73,7 +72,7 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
 
 // --- internal ---
 
-/** Longer than a process needs to notice a replaced copy, and longer than anybody uses a folder whose path it got. */
+/** Longer than a process needs to notice a new copy, or a caller uses a folder path. */
 const KEPT_MS = 86_400_000;
 const REPORT_MS = 1_000;
 
@@ -81,7 +80,7 @@ function copyKey({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string
   return `${digest} ${name}`;
 }
 
-/** The skills of the copy, and those that a process which ended early has fetched. */
+/** The skills of the copy, and those fetched by a process that ended early. */
 function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string, CopiedSkill> {
   const known = new Map(whole.map((skill) => [copyKey(skill), skill]));
   for (const skill of fetchedSkills(folder)) {
@@ -91,7 +90,7 @@ function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string,
   return known;
 }
 
-/** @returns what counts the files of one more skill, and throws ORIGIN_REFUSED for more than a copy may have. */
+/** @returns a function that counts the files of one more skill, and throws ORIGIN_REFUSED over the limit of a copy. */
 function roomBeside(skills: readonly CopiedSkill[]): (name: string, files: readonly IncomingFile[]) => void {
   const sizes = skills.flatMap((skill) => filesOfCopy(skill).map(({ size }) => size));
   let [bytes, count] = [sizes.reduce((sum, size) => sum + size, 0), sizes.length];
@@ -110,7 +109,7 @@ async function filesIn(artifact: Artifact, name: string): Promise<readonly Incom
   return (await readOriginSkills(artifact, [skill])).flatMap(({ files }) => files);
 }
 
-/** Whether only this one skill cannot be had; else the address as a whole is away. */
+/** Whether only this skill is unavailable, and not the whole server. */
 function isOfSkill(error: unknown): boolean {
   if (isCodedError(error, 'ORIGIN_REFUSED')) return true;
   const status = isCodedError(error, 'ORIGIN_UNAVAILABLE') ? Number(error.details.status) : 0;
@@ -127,7 +126,7 @@ function progressOf(url: string, total: number, onProgress: (line: string) => vo
   };
 }
 
-/** A path is too long here, or one file is a folder of another. */
+/** The path is too long, or one file is a folder of another. */
 const PATH_ERRORS: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EINVAL']);
 const IN_THE_WAY: ReadonlySet<string> = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOTDIR']);
 const ATTEMPTS = 5;
@@ -137,8 +136,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Writes the files of a skill into its folder of a copy, in one step. Another process may be writing the same. It is
- * not synced to disk: files that a crash of the machine has cut off do not have their digests, and are fetched again.
+ * Writes the files of a skill in one step; another process may write the same. Does not sync to disk: files that a
+ * crash truncated fail their digest check, and are fetched again.
  *
  * @param files - With checked paths (`readOriginSkills`).
  */
@@ -149,7 +148,7 @@ function writeCopiedSkill(
 ): CopiedSkill {
   const skill = { name, digest, files: lockedFiles(files).files };
   if (!isIntact(folder, skill)) {
-    // In it nobody else has put links: nobody knows its name before.
+    // Its random name is unknown to others, so nobody can have put links into it.
     const temporary = join(folder, 'skills', temporaryName());
     try {
       for (const { path, bytes, executable } of files) {
@@ -169,7 +168,7 @@ function writeCopiedSkill(
   return { ...skill, stamp: stampOf(folder, skill) };
 }
 
-/** The folder there is damaged, or another process was faster. */
+/** Replaces a damaged folder. Does nothing when another process was faster. */
 function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'stamp'>): void {
   const target = skillFolder(folder, skill);
   for (let attempt = 1; ; attempt++) {
@@ -187,7 +186,7 @@ function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'sta
   }
 }
 
-/** Removes what nobody has used for a day: folders of skills that changed, and what killed processes have left. */
+/** Removes what was unused for a day: folders of changed skills, and leftovers of killed processes. */
 function tidy(folder: string, skills: readonly CopiedSkill[], before: PageCopy | undefined): void {
   forgetFetched(folder);
   const hexOf = ({ digest }: CopiedSkill): string => digest.slice('sha256:'.length);
@@ -206,7 +205,7 @@ function tidy(folder: string, skills: readonly CopiedSkill[], before: PageCopy |
   });
 }
 
-/** Another process may be removing the same. */
+/** Another process may remove the same file. */
 function ignoreMissing(use: () => void): void {
   try {
     use();

@@ -13,13 +13,12 @@ import {
   readPage,
 } from './page.ts';
 
-/** What is in the artifact of a skill. */
 export type Artifact = Pick<OpenedOrigin, 'entries' | 'read'>;
 
 /**
- * Fetches what an entry names, and compares it with its digest.
+ * Fetches the artifact of an entry, and checks its digest.
  *
- * @param from - Where the index is.
+ * @param from - Address of the index.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
 export async function fetchArtifact(
@@ -39,8 +38,8 @@ export async function fetchArtifact(
 /**
  * The skills of a page, each in a folder of its name.
  *
- * @param names - Only these are fetched, and what they require; none: the only one. Default: all.
- * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that it does not have.
+ * @param names - Fetches only these, and what they require; an empty list: the only skill. Default: all.
+ * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that the page does not have.
  */
 export async function openWellKnown(origin: WellKnownOrigin, names?: readonly string[]): Promise<OpenedOrigin> {
   const url = `${origin.url}/${INDEX_PATH}`;

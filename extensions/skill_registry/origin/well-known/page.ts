@@ -5,35 +5,33 @@ import { download, downloadIfChanged, originRefused } from '../../../../lib/fetc
 import { oneLine } from '../../../../lib/text/index.ts';
 import type { KeptParts, PageCopy } from '../../sources/kinds/well-known-copy.ts';
 
-/** Of the one version of the format that has digests. */
+/** The only version of the format that has digests. */
 export const INDEX_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
-/** Below the page. */
+/** Relative to the page. */
 export const INDEX_PATH = '.well-known/agent-skills/index.json';
 /** Bytes of an index, and of each of its parts. */
 export const MAX_INDEX: number = 8 * 1024 * 1024;
 /** Skills in an index. */
 export const MAX_ENTRIES = 10_000;
-/** Characters of a description. */
+/** Characters. */
 export const MAX_DESCRIPTION = 1024;
 
-/** Of a page: skills, as many as a machine keeps inspections of; bytes and files of all skills, unpacked. */
+/** Limits of a page. Skills: as many as a machine keeps inspections of; bytes and files: of all skills, unpacked. */
 export const MAX_PAGE_SKILLS = 100_000;
 export const MAX_PAGE_BYTES: number = 2 * 1024 * 1024 * 1024;
 export const MAX_PAGE_FILES = 200_000;
 
 /**
- * The head of a page with more skills than one index may have. Its index names as many as there is room for, which is
- * what other programs see. All of them are in parts, each a document like the index, under the name that its digest
- * gives, and the head names the parts. A skill is always in the same part, so that one that changes costs a machine
- * that part, and the head.
+ * The head of a page with more skills than one index may have. The head names the parts, which together have all
+ * skills; the index itself has as many as fit, for other programs. A part has the format of the index, and its digest
+ * as name. A skill is always in the same part, so after a change a reader fetches only that part and the head.
  */
 export const HEAD_NAME = 'index-parts.json';
-/** Below the page. */
+/** Relative to the page. */
 export const HEAD_PATH: string = `.well-known/agent-skills/${HEAD_NAME}`;
-/** Bytes of a head. */
+/** Bytes. */
 export const MAX_HEAD: number = 64 * 1024;
 
-/** One skill as the index of a page names it. */
 export interface IndexEntry {
   /** 1-64 lower-case letters, digits and single hyphens. */
   readonly name: string;
@@ -42,13 +40,13 @@ export interface IndexEntry {
   readonly description: string;
   /** Absolute. */
   readonly url: string;
-  /** `sha256:<64 hex>` of the bytes of the artifact. */
+  /** `sha256:<64 hex>` of the artifact. */
   readonly digest: string;
 }
 
 export interface PageSkills {
   readonly entries: readonly IndexEntry[];
-  /** Problems of the others. */
+  /** Problems of the other entries. */
   readonly refused: readonly string[];
 }
 
@@ -57,21 +55,20 @@ export interface PageIndex extends PageSkills {
   readonly hasParts: boolean;
 }
 
-/** A part of an index, as the head names it. */
 export interface IndexPart {
-  /** `sha256:<64 hex>` of its bytes. */
+  /** `sha256:<64 hex>` of the part. */
   readonly digest: string;
-  /** How many skills it names. */
+  /** Number of skills in the part. */
   readonly skills: number;
 }
 
-/** What a page has: its index, or the head of its parts, as it came. */
+/** The index of a page, or the head of its parts, as received. */
 export type PageAnswer = Pick<PageCopy, 'index' | 'etag' | 'inParts'>;
 
 /**
- * Asks for the head alone where there was one, else for the index, and for the head that it names.
+ * Asks for the head if the page had one, else for the index, and then for the head that the index names.
  *
- * @param before - What the page answered last.
+ * @param before - The last answer.
  * @returns undefined when it has not changed since.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
@@ -88,7 +85,7 @@ export async function askPage(
   try {
     if (before?.inParts) return await ask(true, before.etag);
   } catch (error) {
-    // The page has fewer skills again.
+    // The page has no parts any more.
     if (!isCodedError(error, 'ORIGIN_UNAVAILABLE') || error.details.status !== 404) throw error;
   }
   const index = await ask(false, before?.inParts ? undefined : before?.etag);
@@ -96,10 +93,9 @@ export async function askPage(
 }
 
 /**
- * The skills of a page, and the digests of the parts that name them. A part is only fetched when it is not among those
- * that are kept.
+ * The skills of a page and its parts. Fetches only parts that are not in `kept`.
  *
- * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED when one of the parts is missing, or is not what the head says.
+ * @throws ORIGIN_UNAVAILABLE, also for a missing part; ORIGIN_REFUSED when a part differs from what the head says.
  */
 export async function readPage(
   page: string,
@@ -112,7 +108,7 @@ export async function readPage(
   return { ...(await readParts(page, parts, signal, kept)), parts };
 }
 
-/** @param url - Where the index is. @throws ORIGIN_REFUSED for another format. */
+/** @param url - Of the index. @throws ORIGIN_REFUSED for another format. */
 export function readIndex(text: string, url: string): PageIndex {
   const document = indexDocument.safeParse(jsonOf(text));
   if (!document.success) throw originRefused(url, 'it is no index: expected { $schema, skills: [...] }.');
@@ -132,7 +128,7 @@ export function readIndex(text: string, url: string): PageIndex {
   return { entries: [...entries.values()], refused, hasParts: parts === HEAD_NAME };
 }
 
-/** @param url - Where it is. @throws ORIGIN_REFUSED. */
+/** @throws ORIGIN_REFUSED. */
 export function readHead(text: string, url: string): readonly IndexPart[] {
   const head = headDocument.safeParse(jsonOf(text));
   if (!head.success) throw originRefused(url, 'it is no head: expected { parts: [{ digest, skills }] }, at most 256.');
@@ -144,7 +140,7 @@ export function readHead(text: string, url: string): readonly IndexPart[] {
   return parts;
 }
 
-/** The number of the part in which a skill is named: below `MAX_PARTS`. */
+/** The number of the part that has the skill, below `MAX_PARTS`. */
 export function partOf(name: string): number {
   return createHash('sha256').update(name).digest()[0] as number;
 }
@@ -160,12 +156,11 @@ export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, '
   if (found !== digest) throw originRefused(`"${name}"`, `the index says ${digest}, its bytes are ${found}.`);
 }
 
-/** Whether the index of a page can name a skill so. */
 export function isSkillName(name: string): boolean {
   return SKILL_NAME.test(name);
 }
 
-/** Calls `use` for eight items at a time. The first failure ends the others and is thrown. */
+/** Runs `use` for eight items at a time. The first failure stops the others and is thrown. */
 export async function inParallel<T>(
   items: readonly T[],
   signal: AbortSignal,
@@ -220,7 +215,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Otherwise the problem with it. */
+/** @returns the problem as a text when the entry is invalid. */
 function readIndexEntry(value: unknown, at: number, url: string): IndexEntry | string {
   const parsed = indexEntry.safeParse(value);
   if (!parsed.success) {

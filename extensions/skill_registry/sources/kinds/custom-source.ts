@@ -7,17 +7,17 @@ import type { CustomSkill, CustomSource } from '../types.ts';
 import { createMemorySource, type MemorySkill, type MemorySkills } from './memory-source.ts';
 
 export interface CustomSourceOptions {
-  /** Used instead of the id of the source, which may be in use. */
+  /** Replaces the id of the source, which may be in use. */
   readonly id: string;
   readonly location: string;
-  /** Timeout of the function in milliseconds. Default: 10,000. */
+  /** Milliseconds for the function. Default: 10,000. */
   readonly skillsMs?: number;
 }
 
 /**
- * A source of skills that a program or a package makes. All values are checked: a value of a wrong type is left out and reported
- * (FIELD_INVALID), and so is a skill without a usable id (SKILL_ID_INVALID). When the function throws or takes too long, the
- * catalog keeps the last skills.
+ * Skills made by a program or a package. Values of a wrong type are left out and reported (FIELD_INVALID), as are
+ * skills without a usable id (SKILL_ID_INVALID). When the function throws or is too slow, the catalog keeps the last
+ * skills.
  */
 export function createCustomSource(
   source: CustomSource,
@@ -38,7 +38,7 @@ export function createCustomSource(
     };
     try {
       unsubscribe = source.onChange?.(changed);
-      // A promise is a mistake of the program; its rejection must not end the process.
+      // A promise here is the program's mistake; its rejection must not end the process.
       Promise.resolve(unsubscribe).catch(noteFailure);
     } catch (error) {
       noteFailure(error);
@@ -67,7 +67,7 @@ function readSkill(given: unknown, source: string, problems: Problem[]): readonl
   return [];
 }
 
-/** An id is shown in prompts and addresses, and can become the name of a folder. */
+/** An id appears in prompts and addresses, and can become a folder name. */
 function isOwnId(id: unknown): id is string {
   return typeof id === 'string' && id.length <= MAX_ID && isUsableId(id) && !/^\.{1,2}$|[/\\]/.test(id);
 }

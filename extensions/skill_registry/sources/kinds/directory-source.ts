@@ -29,35 +29,35 @@ import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 
 export interface DirectorySourceOptions {
   readonly id: string;
-  /** Absolute. It need not exist yet. */
+  /** Absolute; need not exist yet. */
   readonly root: string;
   readonly allowOutside: boolean;
-  /** Folder that qualified ids are relative to. Default: `root`. */
+  /** Qualified ids are relative to this folder. Default: `root`. */
   readonly base?: string;
-  /** Folder in which `root` and the targets of links must be, unless `allowOutside`. Default: `root`. */
+  /** `root` and link targets must be in this folder, unless `allowOutside`. Default: `root`. */
   readonly within?: string | undefined;
-  /** Returns which links may lead outside that folder; called at every scan (`linkTargets`). Default: none. */
+  /** Decides which links may lead outside that folder (`linkTargets`); called at every scan. Default: none may. */
   readonly linkTargetsOf?:
     | ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean)
     | undefined;
-  /** `.md` files directly in `root` are skills, too. Default: false. */
+  /** `.md` files directly in `root` are skills too. Default: false. */
   readonly bareFiles?: boolean;
-  /** Ignore what `.gitignore` and `.ignore` files name. Default: false. */
+  /** Obey `.gitignore` and `.ignore` files. Default: false. */
   readonly ignoreFiles?: boolean;
   /** Default: `lenient`. */
   readonly validation?: ValidationProfile | undefined;
-  /** No problem is reported when `root` does not exist. Default: false. */
+  /** A missing `root` is no problem. Default: false. */
   readonly optional?: boolean;
   readonly ifNone?: boolean;
-  /** Skills may be changed and created in it. Default: false. */
+  /** Skills can be changed and created in it. Default: false. */
   readonly writable?: boolean;
-  /** Set for a root that nobody has approved: nothing outside that folder is read or written. Default: no limit. */
+  /** For an unapproved root: nothing outside that folder is read or written. Default: no limit. */
   readonly onlyWithin?: OnlyWithin | undefined;
-  /** Keeps what was read for the next process. Default: nothing is kept. */
+  /** Keeps results for the next process. Default: keeps nothing. */
   readonly cache?: SkillFileCache | undefined;
 }
 
-/** A source of the skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, and those of finding and reading skill files. */
+/** The skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, and those of finding and reading files. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
   const {
     id,
@@ -156,7 +156,7 @@ export function readSkillFile({ realFile }: Skill, maxBytes: number): Buffer {
   return readContained(dirname(file), basename(file), maxBytes);
 }
 
-/** `before` when `now` says the same: the scan of a source that has not changed is the same object. */
+/** Returns `before` if equal, so the scan of an unchanged source stays the same object. */
 export function sameScan(before: SourceScan | undefined, now: SourceScan): SourceScan {
   if (!before || !isSame(before.skills, now.skills)) return now;
   const isSameText =
@@ -174,7 +174,7 @@ function bareIdOf({ bare, file }: FoundSkillFile): string | undefined {
   return bare && bareNameOf(basename(file));
 }
 
-/** Why a folder is not searched; undefined when it is. @param boundary - The folder in which it must be. */
+/** @param boundary - The folder must be inside it. */
 function refusalOf(root: string, realRoot: string, boundary: string | undefined): Problem | undefined {
   if (boundary !== undefined && !isInside(realRoot, boundary)) return outsideOf(root, realRoot, boundary);
   const reserved = reservedSource(root, realRoot);

@@ -20,7 +20,7 @@ export interface FileSourceOptions
   readonly file: string;
 }
 
-/** A source of one Markdown file that is a skill. The name without `.md` is the id; the skill has no other files. */
+/** One Markdown file as a skill without other files. Its id is the file name without `.md`. */
 export function createFileSource(options: FileSourceOptions): SkillSource {
   const { id, file, base = dirname(file), within, validation: profile, optional = false, cache } = options;
   const skillId = basename(file).replace(/\.md$/i, '');

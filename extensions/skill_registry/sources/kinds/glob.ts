@@ -1,4 +1,4 @@
-/** Characters. Longer patterns, and braces with more alternatives, match nothing: a pack with hostile patterns must cost little. */
+/** Limits the cost of hostile patterns: longer ones, or braces with more alternatives, match nothing. */
 const MAX_LENGTH = 1024;
 const MAX_ALTERNATIVES = 64;
 
@@ -7,9 +7,8 @@ export function isGlob(pattern: string): boolean {
 }
 
 /**
- * Whether a path matches: `*` and `?` within a segment, `**` for any number of segments, `[a-z]`, `[!a]`, `{one,two}`.
- *
- * Takes at most (length of the pattern) times (length of the path) steps. A regular expression can take exponentially many.
+ * Matches `*` and `?` within a segment, `**` for any number of segments, `[a-z]`, `[!a]`, `{one,two}`. Takes at most
+ * pattern length times path length steps; a regular expression could take exponentially many.
  */
 export function matchesGlob(pattern: string, path: string): boolean {
   if (pattern.length > MAX_LENGTH) return false;
@@ -70,7 +69,7 @@ function classOf(inner: string): (char: string) => boolean {
     }) !== not;
 }
 
-/** Goes back to the last star only: it can match everything that an earlier star can. */
+/** Returns only to the last star, because it can match everything that an earlier star can. */
 function matchesOne(tokens: readonly Token[], chars: readonly string[]): boolean {
   let [token, char] = [0, 0];
   let [star, resume] = [-1, 0];

@@ -12,9 +12,9 @@ export interface GroupSourceOptions {
   readonly id: string;
   readonly kind: string;
   readonly location: string;
-  /** Called at every scan. A member that was there before must be the same object. */
+  /** Called at every scan. Must return the same object for an unchanged member. */
   members(): Promise<GroupMembers>;
-  /** Changes a skill that a member found. Default: nothing. */
+  /** Changes a skill that a member found. Default: no change. */
   adapt?(skill: Skill, member: SkillSource): Skill;
   /** Which member wins an id that several have. Default: `first`. */
   readonly winner?: 'first' | 'last';
@@ -22,9 +22,9 @@ export interface GroupSourceOptions {
 }
 
 /**
- * A source made of other sources. A skill is read through the member that found it. A skill whose id another member wins stays
- * readable by qualified id. A skill that one member preloads is preloaded, whichever member wins it. A member that cannot be
- * scanned keeps its last result.
+ * A source made of other sources, its members. Reads a skill through the member that found it. Losers of an id stay
+ * readable by qualified id. A skill is preloaded if any member preloads it. A member that cannot be scanned keeps its
+ * last result.
  */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
   const { id, adapt = (skill: Skill) => skill } = options;
@@ -123,7 +123,7 @@ function pickWinners(
   return { winners: found.flatMap(({ original }) => kept.get(original) ?? []), losers };
 }
 
-/** Two skills can have one qualified id, for example inline skills with one name: later ones get a number. */
+/** Qualified ids can repeat, for example of inline skills with one name: later ones get a number. */
 function withFreeId(found: Found, taken: Map<string, Found>): Skill {
   const base = found.skill.qualifiedId;
   let qualifiedId = base;

@@ -6,7 +6,7 @@ import { createMemorySource, type MemorySkill } from './memory-source.ts';
 
 export interface InlineSourceOptions {
   readonly id: string;
-  /** Skills in a config or a pack. The id of `Escalation Protocol` is `escalation-protocol`. */
+  /** Of a config or a pack. `Escalation Protocol` gets the id `escalation-protocol`. */
   readonly skills: readonly InlineSkillConfig[];
   readonly file: string;
 }

@@ -8,17 +8,16 @@ import { locationOf, ServerList, type ServerListOptions } from '../mcp/server-li
 import { NO_FILES, type SkillSource } from '../source.ts';
 
 export interface McpSourceOptions extends Omit<ServerListOptions, 'noteBlocked'> {
-  /** Whether a person has approved the root; if not, nothing is started and no address is contacted. */
+  /** A person has approved the root; if not, no program is started and no address is contacted. */
   readonly trusted: boolean;
   /** Default: nobody has allowed anything. */
   readonly noteBlocked?: NoteBlocked | undefined;
 }
 
 /**
- * The skills of an MCP server (SEP-2640). A scan lists them; nothing of a file is fetched before it is read. A slow server does not
- * delay the other sources for long: its list arrives later, and is reported as a change. While it cannot be used, its last skills
- * stay.
- *
+ * The skills of an MCP server (SEP-2640). A scan only lists them; files are fetched when they are read. If the server
+ * is slow, the scan returns without its list, which is reported later as a change. While the server fails, its last
+ * skills stay.
  * Problems: MCP_SERVER_FAILED, MCP_CIRCLE, MCP_SECRET_MISSING, MCP_SKILL_REFUSED, and those of the fields of skills.
  */
 export function createMcpSource(options: McpSourceOptions): SkillSource {

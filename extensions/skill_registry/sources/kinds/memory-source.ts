@@ -17,7 +17,7 @@ export interface MemorySkill {
   readonly description: string;
   readonly body: string;
   readonly frontmatter?: Readonly<Record<string, unknown>>;
-  /** Content by path; paths are normalized by `relativeSegments`. */
+  /** By path, normalized by `relativeSegments`. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly file: string;
   readonly label: string;
@@ -29,13 +29,13 @@ export interface MemorySkills {
 }
 
 export interface MemorySourceOptions extends Pick<SkillSource, 'id' | 'kind' | 'location'> {
-  /** Called at every scan. When it returns the same list as before, the list is not read again. When it rejects, the scan fails. */
+  /** Called at every scan. The same list object as before is not read again; a rejection fails the scan. */
   load(): Promise<MemorySkills>;
 }
 
 /**
- * A source of skills in memory. Each skill is read as a SKILL.md generated from its fields. The first skill with an id wins; the others
- * are losers and have a number in their qualified id.
+ * Skills in memory; each is read as a SKILL.md generated from its fields. The first skill with an id wins; the others
+ * are losers, with a number in their qualified id.
  */
 export function createMemorySource({ id, kind, location, load }: MemorySourceOptions): SkillSource {
   const own = new ScannedSkills<StoredSkill>();
@@ -104,7 +104,7 @@ function toSkill(
     return { bytes, problems: [{ code: 'SKILL_FILE_UNREADABLE', severity: 'error', file, message }] };
   }
   const { header, problems } = parseSkill(text, file, id);
-  // The generated text is no file and has the id as its name: problems of the name and line numbers mean nothing.
+  // The generated text is no file, and its name is the id: line numbers and problems of the name mean nothing.
   const skillProblems = problems
     .filter(({ code }) => !code.startsWith('NAME_'))
     .map(({ line: _line, ...problem }) => ({ ...problem, message: `${label}${problem.message}` }));
@@ -120,7 +120,7 @@ function skillMdOf({ id, description, body, frontmatter = {} }: MemorySkill): st
   return `---\n${fields}---\n\n${body.trim()}\n`;
 }
 
-/** Returns a copy, because the program may change its own bytes later. */
+/** Copies, because the program may change its bytes later. */
 function atMost(maxBytes: number, bytes: Uint8Array, shown: string): Buffer {
   if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
   return Buffer.from(bytes);

@@ -5,8 +5,8 @@ import { isGlob, matchesGlob } from './glob.ts';
 const MAX_EXPRESSION = 4096;
 
 /**
- * Whether the `skills` expression of a workflow state includes a skill. An expression is `none`, the id of a skill, a path below
- * the pack (of a skill, of one of its files, or of a folder, with everything in it), a package, or a glob over such paths.
+ * Whether a state's `skills` expression includes a skill: `none`, a skill's id, a package, a path below the pack (of a
+ * skill, one of its files, or a folder with everything in it), or a glob over such paths.
  */
 export function matchesExpression(expression: string | undefined, { id, pack }: Skill): boolean {
   if (expression === undefined) return true;
@@ -25,7 +25,7 @@ export function isNone(expression: string | undefined): boolean {
   );
 }
 
-/** Normalizes a path in a pack; the path of a SKILL.md becomes that of its folder. */
+/** The path of a SKILL.md becomes the path of its folder. */
 export function normalizePackPath(path: string): string {
   return posix
     .normalize(path.trim())

@@ -18,7 +18,7 @@ import { escapePointer, type PackEntry, type PromptPack, parsePromptPack } from 
 export interface PackSourceOptions
   extends Pick<DirectorySourceOptions, 'allowOutside' | 'cache' | 'id' | 'optional' | 'validation'> {
   readonly file: string;
-  /** Preload all skills, and not only those that the pack says. */
+  /** Preload all skills, not only those marked in the pack. */
   readonly preload: boolean;
 }
 
@@ -26,12 +26,11 @@ export const MAX_PACK_BYTES = 4_194_304;
 const KEPT = 'Until then the last valid version of the pack is used.';
 
 /**
- * A source of the skills that a prompt pack declares (RFC 0008): paths below the pack, packages, inline skills. The last one
- * declared wins an id. `scopes` says what each state of its workflow may see. While a pack is invalid or cannot be read, its last
- * valid version is used; the skills of a pack that is removed are removed.
- *
- * Problems: PACK_UNREADABLE, ENCODING_INVALID, those of `parsePromptPack`, PACK_PATH_OUTSIDE, PACK_PATH_MISSING, PACK_PATH_EMPTY,
- * PACK_STATE_UNKNOWN, and those of the parts.
+ * The skills that a prompt pack declares (RFC 0008): paths below the pack, packages, inline skills. The last
+ * declaration of an id wins. While the pack is invalid or unreadable, its last valid version is used; if it is removed,
+ * so are its skills.
+ * Problems: PACK_UNREADABLE, ENCODING_INVALID, those of `parsePromptPack`, PACK_PATH_OUTSIDE, PACK_PATH_MISSING,
+ * PACK_PATH_EMPTY, PACK_STATE_UNKNOWN, and those of the parts.
  */
 export function createPackSource(options: PackSourceOptions): SkillSource {
   const { id, file } = options;
@@ -47,7 +46,7 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
     watch: () => [folder],
     adapt(skill, member) {
       withSkills.add(member);
-      // The path below the pack. For a package it begins with its name, so that expressions can name `@scope/package`.
+      // A package's path begins with its name, so expressions can name `@scope/package`.
       const below = skill.qualifiedId.slice(skill.source.length + 1);
       const path = member.kind === 'package' ? `${packageName(loaded?.parts, member)}/${below}` : below;
       const pack = { id: loaded?.pack.id ?? id, path };
@@ -98,7 +97,7 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
       return { ...scan, problems: [...problems, ...missingSkills] };
     },
     scopes: () => scopesOf(loaded?.pack),
-    // The inline skills are in the file of the pack.
+    // Inline skills are in the file of the pack.
     contains: (path) => path === futureRealPath(file) || group.contains(path),
   };
 }
@@ -106,7 +105,7 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
 // --- internal ---
 
 interface Part {
-  /** The reference in the pack; for an inline skill its name. */
+  /** As in the pack; the name of an inline skill. */
   readonly reference: string;
   readonly pointer: string;
   readonly source?: SkillSource;
@@ -167,7 +166,7 @@ function emptyParts(
   });
 }
 
-/** PACK_STATE_UNKNOWN for each state whose expression names no skill. One that names an entry of the pack is correct, even if that entry is broken. */
+/** PACK_STATE_UNKNOWN for each state whose expression names no skill. Naming a broken entry of the pack is correct. */
 function unknownStates(pack: PromptPack | undefined, skills: readonly Skill[], file: string): readonly Problem[] {
   const declared = new Set(
     pack?.skills.flatMap((entry) => (entry.kind === 'reference' ? normalizePackPath(entry.reference) : [])),

@@ -19,30 +19,28 @@ export interface PackageSourceOptions
     Partial<Pick<DirectorySourceOptions, 'allowOutside'>> {
   /** `name` or `@scope/name`. */
   readonly name: string;
-  /** Absolute folder; `node_modules` is searched in it and in its parent folders. */
+  /** Absolute. `node_modules` is searched in this folder and its parents. */
   readonly from: string;
-  /** Whether `skillSource()` may be called, which runs code of the package. Default: true. */
+  /** Whether to call `skillSource()`, which runs code of the package. Default: true. */
   readonly factory?: boolean;
   readonly factoryMs?: number;
-  /** Milliseconds before a `skillSource()` that failed is called again; doubled after each further failure. Default: 5,000. */
+  /** Milliseconds before a failed `skillSource()` is called again; doubles after each failure. Default: 5,000. */
   readonly retryMs?: number;
-  /** The entry of a prompt pack that names the package, for problems. */
+  /** The prompt pack's entry for the package, shown in problems. */
   readonly namedIn?: { readonly file: string; readonly pointer: string };
 }
 
 const MAX_PACKAGE_JSON_BYTES = 1_048_576;
 const RETRY_MS = 5_000;
-/** The longest delay in milliseconds. Every import of a module stays in memory, so a failing one must be repeated rarely. */
+/** Milliseconds. Each import of a module stays in memory, so a failing one must be retried rarely. */
 const MAX_RETRY_MS = 300_000;
 
 /**
- * A source of the skills of an installed npm package. It uses the first of: the folders that package.json names in `"skills"`;
- * the folder `skills/`; the result of its exported function `skillSource()`, called without arguments: `{ id, skills }` as for
- * `defineSource`, or the path of a folder, absolute or relative to the package.
- *
- * Only the last form runs code of the package, and is repeated when it fails. Nothing of a package that a person revoked is read.
- * Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN, SOURCE_REVOKED.
- * A broken package keeps its last skills. A package that no longer names any skills has none.
+ * The skills of an installed npm package. Uses the first of these: the folders in `"skills"` of package.json; the
+ * folder `skills/`; the exported function `skillSource()`, which returns `{ id, skills }` as for `defineSource`, or the
+ * path of a folder, absolute or relative to the package.
+ * Only `skillSource()` runs code of the package; it is retried when it fails. A broken package keeps its last skills. A
+ * revoked package is not read. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN, SOURCE_REVOKED.
  */
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
@@ -69,7 +67,7 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       } catch (error) {
         return broken(loaded?.found.members, packageBroken(name, folder, oneLine(error)));
       }
-      // Members cache what they have read, so new ones are made only for another version, or when skills/ is added or removed.
+      // Members cache what they read, so make new ones only when package.json changes, or skills/ is added or removed.
       const version = `${folder}\0${text}\0${existsSync(join(folder, 'skills'))}`;
       const isNew = loaded?.key !== version;
       if (isNew || (loaded?.failed && Date.now() >= loaded.failed.retryAt)) {
@@ -85,7 +83,7 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       return loaded?.found ?? { members: [], problems: [] };
     },
   });
-  /** All folders in which Node could find the package, even unused ones. With npm workspaces its folder is a link. */
+  /** All folders where Node could find the package, used or not. With npm workspaces its folder is a link. */
   const isCode = (path: string): boolean =>
     packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, futureRealPath(folder)));
   const subscribe = (listener: () => void): (() => void) => {
@@ -103,8 +101,8 @@ export function isPackageName(name: string): boolean {
 }
 
 /**
- * The folder of an installed package, searched in `node_modules` of `from` and of its parent folders, as Node does. `exports` of
- * the package are ignored, because a folder is searched and not a module.
+ * Searches `node_modules` of `from` and its parents, as Node does. Ignores `exports` of the package, because it
+ * searches a folder, not a module.
  */
 export function findPackage(name: string, from: string): string | undefined {
   return packageFolders(name, from).find((folder) => existsSync(join(folder, 'package.json')));
@@ -120,11 +118,11 @@ export function packageFolders(name: string, from: string): readonly string[] {
 interface LoadedPackage {
   readonly key: string;
   readonly found: GroupMembers;
-  /** How often in a row `skillSource()` failed, and when to call it again (milliseconds since the epoch). */
+  /** `times`: failures of `skillSource()` in a row; `retryAt`: milliseconds since the epoch. */
   readonly failed?: { readonly times: number; readonly retryAt: number };
 }
 
-/** A broken package keeps the members that it had before. */
+/** A broken package keeps its last members. */
 function broken(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
   if (members.length === 0) return { members, problems: [problem] };
   return { members, problems: [{ ...problem, message: `${problem.message} Until then its last skills are used.` }] };
@@ -211,8 +209,8 @@ const WRONG_RESULT = 'its skillSource() returned neither { id, skills } nor the 
 const OWN_MESSAGES: ReadonlySet<string> = new Set([NO_FORM, NO_FILE, WRONG_RESULT]);
 
 /**
- * @param version - Part of the address of the module, so that a new version is imported again.
- * @param failures - Part of the address, too: Node never imports an address again after a failure.
+ * @param version - Becomes part of the module's address, so a new version is imported again.
+ * @param failures - Also part of the address: Node never imports an address again after a failure.
  */
 async function callFactory(
   { name, from }: PackageSourceOptions,
@@ -237,14 +235,14 @@ async function resolveEntry(name: string, from: string): Promise<string> {
   }
 }
 
-/** `index.js`: Node would also find it, but would print a warning to the terminal. */
+/** Node would find `index.js` too, but print a warning to the terminal. */
 function indexOf(name: string, from: string): string {
   const index = join(findPackage(name, from) ?? from, 'index.js');
   if (existsSync(index)) return pathToFileURL(index).href;
   throw new Error(NO_FORM);
 }
 
-/** The first line of an error message, without the query of the module's address. */
+/** The first line, without the query of the module's address. */
 function oneLine(error: unknown): string {
   const [line = ''] = describeError(error)
     .trim()

@@ -22,17 +22,17 @@ export type PackEntry =
 
 export interface PackWorkflow {
   readonly entry: string;
-  /** The skills expression of each state; undefined: all skills of the pack. */
+  /** The `skills` expression of each state; undefined: all skills of the pack. */
   readonly states: ReadonlyMap<string, string | undefined>;
   readonly events: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
 /**
- * Reads a pack. An invalid entry is left out and reported with its JSON pointer (PACK_INVALID). A repeated inline name or path is a
- * warning (PACK_NAME_REPEATED, PACK_PATH_REPEATED). A state that names a prompt or a next state that the pack does not have is an
- * error (PACK_NAME_UNKNOWN); prompts are compared only where the pack declares some, because a host may have them elsewhere.
+ * Parses a pack. Leaves invalid entries out and reports them with a JSON pointer (PACK_INVALID). Warns of repeated
+ * inline names and paths (PACK_NAME_REPEATED, PACK_PATH_REPEATED). Reports states that name an unknown prompt or next
+ * state (PACK_NAME_UNKNOWN); checks prompts only if the pack declares some, because the host may have them elsewhere.
  *
- * @returns no pack when the text is not a JSON object, or when `skills` is not a list.
+ * @returns no pack when the text is no JSON object, or `skills` is no list.
  */
 export function parsePromptPack(
   text: string,
@@ -131,7 +131,7 @@ function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined 
     // An invalid scope must not show all skills.
     states.set(name, skills === undefined || typeof skills === 'string' ? skills : 'none');
     const onEvent = isRecord(state) && isRecord(state.on_event) ? Object.entries(state.on_event) : [];
-    // A model is told these names and has to give them back, so they are as a person sees them.
+    // A model repeats these names, so it gets them as a person sees them, without hidden characters.
     const shown = onEvent.flatMap(([event, next]) =>
       isState(next) ? [[withoutHidden(event).text, next] as const] : [],
     );

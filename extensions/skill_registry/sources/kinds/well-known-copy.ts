@@ -6,27 +6,27 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { isPrivatePath, readContained, relativeSegments, writeContained } from '../../../../lib/files/index.ts';
 
-/** The copy of a well-known page, as copy.json in its folder says. */
+/** The content of copy.json, which describes the copy of a page. */
 export interface PageCopy {
   readonly format: typeof FORMAT;
   readonly url: string;
-  /** Of what is asked for next time: the index, or the head of its parts. */
+  /** Of `index`. */
   readonly etag?: string | undefined;
-  /** The index, or the head of its parts, as it came. */
+  /** The index, or the head of its parts, as received. */
   readonly index: string;
   readonly inParts?: boolean | undefined;
   readonly skills: readonly CopiedSkill[];
-  /** What is wrong with the skills that are missing, or that are older than the index says. */
+  /** Why skills are missing, or older than the index says. */
   readonly faults: readonly string[];
 }
 
 export interface CopiedSkill {
   readonly name: string;
-  /** `sha256:<64 hex>` of the artifact that it was taken from. */
+  /** `sha256:<64 hex>` of the artifact. */
   readonly digest: string;
-  /** `sha256:<64 hex> <bytes> <644 or 755> <path>` of each file, by path. */
+  /** `sha256:<64 hex> <bytes> <644 or 755> <path>` of each file, sorted by path. */
   readonly files: readonly string[];
-  /** Made of the stats of the files when they were compared with their digests (`stampOf`). */
+  /** `stampOf` the files when their digests were last checked. */
   readonly stamp: string;
 }
 
@@ -37,15 +37,15 @@ export interface CopiedFile {
 }
 
 /**
- * Brings a copy up to date.
+ * Updates a copy.
  *
- * @returns whether the copy has everything that the page has.
- * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; then the copy is as it was.
+ * @returns whether the copy is complete.
+ * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged.
  */
 export type FetchCopy = (request: {
   readonly url: string;
   readonly folder: string;
-  /** Digests of copied skills that are to be fetched again. */
+  /** Digests of skills to fetch again. */
   readonly damaged: ReadonlySet<string>;
   readonly signal: AbortSignal;
   readonly onProgress: (line: string) => void;
@@ -56,17 +56,17 @@ const FORMAT = 1;
 const FILE = 'copy.json';
 const JOURNAL = 'fetched.jsonl';
 
-/** The folder of a page's copy in the user's cache directory, by its address. */
+/** In the user's cache directory; the name is a hash of the page's address. */
 export function copyFolder(cacheDirectory: string, url: string): string {
   return join(cacheDirectory, 'pages', createHash('sha256').update(url).digest('hex').slice(0, 32));
 }
 
-/** The same bytes are never in two folders, and a folder never gets other bytes: so several processes can share a copy. */
+/** A folder is named by its content and never gets other bytes, so several processes can share a copy. */
 export function skillFolder(folder: string, { digest, name }: Pick<CopiedSkill, 'digest' | 'name'>): string {
   return join(folder, 'skills', digest.slice('sha256:'.length), name);
 }
 
-/** Undefined when there is none, or it cannot be read: then it is fetched anew. @param folder - Real path. */
+/** Undefined when missing or unreadable: then it is fetched again. @param folder - Real path. */
 export function readCopy(folder: string): PageCopy | undefined {
   try {
     const copy = JSON.parse(readContained(folder, FILE, MAX_BYTES, { own: true }).toString('utf8')) as PageCopy;
@@ -81,17 +81,17 @@ export function writeCopy(folder: string, copy: Omit<PageCopy, 'format'>): void 
   writeContained(folder, FILE, JSON.stringify({ format: FORMAT, ...copy }), { own: true });
 }
 
-/** The stats of copy.json, which tell whether it was replaced. Its time is when the page last answered with what it says. */
+/** They change when copy.json is replaced. Its time is that of the page's last answer. */
 export function statsOfCopy(folder: string): Stats | undefined {
   return statSync(join(folder, FILE), { throwIfNoEntry: false });
 }
 
-/** Notes a skill that was fetched, so that it need not be fetched again when this process ends before the copy is replaced. */
+/** Records a fetched skill, so the next process need not fetch it if this one ends before it replaces the copy. */
 export function noteFetched(folder: string, skill: CopiedSkill): void {
   appendFileSync(join(folder, JOURNAL), `${JSON.stringify(skill)}\n`, { mode: 0o600 });
 }
 
-/** What was noted since the copy was last replaced. Its files are not compared with their digests yet. */
+/** Skills recorded since the copy was last replaced. Their digests are not checked yet. */
 export function fetchedSkills(folder: string): readonly CopiedSkill[] {
   try {
     const text = readContained(folder, JOURNAL, MAX_BYTES, { own: true }).toString('utf8');
@@ -138,9 +138,9 @@ export function confirmCopy(folder: string): void {
 }
 
 /**
- * Compares the files of copied skills with their digests. A file whose stats are those of the last time is not read.
+ * Compares copied files with their digests. Does not read files whose stats are unchanged.
  *
- * @returns the skills of which a file is missing or has other bytes.
+ * @returns skills with a missing or changed file.
  */
 export async function damagedSkills(folder: string, skills: readonly CopiedSkill[]): Promise<ReadonlySet<CopiedSkill>> {
   const damaged = new Set<CopiedSkill>();
@@ -163,7 +163,7 @@ export function isIntact(folder: string, skill: Omit<CopiedSkill, 'stamp'>): boo
   });
 }
 
-/** Size, times and inode of each file; '' when one is missing. A file that is changed has others. */
+/** Covers size, times and inode of each file; '' when one is missing. */
 export function stampOf(folder: string, skill: Omit<CopiedSkill, 'stamp'>): string {
   const base = skillFolder(folder, skill);
   let stamps = '';
@@ -194,7 +194,7 @@ const NAME = /^[a-z0-9-]{1,64}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const LINE = /^sha256:[0-9a-f]{64} \d{1,9} (644|755) (.+)$/s;
 
-/** The file may be damaged, and names and paths in it become paths. @throws PATH_TRAVERSAL, INVALID_ARGUMENT. */
+/** copy.json may be damaged, and its names become paths. @throws PATH_TRAVERSAL, INVALID_ARGUMENT. */
 function isUsable({ name, digest, files, stamp }: CopiedSkill): boolean {
   const isPath = (line: string): boolean => {
     const path = LINE.exec(line)?.[2];
@@ -203,7 +203,7 @@ function isUsable({ name, digest, files, stamp }: CopiedSkill): boolean {
   return NAME.test(name) && DIGEST.test(digest) && typeof stamp === 'string' && files.every(isPath);
 }
 
-/** Undefined for a line that a killed process has cut off. */
+/** Undefined for a line that a killed process left incomplete. */
 function skillOf(line: string): CopiedSkill | undefined {
   try {
     const skill = JSON.parse(line) as CopiedSkill;

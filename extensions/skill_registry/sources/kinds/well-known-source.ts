@@ -28,23 +28,22 @@ import {
 } from './well-known-copy.ts';
 
 export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'validation'> {
-  /** The page below which `.well-known/agent-skills/index.json` is; no slash at its end. */
+  /** The page that has `.well-known/agent-skills/index.json`; no trailing slash. */
   readonly url: string;
-  /** How long the copy is used before the page is asked again, in milliseconds. */
+  /** Milliseconds before the page is asked again. */
   readonly intervalMs: number;
-  /** No problem is reported while there is no copy. */
+  /** A missing copy is no problem. */
   readonly optional: boolean;
   readonly fetchCopy: FetchCopy;
   readonly onProgress: (line: string) => void;
 }
 
 /**
- * A source of the skills of a well-known page. They are read from a copy in the user's cache directory, whose files are compared with
- * their digests when it is opened, and each again whenever it is read.
- *
- * A scan asks the page again when the interval has passed, and never waits for it but the first time: at most 1 second, or 10 while
- * there is no copy. Then it goes on in the background, and the source reports the change. When the page does not answer, the copy is
- * used, and a problem says since when. Problems: ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, and those of reading skill files.
+ * The skills of a well-known page, read from a copy in the user's cache directory. File digests are checked when the
+ * copy is opened, and again at every read.
+ * After each interval, a scan asks the page again in the background, and the source reports changes. Only the first
+ * scan waits for the answer: at most 1 second, or 10 without a copy. If the page fails, the copy is used, and a problem
+ * says since when. Problems: ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, and those of reading files.
  */
 export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
   const { id, url, validation: profile, cache } = options;
@@ -58,7 +57,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
   const own = new ScannedSkills<CopiedSkill>();
   let opened: OpenedCopy = NO_COPY;
   let last: SourceScan | undefined;
-  /** Whoever has changed the copy, nobody is handed bytes that the page did not have. */
+  /** Never returns bytes that the page did not have, even if somebody changed the copy. */
   const read = (skill: Skill, path: string, maxBytes: number): Buffer => {
     const copied = own.get(skill);
     const file = filesOfCopy(copied).find((one) => one.path === path);
@@ -94,7 +93,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
       return { files: files.map(({ path, size }) => ({ path, size })), leftOut: 0 };
     },
     readResource: (skill, path, maxBytes) => read(skill, relativeSegments(path).join('/'), maxBytes),
-    // Nothing in the user's cache directory is watched: the next poll sees what another process has fetched.
+    // The user's cache directory is not watched: the next scan sees what another process fetched.
     watchFolders: () => [],
     subscribe: (changed) => page.subscribe(changed),
     contains: (path) => isInside(path, folder),
@@ -107,7 +106,7 @@ const SKILL_FILE = 'SKILL.md';
 
 interface OpenedCopy {
   readonly copy: PageCopy | undefined;
-  /** When the page last answered that the copy is what it has, in milliseconds since the epoch; 0 without a copy. */
+  /** When the page last confirmed the copy, in milliseconds since the epoch; 0 without a copy. */
   readonly answeredAt: number;
   readonly damaged: Set<CopiedSkill>;
 }
@@ -121,7 +120,7 @@ function createCopyOpener(folder: string): () => Promise<OpenedCopy> {
     const stats = statsOfCopy(folder);
     if (!stats) return NO_COPY;
     const { ino, size, birthtimeMs, mtimeMs: answeredAt } = stats;
-    // The times of the file change whenever the page has answered.
+    // mtime is left out: it changes with every answer of the page.
     const now = `${ino} ${size} ${birthtimeMs}`;
     if (now !== identity || !last.copy) {
       const copy = readCopy(folder);
@@ -134,10 +133,10 @@ function createCopyOpener(folder: string): () => Promise<OpenedCopy> {
   };
 }
 
-/** How long the first scan waits for an answer while there is a copy, and while there is none. */
+/** How long the first scan waits, with a copy and without. */
 const WAIT_MS = 1_000;
 const FIRST_COPY_MS = 10_000;
-/** The longest time between two attempts, in milliseconds; longer intervals stay as they are. */
+/** Longest retry delay in milliseconds, unless the interval is longer. */
 const MAX_MS = 900_000;
 
 interface Failure {
@@ -146,7 +145,6 @@ interface Failure {
   readonly at: number;
 }
 
-/** When a page is asked, and what came of it. */
 class PageRefresh {
   readonly #options: WellKnownSourceOptions;
   readonly #folder: string;
@@ -154,7 +152,7 @@ class PageRefresh {
   #changed: (() => void) | undefined;
   #asking: Promise<void> | undefined;
   #isFirst = true;
-  /** A scan waits for the answer, and shows what came of it. */
+  /** A scan waits and will report the result itself. */
   #isAwaited = false;
   #failed: Failure | undefined;
   #failures = 0;
@@ -165,7 +163,7 @@ class PageRefresh {
     this.#folder = folder;
   }
 
-  /** Asks when it is time to. Waits for the answer only the first time. */
+  /** Asks the page if it is due. Waits only the first time. */
   async refreshIfDue({ copy, answeredAt, damaged }: OpenedCopy): Promise<void> {
     const now = Date.now();
     const isOld = !copy || damaged.size > 0 || Math.abs(now - answeredAt) >= this.#options.intervalMs;
@@ -252,7 +250,7 @@ interface ReadCopy extends SourceScan {
   readonly copied: ReadonlyMap<string, CopiedSkill>;
 }
 
-/** Skills whose SKILL.md does not have its digest are added to `damaged`. */
+/** Adds skills to `damaged` whose SKILL.md has another digest. */
 async function readCopied(
   { copy, damaged }: OpenedCopy,
   folder: string,

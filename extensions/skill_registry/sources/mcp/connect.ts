@@ -16,51 +16,51 @@ export interface McpTimes {
 }
 
 export interface ConnectOptions {
-  /** Secrets are filled in. */
+  /** With secrets filled in. */
   readonly server: McpServerConfig;
-  /** The folder in which a program runs. */
+  /** A program runs in this folder. */
   readonly cwd: string;
   readonly fileBytes: number;
   readonly times: McpTimes;
   readonly signal: AbortSignal;
-  /** Called when the server says that its skills have changed. Over HTTP it cannot: that would need an open connection. */
+  /** Called when the server reports changed skills. Never over HTTP: that would need an open connection. */
   readonly onChanged: () => void;
-  /** Called when the connection has ended. */
   readonly onEnd: () => void;
 }
 
-/** A server that is connected. Its answers are checked, and their size and time are limited. */
+/** A connected server. Its answers are checked, and limited in size and time. */
 export interface McpConnection {
-  /** Which registry the server is; undefined for another program. */
+  /** Identifies the server's registry; undefined for another program. */
   readonly instance: string | undefined;
   readonly hasSkills: boolean;
   list(): Promise<McpListing>;
   /**
-   * Reads a file that an entry lists. Its size and digest are compared with the entry, and of SKILL.md the frontmatter.
+   * Reads a file of an entry. Checks its size and digest, and the frontmatter of SKILL.md.
    *
-   * @throws SkillVerificationError when they differ.
+   * @throws SkillVerificationError when they differ from the entry.
    */
   read(entry: Entry, uri: string): Promise<Uint8Array>;
-  /** Ends the process that was started, and waits for that. */
+  /** Ends a started process, and waits for its end. */
   close(): Promise<void>;
-  /** What an error says, with the end of what the server wrote to standard error. */
+  /** The error's text, with the end of the server's standard error. */
   describe(error: unknown): string;
 }
 
-/** Of one message of a server. A file may have twice its bytes in a message, because it is escaped or in base64. */
+/** Per message. A file may take twice its size, because it is escaped or in base64. */
 const MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_PAGES = 256;
 const LIST_BYTES = 32 * 1024 * 1024;
-/** How long a started server has to answer a question of the newest protocol, in milliseconds; after that it is asked the old way. */
+/** Milliseconds to answer a question of the newest protocol; then the older protocol is used. */
 const PROBE_MS = 3_000;
 
-/** Starts a server or connects to its address. @throws when that fails or takes too long. */
+/** @throws when starting or connecting fails or takes too long. */
 export async function connect(options: ConnectOptions): Promise<McpConnection> {
   const isProgram = options.server.url === undefined;
   try {
     return await connectAs('auto', options);
   } catch (error) {
-    // A program of an old SDK may end at the first message it does not know. One that cannot be started has a code of the system.
+    // A program with an old SDK may end at an unknown message. A program that cannot be started has a system error
+    // code.
     const isEnded = /clos/i.test(describeError(error)) && !/^E[A-Z]+$/.test(codeOf(error).code ?? '');
     if (!isProgram || options.signal.aborted || !isEnded) throw error;
     return connectAs('legacy', options);
@@ -167,7 +167,7 @@ function createMeter(): ListMeter {
   };
 }
 
-/** With the package that reads all frontmatters here: the parser of the SDK knows a part of YAML. */
+/** Uses the same YAML package as all frontmatters here: the SDK's parser knows only part of YAML. */
 function parseFrontmatter(text: string): Record<string, unknown> {
   if (text.length > MAX_FRONTMATTER) throw new Error(`it has more than ${MAX_FRONTMATTER} characters`);
   const value: unknown = yamlPackage().parse(text, { version: '1.2', schema: 'core' });
@@ -175,7 +175,7 @@ function parseFrontmatter(text: string): Record<string, unknown> {
   throw new Error('it is no mapping of fields');
 }
 
-/** The first line of an error; of a connection that was closed, why. */
+/** The first line of an error; for a closed connection, the reason. */
 function causeOf(error: unknown, failure: unknown): string {
   const isClosed = /connection closed/i.test(describeError(error));
   const shown = isClosed && failure !== undefined ? failure : error;

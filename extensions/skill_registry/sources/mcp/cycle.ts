@@ -4,8 +4,8 @@ import { hostname } from 'node:os';
 import type { SourceConfig } from '../../config/config.ts';
 
 /**
- * Identifies a registry on a machine: two processes that serve the same root with the same sources have the same value. The value
- * does not show where the root is.
+ * Identifies a registry: processes with the same root and sources on one machine have the same value. A hash, so it
+ * does not reveal the root.
  *
  * @param root - Absolute.
  */
@@ -16,16 +16,16 @@ export function instanceOf(root: string, sources: readonly SourceConfig[]): stri
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
 
-/** The MCP capability that contains the `instanceOf` of one of our servers. */
+/** The MCP capability with the `instanceOf` of our servers. */
 export const INSTANCE_CAPABILITY = 'skill-registry';
 
 /**
- * Names the registries that have started this process as their MCP server, directly or through others: without it a registry that
- * has itself as its MCP server would start processes without end.
+ * The registries that have started this process as their MCP server, directly or through others. Without it, a registry
+ * that is its own MCP server would start processes without end.
  */
 export const CHAIN_VARIABLE = 'SKILL_REGISTRY_MCP_CHAIN';
 
-/** The longest chain of registries, each started by the one before. */
+/** Most registries in a row, each started by the previous one. */
 export const MAX_CHAIN = 8;
 
 export function chainOfProcess(): readonly string[] {

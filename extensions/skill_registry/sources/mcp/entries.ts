@@ -14,22 +14,22 @@ export type { Entry };
 
 export interface McpListing {
   readonly entries: readonly Entry[];
-  /** Entries that break the rules of SEP-2640 or agentskills.io, with the reason. */
+  /** Entries that break the rules of SEP-2640 or agentskills.io. */
   readonly invalid: readonly { readonly uri?: string; readonly reason: string }[];
-  /** How long the server says that the list stays valid, in milliseconds. */
+  /** Milliseconds that the list stays valid, says the server. */
   readonly ttlMs: number;
 }
 
-/** A skill that a server lists, and what is needed to read its files. */
+/** A skill in a server's list, with what is needed to read its files. */
 export interface McpListedSkill {
   readonly skill: Skill;
   readonly entry: Entry;
-  /** The text that its frontmatter makes: all that is known of SKILL.md before it is read. */
+  /** SKILL.md as generated from the entry's frontmatter: all that is known before it is read. */
   readonly header: string;
   readonly digest: string;
-  /** SKILL.md under that name, and the other files, by path. */
+  /** All files by path; SKILL.md always under that name. */
   readonly files: ReadonlyMap<string, McpListedFile>;
-  /** The files that are listed for people and agents. */
+  /** The files shown to people and agents. */
   readonly listed: readonly ResourceInfo[];
   readonly leftOut: number;
 }
@@ -40,23 +40,22 @@ export interface McpListedFile {
   readonly digest: string;
 }
 
-/** Most entries that are used, of one server. */
+/** Used entries per server. */
 const MAX_ENTRIES = 10_000;
-/** Characters of the frontmatter of an entry as JSON, and of a file. */
+/** Characters of a frontmatter, as JSON in an entry, and in a file. */
 export const MAX_FRONTMATTER = 65_536;
-/** Files of one skill, and bytes of them together: the limits of SEP-2640. */
+/** Files per skill, and their bytes together: the limits of SEP-2640. */
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Problems about single entries of one list; the others are counted. */
+/** Problems of single entries per list; the rest is only counted. */
 const MAX_PROBLEMS = 100;
 
 export const SKILL_MD = 'SKILL.md';
 
 /**
- * Makes skills of what a server listed. An entry that cannot be used is a problem (MCP_SKILL_REFUSED), and so are the problems of
- * its fields.
+ * Makes skills of a server's list. Problems: MCP_SKILL_REFUSED for an unusable entry, and those of its fields.
  *
- * @param source - Id of the source: the name that the server has here.
+ * @param source - Id of the source.
  * @param maxBytes - Of SKILL.md.
  */
 export async function skillsOf(
@@ -85,7 +84,6 @@ export async function skillsOf(
   return { skills, problems: atMost(problems, source) };
 }
 
-/** MCP_SKILL_REFUSED: an entry of a server is not used. */
 export function refused(uri: string, source: string, reason: string): Problem {
   const message = `A skill of the MCP server "${source}" is not used: ${oneLine(reason, 300).replace(/\.$/, '')}. Tell those who run that server.`;
   return { code: 'MCP_SKILL_REFUSED', severity: 'warning', file: oneLine(uri, 300), message };
@@ -117,7 +115,7 @@ function skillOf(
   const label = `The skill ${quotedName(id)} of the MCP server "${source}": `;
   return {
     ...{ skill, entry, header, digest: digestOf(header, files), files, listed, leftOut },
-    // A line would be one of the text that was made of the entry.
+    // Line numbers would be those of the generated text.
     problems: problems.map(({ line: _line, ...problem }) => ({ ...problem, message: label + problem.message })),
   };
 }
@@ -138,13 +136,13 @@ function filesOf({ uri, resources }: Entry): ReadonlyMap<string, McpListedFile> 
   return new Map(resources.map((one) => [relativePath(one.uri, root), one]));
 }
 
-/** Also of the frontmatter: it may be another one than that of SKILL.md, which is noticed when that is read. */
+/** Includes the frontmatter: it may differ from SKILL.md's, which is noticed only when SKILL.md is read. */
 function digestOf(header: string, files: ReadonlyMap<string, McpListedFile>): string {
   const lines = [...files].map(([path, { digest, size }]) => `${digest} ${size} 644 ${path}\n`);
   return `sha256:${createHash('sha256').update(lines.sort().join('')).update(header).digest('hex')}`;
 }
 
-/** The path of a file below its skill. It is shown in lists, and agents give it back. */
+/** The path of a file below its skill; lists show it, and agents repeat it. */
 function relativePath(uri: string, root: string): string {
   const given = uri.startsWith(root) ? uri.slice(root.length) : '';
   const path = given.split('/').map(decodeURIComponent).join('/');

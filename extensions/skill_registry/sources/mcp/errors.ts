@@ -7,11 +7,11 @@ export interface McpFailure {
   readonly reason: string;
   readonly since: number;
   readonly times: number;
-  /** When it is tried again; milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly retryAt: number;
 }
 
-/** For an agent: without the reason, which may say where things lie on this machine. */
+/** For agents: without the reason, which may reveal paths of this machine. */
 export function serverFailed(source: string, since: number): CodedError<McpErrorCode> {
   const message = `The MCP server "${source}" has not been usable since ${timeOf(since)}, so its files cannot be read now. Try again later, or tell the user; skill-registry doctor says why.`;
   return new CodedError('MCP_SERVER_FAILED', message, { source });
@@ -27,7 +27,7 @@ export function fileRefused(source: string, path: string, why: string, remedy: s
   return new CodedError('MCP_FILE_REFUSED', message, { source, path });
 }
 
-/** The problem of the whole source. @param skills - How many skills of the last list are still shown. */
+/** @param skills - Number of skills of the last list that are still shown. */
 export function failureProblem(source: string, location: string, failure: McpFailure, skills: number): Problem {
   const { code, reason, since } = failure;
   const message = `The MCP server "${source}" ${EFFECTS[code](reason, timeOf(since))}${left(code, skills)}`;

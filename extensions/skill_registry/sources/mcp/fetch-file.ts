@@ -8,16 +8,16 @@ import type { McpServer } from './server.ts';
 import { blockFindingsIn, type ServerList } from './server-list.ts';
 
 /**
- * Makes `fetch` of a source: a file is fetched at every call, compared with its entry and inspected; with a `block` finding it is
- * handed out when a person has allowed what the entry lists. While SKILL.md of a skill is refused, nothing else of it is fetched.
- * `remote` fetches for a person who looks at the findings.
+ * Each `fetch` fetches the file, checks it against its entry, and inspects it. A file with a `block` finding is handed
+ * out only if a person has allowed the files of the entry. After SKILL.md was refused, no other file of the skill is
+ * fetched. `remote` reads files for a person who reviews the findings.
  */
 export function createFetch(
   source: string,
   list: ServerList,
   noteBlocked: NoteBlocked,
 ): Required<Pick<SkillSource, 'fetch' | 'remote'>> {
-  /** By the entry, so that a new one is tried again. */
+  /** By entry, so a new entry is tried again. */
   const refused = new WeakSet<object>();
   const fetch: NonNullable<SkillSource['fetch']> = async (skill, path, maxBytes) => {
     const found = list.found.get(skill);
@@ -94,7 +94,7 @@ function findingText({ rule, file, line }: Finding): string {
   return line === undefined ? `${rule} in ${file}` : `${rule} in ${file}:${line}`;
 }
 
-/** Whether the server has answered: with an error, or with something else than its entry says. */
+/** Whether the server answered, with an error or with something that differs from its entry. */
 function isAnswer(error: unknown): boolean {
   return typeof (error as { readonly code?: unknown } | null)?.code === 'number' || differenceOf(error) !== undefined;
 }

@@ -17,35 +17,35 @@ export interface ServerListOptions {
   readonly server: McpServerConfig;
   /** Absolute. A program runs in it. */
   readonly root: string;
-  /** No problem is reported while the server cannot be used. */
+  /** A failing server is no problem. */
   readonly optional: boolean;
   readonly getSecret: (name: string) => string | undefined;
-  /** Which registry this is (`instanceOf`). */
+  /** Identifies this registry (`instanceOf`). */
   readonly instance: string;
   readonly noteBlocked: NoteBlocked;
   readonly times?: Partial<McpSourceTimes>;
 }
 
 export interface McpSourceTimes extends McpTimes {
-  /** How long a scan waits for the first list. */
+  /** Milliseconds that a scan waits for the first list. */
   readonly first: number;
-  /** How long a scan waits for a later list before it uses the last one. */
+  /** Milliseconds that a scan waits for a later list before it uses the last one. */
   readonly later: number;
 }
 
 const TIMES: McpSourceTimes = { connect: 30_000, list: 30_000, read: 30_000, first: 10_000, later: 1_000 };
-/** How long a list stays valid at least, and at most whatever the server says, in milliseconds. */
+/** Milliseconds that a list stays valid, whatever the server says. */
 const FRESH_MS = { least: 1_000, most: 300_000 };
 
 interface Good extends SourceScan {
-  /** As it came; empty before the first. */
+  /** As received; empty before the first list. */
   readonly text: string;
   readonly losers: readonly Skill[];
-  /** What was found in the beginning of each SKILL.md, as its entry gives it. */
+  /** `block` findings in SKILL.md as generated from each entry. */
   readonly attacks: ReadonlyMap<string, readonly Finding[]>;
 }
 
-/** The list of a server's skills: asked for when it is outdated, one request at a time; the last good one stays. */
+/** A server's list of skills. Asks again when it is outdated, one request at a time; the last good list stays. */
 export class ServerList {
   readonly #options: ServerListOptions;
   readonly #times: McpSourceTimes;
@@ -53,9 +53,9 @@ export class ServerList {
   readonly found: ScannedSkills<McpListedSkill> = new ScannedSkills();
   #listing: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
   #freshUntil = 0;
-  /** How often something said that the list is outdated. */
+  /** Counts reports that the list is outdated. */
   #outdated = 0;
-  /** Scans that wait for the present list. */
+  /** Scans that wait for the current request. */
   #waiting = 0;
   #good: Good = { text: '', skills: [], losers: [], problems: [], attacks: new Map() };
   #current: SourceScan = { skills: this.#good.skills, problems: [] };
@@ -86,7 +86,7 @@ export class ServerList {
     return this.#returned;
   }
 
-  /** The list is outdated; subscribers are notified. */
+  /** Marks the list as outdated, and notifies subscribers. */
   expire(): void {
     this.#expire();
     this.changed?.();
@@ -129,14 +129,14 @@ export class ServerList {
       const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
       this.#freshUntil = before === this.#outdated ? Date.now() + fresh : 0;
     } catch {
-      // The server says why (`failure`).
+      // `failure` of the server has the reason.
     }
     this.#settle();
     this.#listing = undefined;
     if (this.#waiting === 0 && this.#current !== this.#returned) this.changed?.();
   }
 
-  /** Entries are inspected before they are listed. */
+  /** Inspects entries before they are listed. */
   async #readList(text: string, listed: McpListing, maxBytes: number): Promise<Good> {
     const { id, noteBlocked } = this.#options;
     const { skills, problems } = await skillsOf(listed, id, maxBytes);
@@ -155,7 +155,7 @@ export class ServerList {
     return { text, skills: [...first.values()], losers, problems, attacks };
   }
 
-  /** The scan for the present state stays the same object while nothing has changed. */
+  /** Keeps the same scan object while nothing has changed. */
   #settle(): void {
     const { id, optional, server } = this.#options;
     const { skills, losers, problems: found } = this.#good;
@@ -177,7 +177,7 @@ export async function blockFindingsIn(path: string, bytes: Uint8Array): Promise<
   return findings.filter(({ level }) => level === 'block');
 }
 
-/** For people: an address without its query, or the program without its arguments. Both may hold a secret. */
+/** For display. Leaves out an address's query and a program's arguments, which may contain secrets. */
 export function locationOf({ command = [], url }: McpServerConfig): string {
   if (url === undefined) return [command].flat()[0] ?? '';
   const { origin, pathname } = new URL(url);

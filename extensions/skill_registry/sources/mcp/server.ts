@@ -9,13 +9,13 @@ import type { McpFailure } from './errors.ts';
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
   readonly server: McpServerConfig;
   readonly getSecret: (name: string) => string | undefined;
-  /** Which registry this is. */
+  /** Identifies this registry. */
   readonly instance: string;
 }
 
 const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
-/** A server of the config: connects when it is first needed, again after a failure, and never more than once at a time. */
+/** A server of the config. Connects when first needed and again after a failure, once at a time. */
 export class McpServer {
   readonly #options: McpServerOptions;
   readonly #closed = new AbortController();
@@ -27,7 +27,7 @@ export class McpServer {
     this.#options = options;
   }
 
-  /** Undefined while it works, and before it was first needed. */
+  /** Undefined while the server works, and before it is first needed. */
   get failure(): McpFailure | undefined {
     return this.#failure;
   }
@@ -37,10 +37,11 @@ export class McpServer {
   }
 
   /**
-   * Does something with the connection. A connection from before that fails is replaced once: the server may have started anew.
+   * Runs `work` with the connection. If an older connection fails, tries once more with a new one: the server may have
+   * restarted.
    *
-   * @param isAnswer - Whether an error of `work` says nothing against the server. Default: no error does.
-   * @throws the error of `work`, or of connecting; unless `isAnswer`, `failure` then says why.
+   * @param isAnswer - Whether an error of `work` is an answer, and no failure of the server. Default: none is.
+   * @throws the error of `work` or of connecting. `failure` is set, unless `isAnswer`.
    */
   async use<T>(
     work: (connection: McpConnection) => Promise<T>,
@@ -88,7 +89,7 @@ export class McpServer {
     const env = { ...filled.env, [CHAIN_VARIABLE]: [...chain, instance].join(',') };
     let connection: McpConnection | undefined;
     try {
-      // Loaded here, because most registries have no such source.
+      // Loaded on demand: most registries have no such source.
       const { connect } = await import('./connect.ts');
       connection = await connect({
         ...this.#options,

@@ -11,8 +11,7 @@ export interface ByteCounter {
 const KEPT_STDERR = 2_000;
 
 /**
- * A server that is started. Neither the process nor its streams keep this process running, and it gets a signal when this process
- * ends.
+ * A started server. Neither it nor its streams keep this process running, and it gets SIGTERM when this process ends.
  */
 export class ServerProcessTransport extends StdioClientTransport {
   #stderr = '';
@@ -21,7 +20,7 @@ export class ServerProcessTransport extends StdioClientTransport {
   constructor(parameters: StdioServerParameters, meter: ByteCounter) {
     super({ ...parameters, stderr: 'pipe' });
     this.#meter = meter;
-    // Read to the end: a server that nobody listens to stops when the pipe is full.
+    // Always read: if nobody reads the pipe, it fills up and the server stops.
     this.stderr?.on('data', (data: Buffer) => {
       this.#stderr = (this.#stderr + data.toString('utf8')).slice(-KEPT_STDERR);
     });
@@ -50,19 +49,21 @@ export class ServerProcessTransport extends StdioClientTransport {
   override async close(): Promise<void> {
     const child = this.#child();
     if (!child) return super.close();
-    // While it ends, this process waits for it.
+    // Keep this process running until the server has ended.
     for (const handle of handlesOf(child)) handle.ref?.();
     await super.close();
     for (const handle of handlesOf(child)) handle.unref?.();
   }
 
-  /** The class of the SDK does not give its process. Without it the server works, and keeps this process running. */
+  /**
+   * The SDK has no public access to the process. If this returns nothing, the server still works, but keeps us running.
+   */
   #child(): ChildProcess | undefined {
     return (this as unknown as { readonly _process?: ChildProcess })._process;
   }
 }
 
-/** A server at an address. No connection stays open between requests: one would keep this process running. */
+/** A server at an address. Keeps no connection open between requests: it would keep this process running. */
 export function httpTransport(
   url: string,
   headers: McpServerConfig['headers'] = {},
@@ -76,7 +77,7 @@ export function httpTransport(
       reconnectionDelayGrowFactor: 1,
     },
     async fetch(address, init) {
-      // The stream of notifications: the answer is that of a server that has none.
+      // A GET would open the stream of notifications; answer as a server without one does.
       if (init?.method === 'GET') return new Response(null, { status: 405 });
       return counted(await answerFrom(address, init), maxBytes, meter);
     },
@@ -87,7 +88,7 @@ export function httpTransport(
 
 const running = new Set<ChildProcess>();
 
-/** One listener for all: Node warns of more than ten. */
+/** One listener for all processes: Node warns of more than ten. */
 function endWithProcess(child: ChildProcess): void {
   if (running.size === 0) process.on('exit', endAll);
   running.add(child);
@@ -114,9 +115,9 @@ function handlesOf(child: ChildProcess): readonly Handle[] {
 const MAX_REDIRECTIONS = 5;
 
 /**
- * Follows redirections within the address alone: the headers may hold a secret, and what a person has approved is this address.
+ * Follows redirections only within the same origin: headers may contain a secret, and a person approved this address.
  *
- * @throws when it leads elsewhere.
+ * @throws when a redirection leads elsewhere.
  */
 async function answerFrom(address: string | URL, init: RequestInit | undefined): Promise<Response> {
   let target = new URL(address);
@@ -130,7 +131,7 @@ async function answerFrom(address: string | URL, init: RequestInit | undefined):
       throw new Error(
         `it leads to ${next?.origin ?? 'something that is no address'}, where nothing is sent: name that address in the config if it is meant`,
       );
-    // After another status the same call might be carried out twice.
+    // With another status, resending could execute the call twice.
     if (response.status !== 307 && response.status !== 308) return response;
     target = next;
   }

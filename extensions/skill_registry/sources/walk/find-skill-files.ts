@@ -17,13 +17,13 @@ import { bareNameOf, GENERATED, isSkillFileName, SKIPPED, TOOL_MARKS } from './n
 
 export interface FoundSkillFile {
   readonly dir: string;
-  /** In `dir`: `SKILL.md`, also in other letter case; for a bare file its name, such as `notes.md`. */
+  /** In `dir`: `SKILL.md` in any letter case, or the name of a bare file, such as `notes.md`. */
   readonly file: string;
-  /** The skill is this file, and not its directory. */
+  /** The skill is this file, not its directory. */
   readonly bare?: true;
   readonly realDir: string;
   readonly realFile: string;
-  /** Present when the search has read the stats of the file already. */
+  /** Present when the search has already read the stats. */
   readonly stamp?: FileStamp;
 }
 
@@ -31,32 +31,32 @@ export interface FindOptions {
   readonly root: string;
   readonly maxDepth: number;
   readonly allowOutside: boolean;
-  /** Whether links may lead to a real path outside the boundary. Default: they may not. */
+  /** Allows targets outside the boundary. Default: none. */
   readonly mayLeadTo?: ((target: string) => boolean) | undefined;
   /** The root, when nobody has approved it. */
   readonly unapproved?: string | undefined;
-  /** Real folder in which the targets of links must be, unless `allowOutside`. Default: the root. */
+  /** Real folder that link targets must be in, unless `allowOutside`. Default: the root. */
   readonly boundary?: string;
-  /** All `.md` files directly in the root, except README.md, are skills, unless the root is a skill. Default: false. */
+  /** `.md` files directly in the root, except README.md, are skills, unless the root is a skill. Default: false. */
   readonly bareFiles?: boolean;
-  /** Ignore what `.gitignore` and `.ignore` files name. Default: false. */
+  /** Obey `.gitignore` and `.ignore` files. Default: false. */
   readonly ignoreFiles?: boolean;
 }
 
 export interface FoundSkillFiles {
-  /** In order of path. Files behind links come after all others, so that a link never wins against its target. */
+  /** Sorted by path; files behind links come last, so a link never wins against its target. */
   readonly files: readonly FoundSkillFile[];
-  /** Targets outside the root, of links that may be followed: real folders and SKILL.md files. They need not exist. */
+  /** Real targets of followed links outside the root: folders and SKILL.md files, existing or not. */
   readonly outside: readonly string[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * Searches a folder for skills, in order of path. A directory with a SKILL.md is one skill, and is not searched further; the root
- * may be a skill. Folders of tools, generated and hidden folders are not searched, except `skills` directly in a hidden folder. A link to
- * such a folder is followed if the link's name is ordinary. Each real directory is found once, so circles of links end.
- *
- * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE, SKILLS_INSIDE_SKILL.
+ * Searches a folder for skills. A directory with a SKILL.md is one skill and is not searched further; the root can be
+ * one too. Skips folders of tools, generated and hidden folders, except `skills` directly in a hidden folder. Follows a
+ * link to such a folder if the link's own name is ordinary. Visits each real directory once, so circles of links end.
+ * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE,
+ * SKILL_FILE_CASE, SKILLS_INSIDE_SKILL.
  *
  * @throws what `readdir` throws for the root itself.
  */
@@ -76,7 +76,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   };
   const rules = options.ignoreFiles ? (await import('./ignore-files.ts')).ignoreRules(options.root) : undefined;
   await walkFrom({ dir: options.root, realDir: realRoot, depth: 0, rules, isLink: false }, walk);
-  // The list grows during the loop, because a target may contain more links.
+  // The list grows during the loop: a target may contain more links.
   for (const link of walk.links) {
     const realDir = isLinkToFile(link.dir) ? undefined : follow(link.dir, walk);
     if (realDir) await walkFrom({ ...link, realDir, isLink: false }, walk);
@@ -89,8 +89,8 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
 export interface FileStamp {
   readonly stamp: string;
   /**
-   * The file had not been changed for two seconds when its stats were read. A file changed more recently could change again with
-   * the same size and time.
+   * The file was unchanged for two seconds before its stats were read. A newer file could change again with the same
+   * size and time.
    */
   readonly settled: boolean;
 }
@@ -101,7 +101,7 @@ export function fileStamp({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): F
 
 // --- internal ---
 
-/** False for hidden folders, unless they contain `skills`: agents keep skills there. */
+/** Hidden folders are searched only if they contain `skills`, where agents keep skills. */
 function isSearched(entry: Dirent, dir: string): boolean {
   const { name } = entry;
   if (!name.startsWith('.')) return !SKIPPED.has(name) && (entry.isDirectory() || entry.isSymbolicLink());
@@ -109,7 +109,7 @@ function isSearched(entry: Dirent, dir: string): boolean {
   return isAgents && !isPrivateName(name, 'folder') && existsSync(join(dir, name, 'skills'));
 }
 
-/** A link counts as generated only if the link and its target have such a name. Other links were made on purpose. */
+/** A link is generated only if both its name and its target's name say so. Other links were made on purpose. */
 function isOfTool(dir: string, realDir: string, entries: readonly Dirent[]): boolean {
   if (GENERATED.has(basename(dir)) && GENERATED.has(basename(realDir))) return true;
   return entries.some(({ name }) => TOOL_MARKS.has(name));
@@ -123,7 +123,7 @@ interface Folder {
   readonly realDir: string;
   readonly depth: number;
   readonly rules: IgnoreRules | undefined;
-  /** A link to a folder or file, which is followed after everything else. */
+  /** A link to a folder or file; followed after everything else. */
   readonly isLink: boolean;
 }
 
@@ -153,10 +153,10 @@ async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
 
 function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Folder[] {
   const { visited, problems, options } = walk;
-  // This reports no problem, because many roots contain data/ of the registry.
+  // No problem is reported here: many roots contain data/ of the registry.
   if (visited.has(realDir) || isReserved(realDir, walk.realRoot)) return [];
   visited.add(realDir);
-  // `.gitignore` and `.ignore` may name SKILL.md itself, so the folder must be listed.
+  // Ignore files may name SKILL.md itself, so the folder must be listed first.
   const realFile = below(realDir, EXACT);
   const stamp = rules ? undefined : plainFile(realFile, walk.startedAt);
   if (stamp) {
@@ -184,7 +184,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
     const name = isHidden ? join(entry.name, 'skills') : entry.name;
     const path = below(dir, name);
     const isLink = isHidden ? isSymbolicLink(path) : !entry.isDirectory();
-    // Without links both paths are the same string, which saves memory for tens of thousands of folders.
+    // Without links both paths are one string, which saves memory for tens of thousands of folders.
     const real = dir === realDir ? path : below(realDir, name);
     return { dir: path, realDir: real, depth: depth + 1, rules: rules?.into(path), isLink };
   });
@@ -205,8 +205,8 @@ function addFound(dir: string, realDir: string, entry: Dirent, walk: Walk, isBar
 }
 
 /**
- * The stats of `SKILL.md` in a folder, if it is a regular file. This is one system call instead of the five for listing the
- * folder, and most folders need no other call. Where the file system ignores letter case, only listing the folder shows the name.
+ * Stats of a regular `SKILL.md`. One system call instead of the five of a listing, and enough for most folders. Linux
+ * only: where the file system ignores letter case, only a listing shows the real name.
  */
 function plainFile(file: string, at: number): FileStamp | undefined {
   if (process.platform !== 'linux') return undefined;
@@ -245,7 +245,7 @@ function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[
   return candidate;
 }
 
-/** The real path of a link that may be followed; for any other link undefined, and a problem. */
+/** The real path of a link that may be followed; else undefined, and a problem is reported. */
 function follow(link: string, { realRoot, boundary, options, outside, problems }: Walk): string | undefined {
   const real = realPathOf(link);
   const target = real ?? futureRealPath(link);
@@ -289,7 +289,7 @@ function leadsOut(
   { mayLeadTo, unapproved }: { readonly mayLeadTo?: unknown; readonly unapproved?: string | undefined },
 ): Problem {
   const folder = statSync(target, { throwIfNoEntry: false })?.isFile() ? dirname(target) : target;
-  // Naming a folder that contains the source would not help, nor would it for a package.
+  // Adding a folder that contains the source would not help, nor would it for a package.
   const naming = mayLeadTo && !isInside(realRoot, folder) ? `add { path: ${folder} } to sources, or ` : '';
   const allowing = `${naming}set allow_outside: true for the source`;
   const remedy = unapproved
@@ -299,7 +299,7 @@ function leadsOut(
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };
 }
 
-/** Folders in which a skill keeps its own examples of a SKILL.md. */
+/** Folders where a skill keeps examples of a SKILL.md. */
 const PARTS = new Set([
   'assets',
   'example',
@@ -313,7 +313,7 @@ const PARTS = new Set([
   'tests',
 ]);
 
-/** A SKILL.md that was meant for a folder of its own makes one skill of a whole folder of skills. @param dir - Of a source. */
+/** Finds a misplaced SKILL.md that turns a folder of skills into one skill. @param dir - Of a source. */
 export function hidesSkills(dir: string): readonly Problem[] {
   const names = namesIn(dir).filter(
     (name) => !name.startsWith('.') && !PARTS.has(name) && existsSync(join(dir, name, 'SKILL.md')),

@@ -10,7 +10,7 @@ export interface IgnoreRules {
 
 const MAX_BYTES = 262_144;
 
-/** Reads `.gitignore` and `.ignore` of a folder and adds their rules to those of its parent folders. */
+/** Adds the rules of `.gitignore` and `.ignore` in a folder to those of its parents. */
 export function ignoreRules(dir: string, above: readonly Layer[] = []): IgnoreRules {
   const text = ['.gitignore', '.ignore'].map((name) => readIfExists(join(dir, name))).join('\n');
   const layers =
@@ -30,8 +30,7 @@ interface Layer {
 }
 
 /**
- * Whether a line can be used: lines become regular expressions, and with many stars matching takes exponential time. A line that
- * is not used ignores nothing.
+ * Skips a line with many stars: as a regular expression it could take exponential time. A skipped line ignores nothing.
  */
 function isCheap(line: string): boolean {
   const segments = line.split('/');

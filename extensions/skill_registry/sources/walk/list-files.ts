@@ -5,11 +5,11 @@ import type { ResourceInfo, SkillListing } from '../../skill/skill.ts';
 
 export const MAX_LISTED_FILES = 512;
 const MAX_FOLDERS = 512;
-/** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
+/** Paths of more than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
 const MAX_DEPTH = 63;
 
 export interface ListOptions {
-  /** One more is listed, which shows that there are more. */
+  /** One more is listed, to show that there are more. */
   readonly maxFiles: number;
   readonly maxFolders: number;
   readonly dependencies: boolean;
@@ -18,15 +18,15 @@ export interface ListOptions {
 }
 
 interface FolderListing extends Required<SkillListing> {
-  /** How many were searched, with the one that was given. */
+  /** Number of searched folders, including the given one. */
   readonly folders: number;
 }
 
 const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS, dependencies: false, sizes: true };
 
 /**
- * Lists regular files below a folder, by path, up to the limits of files and folders, and counts files and folders that are left
- * out because they are never read (`listContained`). Links are not followed. A step is a folder.
+ * Lists regular files below a folder, and counts those that are never read (`listContained`). Does not follow links.
+ * Each step reads one folder.
  *
  * @param options - Default: 512 files and folders, without `node_modules`.
  */
@@ -54,7 +54,7 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Fo
   return { files, leftOut, links, folders };
 }
 
-/** What `filesBelow` lists without options, of a list of everything below a folder; undefined where that is more than it lists. */
+/** Reduces a full listing to what `filesBelow` lists by default; undefined where it exceeds the default limits. */
 export function shownOf({ files, leftOut, links, folders }: FolderListing): SkillListing | undefined {
   if (files.length > MAX_LISTED_FILES || folders >= MAX_FOLDERS) return undefined;
   const isShown = (path: string): boolean => !isDependency(path);
@@ -67,7 +67,7 @@ export function withoutPrivate(files: readonly ResourceInfo[]): SkillListing {
   return { files: shown, leftOut: files.length - shown.length };
 }
 
-/** A path relative to a folder, with `/` between segments; `.` for the folder itself. */
+/** Relative to the folder, with `/` between segments; `.` for the folder itself. */
 export function pathBelow(folder: string, path: string): string {
   // The usual case, ten times faster.
   if (sep === '/' && path.startsWith(`${folder}/`) && !path.includes('//') && !path.includes('/.')) {
@@ -82,7 +82,7 @@ function isDependency(path: string): boolean {
   return path.startsWith('node_modules/') || path.includes('/node_modules/');
 }
 
-/** Empty for a folder that does not exist any more, cannot be read or is too deep: the other folders are still listed. */
+/** Returns nothing for a folder that is missing, unreadable or too deep, so the others are still listed. */
 function entriesOf(dir: string, below: string, { sizes, own = false }: ListOptions): ReturnType<typeof listContained> {
   try {
     return listContained(dir, below, { sizes, own });

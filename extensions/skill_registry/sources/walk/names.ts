@@ -1,4 +1,4 @@
-/** Never searched: large folders that belong to tools. */
+/** Never searched: large folders of tools. */
 export const SKIPPED: ReadonlySet<string> = new Set([
   'node_modules',
   'bower_components',
@@ -7,17 +7,17 @@ export const SKIPPED: ReadonlySet<string> = new Set([
   '__MACOSX',
 ]);
 
-/** Folders that tools fill: searched only where a person has put a SKILL.md directly into one. */
+/** Folders that tools fill: not searched, unless a SKILL.md is directly in one. */
 export const GENERATED: ReadonlySet<string> = new Set(['build', 'dist', 'out', 'target', 'venv']);
 
-/** Files that tools write into folders that are theirs, whatever these are called: Python environments and caches. */
+/** Files that mark a folder as a Python environment or a cache, whatever its name is. */
 export const TOOL_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'CACHEDIR.TAG']);
 
 export function isSkillFileName(name: string): boolean {
   return name.toLowerCase() === 'skill.md';
 }
 
-/** The name of a file that may be a skill by itself, without `.md`; undefined for any other file. */
+/** A bare skill file's name without `.md`; undefined for any other file. */
 export function bareNameOf(fileName: string): string | undefined {
   return /^(?!(?:readme|skill)\.md$)[^.].*\.md$/i.test(fileName) ? fileName.slice(0, -'.md'.length) : undefined;
 }

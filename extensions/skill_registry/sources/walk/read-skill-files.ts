@@ -19,19 +19,21 @@ import type { CacheKey, KnownFiles, SkillFileCache, SkillFileEntry } from './ski
 export interface SkillFileReaderOptions {
   /** Under `spec` and `strict` a file with an error has no header. Default: `lenient`. */
   readonly profile?: ValidationProfile | undefined;
-  /** Keeps the results for the next process, under `cachePath`. Default: nothing is kept. */
+  /** Keeps results for the next process, under `cachePath`. Default: keeps nothing. */
   readonly cache?: SkillFileCache | undefined;
   readonly cachePath?: string;
-  /** Other settings that decide which files are found there. Sources of one folder with different settings have separate rows. */
+  /**
+   * Other settings that affect which files are found. Sources of one folder with different settings have separate rows.
+   */
   readonly setting?: string;
   /** The files are the registry's own (`OpenOptions.own`). Default: false. */
   readonly own?: boolean;
 }
 
-/** What a file says, and the skill that it is: the same objects as long as the file does not change. */
+/** The same objects as long as the file does not change. */
 export type ReadSkillFile = Pick<SkillFileEntry, 'file' | 'skill'>;
 
-/** What a source says of a skill, and SKILL.md does not. */
+/** What the source decides about a skill, and not its SKILL.md. */
 export type IdentityOf = (found: FoundSkillFile) => Pick<Skill, 'id' | 'source' | 'qualifiedId'>;
 
 /** Reading a file takes about 0.05 ms, so a step takes about 0.8 ms. */
@@ -39,11 +41,9 @@ export const FILES_A_STEP = 16;
 const LARGE_FILE = 128 * 1024;
 
 /**
- * Reads SKILL.md files and keeps the results. A file with unchanged stats is not opened again; with a cache this is also true for
- * the next process.
- *
- * A file that was changed less than two seconds before it was read could change again with the same size and time. It is read
- * again each time, until it has not been changed for two seconds.
+ * Reads SKILL.md files and keeps the results. Does not open a file whose stats are unchanged; with a cache, not even in
+ * the next process. Exception: a file that changed less than two seconds before it was read could change again with the
+ * same size and time, so it is read again until it is older.
  */
 export class SkillFileReader {
   readonly #options: SkillFileReaderOptions;
@@ -60,7 +60,7 @@ export class SkillFileReader {
     this.#cacheKey = { path: cachePath, readAs: `${profile} ${setting}` };
   }
 
-  /** Reads files, and forgets those that are not among them. Problems: SKILL_ID_INVALID, and those of the files. */
+  /** Forgets all other files. Problems: SKILL_ID_INVALID, and those of the files. */
   async readAll(files: readonly FoundSkillFile[], maxBytes: number): Promise<SourceScan> {
     const skills: Skill[] = [];
     const problems: Problem[] = [];
@@ -76,7 +76,7 @@ export class SkillFileReader {
     return { skills, problems };
   }
 
-  /** @returns no skill when the file gives none, or when its id cannot be used. */
+  /** @returns no skill when the file is invalid, or its id cannot be used. */
   read(found: FoundSkillFile, maxBytes: number): ReadSkillFile {
     this.#previous ??= this.#options.cache?.load(this.#cacheKey, maxBytes) ?? new Map();
     const before = this.#current.get(found.file) ?? this.#previous.get(found.file);
@@ -92,7 +92,7 @@ export class SkillFileReader {
     return entry;
   }
 
-  /** Reads the file of a skill of the last run again. @returns undefined when something is wrong with it, or it is a link. */
+  /** Reads a skill of the last run again. @returns undefined when its file has a problem, or is a link. */
   again(skill: Skill, maxBytes: number): Skill | undefined {
     const { file, realFile, dir: realDir } = skill;
     if (realDir === null || realFile !== join(realDir, basename(file))) return undefined;
@@ -102,7 +102,7 @@ export class SkillFileReader {
     return entry.skill;
   }
 
-  /** Forgets files that were not read since the last call, and writes new results to the cache. */
+  /** Forgets files not read since the last call, and writes new results to the cache. */
   sweep(): void {
     const [previous, current, changed] = [this.#previous, this.#current, this.#changed];
     if (previous && current.size < previous.size + changed.size) {
@@ -154,8 +154,8 @@ function readEntry(
 }
 
 /**
- * A file without the end of its frontmatter may be only partly saved. Then the header of its last complete version is used, so that
- * for example a hidden skill stays hidden. Undefined for any other file.
+ * A file whose frontmatter has no end may be half saved. Its last complete header is used then, so that for example a
+ * hidden skill stays hidden. Undefined for other files.
  */
 function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes: number): ParsedSkill | undefined {
   const isHalf = ({ code }: Problem): boolean =>
@@ -167,7 +167,7 @@ function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes
   return { header: { ...whole, modelInvocable }, problems: [{ ...half, message }] };
 }
 
-/** One file is read after the other, and its bytes are not kept. */
+/** Shared: files are read one after the other, and their bytes are not kept. */
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 const OPENING_FENCE = '---\n';
@@ -190,7 +190,7 @@ function parse(bytes: Buffer, found: FoundSkillFile, profile: ValidationProfile)
   const text = bytes.toString('utf8');
   const invalidLine = fault ? lineOfFirstInvalid(text) : 1;
   const { violations, declaresFiles } = violationsOf(text, fault, invalidLine, found, name, profile);
-  // The files that the frontmatter declares are checked, so the verdict can change without SKILL.md.
+  // Files that the frontmatter declares are checked too, so the result can change while SKILL.md stays the same.
   const dependsOnFileOnly = !declaresFiles;
   if (violations.length > 0) {
     const code = profile === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION';
@@ -227,12 +227,12 @@ function lineOfFirstInvalid(text: string): number {
   return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split(/\r\n|\n|\r/).length;
 }
 
-/** A file up to the line after its frontmatter; the rest is not decoded, which would take longer than anything else here. */
+/** The file up to the line after its frontmatter. Decoding the rest would take longer than anything else here. */
 function beginningOf(bytes: Buffer): string | undefined {
   const fence = bytes.subarray(0, BEGINNING_BYTES).indexOf('\n---');
   const lineEnd = fence === -1 ? -1 : bytes.indexOf(LINE_FEED, fence + 1);
   if (lineEnd === -1) return undefined;
-  // One byte more, as what ends with the fence could go on; a character is not cut.
+  // One more byte shows whether the fence line ends there; then up to the end of a character.
   let end = lineEnd + 2;
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end += 1;
   const text = bytes.toString('utf8', 0, end);

@@ -8,26 +8,22 @@ export interface SkillFileEntry {
   readonly stamp: string;
   /** An equal stamp means an equal file, see `FileStamp`. */
   readonly settled: boolean;
-  /** The verdict also depends on other files, so the file is read again each time. */
+  /** The result depends on other files too, so the file is read each time. */
   readonly dependsOnOtherFiles?: true;
   readonly file: ParsedSkill & { readonly digest: string; readonly bytes: number };
-  /** Made of it in this process; not stored. */
+  /** Made in this process; not stored. */
   skill?: Skill | undefined;
-  /** The header of the last complete version of the file, unless `file` has it. */
+  /** The header of the last complete version, unless `file` has it. */
   readonly whole?: SkillHeader | undefined;
 }
 
 export type KnownFiles = Pick<ReadonlyMap<string, SkillFileEntry>, 'get' | 'keys' | 'size'>;
 
-/** Keeps the results of reading SKILL.md files for the next process. Any row may be lost at any time. */
+/** Keeps results of reading SKILL.md files for the next process. Any row may be lost at any time. */
 export interface SkillFileCache {
-  /** The results of one source by path, without files larger than `maxBytes`. Each is parsed when it is asked for. */
+  /** The results of one source by path, without files over `maxBytes`. Each is parsed on demand. */
   load(key: CacheKey, maxBytes: number): KnownFiles;
-  /**
-   * Stores results. The work is done later, in slices of 8 ms.
-   *
-   * @param changed - By path; undefined for a file that was removed.
-   */
+  /** Stores results later, in slices of 8 ms. @param changed - By path; undefined for a removed file. */
   keep(key: CacheKey, changed: ReadonlyMap<string, SkillFileEntry | undefined>): void;
 }
 
@@ -38,8 +34,8 @@ export interface CacheKey {
 }
 
 /**
- * The column `place` is the `path` of a `CacheKey`. The trigger removes a row that somebody changes by hand; here rows are replaced. Raise the version when the same SKILL.md can give another result, also with
- * another version of the yaml package.
+ * `place` is `CacheKey.path`. Rows are only replaced, so the trigger removes rows that somebody edits by hand. Raise
+ * the version when the same SKILL.md can give another result, also after an update of the yaml package.
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
@@ -61,14 +57,14 @@ export function createSkillFileCache(cache: Pick<Cache, 'useIfThere' | 'use'>): 
 
   const writeUntil = (end: number): void => {
     const isWritten = cache.use((database) => {
-      // In memory no other process would read it, and this process has it already.
+      // A database in memory is useless here: no other process can read it.
       if (database.memory) return false;
       database.transaction(() => writeRows(database, waiting, end));
       if (!isTidied) forgetRemoved(database);
       isTidied = true;
       return true;
     });
-    // Without this, a failing write would be repeated forever.
+    // Otherwise a failing write would be repeated forever.
     if (!isWritten) waiting.clear();
   };
   const schedule = (): void => {
@@ -163,13 +159,10 @@ function forgetRemoved(database: SqliteDatabase): void {
   }
 }
 
-/** A longer header is rare, and is read from its file each time. */
+/** Longer headers are rare, and are read from the file each time. */
 const MAX_CHARS = 64 * 1024;
 
-/**
- * @returns undefined for an entry that must not be stored: not settled, too large, or with values that JSON changes (`.inf`,
- *   `-0`).
- */
+/** @returns undefined for an entry that is not settled, too large, or has values that JSON changes (`.inf`, `-0`). */
 function entryText({ stamp, settled, file }: SkillFileEntry): string | undefined {
   if (!settled || !survives(file)) return undefined;
   const text = JSON.stringify({ stamp, settled, file });
