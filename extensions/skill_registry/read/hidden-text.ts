@@ -6,10 +6,7 @@ import type { Skill } from '../skill/skill.ts';
 import { type HiddenFinding, hiddenInNames, hiddenInText } from '../validate/text-findings.ts';
 import type { Reading } from './types.ts';
 
-/**
- * HIDDEN_CHARACTERS for every file of every skill, and for every file name, with hidden text. Reads all files, except those that
- * would have to be fetched.
- */
+/** HIDDEN_CHARACTERS for files and file names of all skills. Reads no file that would have to be fetched. */
 export async function hiddenTextOf(
   { byQualifiedId }: Snapshot,
   reading: Pick<Reading, 'readBytes' | 'resources'>,
@@ -26,7 +23,7 @@ export async function hiddenTextOf(
     for (const path of skill.remote ? [] : [undefined, ...paths]) {
       await takeBreak();
       const options = { countsAsLoad: false, ...(path === undefined ? {} : { path }) };
-      // A file that was removed, or is too large to be handed out, cannot be read by models either.
+      // Models cannot read a file either that was removed or is too large.
       const bytes = await reading.readBytes(skill.qualifiedId, options).catch(() => new Uint8Array());
       problems.push(...hiddenInText(path ?? '', bytes).map((finding) => problemOf(skill, finding)));
     }

@@ -13,7 +13,6 @@ export interface MessageContext {
   readonly sentBodies: SentBodies;
 }
 
-/** As `admin.prepareMessage` of the registry. */
 export async function prepareMessage(
   { catalog, reading, sentBodies }: MessageContext,
   skillId: string,
@@ -22,7 +21,7 @@ export async function prepareMessage(
   { dir }: { readonly dir?: string } = {},
 ): Promise<PreparedMessage> {
   let count = (): void => {};
-  // With a turn: the text goes to an agent.
+  // With a turn, a held or disabled skill is refused: the text goes to an agent.
   const read = await reading.read(skillId, { audience: 'person' }, turn ?? {}, (counted) => {
     count = counted;
   });

@@ -13,7 +13,6 @@ export interface AdmittedFile extends JudgedFile {
   readonly skill: Skill;
   readonly source: SkillSource;
   readonly bytes: Buffer;
-  /** As of `Admission`. */
   readonly heldBecause?: string | undefined;
   readonly listing?: SkillListing | undefined;
 }
@@ -23,28 +22,25 @@ export type Found = ReturnType<typeof findVisible>;
 export interface ReadRequest {
   /** Default: SKILL.md. */
   readonly path?: string | undefined;
-  /** Who gets it in the end. */
+  /** Who gets the bytes in the end. */
   readonly audience: LeavingBytes['audience'];
-  /** Whether a person is told that what was read is held: then it is judged. */
+  /** Whether a person is told that the skill is held; only then the bytes are judged. */
   readonly isMarked: boolean;
 }
 
 export interface Surroundings {
   readonly admit: Guard['admit'];
   readonly limits: SkillRegistryConfig['limits'];
-  /** Looks the skill up. */
   readonly find: () => Found;
   readonly sourceOf: (skill: Skill) => SkillSource | undefined;
 }
 
-/** Changes of the catalog while a file is read, after which it is read again: its id may have become that of another skill. */
+/** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
 const MAX_CHANGES = 3;
 
 /**
- * Looks a skill up, reads what is asked for, and asks whether these very bytes may leave.
- *
- * @returns without bytes when they may not: `refusal` says why; without it, there is no such skill.
- * @throws as `readContained`; what to do about it is added to RESOURCE_TOO_LARGE and RESOURCE_NOT_FOUND.
+ * @returns without bytes when these may not leave: `refusal` says why; without it there is no such skill.
+ * @throws as `readContained`; RESOURCE_TOO_LARGE and RESOURCE_NOT_FOUND also say what to do.
  */
 export async function readAdmitted(
   surroundings: Surroundings,
@@ -55,14 +51,14 @@ export async function readAdmitted(
   const { path, audience } = request;
   const { skill, refusal } = find();
   const source = skill && sourceOf(skill);
-  // Without a source: it was removed after this snapshot.
+  // The source was removed after this snapshot.
   if (!source) return {};
   if (refusal && refusal !== 'SKILL_HELD') return { skill, refusal };
-  // Nothing is fetched of a skill that is held.
+  // Files of a held skill are not fetched.
   if (skill.remote && !admit({ skill, kind: 'line', audience }).given) return { skill, refusal: 'SKILL_HELD' };
   const read = await readFile(skill, source, path, limits);
   if ('error' in read) {
-    // What it says of the files of a skill that is held is for no agent.
+    // No agent learns from an error which files a held skill has.
     const { given } = skill.remote ? { given: true } : await admit({ skill, kind: 'derived', audience });
     const now = find();
     if (given && !now.refusal) throw read.error;
@@ -71,7 +67,7 @@ export async function readAdmitted(
   if (audience === 'person' && !request.isMarked) return { ...read, skill, source };
   const kind = path === undefined ? 'body' : 'file';
   const { given, heldBecause, listing } = await admit({ ...read, skill, kind, audience });
-  // Its state may have changed with what was found.
+  // The inspection may have changed the state of the skill.
   const now = find();
   if (!given || !now.skill || now.refusal) return refusedAs(now);
   if (!isSameFile(now.skill, skill))
@@ -101,7 +97,7 @@ async function readFile(
   }
 }
 
-/** The path of a file for which a list has shown this one, with hidden characters as `⟦U+202E⟧`. */
+/** A list shows hidden characters of a path as `⟦U+202E⟧`; this gives the path itself. */
 function pathShownAs(path: string, skill: Skill, source: SkillSource): string {
   if (!path.includes('⟦')) return path;
   return nameShownAs(

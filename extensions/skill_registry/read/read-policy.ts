@@ -9,16 +9,13 @@ import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/names.ts';
 import type { ReadPolicy } from './types.ts';
 
-/** The parts of the registry that a decision about a path needs. */
 export interface ReadPolicyContext {
   snapshot(): Snapshot;
   sources(): readonly SkillSource[];
   granted(turn: TurnContext): Granted;
-  /** Scans the sources again. */
   refresh(): Promise<unknown>;
 }
 
-/** See `readPolicies` of the registry. */
 export async function readPoliciesOf(
   paths: readonly string[],
   turn: TurnContext,
@@ -29,7 +26,7 @@ export async function readPoliciesOf(
     return paths.map((path) => ownerOf(path, context, turn) ?? unknown(path));
   };
   let owners = lookUpAll();
-  // A skill that is newer than the snapshot may be one that this turn must not see.
+  // This turn may not be allowed to see a skill that is newer than the snapshot.
   if (owners.some((owner) => owner && 'folder' in owner)) {
     await context.refresh();
     owners = lookUpAll();
@@ -41,7 +38,7 @@ export async function readPoliciesOf(
 
 // --- internal ---
 
-/** The decision for a path that belongs to skills; no policy when the file may be read like any other file. */
+/** No policy: the file may be read like any other file. */
 interface Owner {
   readonly policy: ReadPolicy | undefined;
 }
@@ -73,7 +70,7 @@ function ownerOf(path: string, { snapshot, granted }: ReadPolicyContext, turn: T
   };
 }
 
-/** The decision for a skill that cannot be loaded: it has no gates, and only its id says whether it is in scope. */
+/** A skill that cannot be loaded has no gates; only its id says whether it is in scope. */
 function unloadable(folder: string, path: string, { boundSkills, workflowState }: TurnContext): ReadPolicy | undefined {
   const skillId = basename(folder);
   if (!workflowState && (boundSkills?.some((id) => id === skillId || id === ALL_SKILLS) ?? true)) return undefined;
@@ -106,14 +103,14 @@ function hasSkillFile(folder: string): boolean {
 
 interface Index {
   readonly exact: ReadonlyMap<string, readonly Skill[]>;
-  /** The same paths in lower case and one Unicode form, because some file systems ignore these differences. */
+  /** In lower case and one Unicode form, because some file systems ignore these differences. */
   readonly folded: ReadonlyMap<string, string>;
 }
 
 interface SkillIndexes {
   /** By real folder, and by the path of a link to it. */
   readonly folders: Index;
-  /** Skills whose SKILL.md is not in their own folder, by the file that contains them. */
+  /** By the file that contains the skill, for skills without their own SKILL.md in their folder. */
   readonly files: Index;
 }
 
@@ -144,12 +141,12 @@ function add(to: Map<string, Skill[]>, path: string, skill: Skill): void {
   else to.set(path, [skill]);
 }
 
-/** The path of a folder with the links in its parents resolved. If the folder itself is a link, that stays. */
+/** Resolves links in the parents of a folder, but not the folder itself. */
 function linkOf(found: string): string {
   return join(realPathOf(dirname(found)) ?? dirname(found), basename(found));
 }
 
-/** All skills whose folder is `path` or contains it, innermost first. `below`: `path` relative to that folder, or ''. */
+/** Innermost first. `below`: `path` relative to the skill's folder, or ''. */
 function within(path: string, folders: Index): readonly { readonly skill: Skill; readonly below: string }[] {
   const found: { skill: Skill; below: string }[] = [];
   for (let folder = path; dirname(folder) !== folder; folder = dirname(folder)) {

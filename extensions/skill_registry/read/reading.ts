@@ -23,7 +23,6 @@ export interface ReadingContext {
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
 }
 
-/** L2 and L3: looks up a skill, reads it or one of its files, and reports every load. */
 export class SkillReading implements Reading {
   readonly #context: ReadingContext;
 
@@ -31,7 +30,7 @@ export class SkillReading implements Reading {
     this.#context = context;
   }
 
-  /** @param later - Gets a function that counts what was read as a load. Default: it counts at once. */
+  /** @param later - Gets a function that counts the load. Default: it is counted at once. */
   async read(
     skillId: string,
     { view = 'body', audience = 'person' }: ReadOptions = {},
@@ -57,7 +56,7 @@ export class SkillReading implements Reading {
         audience: turn ? 'model' : 'person',
         turn,
         countsAsLoad: countsAsLoad !== false,
-        // Without it, the reader has no place for the mark, as a search for hidden characters.
+        // A caller without `onHeld` cannot show that the skill is held, such as a search for hidden characters.
         isMarked: onHeld !== undefined,
       },
       ({ bytes, heldBecause }) => {
@@ -92,7 +91,7 @@ export class SkillReading implements Reading {
     );
   }
 
-  /** The body for a system prompt; undefined when the file was removed, lies on another machine, or may not be given. */
+  /** Undefined when the file was removed, is on another machine, or may not be given. */
   async bodyForPrompt(skill: Skill): Promise<string | undefined> {
     if (skill.remote) return undefined;
     try {
@@ -115,10 +114,7 @@ export class SkillReading implements Reading {
     return this.#sourceOf(skill)?.listing(skill).leftOut ?? 0;
   }
 
-  /**
-   * @param use - Makes the answer of what may leave.
-   * @param detailsOf - What is recorded of it; undefined when it is not handed over, so that it is no load.
-   */
+  /** @param detailsOf - What is recorded; undefined when the answer is not handed over: then it is no load. */
   async #load<T>(
     request: LoadRequest,
     use: (admitted: AdmittedFile, id: string) => T | Promise<T>,
@@ -185,7 +181,7 @@ export class SkillReading implements Reading {
     this.#context.onLoaded(event, { skill, turn, digest, tokens });
   }
 
-  /** Looks the id up once for each snapshot. */
+  /** Looks up once for each snapshot. */
   #finder(request: SkillRequest): () => Found {
     let of: Snapshot | undefined;
     let found: Found = {};
@@ -197,10 +193,7 @@ export class SkillReading implements Reading {
     };
   }
 
-  /**
-   * Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. What a person loads
-   * in a conversation is sent to its agent.
-   */
+  /** An id is never joined into a path. Scopes do not limit people and bindings, but no agent gets a held skill by them. */
   #find(snapshot: Snapshot, { skillId, audience, turn }: SkillRequest): Found {
     if (audience === 'model') return findVisible(snapshot, skillId, turn ?? {}, this.#context.grants.of(turn ?? {}));
     const skill = skillNamed(snapshot, skillId);
@@ -227,7 +220,7 @@ export class SkillReading implements Reading {
     return this.#context.catalog.sources().find(({ id }) => id === skill.source);
   }
 
-  /** The id by which the caller gets this skill again: the short one, unless it is the id of another skill. */
+  /** The short id, unless it means another skill to the caller. */
   #idOf(skill: Skill, request: SkillRequest): string {
     if (request.skillId === skill.id) return skill.id;
     const short = this.#find(this.#context.catalog.snapshot(), { ...request, skillId: skill.id });
@@ -251,7 +244,6 @@ export class SkillReading implements Reading {
     };
     const needed = skill.requires.filter(isFound).join(', ');
     const { files, leftOut } = source.listing(skill, listing);
-    /** How the caller gets a path. */
     const shown = request.audience === 'model' ? showName : (name: string) => name;
     return {
       skillId: id,
@@ -266,7 +258,7 @@ export class SkillReading implements Reading {
       ...(skill.dir === null ? {} : { directory: shown(skill.dir) }),
       resources: files.map(({ path, size }) => ({ path: shown(path), size })),
       ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
-      // Of the bytes read: the file may have changed since the snapshot.
+      // Of the bytes that were read: the file may have changed since the snapshot.
       digest,
       source: skill.source,
       ...(heldBecause === undefined ? {} : { heldBecause }),
@@ -292,7 +284,7 @@ interface SkillRequest {
 
 interface LoadRequest extends SkillRequest {
   readonly path?: string | undefined;
-  /** False: no event is sent. */
+  /** False: no event. */
   readonly countsAsLoad?: boolean;
   readonly isMarked?: boolean;
   readonly later?: ((count: () => void) => void) | undefined;

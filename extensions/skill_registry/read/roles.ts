@@ -18,19 +18,18 @@ const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_CACHED = 1000;
 const MAX_TEMPLATE_BYTES = 262_144;
 
-/** Resolves prompts of roles. What costs is cached until a skill or template changes; a body is read each time. */
+/** Expensive parts are cached until a skill or template changes; a body is read each time. */
 export interface RoleResolver {
   /**
-   * The prompt of a role (the Bernstein design): the skill of that id (`ml_engineer` may be `ml-engineer`), as the index of all skills with it first and its body;
-   * else the legacy template `<templates>/<role>/system_prompt.md`, rendered; else one sentence.
+   * The Bernstein design: the index of all skills and the body of the skill with that id (`ml_engineer` may be
+   * `ml-engineer`); else the legacy template `<templates>/<role>/system_prompt.md`; else one sentence.
    *
-   * @param templates - Real folder of the legacy templates; it need not exist.
-   * @param variables - For the template; a name without a value is rendered as an empty text.
+   * @param templates - Real folder; it need not exist.
+   * @param variables - For the template; a name without a value gives an empty text.
    */
   resolve(role: string, templates: string, variables: Readonly<Record<string, unknown>>): Promise<RolePrompt>;
 }
 
-/** The skills in which a role is looked up. */
 interface Skills extends Pick<Reading, 'read'> {
   readonly config: Pick<SkillRegistryConfig, 'catalog' | 'tools'>;
   snapshot(): Snapshot;
@@ -38,14 +37,14 @@ interface Skills extends Pick<Reading, 'read'> {
 
 export function createRoleResolver(registry: Skills): RoleResolver {
   const cached = new Map<string, { readonly stamp: string; readonly text: Promise<string | undefined> }>();
-  /** @param key - Of the text. @param stamp - As long as it is the same, the text is. */
+  /** @param stamp - The text is made again when this changes. */
   const once = (key: string, stamp: string, make: () => Promise<string | undefined>): Promise<string | undefined> => {
     const before = cached.get(key);
     if (before?.stamp === stamp) return before.text;
     if (cached.size >= MAX_CACHED) cached.clear();
     const text = make();
     cached.set(key, { stamp, text });
-    // What failed is tried again.
+    // A failed text is made again.
     text.catch(() => cached.delete(key));
     return text;
   };
@@ -65,7 +64,7 @@ export function createRoleResolver(registry: Skills): RoleResolver {
         const body = withNote({ text: read.content, leftOut: read.hiddenLeftOut ?? 0 });
         return { source: 'skill', text: `${index}\n${body}` };
       }
-      // The stats show an edit at once.
+      // File stats show an edit at once.
       const stamp = stampOf(join(templates, role, 'system_prompt.md'));
       const make = () => templateOf(role, templates, variables);
       const text = await once(JSON.stringify([role, templates, variables]), stamp, make);
@@ -76,8 +75,8 @@ export function createRoleResolver(registry: Skills): RoleResolver {
 }
 
 /**
- * One line per skill a model may load, by name, within the budget of the catalog and as that shortened; `highlight` first, marked
- * with `* `. Ends with a line end; empty for no skills.
+ * One line for each skill that a model may load, by name, within the budget of the catalog. `highlight` is first, with
+ * `* `. Ends with a line end; empty without skills.
  */
 export async function skillIndex(
   snapshot: Snapshot,

@@ -10,13 +10,12 @@ import type { ProposalReceipt } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-/** A change that an agent asks for. */
 export interface RequestedChange {
   readonly kind: 'create' | 'update' | 'delete';
   readonly skillId: string;
   /** Relative to the skill. Default: SKILL.md. */
   readonly path?: string;
-  /** null removes the file; a function is called with the present text. Absent for `delete`. */
+  /** null removes the file; a function gets the present text. Absent for `delete`. */
   readonly content?: string | null | ((present: string) => string);
   /** Shown to the reviewer. */
   readonly justification: string;
@@ -27,7 +26,7 @@ export type Changed =
   | ({ readonly done: false } & ReceiptForModels);
 
 /**
- * Makes a change (`writes: allow`) or proposes it (`propose`). When this resolves, a change that was made is in the catalog.
+ * Makes the change (`writes: allow`; it is then in the catalog) or proposes it (`propose`).
  *
  * @throws WRITE_DENIED (`deny`), and as `Management` and `Proposals.propose`.
  */
@@ -101,7 +100,7 @@ export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals
   });
 }
 
-/** Lists only the proposals of the agent that asks. */
+/** Only for the proposals of the agent that asks. */
 export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals'>, z: Z): Tool {
   return defineTool({
     name: 'list_proposals',
@@ -134,7 +133,7 @@ interface ReceiptForModels {
   readonly warning?: string;
 }
 
-/** The receipt with the path of the report relative to the root, because a model must not get the path of the root. */
+/** With a path relative to the root: a model must not get the path of the root. */
 function receiptForModels({ proposalId, file, ...rest }: ProposalReceipt): ReceiptForModels {
   return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, ...rest };
 }

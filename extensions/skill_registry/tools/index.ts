@@ -25,10 +25,9 @@ const MAKERS: Readonly<Record<ToolName | 'workflow_event', (registry: SkillsForT
 };
 
 /**
- * The tools of these names, in that order. When the agent does not see the skill it names, a tool scans the sources before it
- * answers: another tool of the agent may have written the skill a moment ago.
+ * A tool scans the sources first when the agent does not see the named skill: another tool may just have written it.
  *
- * @throws INVALID_ARGUMENT.
+ * @throws INVALID_ARGUMENT for an unknown name.
  */
 export function makeTools(names: readonly string[], registry: SkillsForTools): readonly Tool[] {
   return names.map((name) => {
@@ -40,7 +39,7 @@ export function makeTools(names: readonly string[], registry: SkillsForTools): r
 
 // --- internal ---
 
-/** Does not throw, also when a program calls `execute` itself with invalid values. */
+/** `execute` never throws, also when a program calls it with invalid values. */
 function lookingFirst(tool: Tool, registry: Pick<SkillsForTools, 'visible' | 'refresh' | 'workflows'>): Tool {
   const { visible, refresh } = registry;
   const looking: Tool = {
@@ -51,7 +50,7 @@ function lookingFirst(tool: Tool, registry: Pick<SkillsForTools, 'visible' | 're
       const call: ToolCall = { turn, signal: given?.signal ?? new AbortController().signal };
       const asked = args.skill_id ?? args.name ?? args.skill_name;
       const isSeen = visible(call.turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
-      // A failure of the scan is a problem of the sources; the answer then comes from the last snapshot.
+      // A failed scan is a problem of the sources; the answer then comes from the last snapshot.
       if (!isSeen) await refresh().catch(() => undefined);
       return tool.execute(args as never, call);
     },

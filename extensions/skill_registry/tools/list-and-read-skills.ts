@@ -60,7 +60,6 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
   });
 }
 
-/** For models: without hidden text, and with the number of characters left out. */
 export async function withoutHiddenText(
   read: SkillContent | ResourceContent,
 ): Promise<(SkillContent | ResourceContent) & Pick<SkillContent, 'hiddenLeftOut'>> {
@@ -71,7 +70,6 @@ export async function withoutHiddenText(
   return { ...read, content: text, hiddenLeftOut: leftOut, approxTokens, ...message };
 }
 
-/** The result of `list` with the field names of tools. */
 export function listForModels(
   list: SkillList,
 ): Omit<SkillList, 'skills'> & { readonly skills: readonly Wire<ListedSkill>[] } {

@@ -9,8 +9,8 @@ import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**
  * The only tool of the Bernstein design, with its result keys: `name, body, available_references, available_scripts,
- * reference_content, script_content, error`. Keys that do not apply are null. A file that cannot be given is said in `error`, as a
- * text; without the skill itself, the call has failed as that of any tool, with all these keys.
+ * reference_content, script_content, error`. Keys that do not apply are null. `error` says which file cannot be given;
+ * without the skill itself the call fails, with all these keys.
  */
 export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource' | 'resources'>, z: Z): Tool {
   return defineTool({
@@ -35,7 +35,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
         }
       };
       try {
-        // A call for a file alone is not a load of the skill.
+        // A call for a file alone is no load of the skill.
         const isFile = (reference ?? script ?? null) !== null;
         const body = isFile ? null : contentWithNote(await registry.read(name, { audience: 'model' }, turn));
         const reference_content = await file('references', reference);
@@ -67,7 +67,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
 
 // --- internal ---
 
-/** The keys of the result are fixed, so the text itself ends with a line that says how many characters were left out. */
+/** The keys of the result are fixed: the number of left-out characters is a line at the end of the text. */
 function contentWithNote({
   content,
   hiddenLeftOut: leftOut = 0,

@@ -4,10 +4,7 @@ import { withNote } from '../../../lib/text/index.ts';
 import { withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-/**
- * `skill__activate` of PromptKit, with its argument and `instructions`. Nothing is kept active, so there is no `skill__deactivate`: the
- * body stays in the conversation, and a skill grants no tools.
- */
+/** PromptKit's, with its argument and `instructions`. No `skill__deactivate`: nothing is kept active or granted. */
 export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Tool {
   return defineTool({
     name: 'skill__activate',
@@ -25,7 +22,7 @@ export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z):
   });
 }
 
-/** `skill__read_resource` of PromptKit, with its arguments and `content`. */
+/** PromptKit's, with its arguments and `content`. */
 export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>, z: Z): Tool {
   return defineTool({
     name: 'skill__read_resource',

@@ -32,7 +32,7 @@ function inputOf(z: Z) {
   });
 }
 
-/** The management tool of the Operator design: one tool with an action. Arguments have two forms. */
+/** The management tool of the Operator design, with its argument names and plain ones. */
 export function skillTool(registry: SkillsForTools, z: Z): Tool {
   return defineTool({
     name: 'skill',
@@ -83,7 +83,7 @@ function requestedChange(
   }
 }
 
-/** Whether the skill is pinned, by its plain or its qualified id. */
+/** By the plain or the qualified id. */
 function isPinned({ config, snapshot }: SkillsForTools, name: string): boolean {
   const current = snapshot();
   const skill = skillNamed(current, name);
@@ -100,7 +100,7 @@ function newText(args: SkillArguments, name: string): string {
     : composeSkillMd(name, required(args, 'description'), required(args, 'body'));
 }
 
-/** The new text is made from the file while nobody else can change it. */
+/** A function of the present text: it runs while nobody else can change the file. */
 function patchOf(args: SkillArguments): Pick<RequestedChange, 'path' | 'content'> {
   const { old_string: old, new_string: next, replace_all: all = false } = args;
   const fields = fieldsOf(args);
@@ -114,7 +114,7 @@ function patchOf(args: SkillArguments): Pick<RequestedChange, 'path' | 'content'
   return { path: shown, content: (present) => replaceText(present, old, next, shown, all) };
 }
 
-/** The fields to patch, by the names of the Operator design or in `fields`, which wins. */
+/** `fields` wins over the names of the Operator design. */
 function fieldsOf({ fields, description, disable_model_invocation: hides }: SkillArguments) {
   const named = {
     ...(description ? { description } : {}),
@@ -146,7 +146,7 @@ function messageOf(args: SkillArguments, name: string, done: boolean): string {
 
 type SkillAction = 'view' | 'list' | 'create' | 'edit' | 'patch' | 'delete' | 'write_file' | 'remove_file';
 
-/** The arguments of each action, in addition to `action`, `name` and `justification`. */
+/** In addition to `action`, `name` and `justification`. */
 const TAKEN: Readonly<Record<SkillAction, readonly string[]>> = {
   view: ['file_path', 'filename'],
   list: [],
@@ -169,7 +169,6 @@ const TAKEN: Readonly<Record<SkillAction, readonly string[]>> = {
 
 const ACTIONS: readonly SkillAction[] = Object.keys(TAKEN) as SkillAction[];
 
-/** Both forms: the names of the Operator design, and plain names. */
 interface SkillArguments {
   readonly action: SkillAction;
   readonly name?: string | undefined;
@@ -190,8 +189,8 @@ interface SkillArguments {
 const COMMON = ['action', 'name', 'justification'];
 
 /**
- * Refuses an argument that the action does not take, because ignoring it could change the wrong file: an `edit` with a `file_path`
- * means that file, not SKILL.md. An empty text counts as absent, because some models fill in every field.
+ * Refuses arguments that the action does not take: ignoring them could change the wrong file, such as SKILL.md by an
+ * `edit` with `file_path`. Empty texts count as absent, because some models fill in every field.
  *
  * @throws INVALID_ARGUMENT.
  */
@@ -212,13 +211,13 @@ function required(args: SkillArguments, field: keyof SkillArguments): string {
   throw invalidArgument(`skill: ${args.action} needs ${field}.`);
 }
 
-/** `file_path`, by either of its names. @throws INVALID_ARGUMENT when both are given. */
+/** @throws INVALID_ARGUMENT when both names are used. */
 function filePathOf({ file_path: path, filename }: SkillArguments): string | undefined {
   if (path && filename) throw invalidArgument('Give file_path or filename, not both.');
   return path || filename || undefined;
 }
 
-/** The text of a file, which may be empty. @throws INVALID_ARGUMENT when no text is given, or two are. */
+/** May be empty. @throws INVALID_ARGUMENT when no text is given, or two are. */
 function fileTextOf({ action, content, file_content: fileContent }: SkillArguments): string {
   if (content && fileContent) throw invalidArgument('Give content or file_content, not both.');
   const given = content || fileContent || (content ?? fileContent);

@@ -8,15 +8,13 @@ import type { ListQuery, SkillList } from '../search/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Workflows } from '../workflow/types.ts';
 
-/** The part of the registry that tools use. */
 export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource' | 'resources'> {
   list(query?: ListQuery, turn?: TurnContext): SkillList;
   /** Resolves when `list` with this query has nothing left to prepare. */
   prepareSearch(query?: string): Promise<void>;
   snapshot(): Snapshot;
-  /** Scans every source now. */
   refresh(): Promise<unknown>;
-  /** What an agent sees in a turn. */
+  /** What the agent sees. */
   visible(turn: TurnContext): readonly Skill[];
   readonly workflows: Pick<Workflows, 'at' | 'follow' | 'hasEvents'>;
   readonly proposals: Pick<Proposals, 'list' | 'propose'>;

@@ -5,18 +5,15 @@ import type { Skill } from '../skill/skill.ts';
 import type { Workflows } from './types.ts';
 import { eventsText, workflowPacks } from './workflows.ts';
 
-/** The part of the registry that the command uses. */
 export interface SkillsInWorkflows {
   readonly workflows: Workflows;
   snapshot(): Snapshot;
-  /** What the agent of a turn sees. */
   visible(turn: TurnContext): readonly Skill[];
 }
 
-/** The most skills that an answer names. */
 const MAX_NAMED = 20;
 
-/** `/workflow`: the state of a prompt pack's workflow in which the conversation is. */
+/** `/workflow`: shows or changes the workflow state of the conversation. */
 export function workflowCommand(registry: SkillsInWorkflows): Command {
   const { workflows } = registry;
   const packs = workflowPacks(registry.snapshot());
@@ -48,7 +45,7 @@ export function workflowCommand(registry: SkillsInWorkflows): Command {
 
 // --- internal ---
 
-/** The id of a pack may contain blanks, so the longest id at the beginning of the text counts. */
+/** The id of a pack may contain blanks: the longest known id at the beginning counts. */
 function packAndState(args: string, packs: readonly string[]): [pack: string, state?: string] {
   const [known] = packs.filter((id) => args === id || args.startsWith(`${id} `)).sort((a, b) => b.length - a.length);
   const pack = known ?? args.split(/\s/, 1).join('');

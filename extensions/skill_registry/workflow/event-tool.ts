@@ -4,13 +4,9 @@ import { printable, withoutHidden } from '../../../lib/text/index.ts';
 import type { SkillsInWorkflows } from './command.ts';
 import type { Workflows } from './types.ts';
 
-/** Ids in each list of the answer. */
 const MAX_IDS = 50;
 
-/**
- * Changes the state of the workflow that the conversation is in. Only an agent whose conversation is in a workflow with events is given
- * it (`isAvailableIn`). The answer says which skills are there now, and which no longer.
- */
+/** Only for conversations in a workflow with events (`isAvailableIn`). Says which skills were added and removed. */
 export function workflowEventTool(
   {
     visible,

@@ -5,11 +5,9 @@ import type { Pack, Snapshot } from '../catalog/snapshot.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { WorkflowPosition, Workflows } from './types.ts';
 
-/** The end of a conversation is not reported, so those that were used least recently are removed. */
+/** The end of a conversation is not reported: those that were not used for longest are removed. */
 const MAX_CONVERSATIONS = 10_000;
-/** Events that a text for a model names. */
 const MAX_EVENTS = 12;
-/** Characters of the name of a pack, state or event in such a text. */
 const MAX_NAME = 60;
 
 export function createWorkflows(snapshot: () => Snapshot): Workflows {
@@ -27,10 +25,10 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
   const workflows: Workflows = {
     at(turn) {
       const conversation = turn.threadId === undefined ? undefined : conversations.get(turn.threadId);
-      // The workflow of an agent's manifest, or of a caller, goes before that of the conversation.
+      // The workflow of an agent's manifest, or of a caller, comes before the one that a person has chosen.
       const pack = turn.workflowState?.pack ?? conversation?.chosen;
       if (!conversation || pack === undefined) return turn;
-      // It stays as long as it is used: without its state, more skills would be there.
+      // This lookup keeps the conversation in the map: without its state more skills would be seen.
       const state = conversationOf(turn.threadId as string).states.get(pack);
       return state === undefined
         ? { ...turn, workflowState: turn.workflowState ?? { pack } }
@@ -91,7 +89,7 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
 }
 
 /**
- * The workflow state that a person names as `<pack>` or `<pack>:<state>`, for a turn without a conversation.
+ * A state that a person names as `<pack>` or `<pack>:<state>`.
  *
  * @throws INVALID_ARGUMENT when there is no such pack or state.
  */
@@ -103,7 +101,7 @@ export function workflowStateNamed(snapshot: Snapshot, name: string): NonNullabl
   return { pack, state };
 }
 
-/** The ids of packs with a workflow; a pack whose id another one has is named by the id of its source. */
+/** When two packs have one id, one of them is named by the id of its source. */
 export function workflowPacks({ packs }: Snapshot): readonly string[] {
   return [...packs].flatMap(([id, pack]) => {
     const isShown = id === pack.scopes.pack || packs.get(pack.scopes.pack) !== pack;
@@ -111,7 +109,7 @@ export function workflowPacks({ packs }: Snapshot): readonly string[] {
   });
 }
 
-/** For the text of a turn: the state, and the events of which the model can tell. Their names come from the author of the pack. */
+/** For the prompt. The names come from the author of the pack. */
 export function workflowText({ pack, state, events }: WorkflowPosition): string {
   const where = `The workflow ${quoted(pack)} is in the state ${quoted(state)}.`;
   if (events.size === 0) return `${where} No event leaves this state.`;
@@ -130,7 +128,7 @@ export function eventsText(events: ReadonlyMap<string, string>): string {
 // --- internal ---
 
 interface Conversation {
-  /** The pack that a person has chosen. */
+  /** By a person. */
   chosen?: string;
   readonly states: Map<string, string>;
 }
@@ -143,7 +141,7 @@ function shownName(name: string): string {
   return shorten(withoutHidden(name).text, MAX_NAME);
 }
 
-/** Whoever reads a name that was cut gives it back as it was shown. Undefined when several are shown so. */
+/** A model gives a cut name back as it was shown. Undefined when several names are shown like this. */
 function nameMeant(names: readonly string[], given: string): string | undefined {
   if (names.includes(given)) return given;
   const [meant, ...others] = names.filter((name) => shownName(name) === given);

@@ -67,7 +67,7 @@ export class Meaning {
     this.#isConstructed = true;
   }
 
-  /** Never rejects, takes at most `timeout_ms`. Sends nothing after a recent failure, or when no catalog was embedded. */
+  /** Never rejects, takes at most `timeout_ms`. Sends nothing after a recent failure, or if no catalog was embedded. */
   async ready(query: string): Promise<void> {
     if (!this.#withStore((store) => store.calibration())) return;
     await this.#queries.ready(queryText(query)).catch((error) => this.#giveUp(error));
@@ -88,7 +88,7 @@ export class Meaning {
     await this.#runInTurn(skills, signal, ATTEMPTS);
   }
 
-  /** Repeats requests without limit; the delays keep no process alive. A call during a run sets the skills of the next. */
+  /** Repeats requests without limit; delays keep no process alive. A call during a run sets the skills of the next. */
   keepEmbedded(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
     this.#next = skills;
     this.#inBackground ??= this.#embedNext(signal).finally(() => {
