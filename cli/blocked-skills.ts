@@ -12,7 +12,6 @@ import {
 } from './terminal.ts';
 
 export interface LettingOptions extends Options {
-  /** `<id>@<digest>` */
   readonly allowBlock?: readonly string[];
 }
 
@@ -58,7 +57,6 @@ export async function askAbout(
   return { isMeant: isAny || yes === true, isAny, allowBlock: letIn };
 }
 
-/** Nothing of this skill was written. */
 interface RefusedSkill {
   readonly skill_id: string;
   /** `<id>@<digest>` */
@@ -69,9 +67,8 @@ interface RefusedSkill {
 
 interface Answered {
   readonly plan: Pick<AddPlan, 'apply'>;
-  /** Undefined: nothing is written. */
+  /** Nothing is written without one. */
   readonly answer: Answer | undefined;
-  /** Shown while it runs: `Installing`. */
   readonly doing: string;
   /** The words of the command for one skill, without `--yes`, `--allow-block` and the global options. */
   wordsFor(id: string): readonly string[];

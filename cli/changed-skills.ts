@@ -6,7 +6,6 @@ import { isInside } from '../lib/files/index.ts';
 import { invalidArgument } from './terminal.ts';
 
 export interface GitChanges {
-  /** @param folder - Absolute path. */
   has(folder: string): boolean;
   /** Absolute paths of folders that still exist and whose SKILL.md was deleted. */
   readonly lost: readonly string[];

@@ -12,7 +12,6 @@ export interface FormattedFinding extends Omit<SkillFinding, 'severity'> {
 }
 
 interface PathFindings {
-  /** As typed. */
   readonly path: string;
   /** The file of findings without a path. */
   readonly file?: string;
@@ -134,7 +133,6 @@ function fingerprint(one: LocatedFinding, uri: string, seen: Map<string, number>
   return createHash('sha256').update(`${subject}${count}`).digest('hex').slice(0, 32);
 }
 
-/** What agentskills.io requires of each field. */
 const STANDARD: Readonly<Record<string, Described>> = {
   skill: {
     message: 'A skill is a folder with a SKILL.md that can be read.',

@@ -11,7 +11,6 @@ export function sayHeld(skillId: string, heldBecause: string | null, { say }: Te
   );
 }
 
-/** Inspects added skills and says which ones are held. */
 export async function inspectChanged(
   { admin, snapshot }: SkillRegistry,
   isMeant: (skill: Skill) => boolean,

@@ -12,7 +12,6 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-/** The reader of standard error. */
 const person = {
   isTerminal: process.stderr.isTTY ?? false,
   columns: process.stderr.columns || undefined,
@@ -40,7 +39,6 @@ async function ask(question: string): Promise<string | undefined> {
   const ended = new Promise<undefined>((resolve) => reader.once('close', () => resolve(undefined)));
   try {
     const answer = await Promise.race([reader.question(question), ended]);
-    // The next output starts a new line.
     if (answer === undefined) process.stderr.write('\n');
     return answer;
   } finally {

@@ -14,11 +14,10 @@ export interface Streams {
   readonly progress: boolean;
   /** Undefined when standard input ends. Absent without a terminal. */
   ask?(question: string): Promise<string | undefined>;
-  /** Reads all of standard input. */
   input(): Promise<Uint8Array>;
-  /** Writes data. */
+  /** For data. */
   out(data: string | Uint8Array): void;
-  /** Writes text for people. */
+  /** For text that people read. */
   err(text: string): void;
 }
 

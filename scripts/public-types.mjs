@@ -24,7 +24,6 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Functions and classes first. */
 function namesOf(file, { checker, program }) {
   const found = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file))).map((symbol) => {
     const origin = symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;

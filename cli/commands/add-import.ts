@@ -126,9 +126,8 @@ function assertSense(what: string | undefined, { frozen, skill, all, link }: Add
 }
 
 /**
- * Records that a person approved the source, when no decision about it exists. Approves no skill.
- * Called before anything is written: nothing is installed when it throws.
- * @throws TRUST_UNUSABLE
+ * Approves the source unless a decision about it exists; approves no skill.
+ * Call it before the first write: when it throws TRUST_UNUSABLE, nothing is installed.
  */
 function approveSource({ source, skills }: AddPlan, options: AddOptions, terminal: Terminal): void {
   if (source === undefined || decisionAbout(source)) return;
@@ -161,7 +160,6 @@ function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
   });
 }
 
-/** Findings of level `block` come first. */
 function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
   return printable(
     [
@@ -174,7 +172,6 @@ function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
   );
 }
 
-/** For each kind of entry. */
 const MAX_LINES = 20;
 
 function describeSkill(skill: SkillToAdd): readonly string[] {

@@ -11,7 +11,6 @@ export async function completion(
   terminal: Terminal,
   { parent }: Command,
 ): Promise<ExitStatus> {
-  // For the scripts; not in the help.
   if (shell === 'ids' || shell === 'proposals' || shell === 'extensions') {
     const names = await namesOf(shell, options, terminal);
     // Anybody may choose a folder name, which becomes an id: leave out ids with characters that a shell interprets.
@@ -41,7 +40,7 @@ async function namesOf(what: Names, options: Options, terminal: Terminal): Promi
   return (await registry.proposals.list()).map(({ id }) => id);
 }
 
-/** These commands take a skill id or a folder. */
+/** Take a skill id or a folder. */
 const IDS_OR_FOLDERS: ReadonlySet<string> = new Set(['inspect', 'trust allow', 'trust revoke']);
 
 function takenBy(command: Command): Names | 'files' {

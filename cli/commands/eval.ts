@@ -44,7 +44,6 @@ export async function evaluate(
 
 // --- internal ---
 
-/** Nothing of this skill was run. */
 interface Held {
   readonly skill_id: string;
   readonly reason: string;
@@ -116,7 +115,6 @@ function textOfOne([result]: readonly EvaluationResult[], before: SkillEvidence 
   return claims === '' ? all : `${all}\n\n${claims}`;
 }
 
-/** Folds long lines and indents their continuation. */
 function fitted(text: string, width: number | undefined): string {
   if (width === undefined) return text;
   const fit = (line: string): string => {

@@ -29,7 +29,7 @@ import {
 export async function listExtensions(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const root = findRoot(options, terminal);
   const { extensions, problems: all } = await listedExtensions(root, isTrusted(root, options, terminal));
-  // The list already shows the held extensions.
+  // The list names the held extensions.
   const problems = all.filter(({ code }) => code !== 'EXTENSION_HELD');
   const rows = extensions.map(({ id, version, origin, state, held }) => [
     id,
@@ -70,7 +70,6 @@ export async function approve(
   return EXIT.done;
 }
 
-/** Returns the paths of the approved files. */
 export function approveShownExtension(
   root: Root,
   { name, digest }: Pick<HeldExtension, 'name' | 'digest'>,
@@ -116,7 +115,6 @@ function waiting(root: string, name: string): HeldExtension {
   throw extensionNotHeld(name, heldExtensions(root));
 }
 
-/** Undefined when the answer is no. */
 async function digestOfYes(held: HeldExtension, { ask, err }: Terminal): Promise<string | undefined> {
   if (!ask)
     throw invalidArgument(

@@ -108,7 +108,7 @@ function isConfigured(root: string): boolean {
   return existsSync(ownerFile(root)) && readOwnerConfig(root, 'skill_registry').problems.length === 0;
 }
 
-/** The whole text only when a person is asked. */
+/** Prints the whole text only to a person who is asked. */
 function describeConfig(file: string, text: string, { yes }: Options): readonly string[] {
   const keys = [...text.matchAll(/^(\w+):/gm)].map(([, key]) => key);
   if (yes) return [`${file} will set ${keys.join(', ')}`];
@@ -147,7 +147,6 @@ function exists(folder: string, path: string): boolean {
   }
 }
 
-/** Falls back to the path when the folder does not exist. */
 function realOf(folder: string): string {
   try {
     return realpathSync(folder);

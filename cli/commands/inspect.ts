@@ -89,7 +89,6 @@ const WORDS: Readonly<Record<FindingLevel, string>> = {
   info: 'info: nothing was found, which is no proof that nothing is there',
 };
 
-/** Only counts findings of level `info`. */
 function reportOf({ what, verdict, findings }: Inspected): string {
   const facts = findings.filter(({ level }) => level === 'info').length;
   const listed = findings

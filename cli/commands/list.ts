@@ -71,7 +71,6 @@ export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): Ski
   };
 }
 
-/** Lines for people, with the reasons. */
 export function unseenSkillsText(skills: readonly Skill[]): string {
   // Held skills come first, because a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
@@ -173,7 +172,6 @@ function seenTable(rows: readonly SeenRow[]): Table {
   return [['SKILL', 'SEEN BY', 'NOT SEEN, BECAUSE'], cells];
 }
 
-/** Names each reason once, with its agents; without agents when it applies to all. */
 function reasons(kept: readonly Required<AgentView>[]): string {
   const agents = new Map<string, (string | null)[]>();
   for (const { agent, because } of kept) agents.set(because, [...(agents.get(because) ?? []), agent]);
@@ -187,7 +185,6 @@ function nameOf(agent: string | null): string {
   return agent ?? '(any other)';
 }
 
-/** In the text; `list --all` and `doctor` name all. */
 const MAX_NAMED = 5;
 
 function unseenBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {

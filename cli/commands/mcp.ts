@@ -61,7 +61,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
 
 // --- internal ---
 
-/** Warnings that are printed at the start, with all errors. */
+/** Warnings to print; errors are always printed. */
 const SAID: ReadonlySet<string> = new Set(['ROOT_NOT_APPROVED', 'SKILL_NOT_INSPECTED']);
 
 /** Limits the named skills, because hosts keep standard error in their logs. */

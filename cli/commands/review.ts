@@ -4,7 +4,6 @@ import { openRegistry } from '../open-registry.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
 import { actorOf, EXIT, type ExitStatus, type Options, sayProblem, type Terminal } from '../terminal.ts';
 
-/** Runs until the process gets a signal. */
 export async function review(
   options: Options & { readonly port: number; readonly as?: string },
   terminal: Terminal,

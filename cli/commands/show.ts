@@ -56,10 +56,9 @@ export async function show(id: string, options: ShowOptions, terminal: Terminal)
 
 // --- internal ---
 
-/** Characters; the review page has the same limit. */
+/** Equal to the limit of the review page. */
 const MAX_RENDERED = 128 * 1024;
 
-/** @throws INVALID_ARGUMENT for more than one of these options. */
 function pathOf({ resource, reference, script }: ShowOptions): string | undefined {
   const given = [
     resource,
@@ -88,7 +87,6 @@ function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readon
   };
 }
 
-/** `heldBecause` is about the bytes that were shown. */
 function sayHeld({ skillId, heldBecause }: Pick<SkillContent, 'skillId' | 'heldBecause'>, { say }: Terminal): void {
   if (heldBecause !== undefined)
     say(`Held, no agent is given it: ${heldBecause}; see skill-registry trust show ${skillId}`);

@@ -61,7 +61,6 @@ async function approvedNow(root: string, terminal: Terminal): Promise<boolean> {
   return true;
 }
 
-/** Names the extension whose files are in the stack. */
 function describeUncaught(error: unknown, kernel: Kernel | undefined): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const extension = kernel?.extensions().find(({ dir }) => stack.includes(`${dir}/`));

@@ -39,9 +39,7 @@ export async function stats(
 
 // --- internal ---
 
-/** Per conversation. */
 const MAX_EVENTS = 10_000;
-/** Columns: from this width on the table also shows rare events. */
 const WIDE = 100;
 
 function eventTable(events: readonly UsageEvent[], { table }: Terminal): string {
@@ -102,7 +100,6 @@ function paragraphs(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** @throws SKILL_NOT_FOUND for an id that is neither in the catalog nor in the report. */
 function assertKnown(skillId: string, { skills, failing }: UsageReport, { registry }: OpenRegistry): void {
   const { byId, byQualifiedId } = registry.snapshot();
   if (byId.has(skillId) || byQualifiedId.has(skillId) || skills.length > 0 || failing.length > 0) return;

@@ -81,7 +81,6 @@ export async function showTrust(id: string, options: Options, terminal: Terminal
 export const allow: Decide = deciding('allow');
 export const revoke: Decide = deciding('revoke');
 
-/** Decides about the files that were shown. */
 export async function decideShown(
   { admin }: SkillRegistry,
   action: Decision['action'],
@@ -205,12 +204,10 @@ function minuteOf(time: string): string {
   return time.slice(0, 16).replace('T', ' ');
 }
 
-/** True for what can only be a folder. */
 function isPath(given: string): boolean {
   return /^[./~\\]/.test(given) || (/[/\\]/.test(given) && !given.includes(':'));
 }
 
-/** Undefined when there is no such skill. */
 async function decideSkill(
   action: Decision['action'],
   id: string,
@@ -253,7 +250,6 @@ async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Term
   );
 }
 
-/** Shows the findings and asks. Returns the shown digest after a yes. */
 async function digestOfYes(found: SkillTrust, { ask, err }: Terminal): Promise<string | undefined> {
   if (decidable(found.findings).length === 0) return found.digest;
   if (!ask)

@@ -14,7 +14,6 @@ import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options, type Term
 interface ValidateOptions extends Options {
   readonly profile: ValidationProfile;
   readonly format?: FindingFormat;
-  /** Only skills that git reports as changed. */
   readonly changed?: boolean;
   /** A warning also gives exit status 1. */
   readonly strict?: boolean;
@@ -93,7 +92,6 @@ export function prompt(typed: readonly string[], options: Options, terminal: Ter
 
 // --- internal ---
 
-/** Above this number a terminal does not name valid skills. */
 const MANY = 60;
 
 const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
@@ -137,7 +135,6 @@ async function assertNotHeld(paths: readonly string[], options: Options, termina
 }
 
 interface CheckedPath extends SkillCheck {
-  /** As typed. */
   readonly path: string;
 }
 
@@ -168,7 +165,7 @@ async function checkAll(
   return checks;
 }
 
-/** Replaces SKILL.md by its folder. Returns an error text when a path does not exist. */
+/** Returns an error text when a path does not exist. */
 function skillPaths(typed: readonly string[], { cwd }: Terminal): readonly string[] | string {
   const paths: string[] = [];
   for (const path of typed) {
@@ -179,7 +176,6 @@ function skillPaths(typed: readonly string[], { cwd }: Terminal): readonly strin
   return paths;
 }
 
-/** Prints errors in the words of the reference library. */
 async function useSkillPaths(
   typed: readonly string[],
   terminal: Terminal,

@@ -80,7 +80,6 @@ export function addCatalogCommands(make: Make, run: Run): void {
     .action(run('doctor', () => import('../commands/doctor/doctor.ts')));
 }
 
-/** These commands take paths of skills. */
 export function addPathCommands(make: Make, run: Run): void {
   const format = (): Option =>
     new Option('--format <name>', 'print the findings with file and line, in a format for other programs').choices([

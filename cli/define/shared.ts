@@ -10,7 +10,6 @@ export type Run = <Name extends string>(
   load: () => Promise<Readonly<Record<NoInfer<Name>, Action>>>,
 ) => (...given: unknown[]) => Promise<void>;
 
-/** No status means done. */
 type Action = (...given: never[]) => Promise<ExitStatus> | Promise<void> | ExitStatus;
 
 export const ID = 'id or qualified id (<source>:<path>)';
@@ -19,7 +18,6 @@ export const REASON = ['--reason <text>', 'why; recorded with the decision'] as 
 export const BY = ['--by <name>', 'who decides (default: whoever is logged in)'] as const;
 export const YES_OF_CHANGE = ['--yes', 'show the difference and do not ask'] as const;
 
-/** For repeatable options. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -2,7 +2,7 @@ import type { ExtensionContext, ExtensionStatus, Problem } from 'skill-registry/
 import { countedWords, estimateTokens, formatTable, printable, wrapWords } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
-/** Above this number of skills, uncounted tokens are estimated. */
+/** Uncounted tokens are estimated above this number of skills. */
 const COUNT_UP_TO = 200;
 /** Above this number of skills only the first ones are listed. */
 const MANY_SKILLS = 60;
@@ -116,7 +116,6 @@ function problemLine({ severity, code, file, line, message }: Problem): string {
   return `  ${severity} ${code} ${onOneLine(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
 }
 
-/** Errors first, then the most frequent code. */
 function problemCounts(problems: readonly Problem[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { severity, code } of problems)

@@ -10,7 +10,6 @@ export type Completer = (line: string) => [string[], string];
 const MAX_LINE_BYTES = 1_048_576;
 /** Queued lines above which a pipe is paused. */
 const MAX_WAITING = 1_000;
-/** Typed lines that are kept for later starts. */
 const MAX_KEPT = 1_000;
 /** Per kept line: longer text was pasted. */
 const MAX_KEPT_CHARS = 2_000;
@@ -48,7 +47,7 @@ export class LineReader {
     this.#source = isTerminal ? readTerminal(input, output, this, events) : readPipe(input, output, events);
   }
 
-  /** Returns null at the end of the input or when `signal` aborts. */
+  /** Null at the end of the input or when `signal` aborts. */
   async next(signal: AbortSignal): Promise<string | null> {
     while (!signal.aborted) {
       const line = this.#waiting.shift();
@@ -159,7 +158,6 @@ function readTerminal(
   let isPrompted = false;
   let isAsking = false;
   readline.on('history', (lines: string[]) => {
-    // Does not keep the answer to a question.
     if (isAsking) lines.shift();
     else if (lines[0] !== undefined) keepLine(lines[0]);
   });
@@ -209,7 +207,6 @@ function readTerminal(
 /** In the user's state folder, never in a root. Only this user can read it. */
 const keptLinesFile = (): string => join(userStateDirectory(), 'typed-lines');
 
-/** Newest first. */
 function keptLines(): string[] {
   try {
     return readFileSync(keptLinesFile(), 'utf8').split('\n').filter(isKept).reverse().slice(0, MAX_KEPT);

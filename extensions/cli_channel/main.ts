@@ -9,7 +9,6 @@ import { Session } from './session.ts';
 /** A reload starts the extension again in the same kernel and must not repeat the greeting. */
 const greeted = new WeakSet<KernelApi>();
 
-/** Serves a terminal, or a pipe until it ends. */
 export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   #context: ExtensionContext | undefined;
   #reader: LineReader | undefined;
@@ -101,7 +100,6 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
 
 // --- internal ---
 
-/** Undefined when standard output is not a terminal. */
 function windowNow(): TerminalWindow | undefined {
   if (!process.stdout.isTTY) return undefined;
   // biome-ignore lint/style/noProcessEnv: NO_COLOR belongs to the terminal of this process, not to a root

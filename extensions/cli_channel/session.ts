@@ -16,7 +16,7 @@ export interface SessionOptions {
   write(text: string): void;
   /** Writes whole lines of the kernel and its commands. */
   print(text: string): void;
-  /** Present width; undefined for a pipe. */
+  /** Width of the terminal; undefined for a pipe. */
   columns(): number | undefined;
   /** Not called for the first conversation. */
   onNewConversation(): void;
@@ -95,7 +95,6 @@ export class Session {
     this.#options.onFailure();
   }
 
-  /** Returns whether the agent received the message. */
   async #send(message: string): Promise<boolean> {
     const { kernel, write, print } = this.#options;
     const abort = new AbortController();

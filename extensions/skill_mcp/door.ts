@@ -37,7 +37,7 @@ export interface ListChange {
 
 /** Serves one scope of a registry through any number of MCP servers. */
 export interface SkillMcpDoor {
-  /** Makes an unconnected server for one connection or request. @param options.local - Default: as given to the door. */
+  /** Makes an unconnected server for one connection or request. `local` defaults to the option of the door. */
   createServer(options?: { readonly local?: boolean }): Promise<McpServer>;
   /** Checks all skills. Returns SKILL_NOT_PUBLISHED for each unpublished one, and HOOK_FAILED. */
   problems(): Promise<readonly Problem[]>;

@@ -19,12 +19,11 @@ export interface ServeHttpOptions {
   readonly bodyBytes?: number;
   /** Limit for a request to arrive, and for its answer to begin. Default: 30. */
   readonly requestSeconds?: number;
-  /** Called for each request that fails. */
+  /** Called for failures of requests and of the server. */
   readonly onError?: (error: Error) => void;
 }
 
 export interface HttpServing {
-  /** Such as `http://127.0.0.1:7337/mcp`. */
   readonly url: string;
   /** Counts open connections, and clients that wait for notifications. */
   status(): Promise<{ readonly connections: number; readonly subscriptions: number }>;
@@ -103,7 +102,6 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** Brackets an IPv6 address, as in a URL or a Host header. */
 function hostName(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host.toLowerCase();
 }

@@ -30,7 +30,7 @@ export interface ServeStdioOptions {
   readonly onError?: (error: Error) => void;
 }
 
-/** Serves one client until it closes the connection or `signal` aborts. Write nothing else to standard output. */
+/** Resolves when the client closes the connection or `signal` aborts. Write nothing else to standard output. */
 export function serveStdio(door: SkillMcpDoor, signal: AbortSignal, options: ServeStdioOptions = {}): Promise<void> {
   return serveStreams(door, signal, { input: process.stdin, output: process.stdout, ...options });
 }

@@ -68,7 +68,6 @@ export class SkillMcpMain implements Extension, ServiceProvider {
 
 // --- internal ---
 
-/** @throws AGENT_NOT_FOUND */
 function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext {
   if (agent === null) return { channelId: 'skill_mcp' };
   const agents = kernel.agents();
@@ -80,7 +79,6 @@ function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext
   return { channelId: 'skill_mcp', agentId: agent, ...(found.usesSkills ? { boundSkills: found.usesSkills } : {}) };
 }
 
-/** docs/configuration.md explains each key. */
 interface SkillMcpConfig {
   readonly agent: string | null;
   readonly tools: readonly string[];

@@ -27,7 +27,6 @@ export type Read =
   | {
       readonly error: { readonly code: number; readonly message: string };
       readonly id: string | number | null;
-      /** True for a response. */
       readonly isAnswer: boolean;
     };
 
@@ -81,7 +80,6 @@ const MAX_TOKEN_BYTES = 256;
 function createTopLevel(): TopLevel {
   let depth = 0;
   let [inString, escaped] = [false, false];
-  /** The current key or scalar value at the top level. */
   let token: number[] = [];
   let key: unknown;
   const values = new Map<unknown, unknown>();

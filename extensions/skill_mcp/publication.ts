@@ -169,7 +169,6 @@ function filesOf({ uri, resources }: Entry): ReadonlyMap<string, PublishedFile> 
   );
 }
 
-/** One line: the SDK gives a list of problems. */
 function reasonOf(error: unknown): string {
   const { problems } = error as { problems?: readonly { readonly message: string }[] };
   return Array.isArray(problems) ? problems.map(({ message }) => message).join('; ') : describeError(error);
@@ -190,7 +189,6 @@ interface CachedEntry {
   running: boolean;
 }
 
-/** Undefined when the file was removed or changed. */
 async function readOne(
   registry: SkillRegistry,
   turn: TurnContext,

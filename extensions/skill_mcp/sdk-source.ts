@@ -26,7 +26,6 @@ export function createSdkSource(
     async list({ cursor }) {
       const skills: McpSkill[] = [];
       for await (const skill of publication.after(readCursor(cursor))) {
-        // Another page follows.
         if (skills.length === pageSize)
           return { skills: listed(skills).map(({ entry }) => entry), ...next(idOf(skills.at(-1))) };
         skills.push(skill);
@@ -125,7 +124,6 @@ function idOf(skill: McpSkill | undefined): string | undefined {
   return skill && skillIdOf(skill.entry.uri);
 }
 
-/** Normalized as in the entries. */
 function canonical(uri: string): string {
   try {
     return new URL(uri).href;
@@ -134,7 +132,6 @@ function canonical(uri: string): string {
   }
 }
 
-/** Direct children by URI; undefined when the folder does not exist. */
 function childrenOf({ entry, files }: McpSkill, folder: string): readonly DirectoryResource[] | undefined {
   const children = new Map<string, DirectoryResource>();
   for (const [uri, { path, size }] of files) {

@@ -9,7 +9,6 @@ export interface StdioStreams {
   readonly input: Readable;
   /** Write nothing else to it. */
   readonly output: Writable;
-  /** Called for failures that the protocol cannot report. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
@@ -57,7 +56,6 @@ export async function serveStreams(
 
 // --- internal ---
 
-/** Limit for answers after the end of the input. */
 const LAST_ANSWERS_MS = 5_000;
 const TOO_LATE =
   'The input has ended, and this request was not answered within 5 seconds. Keep the input open until the answer is there.';

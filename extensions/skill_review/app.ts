@@ -23,7 +23,6 @@ import { addUpdates } from './pages/updates.ts';
 import { addUsage } from './pages/usage.ts';
 import type { Review, ReviewApp, ReviewContext, ReviewEnv } from './review.ts';
 
-/** All routes; the guard runs before each. */
 export function createApp(review: Review, guard: Guard, live: LiveUpdates, onError: (error: Error) => void): ReviewApp {
   const app: ReviewApp = new Hono<ReviewEnv>();
   app.use(...guard.checks);

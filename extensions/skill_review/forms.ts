@@ -16,8 +16,8 @@ export function findingsDigest(shown: readonly Finding[]): string {
 }
 
 /**
- * Does not trust the browser to require the field.
- * @throws ID_NOT_TYPED for a finding of level `block`, unless the id of the skill was typed
+ * Checked here because a form may arrive without the field that the browser requires.
+ * @throws ID_NOT_TYPED for a finding of level `block` when the id of the skill was not typed
  */
 export function assertIdTyped(skillId: string, found: readonly Finding[], typed: string | undefined): void {
   if (found.some(({ level }) => level === 'block') && typed !== skillId.trim()) throw idNotTyped(skillId, typed);
@@ -41,10 +41,7 @@ export function isRefused<T>(
   );
 }
 
-/**
- * Shows the page again after a refusal. Otherwise redirects the browser and tells open pages.
- * @param work - Returns the address of the next page.
- */
+/** Shows the page again after a refusal; else tells open pages. @param work - Returns the address of the next page. */
 export async function decision(
   context: ReviewContext,
   review: Review,
@@ -60,7 +57,7 @@ export async function decision(
 export async function fieldsOf(context: ReviewContext): Promise<{
   /** @throws INVALID_ARGUMENT when the field is missing */
   text(name: string): string;
-  /** Undefined when the field is missing or blank. */
+  /** Undefined for a missing or blank field. */
   optional(name: string): string | undefined;
 }> {
   const body = await context.req.parseBody();

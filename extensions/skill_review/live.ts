@@ -3,13 +3,11 @@ import { streamSSE } from 'hono/streaming';
 import { heldExtensions } from '../../kernel/host.ts';
 import type { Review, ReviewEnv } from './review.ts';
 
-/** Notifies open pages by server-sent events. */
 export interface LiveUpdates {
   readonly changed: () => void;
   readonly count: () => number;
   /** `GET /events`: sends `count` at once and after each change. */
   readonly handler: Handler<ReviewEnv>;
-  /** Ends all streams. */
   close(): void;
 }
 

@@ -3,10 +3,8 @@ import type { TurnContext } from 'skill-registry/kernel';
 import type { MarkdownReader } from '../../lib/markdown/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
-/** Shared by all pages. */
 export interface Review {
   readonly registry: SkillRegistry;
-  /** Absolute path. */
   readonly root: string;
   /** Waiting extensions may be read: the root is approved, or their folder does not link out of it. */
   isHeldReadable(): boolean;
@@ -19,14 +17,12 @@ export interface Review {
   agents(): Promise<readonly TurnContext[]>;
   /** Changes so far: a page with another count may be out of date. */
   count(): number;
-  /** Notifies open pages. */
   changed(): void;
 }
 
 /** Stored by the guard with each request. */
 export interface ReviewEnv {
   Variables: {
-    /** The token in every form of this session. */
     csrf: string;
   };
 }

@@ -20,10 +20,7 @@ export interface ReviewServing {
   close(): Promise<void>;
 }
 
-/**
- * Serves the review page on loopback.
- * @throws INVALID_ARGUMENT when `by` is not a person; REVIEW_LISTEN_FAILED
- */
+/** @throws INVALID_ARGUMENT when `by` is not a person; REVIEW_LISTEN_FAILED */
 export async function serveReview(options: ReviewServerOptions): Promise<ReviewServing> {
   const { port = 0, onError = () => undefined, ...given } = options;
   if (!/^person:.*\S/.test(given.by) || given.by.length > 200 || CONTROL.test(given.by))

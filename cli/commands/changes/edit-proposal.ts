@@ -21,7 +21,7 @@ export async function editProposal(idOrPart: string, options: EditOptions, termi
   terminal.print(toWire(await editWaiting(registry, idOrPart, options, terminal)));
 }
 
-/** Replaces the proposed text by the text of `--from` or of the editor, and says what changed. */
+/** Takes the new text from `--from` or from the editor. */
 export async function editWaiting(
   { proposals }: SkillRegistry,
   idOrPart: string,
@@ -54,7 +54,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 interface NewText {
   readonly bytes: Buffer;
-  /** Undefined when the text came from standard input. */
+  /** Undefined for standard input. */
   readonly file?: string;
   /** Removes the temporary file. */
   readonly done?: () => void;

@@ -91,7 +91,6 @@ type Show = () => Promise<Shown | undefined>;
 
 type Outcome = Decided | 'skipped' | 'quit' | 'ended' | 'gone';
 
-/** Asks until there is an answer. After a failure it prints the reason and shows the entry again. */
 async function decideOn(show: Show, { ask, say }: AskingTerminal): Promise<Outcome> {
   let lastFailure = '';
   for (;;) {

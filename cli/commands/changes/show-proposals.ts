@@ -33,7 +33,6 @@ export async function listProposals(
   for (const proposal of proposals) sayReportProblem(proposal, terminal);
 }
 
-/** `--proposed` prints only the proposed text. */
 export async function showProposal(
   id: string,
   options: Options & { readonly proposed?: boolean },

@@ -112,7 +112,6 @@ function withExtensions(problems: readonly Problem[], root: string, trusted: boo
 }
 
 function leftOutOf({ admin, snapshot }: SkillRegistry) {
-  // Counts a folder once, even if several sources contain it.
   const folders = new Map([...snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
   const counts = [...folders.values()].map((id) => admin.leftOutCount(id)).filter((count) => count > 0);
   return { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
@@ -124,7 +123,6 @@ interface Verdict {
   readonly findings: readonly Finding[];
 }
 
-/** Only verdicts `block` and `warn`, `block` first. */
 async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly Verdict[]> {
   const found: Verdict[] = [];
   for (const { id, qualifiedId, remote } of snapshot().skills) {
@@ -143,7 +141,6 @@ function totals(report: Report, { config }: SkillRegistry): string {
   const more = taken > 0 ? `; ${taken} more, whose id another skill has` : '';
   const equal = copies > 0 ? `; ${copies} equal one(s) in other folders` : '';
   const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
-  // Uses the words of the greeting of `start`.
   const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
   const lines = [
@@ -208,7 +205,6 @@ function groupsOf(problems: readonly Problem[]): readonly Group[] {
   return [...groups.values()].sort((a, b) => rank(b) - rank(a) || (a.code < b.code ? -1 : 1));
 }
 
-/** Most problems of one code, and most verdicts, in the text. */
 const OF_EACH = 10;
 const HOW = '; --all prints them';
 

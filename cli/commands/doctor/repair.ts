@@ -12,7 +12,6 @@ import {
   type Terminal,
 } from '../../terminal.ts';
 
-/** `doctor --fix`: shows the changes, asks, then writes one revision for each skill. */
 export async function repairAll(
   { root, trusted, registry }: OpenRegistry,
   options: Options,

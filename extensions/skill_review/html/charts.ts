@@ -6,7 +6,7 @@ export interface DayBar {
 }
 
 /**
- * Drawn on the server. Numbers and days are text outside the drawing, which is stretched to the width of the page.
+ * Numbers and days are text outside the drawing, which is stretched to the width of the page.
  * @param id - Unique on the page. @param what - Title, such as `Loads a day`.
  */
 export function dayChart(id: string, what: string, bars: readonly DayBar[]): Html {
@@ -32,10 +32,7 @@ ${rects}
 </figure>`;
 }
 
-/**
- * Decorates a row of a table that has the same values as numbers.
- * @param parts - From left to right; `kind` is the class. @param most - Value at full width.
- */
+/** @param parts - From left to right; `kind` is the class. @param most - Value at full width. */
 export function rowBar(parts: readonly { readonly value: number; readonly kind: string }[], most: number): Html {
   let from = 0;
   const rects = parts.map(({ value, kind }) => {

@@ -13,7 +13,6 @@ export interface Remark {
 export interface DifferenceOptions {
   /** `split`: side by side; `inline`: one below the other. */
   readonly view: 'inline' | 'split';
-  /** Shown below their lines. */
   readonly remarks?: readonly Remark[];
   /** Address of the whole difference as text. */
   readonly whole: string;
@@ -24,14 +23,12 @@ export function viewOf(query: string | undefined): DifferenceOptions['view'] {
   return query === 'split' ? 'split' : 'inline';
 }
 
-/** Links to the other view. */
 export function viewLink(path: string, view: DifferenceOptions['view']): Html {
   return view === 'inline'
     ? html`<a href="${path}?view=split">Side by side</a>`
     : html`<a href="${path}">One below the other</a>`;
 }
 
-/** Shows a unified diff as a table and marks changed words. */
 export function difference(diff: string | ShownDifference, { view, remarks = [], whole }: DifferenceOptions): Html {
   const read = typeof diff === 'string' ? parseDifference(diff) : diff;
   if (read.rows.length === 0) return html`<p class="empty">There is no difference.</p>`;
@@ -77,7 +74,6 @@ function remarkRow(remarks: readonly Remark[] | undefined): Html | '' {
 `;
 }
 
-/** For the name of a file, the header of a hunk, or a note of the format. */
 function wideRow({ kind, text }: DiffRow): Html {
   return html`<tr class="wide-${kind}"><td colspan="4">${text}</td></tr>
 `;

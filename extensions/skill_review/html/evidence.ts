@@ -4,7 +4,6 @@ import { formatNumber, formatTime, note, plural, tag } from './parts.ts';
 
 type Claim = SkillEvidence['claims'][number];
 
-/** Compares the results before and after a proposal. */
 export function ranOnBoth({ before, after, notRun, changes, takenOver }: ProposalEvidence): Html {
   const isWarning = takenOver !== null && (takenOver.claimsAll || takenOver.skills.length > 0);
   const others = takenOver && html`<p>${takenOver.text}</p>`;
@@ -37,7 +36,6 @@ ${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, rec
 ${failures(result)}`;
 }
 
-/** Nobody has checked these claims. */
 export function claimsPart(claims: readonly Claim[]): Html | '' {
   if (claims.length === 0) return '';
   const items = claims.map(

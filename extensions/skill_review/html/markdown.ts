@@ -17,7 +17,7 @@ export async function markdownToHtml(reader: MarkdownReader, markdown: string): 
   return html`<div class="markdown">${tokens.map((token) => block(token, 0))}</div>`;
 }
 
-/** Undefined for an address that may not be opened. */
+/** Undefined for an address that a link may not open. */
 export function safeAddress(href: string): string | undefined {
   if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return undefined;
   try {
@@ -66,7 +66,6 @@ function blocks(tokens: readonly Token[], depth: number): readonly (Html | '')[]
   return tokens.map((token) => block(token, depth + 1));
 }
 
-/** Ranks below the headings of the page. */
 function heading(depth: number, text: readonly Html[]): Html {
   switch (depth) {
     case 1:

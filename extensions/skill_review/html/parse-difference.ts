@@ -14,9 +14,8 @@ export interface DiffRow {
 
 export interface ShownDifference {
   readonly rows: readonly DiffRow[];
-  /** Number of lines left out to keep the page short. */
+  /** Number of lines that are not shown. */
   readonly leftOut: number;
-  /** True when a line was cut. */
   readonly cut: boolean;
 }
 
@@ -76,7 +75,6 @@ function shownLine(line: string): string {
   return `${showHidden(line.slice(0, MAX_CHARACTERS))} … (${line.length - MAX_CHARACTERS} more characters)`;
 }
 
-/** Pairs removed lines with the added lines that follow, and marks their changed words. */
 function markWords(rows: readonly DiffRow[]): readonly DiffRow[] {
   const marked = [...rows];
   let compared = 0;

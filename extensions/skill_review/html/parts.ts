@@ -90,12 +90,10 @@ export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** Returns `1 skill`, `2 skills`. */
 export function plural(value: number, word: string): string {
   return `${formatNumber(value)} ${word}${value === 1 ? '' : 's'}`;
 }
 
-/** @param id - An id or a qualified id. */
 export function skillAddress(id: string): string {
   return `/skills/${encodeURIComponent(id)}`;
 }

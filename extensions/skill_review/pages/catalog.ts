@@ -38,7 +38,6 @@ ${pages(found, wanted)}
 
 // --- internal ---
 
-/** Per page. */
 const SHOWN = 100;
 /** Above this number only cached counts are shown: counting loads the tokenizer and reads every body. */
 const COUNT_UP_TO = 200;
@@ -47,7 +46,6 @@ interface Wanted {
   readonly q: string;
   readonly tag: string;
   readonly source: string;
-  /** 1-based. */
   readonly page: number;
 }
 
@@ -153,7 +151,6 @@ function tokenText({ l1, l2 }: TokenCounts = { l1: null, l2: null }): string {
   return `${of(l1)} tokens, ${of(l2)} more when loaded`;
 }
 
-/** Names the agents that are offered the skill, or the reason when there are none. */
 function seenText(views: SkillVisibility['views']): string {
   const kept = views.filter(({ because }) => because !== undefined);
   if (kept.length === 0) return views.length === 1 ? 'seen by agents' : 'seen by all agents';

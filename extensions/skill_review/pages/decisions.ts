@@ -8,7 +8,6 @@ import { page } from '../html/layout.ts';
 import { form, formatTime, hiddenField, note, plural, reasonField, table } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** Decisions on this machine, and the approval of this root and its sources. */
 export function addDecisions(app: ReviewApp, review: Review): void {
   app.get('/decisions', (context) => show(context, review));
 
@@ -84,7 +83,7 @@ ${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevok
 <p class="quiet">What runs now uses a decision about a source of the config after its next start.</p>`;
 }
 
-/** `id` and `about` name the field of the reason: both are unique on the page. */
+/** `id` and `about` name the field of the reason; each is unique on the page. */
 function decide(
   context: ReviewContext,
   action: string,

@@ -18,7 +18,6 @@ import { parseDifference } from '../html/parse-difference.ts';
 import { form, hiddenField, note, refusal } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** Extensions that agents wrote and that wait for approval. */
 export function addExtension(app: ReviewApp, review: Review): void {
   app.get('/extensions/:name', (context) => show(context, review, context.req.param('name')));
 
@@ -47,7 +46,6 @@ export function extensionAddress(name: string): string {
 
 // --- internal ---
 
-/** @throws EXTENSION_NOT_HELD */
 function heldNamed({ root, isHeldReadable }: Review, name: string): HeldExtension {
   const held = isHeldReadable() ? heldExtension(root, name) : undefined;
   if (held) return held;

@@ -5,7 +5,6 @@ import { page } from '../html/layout.ts';
 import { formatNumber, plural, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
-/** The problems of skills, sources and settings that `skill-registry doctor` lists. */
 export function addProblems(app: ReviewApp, review: Review): void {
   const { registry } = review;
   app.get('/problems', async (context) => {
@@ -26,7 +25,6 @@ ${found.length === 0 ? html`<p class="empty">Nothing is wrong.</p>` : html`<p>${
   });
 }
 
-/** Empty without problems. */
 export function problemsLine({ registry }: Review): Html | '' {
   const found = registry.problems();
   return found.length === 0
@@ -36,10 +34,8 @@ export function problemsLine({ registry }: Review): Html | '' {
 
 // --- internal ---
 
-/** Per code. */
 const MAX_SHOWN = 100;
 
-/** Returns `1 error and 2 warnings`. */
 function summary(found: readonly Problem[]): string {
   const errors = found.filter(({ severity }) => severity === 'error').length;
   const both = [
@@ -49,7 +45,6 @@ function summary(found: readonly Problem[]): string {
   return both.join(' and ');
 }
 
-/** Problems that are found only by reading every file. */
 async function inFiles({ registry }: Review): Promise<readonly Problem[]> {
   await registry.admin.tokenCounts();
   return registry.admin.hiddenTextProblems();

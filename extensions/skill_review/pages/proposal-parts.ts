@@ -20,14 +20,12 @@ import {
 } from '../html/parts.ts';
 import type { Review, ReviewContext } from '../review.ts';
 
-/** What the last action did. */
 export interface ActionResult {
   /** A key of `DONE`, from the address. */
   readonly done?: string | undefined;
   readonly refused?: CodedError;
   /** The person gave no reason for a rejection. */
   readonly reasonMissing?: true;
-  /** Shown again in the form. */
   readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
 }
 
@@ -81,7 +79,6 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['purged', 'Purged. Its texts are deleted from all stored data.'],
 ]);
 
-/** Nothing is left to do on the page after these. */
 const IS_OVER: ReadonlySet<string> = new Set(['approved', 'merged', 'rejected', 'purged']);
 
 function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {

@@ -114,7 +114,6 @@ async function show(context: ReviewContext, review: Review, id: string, answer: 
   return context.html(page(context, review, { title, at: 'inbox', main }), status);
 }
 
-/** Shows a refused text again. */
 async function editor(
   context: ReviewContext,
   review: Review,

@@ -6,7 +6,6 @@ import { form, hiddenField, skillAddress, table } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** Who sees a skill, and the switch for each agent. */
 export function addSkillAgents(app: ReviewApp, review: Review): void {
   const { admin, snapshot } = review.registry;
 

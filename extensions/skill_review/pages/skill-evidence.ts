@@ -9,7 +9,6 @@ import { form, note, plural, refusal, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** Results of test cases, claims of others, and use by agents. */
 export function addSkillEvidence(app: ReviewApp, review: Review): void {
   app.get('/skills/:id/evidence', (context) => show(context, review, context.req.param('id')));
 

@@ -8,7 +8,6 @@ import { formatNumber, levelTag, note, plural, skillAddress } from '../html/part
 import type { Review, ReviewApp } from '../review.ts';
 import { heldMark, readMarked, skillHead, skillOf } from './skill-parts.ts';
 
-/** Shows findings at their lines. */
 export function addSkillFiles(app: ReviewApp, review: Review): void {
   const { registry } = review;
   const { admin } = registry;

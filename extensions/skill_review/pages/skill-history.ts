@@ -146,7 +146,6 @@ function fileList({ files }: Revision): Html {
   return html`<ul>${files.map(({ path, size }) => html`<li><code>${path}</code> <span class="quiet">${plural(size, 'byte')}</span></li>`)}</ul>`;
 }
 
-/** Shows the changes before the person confirms. */
 async function rollbackPage(
   context: ReviewContext,
   review: Review,

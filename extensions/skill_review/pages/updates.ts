@@ -19,14 +19,12 @@ import {
 } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** The last check for newer versions. */
 export interface Updates {
   checked(): { readonly plan: UpdatePlan; readonly at: string } | undefined;
 }
 
 interface Checked {
   readonly plan: UpdatePlan;
-  /** ISO 8601, UTC. */
   readonly at: string;
   /** Sent by the form, so that only the shown changes are applied. */
   readonly key: string;
@@ -114,7 +112,7 @@ ${form(context, '/updates/apply', html`${hiddenField('key', key)}<div class="act
 ${outdated.length > 1 ? html`<div class="actions">${alone}</div>` : ''}`;
 }
 
-/** True without an unallowed finding of level `block`. */
+/** False with a finding of level `block` that nobody allowed. */
 const isPlain = ({ blocked }: SkillUpdate): boolean => blocked === undefined;
 
 function skillPart(

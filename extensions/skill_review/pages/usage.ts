@@ -31,7 +31,6 @@ ${wanted.skillId === undefined && wanted.agent === undefined ? dead(report, link
 
 // --- internal ---
 
-/** Rows per chart. */
 const SHOWN = 15;
 const RANGES = { '7d': 'last 7 days', '30d': 'last 30 days', '90d': 'last 90 days', '180d': 'last 180 days' };
 
