@@ -14,7 +14,6 @@ import type { RoleResolver } from './read/roles.ts';
 import { namedTools } from './show/formats.ts';
 import type { Workflows } from './workflow/types.ts';
 
-/** `registry.admin`, without what changes skills. */
 export function createAdmin(
   parts: Parts,
   call: CheckedCalls,
@@ -59,7 +58,7 @@ const countOptions = schema((z) =>
     })
     .optional(),
 );
-/** These are about the conversation itself, so its workflow is not filled in. */
+/** About the conversation itself: its workflow is not filled in. */
 function workflowFunctions(
   { at, position, enter, leave, follow, hasEvents }: Workflows,
   { now }: CheckedCalls,

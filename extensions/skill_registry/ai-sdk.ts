@@ -1,11 +1,10 @@
-/** `skill-registry/ai-sdk`: the registry as tools and system text for `generateText` and `streamText` of the AI SDK. */
+/** `skill-registry/ai-sdk`: tools and system text for `generateText` and `streamText`. */
 import { inputSchemaOf, runTool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistry } from './api.ts';
 
-/** A tool as the option `tools` of the AI SDK takes it, 6 and 7. Nothing of that package is imported, so the host chooses its version. */
+/** Fits the option `tools` of AI SDK 6 and 7. Imports nothing from it: the host chooses its version. */
 export interface AiSdkTool {
   readonly description: string;
-  /** A Standard JSON Schema. */
   readonly inputSchema: {
     readonly '~standard': {
       readonly version: 1;
@@ -21,16 +20,14 @@ export interface AiSdkTool {
 }
 
 /**
- * The tools of `config.tools`, for the option `tools`. They check their arguments and never throw: a failure is
- * `{ success: false, error }`.
- *
- * @param turn - `boundSkills` limits which skills are visible. Default: all are.
+ * The tools of `config.tools`. They check their arguments and never throw: a failure is `{ success: false, error }`.
+ * @param turn - `boundSkills` limits the visible skills. Default: all.
  */
 export function skillTools(registry: Pick<SkillRegistry, 'tools'>, turn: TurnContext = {}): Record<string, AiSdkTool> {
   return Object.fromEntries(
     registry.tools().map((definition): [string, AiSdkTool] => {
       const schema = (): Record<string, unknown> => ({ ...inputSchemaOf(definition) });
-      // The tool checks its arguments itself, so that the model gets a result it can read.
+      // The tool checks its arguments, so that the model gets a readable result.
       const validate = (value: unknown): { readonly value: unknown } => ({ value });
       const { description } = definition;
       return [
@@ -52,9 +49,8 @@ export function skillTools(registry: Pick<SkillRegistry, 'tools'>, turn: TurnCon
 }
 
 /**
- * The catalog within its token budget, for the option `system`; empty when no skill is visible.
- *
- * @param prompt - The user's message. It decides which skills are shown when not all fit. Default: empty.
+ * For the option `system`; empty when no skill is visible.
+ * @param prompt - The user's message: selects skills when not all fit the token budget. Default: empty.
  */
 export async function skillSystemPrompt(
   registry: Pick<SkillRegistry, 'context'>,

@@ -230,7 +230,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   recordOffers(skillIds: readonly string[], turn?: TurnContext): void;
   /** Changes skills without review. */
   readonly management: Management;
-  /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */
+  /** Whether and how a file below a source may be written; undefined outside. @param path - Absolute, real. */
   writePolicy(path: string): WritePolicy | undefined;
   /**
    * The skill of each path, in the order of `paths`; undefined for a path in no skill (ask `mayGivePlainFile`). A tool

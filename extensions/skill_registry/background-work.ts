@@ -3,7 +3,6 @@ import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { Parts } from './parts.ts';
 
-/** Keeps the catalog, and what is computed from it, up to date. */
 export interface Watching {
   watch(signal: AbortSignal): Promise<void>;
   watchMode(): 'events' | 'poll' | 'off';
@@ -32,12 +31,10 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
     mode = now;
     if (problem) note(problem);
   };
-  /** Inspects what no agent has read yet, and shows what that changes. */
   const inspect = async (signal: AbortSignal): Promise<void> => {
     const all = () => [...catalog.snapshot().byQualifiedId.values()];
     while (await heldSkills.checkAll(all(), signal)) await catalog.refresh();
   };
-  /** Starts the work in the background. */
   const catchUp = (signal: AbortSignal): void => {
     inspect(signal).catch(onError);
     tokens.countLong(catalog.snapshot(), signal).then(onProblem, onError);

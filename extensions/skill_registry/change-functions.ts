@@ -15,7 +15,6 @@ import { findVisible } from './show/scope.ts';
 type Doors = Pick<SkillRegistry, 'proposals' | 'history' | 'origin'> &
   Pick<SkillRegistryAdmin, 'management' | 'evidence' | 'evaluate' | 'proposalEvidence'>;
 
-/** The parts of the registry that change skills, and what is recorded of it. */
 export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
   const { changes, hooks } = parts;
   const { run } = changes;
@@ -183,7 +182,7 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P, { later }: Ch
   return { ...plan, apply: later('apply(actor, options)', [actor, applyOptions], plan.apply) };
 }
 
-/** It needs no history, so that it works where none can be opened. */
+/** Needs no history, so it works where none can be opened. */
 function publishOf(parts: Parts, { later }: CheckedCalls): SkillRegistry['origin']['publish'] {
   const { catalog, heldSkills, root } = parts;
   const context = {
@@ -199,14 +198,14 @@ function publishOf(parts: Parts, { later }: CheckedCalls): SkillRegistry['origin
   });
 }
 
-/** Records steps of proposals, and what an agent was refused. */
+/** Also records what an agent was refused. */
 function recordingOf({ catalog, changes, grants, usage }: Parts) {
   return {
     step(skillId: string, outcome: string, by: string | undefined, turn: TurnContext = {}): void {
       const { agentId = agentOf(by), threadId } = turn;
       usage.recorder.step({ kind: 'proposal', skillId, outcome, agentId, threadId });
     },
-    /** Does `work` for the agent of a turn, and records why it failed. */
+    /** Records why `work` failed. */
     async noted<Result>(
       skillId: string,
       turn: TurnContext | undefined,

@@ -7,15 +7,14 @@ import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts
 import type { Proposal } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
 
-/** Everything that changes skills. It is opened on first use, because most processes only read skills. */
+/** Opened at first use: most processes only read skills. */
 export interface Changes {
-  /** Does something with the history. It throws the errors of `work` as `Writer.explain` gives them. */
+  /** Throws the errors of `work` as `Writer.explain` gives them. */
   run<Result>(work: (open: OpenChanges) => Result | Promise<Result>): Promise<Result>;
-  /** Who is told of new proposals. */
+  /** Called for new proposals. */
   readonly listeners: Set<(proposal: Proposal) => void>;
-  /** As `OpenChanges.recover`. */
   recover(): Promise<void>;
-  /** As `SkillRegistryAdmin.waitingProposals`, in a root that may be written. */
+  /** For a root that may be written. */
   waitingProposals(): Promise<number>;
   problems(): readonly Problem[];
   close(): Promise<void>;
@@ -48,7 +47,7 @@ export function createChanges(source: Omit<ChangeSource, 'listeners'>, options: 
     },
     async recover() {
       if (options.mayRecover === false) return;
-      // Only the database is asked, so that a start with nothing to recover does not load the code for it.
+      // Asks only the database: a start with nothing to recover loads no more code.
       if (hasHistory() && !isAllFinished(file)) await (await open()).recover();
     },
     async waitingProposals() {
@@ -58,7 +57,7 @@ export function createChanges(source: Omit<ChangeSource, 'listeners'>, options: 
       try {
         return countWaitingProposals(history.reading());
       } catch {
-        // Who asks for the proposals is told why.
+        // `list` throws the reason.
         return 0;
       } finally {
         history.close();

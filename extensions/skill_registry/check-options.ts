@@ -4,11 +4,7 @@ import { unknownField, wrongArgument } from '../../lib/arguments/index.ts';
 import { CONFIG_SCHEMA } from './config/config.ts';
 import type { InternalOptions } from './parts.ts';
 
-/**
- * Checks what `createSkillRegistry` is called with. Not by a schema: opening a registry loads no zod.
- *
- * @throws INVALID_ARGUMENT, also for an option that does not exist.
- */
+/** Without a schema: opening a registry loads no zod. @throws INVALID_ARGUMENT, also for an unknown option. */
 export function checkOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) throw wrong('', 'an object', options);
   for (const [name, value] of Object.entries(options)) {
@@ -26,7 +22,7 @@ export function checkOptions(options: unknown): void {
 // --- internal ---
 
 const CALLED = 'createSkillRegistry: options';
-/** Skills that are looked for in a folder which is not there would all be missing, without a word about it. */
+/** In a missing folder no skill would be found, without any message. */
 const FOLDER = 'a folder that exists (a relative path begins at the current folder)';
 
 interface Option {
@@ -36,7 +32,7 @@ interface Option {
 const TEXT: Option = { expected: 'a text', accepts: (value) => typeof value === 'string' };
 const SWITCH: Option = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' };
 const FUNCTION: Option = { expected: 'a function', accepts: (value) => typeof value === 'function' };
-/** The config is checked key by key when it is read. */
+/** Checked key by key when it is read. */
 const ANYTHING: Option = { expected: '', accepts: () => true };
 
 type OptionName = keyof InternalOptions;
@@ -62,7 +58,7 @@ const INTERNAL: readonly string[] = [
   'checksArguments',
 ] satisfies OptionName[];
 
-/** People give keys of the config beside it. */
+/** Common mistakes. */
 const IN_CONFIG = {
   ...Object.fromEntries(
     Object.keys(CONFIG_SCHEMA.properties ?? {}).map((key) => [

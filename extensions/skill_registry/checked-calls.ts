@@ -3,17 +3,17 @@ import { checkArguments, elsewhere, type Schema, type SchemasFor, schema } from 
 import { CONTROL } from './history/arguments.ts';
 
 /**
- * Makes the functions that programs call: a call first checks its arguments, so that a mistake of the caller is INVALID_ARGUMENT and
- * nothing of it is stored; and its `turn` gets the state of the workflow that the conversation is in.
+ * Checks the arguments before each call: a mistake is INVALID_ARGUMENT, and nothing is stored. Fills in the state of
+ * the conversation's workflow in `turn`.
  */
 export interface CheckedCalls {
-  /** @param signature - `registry.list(query, turn)`, as messages name it. @param schemas - Of its parameters, in order. */
+  /** @param signature - For messages: `registry.list(query, turn)`. @param schemas - In order. */
   now<Parameters extends readonly unknown[], Result>(
     signature: string,
     schemas: NoInfer<SchemasFor<Parameters>>,
     run: (...given: Parameters) => Result,
   ): (...given: Parameters) => Result;
-  /** For a function that gives a promise, which rejects. */
+  /** The returned promise rejects. */
   later<Parameters extends readonly unknown[], Result>(
     signature: string,
     schemas: NoInfer<SchemasFor<Parameters>>,
@@ -21,10 +21,7 @@ export interface CheckedCalls {
   ): (...given: Parameters) => Promise<Result>;
 }
 
-/**
- * @param at - As `Workflows.at`.
- * @param isChecked - False for a program whose calls the compiler checks, and which must be quick: zod is not loaded.
- */
+/** @param isChecked - False: no zod is loaded; for a program whose calls the compiler checks. */
 export function createCheckedCalls(at: (turn: TurnContext) => TurnContext, isChecked: boolean): CheckedCalls {
   const check = <Parameters extends readonly unknown[]>(
     signature: string,
@@ -84,7 +81,6 @@ const fieldsOfTurn: Schema<TurnContext> = schema((z) => {
   return fields.transform((checked) => checked as TurnContext);
 });
 
-/** Whose turn it is. */
 export const turn: Schema<TurnContext | undefined> = schema(() => fieldsOfTurn().optional());
 
 /** The turn that a question is about. Its workflow is not filled in. */
@@ -92,7 +88,7 @@ export const ofTurn: Schema<TurnContext> = schema((z) => z.preprocess((given) =>
 
 const OF_TURN = 'It belongs to the turn, which is the argument after this one.';
 
-/** What people give among the options of a call. */
+/** Fields that people put into the options by mistake. */
 export const notOfTurn: ReturnType<typeof elsewhere> = elsewhere({
   agentId: OF_TURN,
   threadId: OF_TURN,

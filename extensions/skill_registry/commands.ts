@@ -6,13 +6,13 @@ import { isName } from './skill/field-values.ts';
 import type { Skill } from './skill/skill.ts';
 import { workflowCommand } from './workflow/command.ts';
 
-/** The commands `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
+/** `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for each skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
   const { skills: all, byId } = registry.snapshot();
   const invocable = all.filter((skill) => skill.userInvocable);
   const uses = new Map<string, number>();
   for (const { name } of all) uses.set(name, (uses.get(name) ?? 0) + 1);
-  /** Whether a name of the frontmatter says which skill is meant: it is no id, and of one skill alone. */
+  /** A name that is no id and belongs to one skill only. */
   const isAlias = (name: string): boolean => isName(name) && !byId.has(name) && uses.get(name) === 1;
   return [
     {
@@ -43,7 +43,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
           try {
             return { kind: 'send', ...(await registry.admin.prepareMessage(skill.id, args, turn)) };
           } catch (error) {
-            // What is held or disabled is sent to no agent; the person is told.
+            // A held or disabled skill goes to no agent; the person gets the reason.
             if (!isCodedError(error, 'SKILL_HELD') && !isCodedError(error, 'SKILL_DISABLED')) throw error;
             return { kind: 'print', text: error.message };
           }
@@ -55,16 +55,14 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
 
 // --- internal ---
 
-/** With more skills, the list shows only token counts that are known already. */
+/** With more skills, the list shows only known token counts. */
 const COUNT_UP_TO = 200;
-/** Lines of the list at most. */
 const MAX_SHOWN = 100;
-/** Columns of a line where the width of the channel is not known. */
+/** Where the channel's width is unknown. */
 const LINE = 80;
 
 type AtWidth = (columns: number) => string;
 
-/** People see what is held, and that it is. */
 function withHeldReason(skill: Skill | undefined, description: string): string {
   return skill?.heldBecause === undefined ? description : `(held: ${skill.heldBecause}) ${description}`;
 }

@@ -15,7 +15,6 @@ import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import type { ChangeToApprove, Finding, FindingLevel, SkillTrust, TrustDecision } from './trust/types.ts';
 
-/** What a person decides about skills, and what waits for a decision. */
 export function decisionFunctions(
   parts: Parts,
   { later }: CheckedCalls,
@@ -82,7 +81,7 @@ export function decisionFunctions(
   };
 }
 
-/** For an approval by somebody who is no person. @throws BLOCK_NOT_CONFIRMED when the skill would be held after it. */
+/** For an approval by anyone but a person. @throws BLOCK_NOT_CONFIRMED when the skill would be held. */
 export async function assertNoAttack(parts: Parts, proposalId: string): Promise<void> {
   const blocks = await afterProposal(parts, proposalId);
   if (blocks.length === 0) return;
@@ -129,7 +128,7 @@ async function setDisabled(
   const { catalog, disabled, root } = parts;
   const { skill, agent = null } = disabling;
   const isListed = disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
-  // A skill that was removed can still be enabled.
+  // A removed skill can still be enabled.
   if (isDisabled || !isListed) knownSkill(parts, skill);
   assertOpen(parts);
   if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
@@ -144,20 +143,16 @@ async function setDisabled(
 
 type Given = Pick<Parts, 'catalog' | 'changes' | 'heldSkills'>;
 
-/** The `block` findings of a skill as it would be after a change, without those that are allowed already. */
+/** Without those that are allowed already. */
 async function blockFindingsAfter(parts: Given, change: ChangeToApprove): Promise<readonly Finding[]> {
   if ('proposalId' in change) return afterProposal(parts, change.proposalId);
   if ('revision' in change) return afterRollback(parts, change);
-  // Asked again, whoever allowed it before the skill was removed.
+  // Asked again, even if somebody allowed it before the removal.
   const files = await parts.changes.run(({ history }) => history.filesToRestore(change.restoredId));
   return parts.heldSkills.blocksIn(undefined, files);
 }
 
-/**
- * Allows what a person was shown before a change, if nothing else holds the skill now.
- *
- * @returns why it is held; null when it is not.
- */
+/** @returns why the skill is held; null when it is not. */
 async function allowShown(
   { catalog, heldSkills }: Given,
   skillId: string,
@@ -189,7 +184,7 @@ async function afterProposal({ catalog, changes, heldSkills }: Given, id: string
   return heldSkills.blocksIn(skill, [...changed, ...others]);
 }
 
-/** Undefined for the removal of a file, and where `approve` throws the reason. */
+/** undefined for a removed file, and where `approve` throws the reason. */
 async function textAfter({ run }: Given['changes'], id: string): Promise<Buffer | undefined> {
   try {
     return await run(({ proposals }) => proposals.textAfter(id));
@@ -248,10 +243,10 @@ async function waitingFor({
   };
 }
 
-/** Most important first. What changes nothing but words comes after what removes or brings a whole skill. */
+/** Least risky first: adding or removing a whole skill counts more than a change of its words. */
 const KINDS: readonly Proposal['kind'][] = ['update', 'create', 'delete'];
 
-/** The greater, the riskier, by the first number that differs. Of equal ones the oldest is the first. */
+/** The first different number decides. Of equal ones the oldest comes first. */
 function riskOf({ checks, kind, created }: Proposal): readonly number[] {
   return [...countsOf(checks), KINDS.indexOf(kind), -Date.parse(created)];
 }
@@ -265,7 +260,7 @@ function compare(one: readonly number[], other: readonly number[]): number {
   return at === -1 ? 0 : (other[at] ?? 0) - (one[at] ?? 0);
 }
 
-/** Undefined for a skill that was removed meanwhile. */
+/** undefined for a skill that was removed meanwhile. */
 async function ifThere(trust: Promise<SkillTrust>): Promise<SkillTrust | undefined> {
   try {
     return await trust;

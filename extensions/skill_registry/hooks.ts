@@ -3,28 +3,24 @@ import { type CallHook, createHookCaller } from '../../kernel/host.ts';
 import type { WriteStep } from './history/writer.ts';
 import type { SkillRegistryOptions } from './options.ts';
 
-/** Functions of a host. If one throws, that becomes a problem (HOOK_FAILED), and the operation that called it continues. */
 export interface HookOptions
   extends Pick<SkillRegistryOptions, 'getSecret' | 'onProgress' | 'onSkillLoaded' | 'onProblem'> {
-  /** Called at each step of a change to a skill. A process may end at any of them, and the next process recovers the change. */
+  /** Called at each step of a change. A process may end at any step; the next one recovers the change. */
   readonly onWriteStep?: (step: WriteStep) => void;
 }
 
-/** The same functions; calling one never throws. Those that only tell the host something are absent when the host gave none. */
+/** Calling them never throws. `onProblem` and `onSkillLoaded` are absent if the host gave none. */
 export interface Hooks extends Required<Pick<HookOptions, 'getSecret' | 'onProgress'>> {
   readonly onProblem: HookOptions['onProblem'] | undefined;
   readonly onSkillLoaded: HookOptions['onSkillLoaded'] | undefined;
   readonly onWriteStep: HookOptions['onWriteStep'] | undefined;
-  /** Calls a function that the host passes in later, such as a listener. */
+  /** For a function that the host passes later, such as a listener. */
   readonly call: CallHook;
   /** HOOK_FAILED. */
   problems(): readonly Problem[];
 }
 
-/**
- * @param file - The file that problems name.
- * @param onFailure - Called when there is a new problem, unless `onProblem` itself failed.
- */
+/** @param file - For problems. @param onFailure - Called for a new problem, unless `onProblem` failed. */
 export function createHooks(options: HookOptions, file: string, onFailure: () => void): Hooks {
   const problems: Problem[] = [];
   const call = createHookCaller(file, (problem) => {
@@ -47,7 +43,7 @@ export function createHooks(options: HookOptions, file: string, onFailure: () =>
 
 function textOrNothing(given: unknown): string | undefined {
   if (given === undefined || typeof given === 'string') return given;
-  // It may be a promise. Its rejection must not end the process.
+  // It may be a promise, whose rejection must not end the process.
   Promise.resolve(given).catch(() => undefined);
   throw new TypeError(
     `it gave ${given === null ? 'null' : `something of type ${typeof given}`}, expected text or undefined`,

@@ -1,4 +1,4 @@
-/** Exports that the command needs in addition to index.ts. Not an export of the package. */
+/** For the command only, not an export of the package. */
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
@@ -21,7 +21,7 @@ export { NOT_INSPECTED } from './trust/reasons.ts';
 export { decisionAbout } from './trust/sources.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 
-/** Ids of the catalog that are most like a text, best first. */
+/** Best first. */
 export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {
   return nearestIds(byId.keys(), skillId);
 }
@@ -29,10 +29,8 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 // Rarely used: their modules are loaded when they are called.
 
 /**
- * What decisions name a source, of which a person gives an address, `owner/repo`, `npm:<name>`, a folder, or `mcp:` and the command line
- * of a server, or what `trust list` says of it.
- *
- * @throws ORIGIN_INVALID.
+ * A person names a source by an address, `owner/repo`, `npm:<name>`, a folder, `mcp:` and a server's command line, or
+ * as `trust list` shows it. @returns its key in decisions. @throws ORIGIN_INVALID.
  */
 export async function sourceNamed(text: string, cwd: string): Promise<string> {
   const [{ parseOrigin, sourceKey }, { addressKey, programKey }] = await Promise.all([
@@ -46,7 +44,7 @@ export async function sourceNamed(text: string, cwd: string): Promise<string> {
   return sourceKey(parseOrigin(text, cwd));
 }
 
-/** The `workflowState` of a turn for `--workflow <pack[:state]>`. @throws INVALID_ARGUMENT when there is no such pack or state. */
+/** For `--workflow <pack[:state]>`. @throws INVALID_ARGUMENT for an unknown pack or state. */
 export async function workflowOption(
   snapshot: Snapshot,
   name: string | undefined,
@@ -56,7 +54,7 @@ export async function workflowOption(
   return { workflowState: workflowStateNamed(snapshot, name) };
 }
 
-/** What `init` writes: the agents that are found, the text of the config for them, and how it is written. */
+/** What `init` writes. */
 export async function startConfig(root: string): Promise<{
   readonly agents: readonly FoundAgent[];
   readonly text: string;
@@ -75,11 +73,7 @@ export async function startConfig(root: string): Promise<{
   return { agents, text, write: () => writeOwnerFile(root, text) };
 }
 
-/**
- * The skills below a folder, as a source of this folder finds them, and the problems of finding them.
- *
- * @param folder - Absolute.
- */
+/** The skills that a source of this folder finds. @param folder - Absolute. */
 export async function skillsBelow(
   folder: string,
 ): Promise<{ readonly folders: readonly string[]; readonly problems: readonly Problem[] }> {
@@ -88,7 +82,7 @@ export async function skillsBelow(
   return { folders: files.map(({ dir }) => dir), problems };
 }
 
-/** The warning of a SKILL.md whose body has more tokens than the config of the root allows. @param values - Of the config. */
+/** @param values - Of the config. */
 export async function bodySizeFinding(
   file: string | undefined,
   root: string,
@@ -110,18 +104,18 @@ export async function bodySizeFinding(
   return { severity: 'warning', code: 'SKILL_TOO_LONG', message };
 }
 
-/** A skill whose SKILL.md the loader repairs whenever it reads it. */
+/** A skill whose SKILL.md the loader repairs at each read. */
 export interface PlannedRepair {
   readonly skill: Skill;
   /** The whole new text, for `admin.management.repair`. */
   readonly text: string;
-  /** What is done, in words. */
+  /** In words. */
   readonly done: readonly string[];
   /** As a unified diff. */
   readonly difference: string;
 }
 
-/** What `admin.management.repair` would write in the skills of sources that may be written. */
+/** Only for skills in writable sources. */
 export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<readonly PlannedRepair[]> {
   const [{ repairSkill }, { unifiedDiff }] = await Promise.all([
     import('./skill/repair.ts'),
@@ -147,7 +141,7 @@ export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<rea
 
 // --- internal ---
 
-/** Whether the file can be called SKILL.md: it is no link, and nothing else has that name, which may be the same file already. */
+/** It is no link, and no other file has the name SKILL.md; on some systems both names are the same file. */
 function isNameFree(dir: string, file: string): boolean {
   const [present, taken] = [file, 'SKILL.md'].map((name) => lstatSync(join(dir, name), { throwIfNoEntry: false }));
   return (

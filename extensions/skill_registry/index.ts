@@ -1,8 +1,8 @@
-/** `skill-registry`: the registry as a library. Types of a member are named here where a program writes them; others follow from the member. */
+/** `skill-registry`: the registry as a library. Exports only types that programs write by name. */
 import type { Inspection, InspectionRule } from './inspect/types.ts';
 import type { SkillCheck, ValidateSkillOptions } from './validate/validate-skill.ts';
 
-/** What a call throws on purpose: branch on `code`, show `message`. */
+/** Thrown on purpose: branch on `code`, show `message`. */
 export { type CodedError, isCodedError } from '../../lib/errors/index.ts';
 export type {
   AddPlan,
@@ -37,9 +37,7 @@ export { checkSkill, type SkillCheck, validateSkill } from './validate/validate-
 // Rarely used: their modules are loaded when they are called.
 
 /**
- * Checks a PromptPack JSON and the skills that it declares: all problems of loading it, and tools in `allowed-tools` of a skill
- * that the pack does not declare. Runs nothing in it.
- *
+ * Checks a PromptPack JSON and its skills, also `allowed-tools` that the pack does not declare. Runs nothing.
  * @returns findings with their files. A wrong path is a finding, too.
  */
 export async function checkPack(path: string, options?: ValidateSkillOptions): Promise<SkillCheck> {
@@ -47,16 +45,14 @@ export async function checkPack(path: string, options?: ValidateSkillOptions): P
 }
 
 /**
- * Inspects the files of a skill on disk, with all rules. Nothing is run, links and private files (`.env`, `.git`, keys) are not read.
- *
- * @param folder - Absolute.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
+ * Inspects a skill folder with all rules. Runs nothing; does not read links and private files (`.env`, `.git`, keys).
+ * @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
  */
 export async function inspectFolder(folder: string): Promise<Inspection> {
   return (await import('./history/inspect-folder.ts')).inspectFolder(folder);
 }
 
-/** The rules by which `inspectFolder` judges. */
+/** The rules of `inspectFolder`. */
 export async function inspectionRules(): Promise<readonly InspectionRule[]> {
   return (await import('./inspect/inspect-skill.ts')).inspectionRules();
 }

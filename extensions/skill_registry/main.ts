@@ -22,7 +22,7 @@ import type { SkillLoadedEvent } from './read/types.ts';
 import { createSkillRegistry } from './registry.ts';
 import { boundSkill, heldOrDisabled, isWithoutSkills } from './show/scope.ts';
 
-/** The registry as an extension. It only connects registry.ts with the kernel. */
+/** Only connects registry.ts with the kernel. */
 export class SkillRegistryMain
   implements
     Extension,
@@ -37,7 +37,7 @@ export class SkillRegistryMain
   readonly contextPriority = 60;
   #registry: SkillRegistry | undefined;
   #tools: readonly Tool[] | undefined;
-  /** The scan at the start of a conversation. The first turn waits for it. */
+  /** Started with a conversation. The first turn waits for it. */
   #looking: Promise<unknown> | undefined;
 
   get registry(): SkillRegistry {
@@ -90,7 +90,7 @@ export class SkillRegistryMain
   }
 
   getTools(): readonly Tool[] {
-    // It is given to agents in a workflow with events, and to no others (`isAvailableIn`).
+    // Only agents in a workflow with events get it (`isAvailableIn`).
     this.#tools ??= this.registry.tools([...this.registry.config.tools, 'workflow_event']);
     return this.#tools;
   }
@@ -124,7 +124,7 @@ export class SkillRegistryMain
 
 // --- internal ---
 
-/** The event `skill_loaded` on the bus: `name`, `reference` and `script` are the keys of the Bernstein design, beside ours. */
+/** `name`, `reference` and `script` are keys of the Bernstein design; the others are ours. */
 function busEvent({ durationSeconds, ...event }: SkillLoadedEvent): Readonly<Record<string, unknown>> {
   const fileIn = (bucket: string): string | null =>
     event.path?.startsWith(`${bucket}/`) ? event.path.slice(bucket.length + 1) : null;

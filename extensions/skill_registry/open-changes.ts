@@ -21,23 +21,21 @@ import type { Origins } from './origin/types.ts';
 import { writeDueReports } from './propose/reports.ts';
 import type { Proposal } from './propose/types.ts';
 
-/** Proposals, history and changes of skills. */
 export interface OpenChanges {
   readonly proposals: OpenProposals;
   readonly history: OpenHistory;
   readonly management: Management;
   readonly origin: Origins;
   readonly evaluation: Evaluation;
-  /** Finishes or undoes the changes that ended processes have left. A history that cannot be used becomes a problem. */
+  /** Finishes or undoes changes of ended processes. An unusable history becomes a problem. */
   recover(): Promise<void>;
-  /** Why the history cannot be used, and which changes in it cannot be finished or undone. */
+  /** Why the history cannot be used, and which changes are unfinished. */
   problems(): readonly Problem[];
   /** As `Writer.explain`. */
   explain(error: unknown): unknown;
   /**
-   * Until `signal` aborts, records changes that the registry did not make itself, and announces new proposals.
-   *
-   * @param onProblem - Called when the history has a new problem. Skills can still be read.
+   * Until `signal` aborts, records changes on disk and announces new proposals.
+   * @param onProblem - Called for a new problem of the history.
    */
   keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
   close(): void;
@@ -48,14 +46,13 @@ export type ChangeOptions = Omit<
   'changeLock' | 'maxBytes' | 'locationOf' | 'isCode' | 'onCommit' | 'catchUp'
 >;
 
-/** Nothing signals a change of a file beside SKILL.md, so all skills are checked this often. */
+/** Nothing signals a change beside SKILL.md, so all skills are checked this often. */
 const CHECK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
-/** The part of the context that the registry gives. */
 export interface ChangeSource extends Omit<ChangeContext, 'writer'> {
   readonly evaluation: EvaluationSource;
-  /** Who is told of new proposals. */
+  /** Called for new proposals. */
   readonly listeners: ReadonlySet<(proposal: Proposal) => void>;
 }
 
@@ -74,7 +71,7 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
   const context: ChangeContext = { ...source, writer };
   const recorder = new RevisionRecorder(context);
   const proposals = createProposals(context, listeners);
-  /** Why the history could not be used at the last attempt. */
+  /** Of the last attempt. */
   let historyProblem: Problem | undefined;
   const problems = (): readonly Problem[] => [...(historyProblem ? [historyProblem] : []), ...writer.problems()];
   const noteHistoryProblem = (error: unknown): void => {
@@ -91,7 +88,7 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
     close: () => writer.close(),
     async recover() {
       try {
-        // A process that is writing now has already recovered them, and a start must not wait for that process.
+        // A process that writes now has already recovered them, and a start must not wait for it.
         if (writer.hasUnfinished()) writer.ifFree(() => undefined);
       } catch (error) {
         noteHistoryProblem(error);
@@ -124,12 +121,12 @@ async function recordNow(
   signal: AbortSignal,
 ): Promise<void> {
   if (!mayRecover) return;
-  // An unfinished change that could not be undone before may be undone now.
+  // A change that could not be undone before may be undone now.
   if (problems().length > 0) writer.ifFree(() => undefined);
   await recorder.recordAll(signal);
 }
 
-/** Calls `work` every second until `signal` aborts; `isDue` is true after a change, and every 30 seconds. */
+/** Every second; `isDue` after a change, and every 30 seconds. */
 async function repeatUntilAborted(
   work: (isDue: boolean) => Promise<void>,
   signal: AbortSignal,
@@ -143,7 +140,7 @@ async function repeatUntilAborted(
   try {
     // The first call reads every skill, so it waits until the start is over.
     await pause();
-    // `performance.now`, because a system clock that is set back would stop the checks.
+    // A system clock that is set back would stop the checks.
     for (let checkedAt = performance.now(); !signal.aborted; ) {
       const isDue = changed || performance.now() - checkedAt > CHECK_MS;
       if (isDue) [changed, checkedAt] = [false, performance.now()];

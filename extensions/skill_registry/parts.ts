@@ -44,34 +44,32 @@ import { createInstalled } from './trust/installed.ts';
 import type { Guard, NoteBlocked } from './trust/types.ts';
 import { createUsage, type RecordedUsage } from './usage/usage.ts';
 
-/** Options that only tests, the command and the extension set; `manifest`: the file that the config was merged with. */
+/** Set by tests, the command and the extension. `manifest`: the config was merged with it. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
   /** As of `createCheckedCalls`. Default: true. */
   readonly checksArguments?: boolean;
-  /** Where the gates of skills look for programs and variables. Default: the environment of the process. */
+  /** For gates. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly manifest?: string;
 }
 
-/** The parts of a registry. Each can be understood alone. */
 export interface Parts {
   readonly root: string;
   readonly config: SkillRegistryConfig;
   readonly hooks: Hooks;
   readonly catalog: Catalog;
-  /** Ids of sources that are in use. */
   readonly sourceIds: Set<string>;
   readonly makeSources: (sources: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
-  /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`; SKILL_NOT_FOUND when its source has been removed. */
+  /** @throws as `SkillSource.readSkill`; SKILL_NOT_FOUND when its source was removed. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly grants: Grants;
   readonly sentBodies: SentBodies;
-  /** What a model sees in a turn. */
+  /** For a model. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: SkillReading;
   readonly heldSkills: HeldSkills;
   readonly admit: Guard['admit'];
-  /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
+  /** Kept from agents by the owner. The list is replaced when it changes. */
   readonly disabled: { now: readonly DisabledSkill[] };
   /** Whether the root is approved. */
   readonly trusted: boolean;
@@ -81,19 +79,18 @@ export interface Parts {
   readonly meaning: Meaning | undefined;
   readonly overlap: Overlap;
   readonly changes: Changes;
-  /** Of a root that nobody has approved. */
+  /** Only for a root that nobody has approved. */
   readonly waiting: WaitingChanges | undefined;
   readonly usage: RecordedUsage;
-  /** As of `instanceOf`. */
   readonly instance: () => string;
-  /** Aborts when the registry is closed. */
+  /** Aborts when the registry closes. */
   readonly closing: AbortController;
-  /** The problems of every part except `Watching`. */
+  /** Of every part except `Watching`. */
   problems(): readonly Problem[];
   close(): Promise<void>;
 }
 
-/** Everything that is kept in cache.db. */
+/** In cache.db. */
 const CACHE_PARTS: readonly CachePart[] = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
 
 /** @param onProblem - Called when there may be a new problem. */
@@ -184,7 +181,6 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 /** Most registries have no page as a source. */
 const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
 
-/** What is there before a skill is read: config, cache and what the host gave. */
 function openBase(options: InternalOptions, onProblem: () => void) {
   const root = resolve(options.root ?? '.');
   const trusted = options.trust ?? true;
@@ -193,7 +189,7 @@ function openBase(options: InternalOptions, onProblem: () => void) {
   const ownData = reserveOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  // Of the library the config is a value of the program, wherever there is no such file.
+  // Without config.yaml, the program itself gives the config.
   const given = options.manifest === undefined && !existsSync(configFile) ? 'this program' : configFile;
   const { config, problems } = readConfig(options.config ?? {}, given, options.manifest);
   const hooks = createHooks(options, root, onProblem);
@@ -201,7 +197,6 @@ function openBase(options: InternalOptions, onProblem: () => void) {
   return { root, trusted, dataDir, configFile, ownData, cacheFile, cache, config, problems, hooks, skillFiles };
 }
 
-/** The sources, the catalog of their skills, and what keeps skills from agents. */
 async function openSkills(base: ReturnType<typeof openBase>, options: InternalOptions) {
   const { root, trusted, config, configFile, cacheFile, hooks, ownData } = base;
   const sourceIds = new Set<string>();
@@ -213,7 +208,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     noteBlocked: (...found: Parameters<NoteBlocked>) => heldSkills.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceOptions);
-  /** Ids of sources whose skills come from somebody else. */
+  /** Sources whose skills come from somebody else. */
   const foreign = new Set<string>();
   const makeAll = async (sources: readonly SourceConfig[]): Promise<readonly SkillSource[]> => {
     const made = await makeSources(sources, sourceOptions);

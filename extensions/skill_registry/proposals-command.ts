@@ -14,7 +14,7 @@ const USAGE = `/proposals                      the proposals that wait
 /proposals stats                how many were approved
 To edit one: skill-registry proposals edit <id>, or the page of skill-registry review`;
 
-/** `/proposals`: the command with which people review the proposals of agents. */
+/** People review proposals with it. */
 export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'proposals' | 'admin'>): Command {
   const seen = shownBy.get(proposals) ?? new Map<string, Shown>();
   shownBy.set(proposals, seen);
@@ -43,7 +43,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const key = `${by} ${whole}`;
         const shown = seen.get(key);
         const blocks = await admin.blockFindingsAfter({ proposalId: whole });
-        // Only what was shown to this person is decided. An approval is merged with what has changed in the skill since.
+        // Decides only what this person saw. An approval is merged with later changes of the skill.
         if (shown?.version !== version || !isDeepStrictEqual(shown.blocks, blocks)) {
           seen.set(key, { version, blocks });
           const next = action === 'approve' ? howToApprove(proposal, blocks) : 'Type the same again to reject it.';
@@ -70,7 +70,6 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
   };
 }
 
-/** The notice for a channel when a proposal arrives. */
 export function arrivalText({ id, kind, skillId, path, author, checks }: Proposal): string {
   const warnings = checks.filter(({ level }) => level !== 'info').length;
   const what = kind === 'update' ? `a change of ${skillId}/${path}` : `to ${kind} the skill ${skillId}`;
@@ -79,7 +78,6 @@ export function arrivalText({ id, kind, skillId, path, author, checks }: Proposa
 
 // --- internal ---
 
-/** What a person was shown. */
 interface Shown {
   readonly version: string;
   /** What would hold the skill. */
@@ -91,7 +89,7 @@ function howToApprove({ id, skillId }: Proposal, blocks: readonly Finding[]): st
   return `To approve it and allow what was found, type the id of the skill (${skillId}) behind the id of the proposal: /proposals approve ${id} <id of the skill> [note]`;
 }
 
-/** The words of the person. Undefined: they do not begin with the id of the skill, and findings would be allowed. */
+/** undefined: findings would be allowed, but the words do not start with the skill's id. */
 function noteAfterId(words: string, { skillId }: Proposal, blocks: readonly Finding[]): string | undefined {
   if (blocks.length === 0) return words;
   return `${words} `.startsWith(`${skillId} `) ? words.slice(skillId.length).trim() : undefined;
@@ -107,17 +105,14 @@ async function shownText(
   );
 }
 
-/**
- * By person and proposal: what was last shown, so that an approval applies to that version. Commands are made again for
- * every line, so it is kept here.
- */
+/** By person and proposal: an approval applies to the version shown last. Commands are created anew for every line. */
 const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, Shown>>();
 
 function statsOf(stats: ProposalStats): CommandResult {
   return { kind: 'print', text: describeStats(stats), atWidth: (columns) => describeStats(stats, columns) };
 }
 
-/** What is wrong with the report of a proposal, on a line of its own. */
+/** On its own line. */
 async function problemText(proposals: SkillRegistry['proposals'], id: string): Promise<string> {
   const { problem } = await proposals.get(id);
   return problem ? `\n${problem.message}` : '';

@@ -33,13 +33,12 @@ import type { Workflows } from './workflow/types.ts';
 import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
 /**
- * Opens a registry and loads its catalog. It needs no kernel. `watch` keeps the catalog up to date; without it call `refresh`.
- *
- * @returns when the first snapshot is loaded. Broken skills, sources and config keys are in `problems()`.
+ * Opens a registry and loads its catalog, without a kernel. Call `watch` or `refresh` to keep it up to date.
+ * @returns after the first snapshot. Broken skills, sources and config keys are in `problems()`.
  */
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
   checkOptions(options);
-  // What is loaded first takes the slice of this turn, so the scan begins in another one.
+  // Loading takes up this slice, so the scan begins in the next one.
   await createBreaks()();
   let problems: ReturnType<typeof problemReporter> | undefined;
   const onProblem = (): void => problems?.reportNew();
@@ -47,7 +46,6 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const { catalog, closing, config, hooks, usage } = parts;
   const watching = createWatching(parts, onProblem);
   const gather = () => frozen([...parts.problems(), ...watching.problems()]);
-  // Where nobody is told of new problems, none are gathered.
   if (hooks.onProblem) problems = problemReporter(gather, hooks.onProblem);
   const workflows = createWorkflows(() => catalog.snapshot());
   const call = createCheckedCalls(workflows.at, (options as InternalOptions).checksArguments ?? true);
@@ -186,7 +184,6 @@ function pendingFor({ catalog, grants }: Parts, turn: TurnContext): readonly Ski
   return pendingSkills(catalog.snapshot(), turn, grants.of(turn));
 }
 
-/** The function `context`. */
 function contextOf(parts: Parts, workflows: Workflows): SkillRegistry['context'] {
   const { catalog, config, meaning, reading, searcher, sentBodies, usage, visible } = parts;
   const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn) => {
@@ -194,7 +191,7 @@ function contextOf(parts: Parts, workflows: Workflows): SkillRegistry['context']
     for (const [skill, tokens] of bodies) usage.recorder.given(skill, tokens, turn);
   };
   let turnText: Promise<TurnText> | undefined;
-  // Most commands write no text for a turn, and the modules for it take as long to load as a hundred skills.
+  // These modules take as long to load as a hundred skills, and most commands need none.
   const loadTurnText = (): Promise<TurnText> => {
     turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
       createTurnText({ config, searcher, meaning, sentBodies, onShown }),
@@ -209,9 +206,9 @@ function contextOf(parts: Parts, workflows: Workflows): SkillRegistry['context']
       read.set(skill, text);
       return text;
     };
-    // They are judged first, because a skill that is found to be held is not listed either.
+    // First, because a skill found to be held must not be listed either.
     for (const skill of visible(turn)) if (skill.preload) await body(skill);
-    // Read before the modules are loaded: the text shows the skills of the moment of the call.
+    // Before the modules load: the text shows the skills at the time of the call.
     const given = givenSkills(catalog.snapshot(), turn);
     const seen = { skills: visible(turn), given, pending: pendingFor(parts, turn).length, body };
     const position = turn.tools?.includes('workflow_event') ? workflows.position(turn) : undefined;
@@ -220,16 +217,16 @@ function contextOf(parts: Parts, workflows: Workflows): SkillRegistry['context']
   };
 }
 
-/** Reports each new problem once. @param gather - Gives all present problems. */
+/** Reports each new problem once. */
 function problemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void) {
-  /** The problems at the last call. A problem that ended and comes back is reported again. */
+  /** A problem that ended and comes back is reported again. */
   let reported: readonly Problem[] | undefined;
   return {
-    /** Problems that exist now are not reported. */
+    /** Present problems are not reported. */
     begin(): void {
       reported = gather();
     },
-    /** Reports the problems that are new since the last call. Does nothing before `begin`. */
+    /** Does nothing before `begin`. */
     reportNew(): void {
       if (!reported) return;
       const before = reported;

@@ -1,4 +1,4 @@
-/** `skill-registry/testing`: checks over what an agent did in a conversation, and calls for a test with a scripted model. */
+/** `skill-registry/testing`: checks of what an agent did, and calls for a test with a scripted model. */
 import type { AgentInvocationContext, AgentResponse, KernelApi, TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistry } from './api.ts';
 import type { InlineSkillConfig } from './config/config.ts';
@@ -6,14 +6,12 @@ import type { InlineSkillConfig } from './config/config.ts';
 export { skillInvoked, skillNotInvoked, skillOrder, type UsageCheck } from './usage/checks.ts';
 export type { UsageEvent } from './usage/types.ts';
 
-/** A skill as an entry `inline` of `sources` has it. */
+/** As an entry `inline` of `sources`. */
 export type TestSkill = InlineSkillConfig;
 
 /**
- * Adds a skill to a registry, runs `test`, and removes the skill again, also when `test` throws. No file is written.
- *
- * @param skill - Its id is made of `name`. Where another skill has that id, that one stays the one agents get.
- * @returns what `test` returns.
+ * Adds a skill, runs `test`, and removes the skill, also when `test` throws. Writes no file.
+ * @param skill - Its id is made from `name`. Another skill with that id stays the one that agents get.
  * @throws INVALID_ARGUMENT.
  */
 export async function withSkill<T>(
@@ -30,12 +28,10 @@ export async function withSkill<T>(
 }
 
 /**
- * What a person does who types `/skills:<id> <args>`: the message goes to the agent of the turn, with the model that the kernel is
- * configured for, which may be a script.
- *
- * @param turn.agentId - The agent. Give `threadId`, too, to find the events afterwards: `registry.usage.events({ thread })`.
- * @throws Error with the reason when the command sends nothing, because the skill is held or disabled; COMMAND_NOT_FOUND,
- *   COMMAND_FAILED, and what `KernelApi.invokeAgent` throws.
+ * Like a person who types `/skills:<id> <args>`: sends the message to the agent of the turn.
+ * @param turn.agentId - The agent. With `threadId`, `registry.usage.events({ thread })` finds the events.
+ * @throws Error with the reason when the skill is held or disabled; COMMAND_NOT_FOUND, COMMAND_FAILED, and what
+ *   `KernelApi.invokeAgent` throws.
  */
 export async function invokeSkill(
   kernel: Pick<KernelApi, 'runCommand' | 'invokeAgent'>,

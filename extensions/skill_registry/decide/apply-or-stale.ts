@@ -25,30 +25,28 @@ import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 
-/** What approving a proposal would do to the skill as it is now. */
 export type Plan = ApplyPlan | StalePlan;
 
 interface ApplyPlan {
   readonly location: SkillLocation;
   readonly after: Buffer | null;
   readonly merged: boolean;
-  /** The file as it is now; null: it is not there. */
+  /** null: it is not there. */
   readonly current: Buffer | null;
 }
 
-/** The proposal does not apply. */
 export interface StalePlan {
   /** Why, as a sentence. */
   readonly stale: string;
-  /** The text between marks where both sides changed the same lines; else empty. */
+  /** The text with marks where both sides changed the same lines; else empty. */
   readonly conflict: string;
-  /** The file as it is now; null: it is not there; absent where there is no text to edit. */
+  /** null: it is not there. Absent where there is no text to edit. */
   readonly current?: Buffer | null;
 }
 
 /**
- * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when its diff differs from
- *   what would be written.
+ * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when the diff
+ *   differs from what would be written.
  */
 export function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
   const plan = compare(createPresent(context), database, row, assertAsShown);
@@ -65,9 +63,8 @@ export function comparePresent(context: ChangeContext, database: SqliteDatabase,
 }
 
 /**
- * Proposals with their present state: `stale` if they do not apply to the present skill, `open` if a stale one applies again.
- * Nothing is written. Each file and each skill is read once, and texts are merged only if the file has changed. There are breaks
- * for other work. A proposal that cannot be compared keeps its stored state.
+ * `stale`: does not apply to the present skill. `open`: also a stale proposal that applies again. Writes nothing, and
+ * pauses for other work. A proposal that cannot be compared keeps its stored state.
  */
 export async function withPresentState(
   context: ChangeContext,
@@ -85,9 +82,8 @@ export async function withPresentState(
 }
 
 /**
- * Where a proposal is applied: in the folder that it was made for, even if another skill has the id now.
- *
- * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
+ * The folder that the proposal was made for, even if another skill has the id now.
+ * @throws SKILL_NOT_FOUND when the skill is gone, SOURCE_NOT_WRITABLE.
  */
 export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLocation {
   const { kind, skill_id: skillId, place: key, source } = row;
@@ -101,7 +97,7 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
   const { byId, byQualifiedId } = context.snapshot();
   const named = byId.get(skillId);
   if (named && named.source === source && skillKey(named, root) === key) return locationOfSkill(named, sources, root);
-  // Two sources may have the same folder, and one of them may not be written.
+  // Two sources may have the same folder, and one of them may not be writable.
   const there = skillsAt(key, byQualifiedId.values(), root);
   const skill = there.find((one) => one.source === source) ?? there[0];
   if (!skill) throw skillNotFound(skillId, []);
@@ -110,7 +106,7 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
 
 // --- internal ---
 
-/** The present skills; each file is read once. */
+/** Reads each file once. */
 interface Present {
   readonly context: ChangeContext;
   bytesAt(location: SkillLocation, path: string): Buffer | null;
@@ -133,7 +129,7 @@ function createPresent(context: ChangeContext): Present {
 function presentState(present: Present, database: SqliteDatabase, row: ProposalRow): ProposalRow {
   if (row.state !== 'open' && row.state !== 'stale') return row;
   try {
-    // During an unfinished change the files may have the proposed content already.
+    // During an unfinished change the files may already have the proposed content.
     present.context.writer.assertFinished(row.place);
     const plan = compare(present, database, row);
     if (!('stale' in plan)) return { ...row, state: 'open', conflict: null };
@@ -144,7 +140,6 @@ function presentState(present: Present, database: SqliteDatabase, row: ProposalR
   }
 }
 
-/** @param assertShown - Called before the texts are compared. */
 function compare(
   present: Present,
   database: SqliteDatabase,
@@ -173,7 +168,7 @@ function compare(
   return compareFile(row, location, { current, base, proposed });
 }
 
-/** The person who approves has seen the diff, so the diff must be what is written. */
+/** The approving person has seen the diff, so it must be what is written. */
 function assertAsShown(
   { kind, path, diff, skill_id }: ProposalRow,
   { skillFile }: SkillLocation,

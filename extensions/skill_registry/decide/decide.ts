@@ -29,7 +29,6 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { planOf, type StalePlan } from './apply-or-stale.ts';
 
-/** @throws as `Proposals.approve`. */
 export async function approve(
   context: ChangeContext,
   ...[id, actor]: Parameters<Proposals['approve']>
@@ -63,7 +62,6 @@ export async function approve(
   }
 }
 
-/** @throws as `Proposals.reject`. */
 export async function reject(
   { writer }: ChangeContext,
   ...[id, { by, reason, version }]: Parameters<Proposals['reject']>
@@ -81,7 +79,6 @@ export async function reject(
   });
 }
 
-/** @throws as `Proposals.recommend`. */
 export async function recommend(
   { writer }: ChangeContext,
   ...[id, verdict, { by, reason }]: Parameters<Proposals['recommend']>
@@ -97,7 +94,7 @@ export async function recommend(
   });
 }
 
-/** @param version - Of the proposal that was shown. Default: any. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED. */
+/** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED (by default any `version` is accepted). */
 export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
   if (!writer.hasHistory()) throw proposalNotFound(id, []);
   const row = rowOf(writer.database(), id);
@@ -106,7 +103,7 @@ export function findUndecided(writer: Writer, id: string, version?: string): Pro
   return row;
 }
 
-/** Marks a proposal as approved, in the transaction that adds its revision. */
+/** Call it in the transaction that adds the revision. */
 export function noteApproved(
   database: SqliteDatabase,
   { proposal, by, at, reason, merged }: Operation,
@@ -119,7 +116,7 @@ export function noteApproved(
   if (merged) addEvent(database, proposal, 'merged', { by, at });
 }
 
-/** Marks a proposal as stale and stores the file it was compared with, for a later edit. Call it inside `exclusively`. */
+/** Also stores the compared file, for a later edit. Call it inside `exclusively`. */
 export function noteStale(
   writer: Writer,
   database: SqliteDatabase,

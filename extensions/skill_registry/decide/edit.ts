@@ -21,7 +21,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import { comparePresent, locationOfRow, type StalePlan } from './apply-or-stale.ts';
 import { findUndecided, noteStale } from './decide.ts';
 
-/** The text that a person edits. For a stale proposal the file is read now, and its content is stored. */
+/** Of a stale proposal, reads the file now and stores its content. */
 export async function proposedText(context: ChangeContext, id: string): Promise<ProposedText> {
   const { writer } = context;
   const { path } = findUndecided(writer, id);
@@ -43,7 +43,6 @@ export async function proposedText(context: ChangeContext, id: string): Promise<
   return { proposalId: id, path, content: subject.text, version: subject.version };
 }
 
-/** @throws as `Proposals.edit`. */
 export async function edit(
   context: ChangeContext,
   ...[id, { content, by, version }]: Parameters<Proposals['edit']>
@@ -87,7 +86,7 @@ export async function edit(
 
 // --- internal ---
 
-/** Marks an open proposal as stale if it does not apply, so that the text has both sides. */
+/** Marks an open proposal that does not apply as stale, so that the text has both sides. */
 async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
   const { writer } = context;
   const stalePlan = (): StalePlan | undefined => {
@@ -104,10 +103,9 @@ async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
 }
 
 interface Subject {
-  /** The file that the edited text changes. */
   readonly before: Buffer | null;
   readonly text: string;
-  /** The texts that `text` was merged from; for a stale proposal the file comes first. */
+  /** What `text` was merged from; for a stale proposal the file is first. */
   readonly sides: readonly string[];
   readonly version: string;
 }
@@ -128,7 +126,7 @@ function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLoca
   return { before, text, sides: [current, proposedText], version };
 }
 
-/** Digest of the file that a stale proposal was last compared with; null: there was no file. */
+/** The file that a stale proposal was last compared with; null: there was none. */
 function lookedAt({ writer }: ChangeContext, id: string): string | null | undefined {
   const current = lastEvent(writer.database(), id, 'stale', 'shown')?.content.current;
   return typeof current === 'string' || current === null ? current : undefined;
@@ -146,7 +144,7 @@ function locationToEdit(context: ChangeContext, row: ProposalRow): SkillLocation
   return locationOfRow(context, row);
 }
 
-/** A line that looks like a conflict mark is allowed if it occurs in one of the sides. @throws PROPOSAL_CONFLICT. */
+/** A line like a conflict mark is allowed if one of the sides has it. @throws PROPOSAL_CONFLICT. */
 function assertResolved(content: string, sides: readonly string[]): void {
   const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
   const own = new Set(sides.flatMap(linesOf));

@@ -33,13 +33,12 @@ import { purge } from './purge.ts';
 import { withRetrieval } from './retrieval.ts';
 
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
-  /** The file as an approval would leave it now, merged with later changes; undefined when it is removed, or nothing applies. */
+  /** The file as an approval would leave it now; undefined when it is removed, or the proposal does not apply. */
   textAfter(id: string): Promise<Buffer | undefined>;
-  /** Calls the listeners for proposals of other processes since the last call. The first call only stores the newest one. */
+  /** Calls the listeners for proposals of other processes since the last call. The first call calls none. */
   announce(): void;
 }
 
-/** @param listeners - As `Proposals.onArrival` got them. */
 export function createProposals(
   context: ChangeContext,
   listeners: ReadonlySet<(proposal: Proposal) => void>,
@@ -48,7 +47,7 @@ export function createProposals(
   let seen: number | undefined;
   const shown = (row: ProposalRow): Proposal => {
     const proposal = proposalOf(writer.database(), row, writer.dataDir);
-    // As the last write of this process found it; opening the registry writes a report that is due.
+    // From the last write of this process; opening the registry writes a due report.
     const unwritten = writer
       .problems()
       .find(({ code, details }) => code === 'WRITE_FAILED' && details?.proposal === row.id);
@@ -102,7 +101,7 @@ export function createProposals(
     async get(id) {
       if (!writer.hasHistory()) throw proposalNotFound(id, []);
       const row = findRow(writer.database(), id);
-      // Somebody has edited or removed its report: an edited one is renamed, and the report is written again.
+      // If somebody edited or removed the report, it is written again; an edited one is renamed first.
       const dataDir = realpathSync(writer.dataDir);
       if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return look(row);
       const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
@@ -132,7 +131,7 @@ export function createProposals(
 const ROLLBACK_DAYS = 30;
 const HOUR_MS = 3_600_000;
 
-/** The figures of all proposals, by author and by skill. @param undone - Ids of those whose revision was rolled back. */
+/** @param undone - Ids whose revision was rolled back. */
 function proposalStats(rows: readonly ProposalRow[], undone: ReadonlySet<string>): ProposalStats {
   const by = (keyOf: (row: ProposalRow) => string): Readonly<Record<string, ProposalFigures>> => {
     const groups = new Map<string, ProposalRow[]>();

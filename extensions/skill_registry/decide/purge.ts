@@ -14,11 +14,10 @@ import { removeFiles } from '../store/cache.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
 
 /**
- * Removes the texts of rejected proposals from all files below the data folder. The rows stay, with the reason, who purged them and
- * when, and the digests by which their contents are recognized. A purged proposal may be purged again.
- *
- * @param caches - Files that may have the texts; they are removed and rebuilt when they are needed.
- * @throws as `Proposals.purge`.
+ * Removes the texts of rejected proposals from all files below the data folder. The rows stay, with the reason, and
+ * with digests that recognize the contents.
+ * @param caches - Files that may have the texts; they are removed, and rebuilt when needed. @throws as
+ *   `Proposals.purge`.
  */
 export async function purge(
   writer: Writer,
@@ -37,10 +36,9 @@ export async function purge(
     const mark = { by, at: writer.now() };
     purgeRows(database, ids, mark);
     for (const id of ids) removeProposalFiles(dataDir, id);
-    // Backups that migrations have made.
     for (const name of readdirSync(dataDir))
       if (/^history\.db\.v\d+\.backup$/.test(name)) purgeBackup(join(dataDir, name), ids, mark);
-    // The words of a proposal were indexed to compute its effect on search.
+    // The search effect was computed with an index of the proposal's words.
     for (const cache of caches) {
       removeFiles(cache);
       if (existsSync(cache)) throw stillThere(cache);
@@ -79,10 +77,10 @@ function purgeRows(database: SqliteDatabase, ids: readonly string[], mark: Mark)
   });
 }
 
-/** A word of the reason that has so many characters in a row of a purged text is removed. */
+/** A word of the reason is removed if it shares so many characters in a row with a purged text. */
 const QUOTED_CHARACTERS = 8;
 
-/** The reason of the decision without words that it quotes from the purged texts, unless the skill had them before. */
+/** The reason without words quoted from the purged texts, unless the skill had them before. */
 function reasonToKeep(database: SqliteDatabase, row: ProposalRow): string | null {
   const { diff, justification, evidence, conflict, recommendations } = proposalOf(database, row, '');
   const contents = contentsOf(database, row).map((digest) => getBlob(database, digest).toString('utf8'));
@@ -99,7 +97,7 @@ function reasonToKeep(database: SqliteDatabase, row: ProposalRow): string | null
   return row.decision_reason?.replace(/\S+/g, (word) => (isQuoted(word) ? '[purged]' : word)) ?? null;
 }
 
-/** Contents that no revision, proposal, event or unfinished change refers to. */
+/** Contents that no revision, proposal, event or unfinished change names. */
 const DELETE_UNREFERENCED = `
 DELETE FROM blob WHERE digest NOT IN (
   SELECT file.value ->> 'digest' FROM revision, json_each(revision.tree) AS file WHERE file.value ->> 'digest' IS NOT NULL
@@ -109,7 +107,7 @@ DELETE FROM blob WHERE digest NOT IN (
   UNION SELECT part.atom FROM operation, json_tree(operation.content) AS part WHERE part.type = 'text'
 )`;
 
-/** Digests of the proposed text and of its earlier versions. */
+/** Of the proposed text and its earlier versions. */
 function contentsOf(database: SqliteDatabase, { id, proposed }: ProposalRow): readonly string[] {
   const sql = `SELECT DISTINCT part.atom AS digest FROM proposal_event AS event, json_tree(event.content) AS part
     WHERE event.proposal = ? AND part.atom IN (SELECT digest FROM blob)`;
@@ -121,7 +119,7 @@ function isKept(database: SqliteDatabase, digest: string): boolean {
   return database.prepare('SELECT 1 FROM blob WHERE digest = ?').get(digest) !== undefined;
 }
 
-/** The report, its copies and files of editors. No other file has the id in its name. */
+/** The report, its copies and files of editors: only they have the id in their name. */
 function removeProposalFiles(dataDir: string, id: string): void {
   if (!existsSync(join(dataDir, 'proposals'))) return;
   for (const { name, kind } of listContained(dataDir, 'proposals', { own: true })) {
@@ -142,7 +140,7 @@ function purgeBackup(file: string, ids: readonly string[], mark: Mark): void {
   }
 }
 
-/** Rewrites the database, so that no page has deleted texts, and empties the write-ahead log. */
+/** After this no page has deleted texts, and the write-ahead log is empty. */
 function shrink(database: SqliteDatabase, file: string): void {
   database.exec('VACUUM');
   const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };

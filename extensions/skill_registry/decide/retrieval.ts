@@ -5,9 +5,7 @@ import { type Check, LEVELS, listChecks } from '../inspect/findings.ts';
 import type { Proposal } from '../propose/types.ts';
 
 /**
- * A proposal with what it would do to the trigger queries of all skills. It depends on the other skills, so it is computed when
- * somebody looks at the proposal, and not stored.
- *
+ * Adds the effect on the trigger queries of all skills. It depends on the other skills, so it is not stored.
  * @param after - SKILL.md as an approval would leave it.
  */
 export async function withRetrieval<Shown extends Pick<Proposal, 'skillId' | 'checks'>>(

@@ -3,7 +3,7 @@ import { describeProposal } from '../propose/describe.ts';
 import type { Proposal } from '../propose/types.ts';
 import type { CaseResult, Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryResult } from './types.ts';
 
-/** One proposal for a person: as `describeProposal`; of an open one also the results of both contents. */
+/** Of an undecided proposal also the results of both contents. */
 export async function shownProposal(
   { proposalEvidence }: Pick<Evaluation, 'proposalEvidence'>,
   proposal: Proposal,
@@ -12,7 +12,7 @@ export async function shownProposal(
   return describeProposal(proposal, isWaiting ? [describeRan(await proposalEvidence(proposal.id))] : []);
 }
 
-/** One result with everything that failed; control characters are made visible. */
+/** Lists everything that failed; control characters are visible. */
 export function describeResult(result: EvaluationResult): string {
   const { skillId, totals, triggers, cases, problems } = result;
   const lines = [
@@ -27,7 +27,7 @@ export function describeResult(result: EvaluationResult): string {
   return printable(lines.join('\n'));
 }
 
-/** Results as a table. @param width - Columns of the terminal. */
+/** @param width - Columns of the terminal. */
 export function describeResults(results: readonly EvaluationResult[], width?: number): string {
   const rows = results.map(({ skillId, totals: { passed, failed, notRun }, triggers, tokens }) => [
     skillId,
@@ -37,7 +37,7 @@ export function describeResults(results: readonly EvaluationResult[], width?: nu
   return formatTable(['SKILL', 'PASSED', 'FAILED', 'NOT RUN', 'PRECISION', 'RECALL', 'TOKENS'], rows, width);
 }
 
-/** The claims of others about a skill; empty without any. */
+/** Empty without claims. */
 export function describeClaims(claims: readonly Claim[]): string {
   if (claims.length === 0) return '';
   const texts = claims.map(({ kind, by, at, about, text, summary }) => {

@@ -2,25 +2,24 @@ import { isRecord } from '../config/readers.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import type { Claim, EvaluationResult } from './types.ts';
 
-/** A result, and the digests of what else it depends on. */
+/** With digests of what else the result depends on. */
 export interface KeptResult {
   readonly result: EvaluationResult;
   /** Of the rules and of the other skills. */
   readonly surroundings: string;
-  /** Of the outputs; empty without any. */
+  /** Empty without outputs. */
   readonly outputs: string;
 }
 
-/** Results and claims of one skill; older ones are deleted. */
+/** Per skill; older ones are deleted. */
 const MAX_KEPT = 200;
 
-/** Replaces the result of the same content and suite. @param key - As `skillKey` gives it; the column is called `place`. */
+/** Replaces the result of the same content and suite. */
 export function keepResult(database: SqliteDatabase, key: string, kept: KeptResult): void {
   const { digest, suite, at } = kept.result;
   write(database, { place: key, kind: 'result', digest, about: suite ?? '', at, content: JSON.stringify(kept) });
 }
 
-/** The result of this content and suite; undefined when there is none. */
 export function resultOf(
   database: SqliteDatabase,
   key: string,
@@ -30,13 +29,13 @@ export function resultOf(
   return kept(database.prepare<Row>(sql).get(key, digest, suite ?? '')?.content);
 }
 
-/** The newest result of any content. */
+/** Of any content. */
 export function lastResult(database: SqliteDatabase, key: string): EvaluationResult | undefined {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'result' ORDER BY seq DESC LIMIT 1";
   return kept(database.prepare<Row>(sql).get(key)?.content)?.result;
 }
 
-/** Adds a claim; one that is stored already is not changed. */
+/** Does nothing when the same claim is stored. */
 export function keepClaim(database: SqliteDatabase, key: string, claim: Claim): void {
   const { about, at, digest } = claim;
   const before = claimsOf(database, key).find((one) => one.about === about && one.digest === digest);
@@ -83,7 +82,7 @@ function write(database: SqliteDatabase, row: NewRow): void {
   });
 }
 
-/** Undefined for content that no release of this registry has written. */
+/** undefined for content that no release has written. */
 function kept(content: string | undefined): KeptResult | undefined {
   const value = parsed(content ?? 'null');
   if (!isRecord(value) || !isRecord(value.result)) return undefined;

@@ -18,11 +18,10 @@ import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, SkillEvidenc
 
 /** Increase it when the same content and test cases would give another result. */
 const RULES = 2;
-/** Time limit for trigger queries, in milliseconds. */
+/** For trigger queries. */
 const MAX_MS = 60_000;
 const MAX_CLAIMS = 20;
 
-/** Makes the functions of `registry.admin` that are about evidence. */
 export function createEvaluation(
   context: ChangeContext,
   source: EvaluationSource,
@@ -112,7 +111,7 @@ function surroundingsOf({ queries }: EvaluationSuite, { visible }: EvaluationSou
 
 type Of = Pick<EvaluationResult, 'digest' | 'suite'>;
 
-/** From a history that cannot be read nothing is used. The registry reports it as a problem, and skills can still be read. */
+/** Uses nothing from a history that cannot be read. Skills stay readable; the registry reports the problem. */
 function readKept(
   { writer }: ChangeContext,
   key: string,
@@ -143,7 +142,7 @@ function keptOf(
   return { result, last, claims: claims.slice(0, MAX_CLAIMS), notRead };
 }
 
-/** @returns why it could not be kept; null when it is. */
+/** @returns why it could not be kept. */
 async function keep(
   { writer }: ChangeContext,
   key: string,

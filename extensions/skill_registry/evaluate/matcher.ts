@@ -1,23 +1,19 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Matches regular expressions that somebody else wrote. */
 export interface Matcher {
-  /** Whether it matches somewhere in the text; a text says why that is not known. */
+  /** Whether it matches somewhere; a text says why this is unknown. */
   matches(pattern: string, text: string): Promise<boolean | string>;
   close(): Promise<void>;
 }
 
-/** A pattern of a person takes a few milliseconds; one that was made to hang never ends. */
+/** A normal pattern takes milliseconds; a malicious one may never end. */
 const MAX_MS = 2_000;
-/** After this many slow patterns the others are not tried. */
+/** After so many slow patterns no other is tried. */
 const MAX_SLOW = 2;
 const MAX_MEMORY_MB = 64;
 
-/**
- * Patterns run in a thread that is ended when one takes too long: a regular expression of JavaScript cannot be interrupted where it
- * runs. The thread is started by the first pattern.
- */
+/** Only ending its thread interrupts a JavaScript regular expression. */
 export function createMatcher(): Matcher {
   let worker: Worker | undefined;
   let slow = 0;
@@ -48,7 +44,7 @@ export function createMatcher(): Matcher {
 
 // --- internal ---
 
-/** Given as text, so that it runs from the sources and from a build alike. */
+/** A text runs both from the sources and from a build. */
 const CODE = `
 const { parentPort } = require('node:worker_threads');
 parentPort.on('message', ({ pattern, text }) => {
@@ -65,7 +61,7 @@ parentPort.on('message', ({ pattern, text }) => {
 
 function startWorker(): Worker {
   const worker = new Worker(CODE, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB } });
-  // Also heard by `once`; without a listener an error would end the process.
+  // Without a listener an error would end the process; `once` hears it too.
   worker.on('error', () => undefined);
   return worker;
 }

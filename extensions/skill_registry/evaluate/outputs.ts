@@ -9,17 +9,15 @@ import { invalidArgument } from '../skill/errors.ts';
 import { readJson } from './suite.ts';
 import type { Claim, EvaluationCase } from './types.ts';
 
-/** What a run of a case left behind. */
 export interface StoredOutput {
-  /** Of `output.md` or `output.txt`; null when there is neither. */
+  /** null without `output.md` and `output.txt`. */
   readonly text: string | null;
   /** Why there is no text, as a sentence; empty when there is one. */
   readonly why: string;
-  /** `yes`, or why the path is not a file of the outputs. */
+  /** `yes`, or why the path is no file of the outputs. */
   fileAt(path: string): 'yes' | string;
   /** What another tool claims about the run. */
   readonly grading: Pick<Claim, 'text' | 'summary'> | null;
-  /** Of everything above. */
   readonly digest: string;
 }
 
@@ -28,14 +26,12 @@ const MAX_CLAIM = 4_000;
 const TEXTS = ['output.md', 'output.txt'];
 
 /**
- * Opens a folder of outputs. It has a folder for each case, named after its id, or `eval-<id>`. That folder may have:
- * `output.md` or `output.txt`, files, and `grading.json`; the first two also below `outputs/`, all below `with_skill/`. Links are not followed.
- *
- * @param given - Relative to the current folder.
- * @throws INVALID_ARGUMENT when it is no folder.
+ * Each case has a folder, named after its id or `eval-<id>`, with `output.md` or `output.txt`, files, and
+ * `grading.json`; the first two also below `outputs/`, all also below `with_skill/`. Links are not followed.
+ * @param given - Relative to the current folder. @throws INVALID_ARGUMENT when it is no folder.
  */
 export function openOutputs(given: string): {
-  /** Undefined when there is no folder for it. @param report - Takes what is wrong with a `grading.json`. */
+  /** undefined without a folder. @param report - Called with what is wrong in a `grading.json`. */
   of(one: EvaluationCase, report: (path: string, what: string) => void): StoredOutput | undefined;
 } {
   const base = folderAt(given);
@@ -113,7 +109,7 @@ function textIn(base: string, below: readonly string[]): Pick<StoredOutput, 'tex
 
 function fileIn(base: string, folder: string, path: string): string {
   try {
-    // Checked before it is joined: an absolute path is not below the folder.
+    // Checked before joining, which would hide an absolute path.
     const below = relativeSegments(path).join('/');
     // With this limit nothing is read.
     readContained(base, `${folder}/${below}`, 0);

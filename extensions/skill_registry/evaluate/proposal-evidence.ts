@@ -14,15 +14,14 @@ import { type EvaluatedContent, evaluateContent } from './run-checks.ts';
 import { type ChangedFile, changedSubject, newSubject, type PresentSource, presentSubject } from './subject.ts';
 import type { Claim, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
 
-/** What evaluating needs of the registry, beside what changes need. */
 export interface EvaluationSource extends PresentSource, Pick<Overlap, 'takenOver'> {
   readonly heldSkills: Pick<HeldSkills, 'filesOf' | 'blocksIn'>;
 }
 
-/** Time limit for the trigger queries of one content, in milliseconds. */
+/** Per content. */
 const MAX_MS = 5_000;
 
-/** As `Evaluation.proposalEvidence`. Nothing of it is stored: a rejected content may be purged, and nothing of it may stay. */
+/** Stores nothing, because a rejected content may be purged. */
 export async function proposalEvidence(
   context: ChangeContext,
   source: EvaluationSource,
@@ -33,7 +32,6 @@ export async function proposalEvidence(
   return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOfProposal(proposal) };
 }
 
-/** What its author claims. */
 export function claimsOfProposal({
   id,
   author,
@@ -44,7 +42,7 @@ export function claimsOfProposal({
   return [{ kind: 'proposal', by: author, at: created, about: id, digest: null, text: evidence, summary: null }];
 }
 
-/** The SKILL.md of a content, to be judged. */
+/** SKILL.md, for the check whether it may be given out. */
 export function textOf({ text }: EvaluatedContent): { readonly bytes: Uint8Array } {
   return { bytes: Buffer.from(text) };
 }
@@ -88,12 +86,12 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
 
 interface Contents {
   readonly present: EvaluatedContent | undefined;
-  /** Undefined for a deletion. */
+  /** undefined for a deletion. */
   readonly changed: EvaluatedContent | undefined;
   readonly file: ChangedFile;
 }
 
-/** Undefined when the proposal has become stale. */
+/** undefined when the proposal has become stale. */
 async function contentsOf(
   context: ChangeContext,
   source: EvaluationSource,
@@ -123,13 +121,13 @@ async function blocksIn({ present, file }: Contents, { heldSkills }: EvaluationS
   return heldSkills.blocksIn(present?.skill, [...changed, ...others]);
 }
 
-/** The skill of a folder; not the one that has the id now. */
+/** By its folder: another skill may have the id now. */
 function skillAt({ snapshot, root }: ChangeContext, key: string, source: string): Skill | undefined {
   const there = skillsAt(key, snapshot().byQualifiedId.values(), root);
   return there.find((skill) => skill.source === source) ?? there[0];
 }
 
-/** Without outputs: the stored outputs belong to one of the two contents at most. */
+/** Without outputs, which belong to at most one of the two contents. */
 async function run(
   subject: EvaluatedContent,
   { writer }: ChangeContext,

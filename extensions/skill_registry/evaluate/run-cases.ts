@@ -3,7 +3,6 @@ import { createMatcher, type Matcher } from './matcher.ts';
 import type { StoredOutput } from './outputs.ts';
 import type { Assertion, AssertionResult, CaseResult, EvaluationCase } from './types.ts';
 
-/** Runs the assertions of cases over their outputs. @param outputOf - Undefined when a case has none. */
 export async function runCases(
   cases: readonly EvaluationCase[],
   outputOf: (one: EvaluationCase) => StoredOutput | undefined,
@@ -43,7 +42,7 @@ async function check(assertion: Assertion, output: StoredOutput, matcher: Matche
     return verdict(found === 'yes', found === 'yes' ? 'The file is there.' : `The file ${found}.`);
   }
   const { text } = output;
-  // Without an output every assertion fails, `output_not_contains` too.
+  // Without an output every assertion fails, also `output_not_contains`.
   if (text === null) return verdict(false, output.why);
   if (type === 'output_matches') {
     const matched = await matcher.matches(value, text);

@@ -9,9 +9,9 @@ import { specViolations } from '../skill/spec-rules.ts';
 import { strictViolations } from '../validate/validate-skill.ts';
 import type { CaseResult, EvaluationResult, EvaluationSuite, TriggerResult } from './types.ts';
 
-/** One content of a skill, present or proposed. */
+/** Present or proposed. */
 export interface EvaluatedContent {
-  /** The skill, with the fields that `text` has. */
+  /** With the fields that `text` has. */
   readonly skill: Skill;
   /** The whole SKILL.md. */
   readonly text: string;
@@ -21,14 +21,13 @@ export interface EvaluatedContent {
   readonly profile: EvaluationResult['validity']['profile'];
   /** Whether models see it, so that a search can find it. */
   readonly isShown: boolean;
-  /** Whether the text is only proposed: the search then runs as if the skill had it. */
+  /** The search runs as if the skill had this text. */
   readonly isProposed: boolean;
 }
 
 /**
- * Runs the checks that need neither a model nor outputs, in slices.
- *
- * @param until - A time of `performance.now()`: after it no query is tried.
+ * Runs what needs neither a model nor outputs, with pauses.
+ * @param until - A time of `performance.now()` after which no query is tried.
  */
 export async function evaluateContent(
   subject: EvaluatedContent,
@@ -46,7 +45,6 @@ export async function evaluateContent(
   return { skillId: skill.id, digest, suite: suite.digest, at, totals: totalsOf(part), ...part, tokens, problems };
 }
 
-/** Counts the checks of a result. */
 export function totalsOf({
   validity,
   triggers,
@@ -64,9 +62,9 @@ export function totalsOf({
 
 // --- internal ---
 
-/** Applies the rules of the standard also for a lenient source, because other tools apply them. */
+/** Other tools apply the rules of the standard, so a lenient source is checked too. */
 function violations({ skill, text, profile }: EvaluatedContent): readonly string[] {
-  // Without a folder there is no folder name that the name must equal.
+  // Without a folder, there is no folder name to compare.
   const name = skill.dir === null ? undefined : skill.id;
   const found =
     profile === 'strict' && skill.dir !== null

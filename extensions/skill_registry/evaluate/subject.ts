@@ -13,14 +13,13 @@ import type { EvaluatedContent } from './run-checks.ts';
 import { type ReadSkillFile, readSuite } from './suite.ts';
 import type { EvaluationSuite } from './types.ts';
 
-/** How skills are searched. */
 export interface PresentSource {
   readonly firstHits: Overlap['firstHits'];
   /** The skills that models see. */
   visible(): readonly Skill[];
 }
 
-/** The digest of the present files of a skill, and its test cases. A skill on a server has none here. */
+/** A skill on a server has no test cases here. */
 export async function presentSuite(
   context: ChangeContext,
   skill: Skill,
@@ -34,7 +33,7 @@ export async function presentSuite(
   return { digest: treeDigest(files), suite: await readSuite(skill, readerOf(source, skill)), files };
 }
 
-/** The present content of a skill. @throws as `SkillSource.readSkill`. */
+/** @throws as `SkillSource.readSkill`. */
 export async function presentSubject(
   context: ChangeContext,
   { visible }: PresentSource,
@@ -47,14 +46,13 @@ export async function presentSubject(
   return { ...suite, skill, text, profile: profileOf(source), isShown, isProposed: false };
 }
 
-/** A file with another content; null removes it. */
+/** null removes the file. */
 export interface ChangedFile {
   /** Relative to the skill. */
   readonly path: string;
   readonly after: Buffer | null;
 }
 
-/** A skill after a change of one file. */
 export async function changedSubject(
   context: ChangeContext,
   present: Awaited<ReturnType<typeof presentSubject>>,
@@ -78,7 +76,7 @@ export async function changedSubject(
   return { skill, text, digest, suite, profile, isShown: isShownWith(skill), isProposed: isSkillFile };
 }
 
-/** A new skill, which is its SKILL.md alone. */
+/** The new skill has only SKILL.md. */
 export async function newSubject(
   context: ChangeContext,
   { skillId, source }: { readonly skillId: string; readonly source: string },
@@ -109,7 +107,7 @@ export async function newSubject(
 
 // --- internal ---
 
-/** @throws SKILL_NOT_FOUND when it has been removed. */
+/** @throws SKILL_NOT_FOUND when the source is gone. */
 function sourceOf(context: ChangeContext, skill: Skill): SkillSource {
   const source = context.sources().find(({ id }) => id === skill.source);
   if (source) return source;
@@ -120,7 +118,7 @@ function readerOf(source: SkillSource, skill: Skill): ReadSkillFile {
   return (path, maxBytes) => source.readResource(skill, path, maxBytes);
 }
 
-/** At least the rules of the standard, also for a lenient source, because other tools apply them. */
+/** At least the rules of the standard, because other tools apply them. */
 function profileOf(source: SkillSource | undefined): EvaluatedContent['profile'] {
   return source?.writing?.validation === 'strict' ? 'strict' : 'spec';
 }

@@ -7,7 +7,7 @@ import type { Skill } from '../skill/skill.ts';
 import { parseMapping } from '../skill/yaml-fields.ts';
 import type { Assertion, AssertionType, EvaluationCase, EvaluationSuite } from './types.ts';
 
-/** Reads a file of the skill with at most `maxBytes`; throws as `readContained`. */
+/** At most `maxBytes`; throws as `readContained`. */
 export type ReadSkillFile = (path: string, maxBytes: number) => Buffer;
 
 const EVALS = 'evals/evals.json';
@@ -24,9 +24,8 @@ const ASSERTION_TYPES: readonly AssertionType[] = [
 ];
 
 /**
- * Reads the test cases of a skill. Each invalid part is a problem; the rest is used.
- *
- * @param skill - With the header of the content that `read` gives.
+ * Each invalid part becomes a problem; the rest is used.
+ * @param skill - With the header of the content that `read` returns.
  */
 export async function readSuite(skill: Skill, read: ReadSkillFile): Promise<EvaluationSuite> {
   const used = new Map<string, string>();
@@ -56,12 +55,12 @@ export async function readSuite(skill: Skill, read: ReadSkillFile): Promise<Eval
   };
 }
 
-/** EVALS_INVALID. @param what - Sentences: what is wrong, and what was expected. */
+/** @param what - Sentences: what is wrong, and what was expected. */
 export function invalid({ file }: Pick<Skill, 'file'>, path: string, what: string): Problem {
   return { code: 'EVALS_INVALID', severity: 'warning', file, message: `${path}: ${what}` };
 }
 
-/** The value of a JSON file; undefined when there is no file, or when it is not JSON, which is reported. */
+/** undefined when there is no file, or no valid JSON, which is reported. */
 export function readJson(path: string, read: ReadSkillFile, report: (what: string) => void): unknown {
   const text = readText(path, MAX_BYTES.json, read, report);
   if (text === undefined) return undefined;
@@ -73,7 +72,7 @@ export function readJson(path: string, read: ReadSkillFile, report: (what: strin
   }
 }
 
-/** A text of somebody else, quoted for a message. */
+/** A stranger's text, quoted for a message. */
 export function quotedValue(value: unknown): string {
   return oneLine(JSON.stringify(value) ?? 'nothing', 80);
 }
@@ -171,7 +170,7 @@ function assertionsIn(given: readonly unknown[], at: string, report: Report): re
   });
 }
 
-/** A file that the prompt needs must be a file of the skill. */
+/** A file that the prompt needs must be in the skill. */
 function checkFile(file: unknown, at: string, read: ReadSkillFile, report: Report): void {
   const path = isText(file) ? file : '';
   try {
@@ -184,7 +183,7 @@ function checkFile(file: unknown, at: string, read: ReadSkillFile, report: Repor
   }
 }
 
-/** The objects of a list. Entries over the limit, and entries that are not objects, are reported. */
+/** Reports entries over the limit and entries that are no objects. */
 function rows(list: readonly unknown[], name: string, report: Report): readonly Readonly<Record<string, unknown>>[] {
   if (list.length > MAX_CASES) report(`${name} has ${list.length} entries; the first ${MAX_CASES} are used.`);
   return list

@@ -1,4 +1,4 @@
-/** Schemas of the arguments of proposals. Descriptions are for models. */
+/** Descriptions are for models. */
 import { type FieldsSchema, schema } from '../../../lib/arguments/index.ts';
 import { by, newText, storedText } from '../history/arguments.ts';
 import type { Actor } from '../history/types.ts';
@@ -32,7 +32,7 @@ export const approval: FieldsSchema<Actor & { readonly version?: string | undefi
   z.object({ by: by(), reason: storedText().optional(), version: z.string().optional() }),
 );
 
-/** Of a rejection or a recommendation. */
+/** For a rejection or a recommendation. */
 export const opinion: FieldsSchema<Actor & { readonly reason: string; readonly version?: string | undefined }> = schema(
   (z) => z.object({ by: by(), reason: storedText(), version: z.string().optional() }),
 );

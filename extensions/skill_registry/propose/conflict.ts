@@ -8,20 +8,18 @@ import { newProposal, storeProposal } from './propose.ts';
 /** The author of proposals for files that an update could not merge. */
 export const UPDATE_AUTHOR = 'origin:update';
 
-/** A text file with changes in the same lines, here and at its origin. */
+/** A text file that was changed in the same lines here and at its origin. */
 export interface UpdateConflict {
   readonly path: string;
-  /** The installed text; null when it is not known, or when both sides added the file. */
+  /** The installed text; null when unknown, or when both sides added the file. */
   readonly base: Buffer | null;
-  /** The text at the origin. */
   readonly theirs: Buffer;
 }
 
 /**
- * Prepares a proposal that replaces the file with the text of the origin. The file was also changed here in the same lines, so the
- * proposal is stale from the beginning, and `proposals edit` shows both sides with conflict marks.
- *
- * @returns its id, and a function that stores it; call that inside `Writer.exclusively`, in a transaction.
+ * Prepares a proposal to replace the file with the text of the origin. It is stale from the start; `proposals edit`
+ * shows both sides.
+ * @returns `store`: call it inside `Writer.exclusively`, in a transaction.
  */
 export async function prepareConflict(
   { writer }: ChangeContext,
@@ -43,7 +41,7 @@ export async function prepareConflict(
   return { id: row.id, store: (database) => storeProposal(database, request, row) };
 }
 
-/** Ids of the undecided proposals from earlier updates of a skill. */
+/** Undecided proposals from earlier updates. */
 export function waitingConflicts({ writer }: ChangeContext, { skillId, key }: SkillLocation): readonly string[] {
   if (!writer.hasHistory()) return [];
   const rows = proposalRows(writer.database(), undefined, { author: UPDATE_AUTHOR, skillId });

@@ -5,10 +5,9 @@ import type { Finding } from '../inspect/types.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
 /**
- * Proposals as a table; control characters are made visible.
- *
- * @param width - Columns of the terminal. An id is then its end, which all commands of proposals but `purge` take, and a narrow window has
- *   fewer columns. Default: everything, whole.
+ * Proposals as a table; control characters are visible.
+ * @param width - Columns of the terminal. Then ids are cut to their end, and a narrow window has fewer columns.
+ *   Default: everything.
  */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
   const shown = COLUMNS.filter(({ from }) => width === undefined || width >= from);
@@ -18,12 +17,12 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
   return formatTable(names, rows, width);
 }
 
-/** Whether it changes by what agents pick the skill. */
+/** Whether it changes the text by which agents choose the skill. */
 export function changesDescription({ checks }: Pick<Proposal, 'checks'>): boolean {
   return checks.some(({ kind }) => kind === 'description');
 }
 
-/** What a proposal would do, for a question: `the change of tea/SKILL.md`. */
+/** For a question: `the change of tea/SKILL.md`. */
 export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skillId' | 'path'>): string {
   return {
     update: `the change of ${skillId}/${path}`,
@@ -32,7 +31,7 @@ export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skil
   }[kind];
 }
 
-/** One proposal with its diff, its reasons and its checks. @param ran - What the registry ran on it, as texts. */
+/** @param ran - What the registry ran on it, as texts. */
 export function describeProposal(proposal: Proposal, ran: readonly string[] = []): string {
   const { id, state, kind, skillId, source, path, author, model, created, diff, justification, evidence } = proposal;
   const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
@@ -60,7 +59,7 @@ export function describeProposal(proposal: Proposal, ran: readonly string[] = []
   return printable(parts.join('\n\n'));
 }
 
-/** Findings, one below the other; control characters are made visible. */
+/** One per line; control characters are visible. */
 export function describeFindings(findings: readonly Finding[]): string {
   const texts = findings.map(({ rule, level, file, line, excerpt, message }) => {
     const at = line === undefined ? file : `${file}:${line}`;
@@ -69,19 +68,19 @@ export function describeFindings(findings: readonly Finding[]): string {
   return printable(texts.join('\n'));
 }
 
-/** The text for a person before approving a change that would be held. */
+/** For a person who is about to approve a change that would be held. */
 export function describeBlockFindings(blocks: readonly Finding[]): string {
   return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
 }
 
-/** How an approved proposal is undone. @param revision - The one that it made. */
+/** @param revision - The one that the proposal made. */
 export function undoText({ kind, skillId }: Pick<Proposal, 'kind' | 'skillId'>, revision: number | null): string {
   if (kind === 'create') return `To undo it: skill-registry remove ${skillId}`;
   if (kind === 'delete') return `To undo it: skill-registry restore ${skillId}`;
   return `To undo it: skill-registry rollback ${skillId} ${revision === null || revision < 2 ? 'REVISION' : revision - 1}`;
 }
 
-/** The figures of proposals as three tables: all, by agent, by skill. */
+/** Three tables: all, by agent, by skill. */
 export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: number): string {
   const rowOf = (name: string, figures: ProposalFigures) => [
     name,
@@ -105,7 +104,7 @@ export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: 
   ].join('\n\n');
 }
 
-/** The revisions of a skill as a table, newest first. @param width - Columns of the terminal: a narrow one has fewer columns, and no time. */
+/** Newest first. @param width - Columns of the terminal; a narrow table has fewer columns and no time. */
 export function describeRevisions(revisions: readonly Revision[], width?: number): string {
   const isNarrow = width !== undefined && width < WIDE;
   const rows = [...revisions].reverse().map(({ number, at, by, kind, digest, reason, proposal }) => [
@@ -114,7 +113,7 @@ export function describeRevisions(revisions: readonly Revision[], width?: number
     kind,
     by,
     ...(isNarrow ? [] : [digest.slice(7, 15)]),
-    // In a window the end of an id is cut, so what a person has said comes first.
+    // A window cuts the end of the text, so a person's words come first.
     width === undefined
       ? [proposal, reason].filter(Boolean).join(': ')
       : [reason, proposal && `(${proposal})`].filter(Boolean).join(' '),
@@ -128,12 +127,11 @@ export function describeRevisions(revisions: readonly Revision[], width?: number
 const MARK: Readonly<Record<Check['level'], string>> = { block: '!!', warn: '!', info: '-' };
 const LEGEND = '!! would be called an attack, ! a warning, - a fact';
 
-/** Columns of a window that has room for all columns of a table. */
 const WIDE = 80;
 
 interface Column {
   readonly name: string;
-  /** Left out of a window with fewer columns. */
+  /** Narrower windows leave the column out. */
   readonly from: number;
   cell(proposal: Proposal, idOf: (id: string) => string): string | number;
 }
@@ -166,7 +164,7 @@ function warningsOf({ checks }: Proposal): string | number {
   return checks.some(({ level }) => level === 'block') ? `${count}, attack` : count;
 }
 
-/** The shortest ends of ids, of at least six characters, of which each names one of them. */
+/** The shortest unique ends, of at least six characters. */
 function shortIds(ids: readonly string[]): (id: string) => string {
   let length = 6;
   const most = Math.max(0, ...ids.map((id) => id.length));

@@ -15,7 +15,6 @@ const NOT_NAMED = {
   several: 'is the beginning or end of several ids. Give more characters or the whole id of one',
 };
 
-/** A part of an id does not name a proposal. */
 export function proposalNotNamed(wanted: string, why: keyof typeof NOT_NAMED, matching: readonly string[]): CodedError {
   const message = `${quoted(wanted, 100)} ${NOT_NAMED[why]}: ${fewOf(matching)}`;
   return new CodedError('PROPOSAL_NOT_FOUND', message, { known: matching });
@@ -40,7 +39,6 @@ export function proposalNotRejected(id: string, state: string): CodedError {
   return new CodedError('PROPOSAL_NOT_REJECTED', message, { id, state });
 }
 
-/** @param canEdit - Whether the proposal has a text that can be edited. */
 export function proposalStale(id: string, reason: string, conflict: string, canEdit: boolean): CodedError {
   const remedy = canEdit
     ? `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`
@@ -49,7 +47,6 @@ export function proposalStale(id: string, reason: string, conflict: string, canE
   return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
 }
 
-/** Why a proposal is stale whose skill is gone. */
 export function skillGone(skillId: string): string {
   return `the skill "${skillId}" does not exist any more.`;
 }
@@ -64,7 +61,6 @@ export function conflictMarkLeft(line: number, text: string): CodedError {
   return new CodedError('PROPOSAL_CONFLICT', message, { line });
 }
 
-/** @param file - The copy of the edited report. @param hasText - Whether it proposes a text. */
 export function fileEditedMessage(id: string, state: string, file: string, hasText: boolean): string {
   const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}. Remove that file when you do not need it, and this message ends.`;
   if (state !== 'open' && state !== 'stale') return `${what} The proposal is ${state}, so the edit has no effect.`;
@@ -87,7 +83,6 @@ export function proposalRejected(id: string, by: string, at: string, reason: str
   return new CodedError('PROPOSAL_REJECTED', message, { id, by, at, reason });
 }
 
-/** @param ids - Of those that wait. */
 export function proposalLimit(skillId: string, author: string, ids: readonly string[]): CodedError {
   const message = `${ids.length} proposals of ${showHidden(author)} for "${skillId}" wait for a decision, which is the most: ${ids.join(', ')}. Go on without the change until one of them is decided, or tell the user that they wait.`;
   return new CodedError('PROPOSAL_LIMIT', message, { skill_id: skillId, ids });

@@ -8,16 +8,16 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 import { fileEditedMessage, proposalNotFound, proposalNotNamed, skillGone } from './errors.ts';
 import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
-/** A new proposal as the history has it. Contents are digests of blobs. */
+/** Contents are digests of blobs. */
 export interface NewProposal
   extends Pick<
     Proposal,
     'id' | 'state' | 'kind' | 'source' | 'path' | 'base' | 'diff' | 'justification' | 'evidence' | 'author' | 'model'
   > {
   readonly skill_id: string;
-  /** The key of its location in the history; a column, so the name stays. */
+  /** The key of its location. Named as its column. */
   readonly place: string;
-  /** Digest of the proposed file; null: the file is removed. */
+  /** null: the file is removed. */
   readonly proposed: string | null;
   /** JSON. */
   readonly checks: string;
@@ -32,7 +32,7 @@ export interface ProposalRow extends NewProposal {
   readonly decision_reason: string | null;
   readonly revision: number | null;
   readonly version: number;
-  /** Of the last report that was written; two digests with a space between them while it may be either. */
+  /** Of the last written report; two digests with a space between them while it may be either. */
   readonly file_digest: string | null;
   readonly file_due: number;
 }
@@ -40,9 +40,9 @@ export interface ProposalRow extends NewProposal {
 export type EventKind =
   | 'created'
   | 'edited'
-  // Somebody has changed the report.
+  // The report was changed by somebody.
   | 'file-edited'
-  // The person who approved was refused once because of that.
+  // The approving person was refused once because of that.
   | 'told'
   | 'recommended'
   // The file that a stale proposal was last compared with.
@@ -68,13 +68,13 @@ export function assertNoNul(fields: Partial<ProposalRow>): void {
   }
 }
 
-/** Changes fields of a row and marks its report as due. */
+/** Marks the report as due. */
 export function updateProposal(database: SqliteDatabase, id: string, fields: Partial<ProposalRow>): void {
   const sets = [...Object.keys(fields).map((name) => `${name} = ?`), 'version = version + 1', 'file_due = 1'];
   database.prepare(`UPDATE proposal SET ${sets.join(', ')} WHERE id = ?`).run(...Object.values(fields), id);
 }
 
-/** Stores the digests that the report may have, and whether it must be written again. */
+/** `digests`: those that the report may have. `due`: it must be written again. */
 export function noteReport(
   database: SqliteDatabase,
   id: string,
@@ -111,13 +111,13 @@ export function dueRows(database: SqliteDatabase): readonly ProposalRow[] {
   return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE file_due = 1 ORDER BY seq').all();
 }
 
-/** Proposals whose report somebody has edited. */
+/** Whose report somebody has edited. */
 export function rowsWithEdits(database: SqliteDatabase): readonly ProposalRow[] {
   const sql = "SELECT * FROM proposal WHERE id IN (SELECT proposal FROM proposal_event WHERE kind = 'file-edited')";
   return database.prepare<ProposalRow>(sql).all();
 }
 
-/** The id of another open proposal for the same change. */
+/** Another open proposal for the same change. */
 export function openDuplicate(database: SqliteDatabase, row: NewProposal): string | undefined {
   const { id, place, path, kind, proposed } = row;
   const sql = `SELECT id FROM proposal WHERE state = 'open' AND id <> ? AND place = ? AND path = ? AND kind = ?
@@ -125,14 +125,14 @@ export function openDuplicate(database: SqliteDatabase, row: NewProposal): strin
   return database.prepare<{ id: string }>(sql).get(id, place, path, kind, proposed)?.id;
 }
 
-/** Ids of the proposals of one author for one skill that wait for a decision, oldest first. */
+/** Open and stale ones of one author for one skill, oldest first. */
 export function waitingOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
   const sql = "SELECT id, author FROM proposal WHERE state IN ('open', 'stale') AND place = ? ORDER BY seq";
   const rows = database.prepare<Pick<ProposalRow, 'id' | 'author'>>(sql).all(place);
   return rows.filter((row) => nameKey(row.author) === nameKey(author)).map(({ id }) => id);
 }
 
-/** @throws PROPOSAL_NOT_FOUND, which names the ids that `id` is a part of. */
+/** @throws PROPOSAL_NOT_FOUND, which names the ids that contain `id`. */
 export function rowOf(database: SqliteDatabase, id: string): ProposalRow {
   const row = rowIfThere(database, id);
   if (row) return row;
@@ -140,10 +140,9 @@ export function rowOf(database: SqliteDatabase, id: string): ProposalRow {
   throw matching.length > 0 ? proposalNotNamed(id, 'part', matching) : proposalNotFound(id, ids);
 }
 
-/** The shortest part of an id that is accepted. */
 const FEWEST_CHARACTERS = 6;
 
-/** @param idOrPart - An id, or at least six characters of its beginning or end in any case. @throws PROPOSAL_NOT_FOUND. */
+/** @param idOrPart - An id, or at least six characters of its start or end in any case. @throws PROPOSAL_NOT_FOUND. */
 export function findRow(database: SqliteDatabase, idOrPart: string): ProposalRow {
   const part = idOrPart.trim().replace(/\.md$/, '');
   const exact = rowIfThere(database, part);
@@ -163,13 +162,12 @@ export function rowsAfter(database: SqliteDatabase, seq: number): readonly Propo
   return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE seq > ? ORDER BY seq').all(seq);
 }
 
-/** Who purged the texts of a proposal, and when; null if nobody did. */
+/** null if nobody did. */
 export function purgeOf(database: SqliteDatabase, id: string): Proposal['purged'] {
   const sql = "SELECT by, at FROM proposal_event WHERE proposal = ? AND kind = 'purged'";
   return database.prepare<NonNullable<Proposal['purged']>>(sql).get(id) ?? null;
 }
 
-/** The last event of these kinds. */
 export function lastEvent(
   database: SqliteDatabase,
   id: string,
@@ -181,12 +179,12 @@ export function lastEvent(
   return row && { kind: row.kind, content: JSON.parse(row.content) };
 }
 
-/** Path of its report, relative to the data folder. */
+/** Relative to the data folder. */
 export function reportPath({ id }: Pick<ProposalRow, 'id'>): string {
   return `proposals/${id}.md`;
 }
 
-/** A digest of the base and of the proposed content: another one when either changes. */
+/** Changes with the base and with the proposed content. */
 export function versionOf({ base, proposed }: Pick<ProposalRow, 'base' | 'proposed'>): string {
   return digestOf(JSON.stringify([base, proposed]));
 }
@@ -208,7 +206,6 @@ export function fileEdited({ id, state, proposed }: Edited, file: string): Probl
   return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message };
 }
 
-/** @param dataDir - Of the registry. */
 export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: string): Proposal {
   const { id, state, decided_by: by, decided_at: at, decision_reason: reason } = row;
   const problem = editProblem(database, row, dataDir);
@@ -240,14 +237,14 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
   };
 }
 
-/** File name of the copy of an edited report. @param n - From 1. */
+/** @param n - From 1. */
 export function editedCopyName({ id }: Pick<ProposalRow, 'id'>, n: number): string {
   return `${id}.edited${n === 1 ? '' : `-${n}`}.md`;
 }
 
 // --- internal ---
 
-/** As `proposals.edit` decides it. */
+/** As `proposals.edit` decides. */
 function isEditable({ kind, proposed, state, conflict, skill_id }: ProposalRow): boolean {
   if (kind === 'delete' || proposed === null) return false;
   return state === 'open' || (state === 'stale' && kind === 'update' && conflict !== skillGone(skill_id));

@@ -20,15 +20,15 @@ import { baseOf, type Request, requestOf } from './request.ts';
 import { turnOffWarning } from './turned-off.ts';
 import type { ProposalInput, ProposalReceipt } from './types.ts';
 
-/** Characters of a justification, and of the reason of a decision. */
+/** Characters. */
 export const MAX_REASON = 10_000;
 const MAX_EVIDENCE = 20_000;
-/** Open proposals in total. */
+/** In total. */
 const MAX_OPEN = 1000;
-/** Open and stale proposals of one agent for one skill. */
+/** Of one agent for one skill, open and stale. */
 const MAX_WAITING_OF_AUTHOR = 5;
 
-/** Checks a proposal, stores it and writes its report. @throws as `Proposals.propose`. */
+/** @throws as `Proposals.propose`. */
 export async function submit(
   context: ChangeContext,
   input: ProposalInput,
@@ -68,7 +68,6 @@ export async function submit(
   }
 }
 
-/** The row of a new proposal, with its checks. */
 export async function newProposal(
   request: Request,
   words: Pick<NewProposal, 'justification' | 'evidence' | 'author' | 'model'>,
@@ -93,7 +92,7 @@ export async function newProposal(
   };
 }
 
-/** Stores a proposal with its contents. Call it in a transaction. */
+/** Call it in a transaction. */
 export function storeProposal(database: SqliteDatabase, { before, after }: Request, row: NewProposal): void {
   for (const bytes of [before, after]) if (bytes) putBlob(database, bytes);
   insertProposal(database, row);
@@ -102,7 +101,7 @@ export function storeProposal(database: SqliteDatabase, { before, after }: Reque
 
 type Change = Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after'>;
 
-/** Computed from the texts; what the author says is not used. */
+/** Uses only the texts, nothing that the author says. */
 export async function checksOf({ location, kind, path, before, after }: Change): Promise<readonly Check[]> {
   const { skillId, skillFile, validation } = location;
   const files = kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path);
@@ -132,13 +131,13 @@ export function tooLong(field: string, text: string, limit: number): CodedError 
 
 // --- internal ---
 
-/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
+/** `<skill id>-<UTC time>-<six hex digits>`, always a valid file name. */
 function proposalId(skillId: string, now: string): string {
   const name = skillId.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[.-]+/, '');
   return `${name.slice(0, 80) || 'skill'}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
 }
 
-/** These limits are for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
+/** Limits for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
 function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buffer | null): void {
   const rejected = rejectedBefore(database, row, after);
   if (rejected) {
@@ -149,7 +148,7 @@ function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buf
   if (waiting.length >= MAX_WAITING_OF_AUTHOR) throw proposalLimit(row.skill_id, row.author, waiting);
 }
 
-/** A diff with wrong line numbers or context may have been applied where its author did not mean it. */
+/** A diff with wrong line numbers or context may have been applied in the wrong place. */
 function asCheck(note: string): Check {
   return { kind: 'diff', level: 'warn', text: `The diff was applied, but: ${note}` };
 }

@@ -4,15 +4,12 @@ import { parseMapping } from '../skill/yaml-fields.ts';
 import { MAX_REASON } from './propose.ts';
 import type { ProposalInput } from './types.ts';
 
-/** The author of a proposal that was made of a file: whoever the file names, it proves nothing. */
+/** A file does not prove who wrote it. */
 const AUTHOR = 'unknown, from a file';
 
 /**
- * The proposal in a report that `proposalReport` has written, for a report that outlived its history or came from somewhere else. Only
- * the id of the skill and the difference are taken; who wrote it, when and why, and what was decided is a claim, of which the
- * justification is kept as a quotation.
- *
- * @throws REPORT_INVALID for a text that has another form.
+ * Reads a report as `proposalReport` writes it. Uses only the id of the skill and the difference. Everything else in it
+ * is a claim; the justification is kept as a quotation. @throws REPORT_INVALID for another form.
  */
 export function proposalInReport(report: string): ProposalInput {
   const text = report.replaceAll('\r\n', '\n');
@@ -33,7 +30,7 @@ export function proposalInReport(report: string): ProposalInput {
 
 // --- internal ---
 
-/** Fields, title, difference, and the quoted lines of the justification; a fence is longer than any in the difference. */
+/** Fields, title, difference, quoted justification. A fence is longer than any in the difference. */
 const REPORT =
   /^---\n((?:[a-z_]+: .*\n){1,20})---\n\n# .+\n\n## Diff\n\n(`{3,})diff\n((?:(?!\2\n).*\n)+?)\2\n\n## Justification\n\n((?:>.*\n)+)\n## Evidence\n/;
 const HEADER =
@@ -46,7 +43,7 @@ function skillIn(yaml: string): string {
   return skill;
 }
 
-/** The only file that the difference names, relative to the skill. */
+/** The only file in the difference, relative to the skill. */
 function fileIn(diff: string): { readonly path: string; readonly isNew: boolean } {
   const [, from = '', to = ''] = HEADER.exec(diff) ?? [];
   if (to === '/dev/null') throw invalid('its difference removes a file, which a person does by hand');
@@ -57,7 +54,7 @@ function fileIn(diff: string): { readonly path: string; readonly isNew: boolean 
   return { path, isNew };
 }
 
-/** The line with the blank at its end, which a report writes as `⟦U+0020⟧`. */
+/** A report writes a blank at the end of a line as `⟦U+0020⟧`. */
 function withBlank(line: string): string {
   const [notation = '', code = ''] = /⟦U\+([0-9A-F]{4})⟧$/.exec(line) ?? [];
   const char = String.fromCharCode(Number.parseInt(code, 16));

@@ -4,10 +4,9 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 import type { NewProposal, ProposalRow } from './proposal-store.ts';
 
 /**
- * A rejected proposal for the same file with the same content: the text that its author gave, or the text after a person edited it.
- * A removal is the same only while the removed content is the same.
- *
- * @param after - The proposed text; null for a removal.
+ * A rejected proposal for the same file with the same content, before or after a person edited it. A removal is the
+ * same only while the removed content is the same.
+ * @param after - null for a removal.
  */
 export function rejectedBefore(
   database: SqliteDatabase,
@@ -20,7 +19,7 @@ export function rejectedBefore(
   return rows.find((row) => contentDigestsOf(database, row).includes(wanted));
 }
 
-/** What a proposal is recognized by: digests of its content and of its texts before edits. No content can be read from them. */
+/** Digests of the proposed text and of its versions before edits. No content can be read from them. */
 export function contentDigestsOf(
   database: SqliteDatabase,
   { id, proposed, base }: Pick<ProposalRow, 'id' | 'proposed' | 'base'>,
@@ -37,7 +36,7 @@ export function contentDigestsOf(
 
 // --- internal ---
 
-/** Of a text without what nobody sees: line ends, blanks at the ends of lines and of the text, invisible characters, a BOM. */
+/** Ignores what nobody sees: line ends, blanks at ends of lines and text, invisible characters, a BOM. */
 function contentDigest(content: Buffer): string {
   const seen = content
     .toString('utf8')

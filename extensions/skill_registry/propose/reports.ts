@@ -28,8 +28,8 @@ import {
 import type { Proposal } from './types.ts';
 
 /**
- * The Markdown report of a proposal for people. The words of agents are quotations or in a fenced block, so they cannot begin a
- * section. Invisible characters and control characters are written as `⟦U+202E⟧`.
+ * Markdown for people. Agents' words are quotations or fenced, so they cannot begin a section. Invisible and control
+ * characters are written as `⟦U+202E⟧`.
  */
 export function proposalReport(proposal: Proposal): string {
   const { kind, state, path, skillId, checks, recommendations, decision, conflict, evidence } = proposal;
@@ -47,23 +47,22 @@ export function proposalReport(proposal: Proposal): string {
   return `---\n${fieldLines(proposal)}---\n\n${body.join('\n')}`;
 }
 
-/** Whether somebody has changed a report. False if there is no file. @param dataDir - Real. */
+/** False if there is no file. @param dataDir - Real. */
 export function isReportEdited(dataDir: string, row: ProposalRow): boolean {
   const present = presentDigest(dataDir, row);
   return present !== undefined && !isOurs(row, present);
 }
 
-/** Whether the report exists unchanged. @param dataDir - Real. */
+/** @param dataDir - Real. */
 export function isReportThere(dataDir: string, row: ProposalRow): boolean {
   return isOurs(row, presentDigest(dataDir, row) ?? '');
 }
 
 /**
- * Writes the reports of proposals that have changed. A report that somebody has edited is renamed first. A report that cannot be
- * written stays due; that does not change a decision.
- *
- * @param dataDir - Real.
- * @returns WRITE_FAILED for each report that could not be written, PROPOSAL_FILE_EDITED for each edited report whose copy exists.
+ * Writes the reports of changed proposals; an edited report is renamed first. A report that cannot be written stays
+ * due, and the decision stands.
+ * @param dataDir - Real. @returns WRITE_FAILED for each unwritten report, PROPOSAL_FILE_EDITED for each existing copy
+ *   of an edited one.
  */
 export function writeDueReports(
   database: SqliteDatabase,
@@ -96,7 +95,7 @@ export function writeDueReports(
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Digest of the present report; empty if it is larger than any report, undefined if there is no file. */
+/** Empty if it is larger than any report, undefined if there is no file. */
 function presentDigest(dataDir: string, row: ProposalRow): string | undefined {
   try {
     return digestOf(readContained(dataDir, reportPath(row), MAX_BYTES, { own: true }));
@@ -105,7 +104,7 @@ function presentDigest(dataDir: string, row: ProposalRow): string | undefined {
   }
 }
 
-/** After a crash the file may be the new or the previous report, so both digests are stored before writing. */
+/** Both digests are stored before writing: after a crash the file may be the new or the previous report. */
 function isOurs({ file_digest }: ProposalRow, digest: string): boolean {
   return (file_digest ?? '').split(' ').includes(digest) && digest !== '';
 }
@@ -125,7 +124,7 @@ function writeReport(
   try {
     removeContained(dataDir, `proposals/${temporary}`, { own: true });
   } catch {
-    // There is no leftover of a crash.
+    // No crash left one.
   }
   const onTemporary = (): void => {
     onStep?.('file-temporary');
@@ -143,20 +142,20 @@ function keepEdited(database: SqliteDatabase, dataDir: string, row: ProposalRow,
   let n = 1;
   while (taken.has(editedCopyName(row, n))) n++;
   const name = editedCopyName(row, n);
-  // Stored first, so that after a crash the name is known.
+  // Stored first, so that the name is known after a crash.
   addEvent(database, row.id, 'file-edited', { by: 'unknown', at }, { file: name });
   renameContained(dataDir, reportPath(row), name, { own: true });
 }
 
 const TITLES: Readonly<Record<Proposal['kind'], string>> = { update: 'Update', create: 'Create', delete: 'Delete' };
-/** An empty section. It is not quoted, so an author's words look different. */
+/** Not quoted, so an author's words look different. */
 const NONE = '(none)';
-/** An empty line of context in a diff: its first character is a space. */
+/** An empty context line of a diff is one space. */
 const EMPTY_CONTEXT = ' ';
-/** HTML and images: an author's markup must not look like a section of the report, and a preview must not fetch anything. */
+/** HTML and images: markup must not look like a section, and a preview must not fetch anything. */
 const MARKUP = /<(?=[A-Za-z/!?])|!(?=\[)/g;
 
-/** One line for each field, so that no value can begin a line of the file. */
+/** One line for each field: no value can begin a line of the file. */
 function fieldLines(proposal: Proposal): string {
   const { id, state, kind, skillId: skill, source, path, base, author, model, created, decision } = proposal;
   const fields: readonly (readonly [name: string, value: string | null])[] = [
@@ -182,7 +181,7 @@ function fenced(language: string, text: string): readonly string[] {
   return [`${fence}${language}`, ...shown, fence];
 }
 
-/** An author's words as a quotation: they cannot begin a line, and a preview shows their markup as text. */
+/** Quoted words cannot begin a line, and a preview shows their markup as text. */
 function quoted(text: string): readonly string[] {
   return text
     .replace(/\r\n/g, '\n')

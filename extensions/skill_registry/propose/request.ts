@@ -22,24 +22,21 @@ import { replaceText } from './skill-text.ts';
 import { skillTurnedOffBy, turnsOn } from './turned-off.ts';
 import type { ProposalInput } from './types.ts';
 
-/** A proposed change, compared with the present content. */
 export interface Request {
   readonly location: SkillLocation;
   readonly kind: NewProposal['kind'];
   readonly path: string;
   readonly before: Buffer | null;
   readonly after: Buffer | null;
-  /** Digest of the file that is changed; for a deletion of the whole skill; null for a new file. */
+  /** Digest of the changed file or the deleted skill; null for a new file. */
   readonly base: string | null;
-  /** What is wrong with the diff, though it could be applied. */
+  /** Faults of a diff that could be applied. */
   readonly notes: readonly string[];
 }
 
 /**
- * Compares the proposal with the present content. Refuses a change that can never be applied. Of a skill that the agent has turned off
- * itself it may only propose to turn it on again; whatever else it asks is answered as for a skill that is not there.
- *
- * @param quotes - As of `withJudgedErrors`.
+ * Refuses a change that can never be applied. If the agent has turned the skill off itself, it may only propose to turn
+ * it on again; anything else is answered as if there were no skill.
  */
 export function requestOf(
   context: ChangeContext,
@@ -48,7 +45,7 @@ export function requestOf(
   quotes: Quotes,
 ): Request {
   const { kind = 'update' } = input;
-  // Without a turn the caller is a program of the owner, for which `writes` is no limit.
+  // Without a turn the owner's own program calls; `writes` does not limit it.
   if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   const own = turn && kind === 'update' ? skillTurnedOffBy(context, input.skillId, turn) : undefined;
   if (own) {
@@ -56,13 +53,13 @@ export function requestOf(
       const request = compared(context, { ...input, skillId: own.qualifiedId }, undefined, () => undefined);
       if (request.path === request.location.skillFile && turnsOn(own.id, request.before, request.after)) return request;
     } catch {
-      // The message could have lines of the text.
+      // The message could contain lines of the text.
     }
   }
   return compared(context, input, turn, quotes);
 }
 
-/** The digest of what the proposal is about, as it is now. As `Request.base`. */
+/** As `Request.base`, computed from the present files. */
 export function baseOf({ limits }: ChangeContext, { location, kind, path }: Request): string | null {
   if (kind === 'create') return null;
   try {

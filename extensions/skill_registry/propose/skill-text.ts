@@ -3,16 +3,14 @@ import { nearestIds, oneLine } from '../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 
-/** The text of a new SKILL.md. */
 export function composeSkillMd(name: string, description: string, body: string): string {
   const head = yamlPackage().stringify({ name, description }, { lineWidth: 0 });
   return `---\n${head}---\n\n${body.trim()}\n`;
 }
 
 /**
- * SKILL.md with some fields of its frontmatter set; null removes a field. Everything else stays as it is written, comments too.
- *
- * @throws INVALID_ARGUMENT when its frontmatter cannot be read as a mapping.
+ * Sets frontmatter fields; null removes one. Everything else stays, comments too. @throws INVALID_ARGUMENT when the
+ * frontmatter is no mapping.
  */
 export function patchFrontmatter(text: string, fields: Readonly<Record<string, unknown>>): string {
   const { yaml, bodyOffset } = splitFrontmatter(text);
@@ -30,10 +28,8 @@ export function patchFrontmatter(text: string, fields: Readonly<Record<string, u
 }
 
 /**
- * A text with one part of it replaced. Models write LF, whatever line ends the file has: line ends are not compared, and the new text
- * gets the line end that follows the replaced part.
- *
- * @param path - In messages.
+ * Replaces one part. Models write LF: line ends are not compared, and the new text gets the line ends of the replaced
+ * part.
  * @param all - Replace every occurrence. Default: false.
  * @throws INVALID_ARGUMENT unless `old` occurs once (with `all`: at least once) and differs from `next`.
  */
@@ -73,7 +69,7 @@ export function replaceText(present: string, old: string, next: string, path: st
 
 // --- internal ---
 
-/** Translates an offset in the text with LF line ends into one in the original text. Call it with ascending offsets. */
+/** Maps an offset in the text with LF line ends to the original. Offsets must ascend. */
 function offsetsIn(text: string): (offset: number) => number {
   let [at, passed] = [0, 0];
   return (offset) => {

@@ -10,23 +10,20 @@ import { fieldAt } from '../skill/yaml-fields.ts';
 import { parsedText } from '../validate/changed-text.ts';
 import { rowOf } from './proposal-store.ts';
 
-/** With this field no model sees the skill, and so not the agent that has proposed it. */
+/** With this field no model sees the skill, not even the agent that proposed it. */
 const FIELD = 'disable-model-invocation';
 
-/** What an agent is told whose proposal turns the skill off; undefined for any other. */
+/** undefined for any proposal that does not turn the skill off. */
 export function turnOffWarning(skillId: string, before: Buffer | null, after: Buffer | null): string | undefined {
   const text = after?.toString('utf8') ?? '';
   if (!after || isOff(after, skillId) !== true || (before && isOff(before, skillId) === true)) return undefined;
   const line = fieldLine(text)?.text ?? '';
-  // A comment behind the value is of the author, and nobody has judged it.
+  // The author wrote the comment behind the value, and nobody has judged it.
   const removed = line.trim() === `${FIELD}: true` ? JSON.stringify(line) : 'the whole line with its end';
   return `Once this is approved, no model sees the skill any more, nor do you: it sets ${FIELD}. As long as nothing else changes it afterwards, you can propose exactly the removal of that line (old_string ${removed} and an empty new_string), and nothing else.`;
 }
 
-/**
- * A skill that the agent of this turn does not see only because its own approved proposal has turned it off, and nothing has changed it
- * since. Of such a skill it may propose what `turnsOn` accepts.
- */
+/** A skill hidden from this agent only because of its own approved proposal, unchanged since. */
 export function skillTurnedOffBy(context: ChangeContext, skillId: string, turn: TurnContext): Skill | undefined {
   const { writer } = context;
   const { skill, refusal } = findVisible(context.snapshot(), skillId, turn, context.granted(turn));
@@ -42,7 +39,7 @@ export function skillTurnedOffBy(context: ChangeContext, skillId: string, turn: 
   return treeDigest(files) === last.digest ? skill : undefined;
 }
 
-/** Whether a change of SKILL.md is exactly the removal of the field's line; a blank line may be left. */
+/** Whether only the field's line was removed; a blank line may be left. */
 export function turnsOn(skillId: string, before: Buffer | null, after: Buffer | null): boolean {
   if (before === null || after === null) return false;
   const text = before.toString('utf8');

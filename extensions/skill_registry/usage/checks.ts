@@ -1,9 +1,9 @@
 import type { UsageEvent } from './types.ts';
 
-/** Throws an Error that says what was expected and what was recorded. */
+/** Throws an Error with the expected and the recorded events. */
 export type UsageCheck = (events: readonly UsageEvent[]) => void;
 
-/** The instructions of the skill were asked for and read. A body that stands in the text of a turn is not an invocation. */
+/** The skill was requested and read. A body in the text of a turn is no invocation. */
 export function skillInvoked(skillId: string): UsageCheck {
   return (events) => {
     if (invocations(events).includes(skillId)) return;
@@ -11,7 +11,7 @@ export function skillInvoked(skillId: string): UsageCheck {
   };
 }
 
-/** The opposite of `skillInvoked`. A refused or failed attempt is not an invocation. */
+/** A refused or failed attempt is no invocation. */
 export function skillNotInvoked(skillId: string): UsageCheck {
   return (events) => {
     const count = invocations(events).filter((id) => id === skillId).length;
@@ -24,11 +24,7 @@ export function skillNotInvoked(skillId: string): UsageCheck {
   };
 }
 
-/**
- * The skills were invoked in this order; others may have been invoked between them.
- *
- * @param skillIds - At least one. An id that is given twice must be invoked twice.
- */
+/** Other skills may be invoked between them. An id that is given twice must be invoked twice. */
 export function skillOrder(skillIds: readonly string[]): UsageCheck {
   if (skillIds.length === 0) throw new Error('skillOrder needs at least one skill id.');
   return (events) => {
@@ -54,12 +50,11 @@ function invocations(events: readonly UsageEvent[]): readonly string[] {
   );
 }
 
-/** Sorted by time; events with equal times keep their order. */
+/** Events with equal times keep their order. */
 function inOrder(events: readonly UsageEvent[]): readonly UsageEvent[] {
   return [...events].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 }
 
-/** @param skillId - The message also has its other events. */
 function unexpected(what: string, events: readonly UsageEvent[], skillId?: string): Error {
   const recorded = invocations(events).join(', ') || 'no invocation';
   const others = events.filter(

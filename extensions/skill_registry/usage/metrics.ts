@@ -1,6 +1,6 @@
 import type { UsageRow } from './recorder.ts';
 
-/** Counts loads through `@opentelemetry/api`, where the host has that package and has set a meter provider. Never throws. */
+/** Counts through `@opentelemetry/api`, if the host has it and has set a meter provider. Never throws. */
 export async function countLoads(rows: readonly UsageRow[]): Promise<void> {
   const loads = rows.filter(({ kind }) => kind === 'load');
   if (loads.length === 0) return;
@@ -15,6 +15,6 @@ export async function countLoads(rows: readonly UsageRow[]): Promise<void> {
       if (durationMs !== null && outcome === 'success') seconds.record(durationMs / 1000, { name });
     }
   } catch {
-    // The host has no OpenTelemetry, or its meter fails, which must not stop recording.
+    // No OpenTelemetry, or a failing meter, must not stop recording.
   }
 }

@@ -6,7 +6,7 @@ import type { Skill } from '../skill/skill.ts';
 import { dayOf } from './since.ts';
 import type { UsageEvent } from './types.ts';
 
-/** One row of `event`; `null`: not known. */
+/** null: not known. */
 export interface UsageRow {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -21,7 +21,6 @@ export interface UsageRow {
   readonly tokens: number | null;
 }
 
-/** How often a skill was offered to an agent on a day. */
 export interface OfferCount {
   readonly day: string;
   readonly skill: string;
@@ -30,13 +29,12 @@ export interface OfferCount {
   count: number;
 }
 
-/** Recorded, but not yet written. */
 export interface Unwritten {
   readonly rows: UsageRow[];
   readonly offers: Map<string, OfferCount>;
 }
 
-/** One step of a proposal, or a refused or failed request for one. */
+/** A step of a proposal, or a refused or failed request for one. */
 export interface RecordedStep {
   readonly kind: 'proposal' | 'refusal' | 'failure';
   readonly skillId: string;
@@ -46,27 +44,24 @@ export interface RecordedStep {
 }
 
 /**
- * Records in memory what agents do. Every function is called during a turn, so none waits and none throws. Nothing is recorded for a
- * turn that only a person sees (`preview`), or for a person who reads outside a conversation.
+ * Records in memory. Functions are called during a turn: none waits or throws. Ignores turns that only a person sees
+ * (`preview`) and persons who read outside a conversation.
  */
 export interface UsageRecorder {
   loaded(event: SkillLoadedEvent, details: LoadDetails): void;
-  /** Skills, or ids, that were named to an agent. */
+  /** Named to an agent. */
   offered(skills: readonly (Skill | string)[], turn: TurnContext): void;
-  /** A skill whose body is in the text of a turn. */
+  /** The body is in the text of a turn. */
   given(skill: Skill, tokens: number, turn: TurnContext): void;
   step(step: RecordedStep): void;
   readonly unwritten: Unwritten;
-  /** The rows since the last call. */
+  /** Since the last call. */
   newRows(): readonly UsageRow[];
-  /** The number of records that were dropped because too many were not written. */
+  /** Records dropped because too many were not written. */
   dropped(): number;
 }
 
-/**
- * @param mayRecord - Asked before each record.
- * @param onNoted - Called after each record.
- */
+/** @param mayRecord - Asked before each record. @param onNoted - Called after each record. */
 export function createUsageRecorder(
   snapshot: () => Snapshot,
   mayRecord: () => boolean,
@@ -81,7 +76,7 @@ export function createUsageRecorder(
     const row = rowOf(noted, snapshot());
     rows.push(row);
     if (fresh.length < MAX_WAITING) fresh.push(row);
-    // The oldest is dropped, because the newest are the most useful.
+    // The newest are the most useful.
     if (rows.length > MAX_WAITING && rows.shift()) dropped++;
     onNoted();
   };
@@ -136,10 +131,9 @@ export function createUsageRecorder(
   };
 }
 
-/** Maximum number of rows in memory that are not written. */
 export const MAX_WAITING = 10_000;
 
-/** A name of at most `MAX_NAME` characters: a longer one keeps its beginning and gets a digest, so that different names stay different. */
+/** A longer name gets a digest, so that different names stay different. */
 export function boundedName(name: string): string {
   if (name.length <= MAX_NAME) return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
@@ -148,17 +142,16 @@ export function boundedName(name: string): string {
 
 // --- internal ---
 
-/** Maximum number of different offers in memory that are not written. */
 const MAX_OFFERS = 50_000;
 const MAX_NAME = 200;
-/** An agent may request any text. Only a text that could be an id is recorded. */
+/** An agent may request any text. Only a possible id is recorded. */
 const COULD_BE_ID = /^[\w@.][\w@./:-]{0,127}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const WORD = /^[a-z]{1,20}$/;
 
 type NotedRow = { readonly [Column in keyof Omit<UsageRow, 'time' | 'skill'>]?: UsageRow[Column] | undefined } & {
   readonly kind: UsageRow['kind'];
-  /** A string: the requested id of a skill that does not exist, or that of a proposal. */
+  /** A string: the requested id of a skill that does not exist, or of a proposal. */
   readonly skill: Skill | string;
   readonly outcome: string;
 };
@@ -174,7 +167,7 @@ function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
     thread: nameOrNull(thread),
     source: nameOrNull(source),
     durationMs: durationMs == null ? null : Math.round(durationMs * 1000) / 1000,
-    // The message of an error may have a path or content in it.
+    // An error message may contain a path or content.
     outcome: CODE.test(outcome) || WORD.test(outcome) ? outcome : 'OTHER',
     tokens,
   };
@@ -184,7 +177,7 @@ function nameOrNull(name: string | null | undefined): string | null {
   return name == null ? null : boundedName(name);
 }
 
-/** The same id for a skill, whether it was read by its short or its qualified id. */
+/** The same for a skill read by its short or its qualified id. */
 function recordedId(one: Skill | string, snapshot: Snapshot): string {
   const skill = typeof one === 'string' ? skillNamed(snapshot, one) : one;
   if (!skill) return COULD_BE_ID.test(String(one)) ? String(one) : '(invalid)';

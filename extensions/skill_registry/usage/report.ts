@@ -3,18 +3,17 @@ import { DAY_MS, dayOf } from './since.ts';
 import type { SkillUsage, UsageFigures, UsageReport } from './types.ts';
 
 export interface ReportQuery {
-  /** Of the first day, in milliseconds since 1970. */
+  /** Start of the first day, in milliseconds since 1970. */
   readonly from: number;
   readonly until: number;
-  /** As they are recorded; undefined: all. */
+  /** As recorded; undefined: all. */
   readonly skill: string | undefined;
   readonly agent: string | undefined;
-  /** Ids in the catalog that agents may load. */
   readonly loadable: readonly string[];
   readonly notKept: string | null;
 }
 
-/** @param reach - From when on all events are kept, in milliseconds since 1970; 0: none was removed. */
+/** @param reach - All events since then are kept, in milliseconds since 1970; 0: none was removed. */
 export function usageReport(
   database: SqliteDatabase,
   { skill, agent, until, loadable, notKept, ...query }: ReportQuery,
@@ -44,7 +43,7 @@ export function usageReport(
   );
   const known = new Set(loadable);
   const skills = found
-    // An id of no skill has failures only.
+    // An id without a skill has only failures.
     .filter((one) => known.has(one.skillId) || one.offers + one.loads + one.resources + one.refusals > 0)
     .map((one) => ({ ...one, lastLoad: lastLoads.get(one.skillId) ?? null }));
   const byId = new Map(skills.map((one) => [one.skillId, one]));
@@ -80,7 +79,7 @@ export function usageReport(
   };
 }
 
-/** Conditions for a WHERE clause; each ends with AND. */
+/** Each ends with AND. */
 export function conditions(given: Readonly<Record<string, string | undefined>>): {
   readonly where: string;
   readonly values: readonly string[];
@@ -93,7 +92,7 @@ export function conditions(given: Readonly<Record<string, string | undefined>>):
 
 const MAX_FAILING = 50;
 
-/** A row for each event, and for the offers of each day. */
+/** One row per event, and per day for offers. */
 function usedWhere(where: string): string {
   return `
     SELECT skill, ifnull(agent, '') AS agent, kind, outcome, date(time / 1000, 'unixepoch') AS day, 1 AS amount,

@@ -2,10 +2,10 @@ import { invalidArgument } from '../skill/errors.ts';
 
 export const DAY_MS = 86_400_000;
 
-/** Longest age in days: nothing older is kept. */
+/** Nothing older is kept. */
 export const KEPT_DAYS = 180;
 
-/** The time that `since` means, in milliseconds since 1970. At most `KEPT_DAYS` before `now`. @throws INVALID_ARGUMENT. */
+/** Milliseconds since 1970, at most `KEPT_DAYS` before `now`. @throws INVALID_ARGUMENT. */
 export function readSince(since: string, now: number): number {
   const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(since.trim()) ?? [];
   const time = unit === undefined ? dateOf(since.trim()) : now - Number(count) * UNITS[unit as keyof typeof UNITS];
@@ -26,7 +26,7 @@ const UNITS = { h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 const EXPECTED = 'an age such as 12h, 30d or 2w, or a date such as 2026-11-22 or 2026-11-22T08:00:00Z';
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
-/** `NaN` when it is no date; also for 30 February, which `Date` would take for another day. */
+/** `NaN` for no date, also for 30 February, which `Date` would accept. */
 function dateOf(text: string): number {
   const [, year, month, day] = DATE.exec(text) ?? [];
   if (year === undefined) return Number.NaN;

@@ -5,18 +5,18 @@ import { conditions, type ReportQuery, usageReport } from './report.ts';
 import { DAY_MS, dayOf, KEPT_DAYS } from './since.ts';
 import type { UsageEvent, UsageReport } from './types.ts';
 
-/** `usage.db`: one row for each event, and the number of offers for each day, skill and agent. */
+/** One row per event, and per day, skill and agent for offers. */
 export interface UsageDatabase {
-  /** Writes the first 500 rows and offers in one transaction and removes them from `unwritten`. */
+  /** Moves the first 500 rows and offers into the database, in one transaction. */
   writeSome(unwritten: Unwritten): void;
   report(query: ReportQuery): UsageReport;
   /** The newest, oldest first. */
   events(query: EventQuery): readonly UsageRow[];
-  /** All content of a database in memory, to write it into another database. */
+  /** To copy a database in memory into another one. */
   everything(): Unwritten;
-  /** Removes rows that are too old or too many, in short steps: at the first call, and when 10,000 rows were written since. */
+  /** Removes rows that are too old or too many, in short steps, at the first call and after each 10,000 rows. */
   removeOld(): Promise<void>;
-  /** The number of events of an earlier release that were not taken over. */
+  /** Events of an earlier release that were not kept. */
   readonly notTakenOver: number;
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface EventQuery extends Pick<ReportQuery, 'from' | 'skill' | 'agent'
   readonly limit: number;
 }
 
-/** How many rows are kept, with the oldest removed first. Refusals and failures, which one agent can make many of, remove no loads. */
+/** The oldest are removed first. One agent can cause many refusals and failures: they remove no loads. */
 export interface UsageLimits {
   readonly loads: number;
   readonly refusals: number;
@@ -37,14 +37,11 @@ export interface UsageLimits {
 export const LIMITS: UsageLimits = { loads: 150_000, refusals: 50_000, offers: 500_000 };
 export const LIMITS_IN_MEMORY: UsageLimits = { loads: 7_500, refusals: 2_500, offers: 20_000 };
 
-/**
- * @param file - Absolute, or `:memory:`.
- * @throws errors that `sqliteFailure` classifies, and those of `openDatabase`.
- */
+/** @throws errors that `sqliteFailure` classifies, and those of `openDatabase`. */
 export function openUsageDatabase(file: string, limits: UsageLimits): UsageDatabase {
   const database = openDatabase(file, BUSY_MS);
   try {
-    // A crash of the process loses nothing; one of the machine at most the last moments.
+    // A crash of the process loses nothing, one of the machine at most the last moments.
     database.exec('PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF');
     const notTakenOver = versionOf(database) === VERSION ? 0 : database.transaction(() => makeTables(database, limits));
     return usageDatabase(database, limits, notTakenOver);
@@ -56,13 +53,13 @@ export function openUsageDatabase(file: string, limits: UsageLimits): UsageDatab
 
 // --- internal ---
 
-/** Milliseconds that a write waits for another process. The write is tried again later. */
+/** For another process. The write is tried again later. */
 const BUSY_MS = 20;
 const SLICE = 500;
 const STEP = 5_000;
 const UPKEEP_ROWS = 10_000;
 const VERSION = 2;
-/** Of the release that also counted the events of each day. */
+/** The release that also counted the events of each day. */
 const WITH_COUNTS = 1;
 
 const EVENT = `
@@ -76,7 +73,7 @@ CREATE TABLE offer (
   day TEXT NOT NULL, skill TEXT NOT NULL, agent TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, skill, agent)
 ) STRICT, WITHOUT ROWID;`;
 
-/** The events of which as many are kept as one of the limits says. */
+/** Each limit applies to one group. */
 const GROUPS = [
   { limit: 'loads', where: "kind NOT IN ('refusal', 'failure')" },
   { limit: 'refusals', where: "kind IN ('refusal', 'failure')" },
@@ -86,7 +83,7 @@ function versionOf(database: SqliteDatabase): number {
   return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
-/** Keeps events and offers of the release before, and nothing of any other: the file may be deleted. @returns as `notTakenOver`. */
+/** Keeps data only of the release before: the file may be deleted. @returns as `notTakenOver`. */
 function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
   const version = versionOf(database);
   // Another process may have done it meanwhile.
@@ -160,7 +157,7 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
   };
 }
 
-/** The time from which on all events of a group are kept; 0 when none was removed for its number. */
+/** From then on all events of a group are kept; 0 when the limit removed none. */
 function reachOf(database: SqliteDatabase, where: string, limit: number): number {
   const [oldest] = database
     .prepare<{ time: number }>(`SELECT time FROM event WHERE ${where} ORDER BY id DESC LIMIT 1 OFFSET ?`)
@@ -173,7 +170,7 @@ function eventsOf(database: SqliteDatabase, { from, limit, ...query }: EventQuer
   const sql = `SELECT time, kind, skill, digest, agent, thread, source, duration_ms AS durationMs, outcome, tokens FROM event
     WHERE${where} time >= ? ORDER BY id DESC LIMIT ?`;
   const rows = database.prepare<UsageRow>(sql).all(...values, from, limit);
-  // Processes write their events up to 200 milliseconds later, so ids are not in order of time.
+  // Processes write events up to 200 milliseconds later, so ids are not in order of time.
   return rows.reverse().sort((a, b) => a.time - b.time);
 }
 
@@ -193,7 +190,7 @@ async function removeOld(database: SqliteDatabase, limits: UsageLimits): Promise
   const rows = database.prepare<{ count: number }>('SELECT count(*) AS count FROM offer');
   const removeDay = database.prepare('DELETE FROM offer WHERE day = ?');
   for (let day = firstDay.get()?.day; day; day = firstDay.get()?.day) {
-    // The counts of today are still needed.
+    // Today's counts are still needed.
     if (day >= dayOf(oldest) && ((rows.get()?.count ?? 0) <= limits.offers || day >= dayOf(now))) break;
     removeDay.run(day);
     await pause();

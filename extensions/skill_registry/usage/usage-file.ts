@@ -8,33 +8,27 @@ import { fileIdentity } from '../store/open-database.ts';
 import { MAX_WAITING, type Unwritten } from './recorder.ts';
 import { LIMITS, LIMITS_IN_MEMORY, openUsageDatabase, type UsageDatabase } from './usage-database.ts';
 
-/** The database of usage, opened at the first read or write. `write` never throws. */
+/** Opened at the first read or write. `write` never throws. */
 export interface UsageFile {
-  /** Writes as much as possible. @returns whether everything was written. */
+  /** @returns whether everything was written. */
   write(unwritten: Unwritten): Promise<boolean>;
   /** @throws what SQLite throws. */
   read<T>(work: (database: UsageDatabase) => T): T;
-  /** Why nothing is kept on disk at present; null: it is kept. */
+  /** null when it is kept on disk. */
   notKept(): string | null;
   /**
-   * USAGE_NOT_RECORDED: the file cannot be written (not reported when STORE_UNAVAILABLE gives the reason), a damaged file was replaced,
-   * or a file of an earlier release had more than is kept.
-   *
-   * @param dropped - The number of records that were dropped.
+   * USAGE_NOT_RECORDED: the file is not writable, was damaged and replaced, or had more events than are kept. Not
+   * reported when STORE_UNAVAILABLE gives the reason.
    */
   problems(dropped: number): readonly Problem[];
   close(): void;
 }
 
-/** After this many damaged files usage is kept in memory: the disk may be damaged. */
+/** After so many damaged files usage stays in memory: the disk may be damaged. */
 const MAX_REPLACED = 3;
 const MEMORY = ':memory:';
 
-/**
- * @param root - Absolute.
- * @param onDisk - False: in memory, also where `root` has `data/`.
- * @param onProblem - Called when there is a new problem.
- */
+/** @param onDisk - False: in memory, even if `root` has `data/`. */
 export function createUsageFile(root: string, onDisk: boolean, onProblem: () => void): UsageFile {
   const file = join(root, 'data', 'skill_registry', 'usage.db');
   let open: { readonly path: string; readonly identity: string; readonly database: UsageDatabase } | undefined;
@@ -53,7 +47,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   };
   const opened = (): UsageDatabase => {
     const path = pathNow();
-    // The file may have been removed or replaced, and rows in a removed file are lost.
+    // Rows in a removed or replaced file are lost.
     if (open?.path === path && (path !== file || fileIdentity(file) === open.identity)) return open.database;
     const inMemory = open?.path === MEMORY ? open.database.everything() : undefined;
     const database = openUsageDatabase(path, path === MEMORY ? LIMITS_IN_MEMORY : LIMITS);
@@ -66,7 +60,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
     }
     return database;
   };
-  /** Runs `work`; a damaged file is replaced by an empty one first, because it may be deleted. */
+  /** Replaces a damaged file by an empty one: usage may be deleted at any time. */
   const use = <T>(work: (database: UsageDatabase) => T): T => {
     for (;;) {
       try {
@@ -83,7 +77,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   };
   return {
     async write(unwritten) {
-      // Most processes record nothing, and open no file for it.
+      // Most processes record nothing and open no file.
       if (!open && !isLeft(unwritten)) return true;
       try {
         while (isLeft(unwritten)) {
@@ -103,7 +97,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
     },
     read(work) {
       if (open || existsSync(file)) return use(work);
-      // Nothing was recorded, and a report makes no file.
+      // Nothing was recorded, and a report creates no file.
       const nothing = openUsageDatabase(MEMORY, LIMITS_IN_MEMORY);
       try {
         return work(nothing);

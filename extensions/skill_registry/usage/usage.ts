@@ -12,25 +12,23 @@ import type { UsageDatabase } from './usage-database.ts';
 import type { UsageFile } from './usage-file.ts';
 
 export interface UsageOptions {
-  /** Absolute. */
   readonly root: string;
-  /** False: nothing is recorded (`usage: false`). What was recorded before can be read. */
+  /** False (`usage: false`): nothing is recorded, but earlier records can be read. */
   readonly isOn: boolean;
   /** False: recorded in memory. */
   readonly onDisk: boolean;
   readonly snapshot: () => Snapshot;
-  /** Revisions of a skill, oldest first; empty without a history. */
+  /** Oldest first; empty without a history. */
   readonly revisions: (skillId: string) => Promise<readonly Revision[]>;
   /** Called when there may be a new problem. */
   readonly onProblem: () => void;
 }
 
-/** Recording and reading, until `close`. */
 export interface RecordedUsage extends Usage {
   readonly recorder: UsageRecorder;
   /** USAGE_NOT_RECORDED. */
   problems(): readonly Problem[];
-  /** Writes all records; stops after half a second when that is not possible. */
+  /** Writes all records; gives up after half a second. */
   close(): Promise<void>;
 }
 
@@ -43,7 +41,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   let file: UsageFile | undefined;
 
   let records: boolean | undefined;
-  /** Decided with the first record: loading SQLite takes time. */
+  /** Decided at the first record, because loading SQLite takes time. */
   const mayRecord = (): boolean => {
     records ??= isOn && whyNoSqlite() === undefined;
     return records;
@@ -51,7 +49,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   const recorder = createUsageRecorder(snapshot, mayRecord, () => {
     if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
-  /** Opened with the first record or query: most processes have neither, and the modules take time to load. */
+  /** Loaded when needed: most processes record and read nothing. */
   const fileNow = async (): Promise<UsageFile> => {
     const { createUsageFile } = await import('./usage-file.ts');
     file ??= createUsageFile(root, onDisk, options.onProblem);
@@ -83,7 +81,6 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       timer = setTimeout(flushLater, retryMs).unref();
     });
   }
-  /** Writes all records so far, if that is possible in half a second. */
   const flushAll = async (): Promise<void> => {
     for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
   };
@@ -135,10 +132,10 @@ export function createUsage(options: UsageOptions): RecordedUsage {
 
 // --- internal ---
 
-/** Milliseconds from the first record to its writing. A crash may lose records of twice this time. */
+/** From the first record to its writing. A crash may lose records of twice this time. */
 const FLUSH_MS = 100;
 const MAX_RETRY_MS = 10_000;
-/** How long a call waits for another process that writes, in milliseconds. */
+/** How long a call waits for another process that writes. */
 const PATIENCE_MS = 500;
 const OFF = 'usage: false in the config';
 
@@ -162,7 +159,7 @@ function eventOf({ time, kind, skill: skillId, outcome, ...row }: UsageRow): Usa
   return { time: new Date(time).toISOString(), kind, skillId, outcome, ...Object.fromEntries(known) };
 }
 
-/** Adds the revision with the same SKILL.md: the last one at the time of the event, else the first one. */
+/** The last revision with the same SKILL.md at the time of the event, else the first one. */
 async function withRevisions(
   rows: readonly UsageRow[],
   revisionsOf: UsageOptions['revisions'],
