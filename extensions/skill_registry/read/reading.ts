@@ -193,7 +193,7 @@ export class SkillReading implements Reading {
     };
   }
 
-  /** An id is never joined into a path. Scopes do not limit people and bindings, but no agent gets a held skill by them. */
+  /** Never joins an id into a path. Scopes do not limit people and bindings, but no agent gets a held skill by them. */
   #find(snapshot: Snapshot, { skillId, audience, turn }: SkillRequest): Found {
     if (audience === 'model') return findVisible(snapshot, skillId, turn ?? {}, this.#context.grants.of(turn ?? {}));
     const skill = skillNamed(snapshot, skillId);

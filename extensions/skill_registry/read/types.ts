@@ -2,7 +2,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 
 export interface ReadOptions {
-  /** `body`: without frontmatter and hidden text (`hiddenLeftOut`), trimmed. `raw`: the file as it is. Default: `body`. */
+  /** `body`: trimmed, without frontmatter and hidden text. `raw`: the file as it is. Default: `body`. */
   readonly view?: 'body' | 'raw';
   /** For `model`, scopes and `disable-model-invocation` apply. Default: `model` with a turn, else `person`. */
   readonly audience?: 'model' | 'person' | 'binding';

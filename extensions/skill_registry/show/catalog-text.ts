@@ -22,57 +22,53 @@ import { choiceToKeep, type ThreadChoice } from './thread-choices.ts';
 
 export interface CatalogTextOptions {
   readonly budgetTokens: number;
-  /** Returns the skills that are most relevant to the prompt, best first. Called only when not all skills fit. */
+  /** Best first. Called only when not all skills fit. */
   readonly rank: () => readonly Skill[] | Promise<readonly Skill[]>;
-  /** Whether `rank` is for a prompt: then, while skills are missing, no other skill takes their place. Default: false. */
+  /** `rank` is for a prompt: while skills are missing, no other skill takes their place. Default: false. */
   readonly hasPrompt?: boolean;
-  /** How many more skills there will be: they are not inspected yet. Default: 0. */
+  /** Number of skills that are not inspected yet. Default: 0. */
   readonly pending?: number;
-  /** How many skills are in no index yet, so that `rank` left them out. Default: none. */
+  /** Number of skills that are in no index yet, so that `rank` left them out. Default: 0. */
   readonly unranked?: () => number | Promise<number>;
-  /** How many of the first skills of `rank` are pinned: shortened rather than left out, as far as their names fit. Default: 0. */
+  /** The first skills of `rank`, which keep a line as far as their names fit. Default: 0. */
   readonly pinned?: number;
-  /** Returns the skills of `rank` that a later turn of a thread may add, best first. Default: none. */
+  /** Skills of `rank` that a later turn of a thread may add, best first. Default: none. */
   readonly fitting?: () => readonly Skill[] | Promise<readonly Skill[]>;
-  /** The choice of earlier turns of the thread. Default: the turn is not part of a thread. */
+  /** Default: the turn is not part of a thread. */
   readonly thread?: ThreadChoice | undefined;
   /** Default: bullets. */
   readonly format?: CatalogFormat;
-  /** The tools of the agent. */
   readonly tools: NamedTools;
-  /** Called with the skills that have a line in the text, before it is returned. */
+  /** Gets the skills that have a line, before the text is returned. */
   readonly onListed?: ((skills: readonly Skill[]) => void) | undefined;
 }
 
-/** Lengths of descriptions in characters, tried in this order when all are cut. */
+/** Characters of all descriptions, tried in this order. */
 const LENGTHS = [400, 300, 240, 200, 160, 130, 100, 80, 60, 40];
-/** Every entry has at least this many tokens, so many skills are known not to fit without counting. */
+/** Every entry has at least this many tokens: without counting, many skills do not fit. */
 const LEAST_TOKENS = 3;
 
 /**
- * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget, tools and ranking give
- * the same text. No line has more than 120 tokens; a skill whose id alone has more
- * is left out.
+ * The catalog as an agent reads it (L1); null without skills. The same skills, budget, tools and ranking give the same
+ * text. No line has more than 120 tokens.
  *
- * Over the budget, these steps follow: all descriptions are cut to one length, at a word; the least relevant skills keep only their
- * name; the least relevant skills are left out. After each of these steps a line says so.
- *
- * In a thread the first turn fills three quarters of the budget. Later turns add skills for their prompt below, until the budget is
- * full: the text of a turn begins with the lines of the turn before. When a skill in the text has changed or was removed, the turn
- * chooses all lines again.
+ * Over the budget, all descriptions are cut to one length; then the least relevant skills keep only their names; then
+ * they are left out. A line says so. In a thread, the first turn fills three quarters of the budget; later turns add
+ * skills for their prompt below, so that a text begins with the lines of the turn before. When a listed skill has
+ * changed or was removed, all lines are chosen again.
  */
 export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<string | null> {
   const { format: whole = BULLETS, tools, budgetTokens, pending = 0 } = options;
   if (skills.length + pending === 0) return null;
   const frame = { tools, total: skills.length + pending, missing: pending };
-  // While most skills are missing, those that came first have no more than their share without being ranked.
+  // While most skills are missing, the first ones get only their share of the budget without being ranked.
   const share = options.hasPrompt && pending > skills.length ? skills.length / (skills.length + pending) : 1;
   const unrankedBudget = budgetTokens * share;
   const few = skills.length * LEAST_TOKENS <= unrankedBudget;
   if (few) {
     const lines = skills.map((skill) => whole.entry(skill));
     const text = layOut({ ...frame, format: whole }, lines);
-    // A token is at least one byte, so a text that is short enough needs no tokenizer.
+    // A token has at least one byte: a short text needs no tokenizer.
     if (lines.every(isShort) && Buffer.byteLength(text) <= unrankedBudget) {
       options.onListed?.(skills);
       return text;
@@ -102,7 +98,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     const choosing = { skills: listed, ranked, fills, fitting, format, counter, room, before };
     const { lines, choice } = chosen({ ...options, pinned, share }, choosing);
     const text = layOut(layout, lines, true);
-    // Lines are counted one by one; the whole text may have a few tokens more.
+    // Lines were counted one by one; the whole text may have a few tokens more.
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
       options.thread?.set({ ...choice, provisional });
@@ -119,9 +115,9 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
 interface Frame {
   readonly format: CatalogFormat;
   readonly tools: NamedTools;
-  /** How many skills there are, also those without a line. */
+  /** With those without a line. */
   readonly total: number;
-  /** How many of them are not there yet, or could not be ranked yet. */
+  /** Not inspected yet, or not ranked yet. */
   readonly missing: number;
 }
 
@@ -129,7 +125,7 @@ interface Layout extends Frame {
   readonly counter: LineCounter;
 }
 
-/** All skills with whole descriptions, or with all descriptions cut to one length; undefined when they do not fit. */
+/** All descriptions whole, or cut to one length; undefined when they do not fit. */
 function evenly(skills: readonly Skill[], budget: number, layout: Layout): string | undefined {
   const { format, counter } = layout;
   const whole = skills.map((skill) => format.entry(skill));
@@ -167,7 +163,6 @@ function frameOf(layout: Layout): number {
   return Math.max(...[total - 1, total].map((shown) => counter.text(layOut(layout, [], true, shown))));
 }
 
-/** @param isCut - Whether descriptions are cut or left out. Default: false. @param shown - Skills with a line. Default: those given. */
 function layOut(
   { format, tools, total, missing }: Frame,
   lines: readonly string[],

@@ -2,13 +2,12 @@ import type { Skill } from '../skill/skill.ts';
 import { type CatalogFormat, onceFor } from './formats.ts';
 import type { CatalogChoice } from './thread-choices.ts';
 
-/** Counts the tokens of lines, and remembers the counts. */
 export interface LineCounter {
-  /** Tokens of a line and its line end. */
+  /** With its line end. */
   line(line: string): number;
-  /** Tokens of a text, counted line by line: one or two more than it has, because the line ends between its parts are counted apart. */
+  /** Sum of its lines: one or two more than the tokens of the text. */
   text(text: string): number;
-  /** Whether lines have at most `room` tokens together; stops counting when they have more. */
+  /** Stops counting above `room`. */
   fits(lines: readonly string[], room: number): boolean;
 }
 
@@ -16,35 +15,32 @@ export interface ChooseLinesOptions {
   readonly skills: readonly Skill[];
   /** Best first. */
   readonly ranked: readonly Skill[];
-  /** Whether skills that are not in `ranked` follow, in order of the catalog. */
+  /** Skills that are not in `ranked` follow, in catalog order. */
   readonly fills: boolean;
-  /** The skills that a later turn of the thread may add, best first. */
+  /** For a later turn of the thread, best first. */
   readonly fitting: readonly Skill[];
   readonly format: CatalogFormat;
   readonly counter: LineCounter;
-  /** Tokens for the lines. */
   readonly room: number;
-  /** The choice of earlier turns of the thread. */
   readonly before: CatalogChoice | undefined;
 }
 
 export interface ChosenLines {
   readonly lines: readonly string[];
-  /** The choice to store for the thread. */
+  /** To store for the thread. */
   readonly choice: Omit<CatalogChoice, 'provisional'>;
 }
 
 /** Characters of a description when all skills are named. */
 const SHORT = 80;
-/** Characters of a description when some skills are left out. */
+/** The same when some are left out. */
 const MEDIUM = 120;
-/** Characters of a description when pinned skills would not fit with longer ones. */
+/** The same when pinned skills would not fit with more. */
 const SHORTEST = 40;
-/** The part of the room for the first turn of a thread; the rest is for lines that later turns add. */
+/** For the first turn of a thread; the rest is for lines of later turns. */
 const FIRST_SHARE = 0.75;
-/** A later turn adds at most this many skills, so that the room is enough for the whole thread. */
+/** By one later turn, so that the room is enough for the whole thread. */
 const MAX_ADDED = 5;
-/** Number of lines whose tokens are remembered. */
 const MAX_KNOWN = 20_000;
 const knownTokens = new Map<string, number>();
 
@@ -71,13 +67,12 @@ export function createLineCounter(count: (text: string) => number): LineCounter 
   };
 }
 
-/** The skill with an id among those of a catalog. */
 export function skillWithId(skills: readonly Skill[], id: string): Skill | undefined {
   const place = placesOf(skills).get(id);
   return place === undefined ? undefined : skills[place];
 }
 
-/** A line for every skill. The most relevant skills have a description, as many as fit. */
+/** A line for every skill; the most relevant ones have a description. */
 export function describeSome(choosing: ChooseLinesOptions): ChosenLines {
   const { skills, format, counter, room, before } = choosing;
   const cost = (lines: ReadonlyMap<string, string>): number =>
@@ -102,9 +97,9 @@ export function describeSome(choosing: ChooseLinesOptions): ChosenLines {
 }
 
 /**
- * Lines of the most relevant skills, as many as fit, in order of the catalog. In a thread they follow the lines of the turns before.
+ * The most relevant skills that fit, in catalog order. In a thread they follow the lines of the turns before.
  *
- * @param choosing.pinned - The number of skills at the start of `ranked` that are left out only when their names do not fit.
+ * @param choosing.pinned - The first skills of `ranked`, which are left out only when their names do not fit.
  * @param choosing.inThread - Later turns will add lines.
  */
 export function chooseLines(
@@ -132,7 +127,7 @@ export function chooseLines(
 
 const placesOf = onceFor((skills): ReadonlyMap<string, number> => new Map(skills.map(({ id }, at) => [id, at])));
 
-/** The choice of earlier turns, unless one of its skills was removed or its line has changed. */
+/** Undefined when a skill of it was removed or its line has changed. */
 function remembered(
   before: CatalogChoice | undefined,
   kind: CatalogChoice['kind'],
@@ -161,7 +156,7 @@ function firstChoice(choosing: ChooseLinesOptions & { readonly pinned: number },
     if (!isPinned && length === undefined) break;
     const line = length === undefined ? format.name(skill) : format.entry(skill, length);
     used += counter.line(line);
-    // Names of very many pinned skills may be more than there is room for.
+    // The names of very many pinned skills may not fit either.
     if (used > (isPinned ? room : share)) break;
     chosen.set(skill, line);
   }

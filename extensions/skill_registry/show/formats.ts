@@ -2,36 +2,35 @@ import { foldLine, shorten } from '../../../lib/text/index.ts';
 import { bulletOf, type Skill } from '../skill/skill.ts';
 import { secondsUntilInspected } from '../trust/reasons.ts';
 
-/** How the catalog is written. What is written for one skill never breaks out of it, whatever its author wrote. */
+/** The text of one skill never breaks out of its entry, whatever its author wrote. */
 export interface CatalogFormat {
   readonly header: string;
-  /** @param maxDescription - Characters of the description. Default: all. */
+  /** @param maxDescription - Characters. Default: all. */
   entry(skill: Skill, maxDescription?: number): string;
-  /** The shortest entry that still tells the id. */
+  /** The shortest entry that contains the id. */
   name(skill: Skill): string;
-  /** For skills that this one has no short line for. Default: none. */
+  /** For skills without a short line in this format. Default: none. */
   readonly smaller?: CatalogFormat;
-  /** Ends the list. Default: nothing does. */
   readonly end?: string;
-  /** How a skill is loaded; undefined where the agent has no tool for it and there is nothing else to say. */
+  /** How a skill is loaded; undefined without a tool for it when there is nothing else to say. */
   footer(tools: NamedTools): string | undefined;
 }
 
-/** The tools that texts about skills name: those the agent has. */
+/** The tools of the agent that texts about skills name. */
 export interface NamedTools {
-  /** The call that gives the instructions of a skill, with an example. Absent: the agent has no tool for it. */
+  /** Gives the instructions of a skill. Absent: the agent has no tool for it. */
   readonly load?: { readonly call: string; readonly example: string };
-  /** Whether there is `list_skills`. */
+  /** There is `list_skills`. */
   readonly finds: boolean;
 }
 
-/** @param names - Of all tools the agent has. */
+/** @param names - All tools of the agent. */
 export function namedTools(names: readonly string[]): NamedTools {
   const load = LOADING.find(({ tool }) => names.includes(tool));
   return { ...(load ? { load } : {}), finds: names.includes('list_skills') };
 }
 
-/** One line a skill; id and description hold no line breaks. */
+/** Id and description have no line breaks. */
 export const BULLETS: CatalogFormat = {
   header: '[Available Skills]',
   entry: bulletOf,
@@ -39,7 +38,7 @@ export const BULLETS: CatalogFormat = {
   footer: ({ load }) => load && `Use ${load.call} to load full instructions.`,
 };
 
-/** The block of the Operator design, with the path of each SKILL.md. It costs about twice the bullets. */
+/** The block of the Operator design. It costs about twice the bullets. */
 export const XML: CatalogFormat = {
   header: '<available_skills>',
   ...elementsOf(({ file }) => file),
@@ -50,34 +49,30 @@ export const XML: CatalogFormat = {
     "Scripts within a skill are relative to the skill's directory (parent of SKILL.md).",
 };
 
-/** For a client that may be on another machine: instead of the path it has a URI, below which the files are resources. */
+/** For a client that may be on another machine: URIs instead of paths; files of a skill are resources below its URI. */
 export const XML_ADDRESSES: CatalogFormat = { ...XML, ...elementsOf(({ id }) => `skill://${id}/SKILL.md`) };
 
-/** The line that says what is missing. */
 export function omissionLine(shown: number, of: number, { finds }: NamedTools): string {
   if (shown < of) return `${shown} of ${of} skills shown${finds ? '; list_skills(query) finds the rest' : ''}.`;
   return `Descriptions are shortened or left out${finds ? '; list_skills(query) shows them' : ''}.`;
 }
 
-/** The line that says that skills are missing which are not ready yet, and when to look again. */
 export function provisionalLine(missing: number, { finds }: NamedTools): string {
   const again = finds ? `call list_skills again in about ${secondsUntilInspected(missing)} s` : 'later turns have them';
   return `This list is provisional: ${missing} skill(s) are not ready yet; ${again}.`;
 }
 
-/** Maximum tokens of one skill in a list. Descriptions are cut, ids never. */
+/** Of one skill in a list. Descriptions are cut, ids never. */
 export const MAX_LINE_TOKENS = 120;
 
-/** Whether a line certainly has at most `MAX_LINE_TOKENS`, without a tokenizer: a token has at least one byte. */
+/** Certainly short, without a tokenizer: a token has at least one byte. */
 export function isShort(line: string): boolean {
   return Buffer.byteLength(line) <= MAX_LINE_TOKENS;
 }
 
-/** A format whose lines have at most `MAX_LINE_TOKENS`. */
 export interface ShortLines extends CatalogFormat {
   /** False for a skill whose id alone has more tokens: it has no line. */
   has(skill: Skill): boolean;
-  /** The skills that have a line. */
   listed(skills: readonly Skill[]): readonly Skill[];
 }
 
@@ -88,10 +83,7 @@ export function withShortLines(format: CatalogFormat, count: (text: string) => n
   return known;
 }
 
-/**
- * Computes something of skills once for each array of them: what an agent sees is the same array as long as nothing changes, and may
- * be ten thousand skills in every turn.
- */
+/** Computes once for each array: an agent sees the same array, of maybe 10,000 skills, until something changes. */
 export function onceFor<T>(make: (skills: readonly Skill[]) => T): (skills: readonly Skill[]) => T {
   const made = new WeakMap<readonly Skill[], { readonly value: T }>();
   return (skills) => {
@@ -110,14 +102,14 @@ const LOADING = [
   { tool: 'skill', call: 'skill(action="view", name)', example: 'skill(action="view", name="<name>")' },
 ] as const;
 
-/** Characters; the rest of a longer description is ignored. */
+/** Characters of a description that are used. */
 const MAX_CHARS = 4000;
 const shortLines = new WeakMap<CatalogFormat, ShortLines>();
 
 function makeShortLines(format: CatalogFormat, count: (text: string) => number): ShortLines {
   const fits = (line: string): boolean => isShort(line) || count(line) <= MAX_LINE_TOKENS;
   const smaller = format.smaller && withShortLines(format.smaller, count);
-  // A skill is the same object as long as it does not change.
+  // A skill is the same object until it changes.
   const named = new WeakMap<Skill, boolean>();
   const isNamed = (skill: Skill): boolean => {
     const known = named.get(skill) ?? fits(format.name(skill));
@@ -125,7 +117,6 @@ function makeShortLines(format: CatalogFormat, count: (text: string) => number):
     return known;
   };
   const nameOf = (skill: Skill): string => (smaller && !isNamed(skill) ? smaller : format).name(skill);
-  /** Characters of the description that are shown. */
   const lengths = new WeakMap<Skill, number>();
   const lengthOf = (skill: Skill): number => {
     const known =
@@ -147,7 +138,7 @@ function makeShortLines(format: CatalogFormat, count: (text: string) => number):
   };
 }
 
-/** The greatest length that fits; 0 when none does. Assumes that more characters have more tokens, which is almost always true. */
+/** 0 when none fits. Assumes that more characters have more tokens, which is almost always true. */
 function longestThat(fits: (length: number) => boolean, length: number): number {
   if (length <= MAX_CHARS && fits(length)) return Number.POSITIVE_INFINITY;
   let [low, high] = [0, Math.min(length, MAX_CHARS)];
@@ -161,7 +152,7 @@ function longestThat(fits: (length: number) => boolean, length: number): number 
 
 function elementsOf(locationOf: (skill: Skill) => string | undefined): Pick<CatalogFormat, 'entry' | 'name'> {
   const element = (skill: Skill, description: string): string => {
-    // An inline skill has no file of its own.
+    // An inline skill has no file.
     const text = skill.realFile === null ? undefined : locationOf(skill);
     const location = text === undefined ? '' : `\n    <location>${escapeXml(foldLine(text))}</location>`;
     return `  <skill>\n    <name>${escapeXml(skill.id)}</name>${description}${location}\n  </skill>`;

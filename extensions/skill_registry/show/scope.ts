@@ -5,7 +5,7 @@ import type { Skill } from '../skill/skill.ts';
 import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
 import { NOT_INSPECTED } from '../trust/reasons.ts';
 
-/** Why an existing skill is refused. Callers return SKILL_NOT_FOUND; only the usage event contains the reason. */
+/** Why an existing skill is refused. Callers get SKILL_NOT_FOUND; only the usage event has the reason. */
 export type Refusal =
   | 'SKILL_HELD'
   | 'SKILL_DISABLED'
@@ -13,22 +13,20 @@ export type Refusal =
   | 'SKILL_NOT_MODEL_INVOCABLE'
   | 'SKILL_OUT_OF_SCOPE';
 
-/** Qualified ids of the skills that a person has loaded in this conversation. The agent may use them even when it is not bound to them. */
+/** Qualified ids of skills that a person has loaded in this conversation: its agent may use them, even if not bound. */
 export type Granted = ReadonlySet<string>;
 
-/** Which skills a person has loaded in which conversation. */
 export interface Grants {
-  /** Does nothing without a conversation. */
   add(skill: Skill, turn: TurnContext): void;
   of(turn: TurnContext): Granted;
 }
 
-/** The end of a conversation is not reported, so the oldest are removed. */
+/** The end of a conversation is not reported: the oldest are removed. */
 const MAX_CONVERSATIONS = 1000;
 const NOTHING: Granted = new Set();
-/** In `uses_skills`: the agent sees all skills, in addition to the bound skills whose bodies are in its instructions. */
+/** In `uses_skills`: the agent sees all skills, beside the bound ones whose bodies are in its instructions. */
 export const ALL_SKILLS = '*';
-/** Number of scopes of one snapshot that are remembered; each agent has one. */
+/** Scopes of one snapshot that are remembered; each agent has one. */
 const MAX_SCOPES = 16;
 
 export function createGrants(): Grants {
@@ -43,10 +41,7 @@ export function createGrants(): Grants {
   };
 }
 
-/**
- * Returns the skills that an agent sees in a turn, in catalog order. The array is the same object for the same snapshot and scope,
- * because search stores its data by this array.
- */
+/** In catalog order. The same array for the same snapshot and scope, because search stores its data by this array. */
 export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (turn: TurnContext) => readonly Skill[] {
   const cached = new RecentMap<string, readonly Skill[]>(MAX_SCOPES);
   let cachedSnapshot: Snapshot | undefined;
@@ -69,13 +64,13 @@ export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (
   };
 }
 
-/** The skills that an agent sees in this turn, in catalog order. */
+/** In catalog order. */
 export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
   const { offered, bound } = offeredSkills(snapshot, turn);
   return offered.filter((skill) => refusalOf(skill, { bound, granted, turn }, 'offer') === undefined);
 }
 
-/** The skills that an agent would see in this turn if they were inspected already, and nothing held them then. */
+/** Skills that the agent would see if they were inspected and not held. */
 export function pendingSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
   if (!snapshot.problems.some(({ code }) => code === 'SKILL_NOT_INSPECTED')) return [];
   const { offered, bound } = offeredSkills(snapshot, turn);
@@ -85,7 +80,7 @@ export function pendingSkills(snapshot: Snapshot, turn: TurnContext, granted: Gr
   });
 }
 
-/** Why the agent of this turn gets the skill through no door, even if it is bound; undefined when there is no such reason. */
+/** Why the agent gets the skill through no door, even if bound to it. */
 export function heldOrDisabled({ agentId }: TurnContext, { heldBecause, disabledFor }: Skill): Refusal | undefined {
   if (heldBecause !== undefined) return 'SKILL_HELD';
   if (disabledFor === undefined) return undefined;
@@ -93,7 +88,7 @@ export function heldOrDisabled({ agentId }: TurnContext, { heldBecause, disabled
   return isDisabled ? 'SKILL_DISABLED' : undefined;
 }
 
-/** Why a turn is not offered a skill; undefined when it is. Assumes that no person has loaded a skill in this turn. */
+/** As if no person had loaded a skill in this turn. */
 export function offerRefusal(snapshot: Snapshot, skill: Skill, turn: TurnContext): Refusal | undefined {
   const pack = packSkills(snapshot, turn);
   if (pack && ![...pack.values()].some(({ qualifiedId }) => qualifiedId === skill.qualifiedId))
@@ -102,17 +97,17 @@ export function offerRefusal(snapshot: Snapshot, skill: Skill, turn: TurnContext
   return refusalOf(skill, { bound, granted: NOTHING, turn }, 'offer');
 }
 
-/** The skill for an id in `uses_skills`: a skill of the catalog, else a built-in one. */
+/** For an id in `uses_skills`: a skill of the catalog, else a built-in one. */
 export function boundSkill(snapshot: Snapshot, id: string): Skill | undefined {
   return skillNamed(snapshot, id) ?? [...snapshot.builtIn.values()].find((skill) => skill.id === id);
 }
 
-/** Qualified ids of the skills whose bodies are in the instructions of the agent. */
+/** Qualified ids of skills whose bodies are in the agent's instructions. */
 export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnContext): ReadonlySet<string> {
   return new Set(ids.flatMap((id) => withCopy(snapshot, boundSkill(snapshot, id))).map((skill) => skill.qualifiedId));
 }
 
-/** The skills that a person may send to the agent of this turn, also those that it does not see by itself. */
+/** Skills that a person may send to the agent, also those that it does not see. */
 export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly Skill[] {
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
@@ -121,7 +116,7 @@ export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly S
   );
 }
 
-/** The skill that an id means to the agent of this turn, and whether the agent may read it. */
+/** The skill that an id means to the agent, and why the agent may not read it. */
 export function findVisible(
   snapshot: Snapshot,
   skillId: string,
@@ -130,7 +125,7 @@ export function findVisible(
 ): { readonly skill?: Skill; readonly refusal?: Refusal } {
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
-  // The short id of a skill to which the agent is bound means that skill.
+  // The short id of a bound skill means that skill.
   const own = [...(bound?.ids ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
   const winner = skillNamed(snapshot, skillId);
   const isOwn = winner !== undefined && (bound?.ids.has(winner.qualifiedId) ?? true);
@@ -143,25 +138,24 @@ export function findVisible(
   return { skill, ...(refusal ? { refusal } : {}) };
 }
 
-/** Whether the state of this turn's workflow is `none`: then no skill is shown, and no body of a bound skill either. */
+/** The workflow state is `none`: no skill is shown, and no body of a bound skill. */
 export function isWithoutSkills({ packs }: Snapshot, { workflowState }: TurnContext): boolean {
   const scopes = workflowState && packs.get(workflowState.pack)?.scopes;
   const state = workflowState?.state ?? scopes?.entry;
   return state !== undefined && isNone(scopes?.states.get(state));
 }
 
-/** The agent is part of the key, because an agent gets neither the texts nor the loaded skills of its caller. */
+/** With the agent, because an agent gets neither the texts nor the loaded skills of its caller. */
 export function conversationKey({ threadId, agentId }: TurnContext): string {
   return JSON.stringify([threadId, agentId]);
 }
 
 // --- internal ---
 
-/** The skills that `uses_skills` gives to an agent. */
 interface Bound {
-  /** Qualified ids of the skills that it names, and of those that they require. */
+  /** Qualified ids of the bound skills, and of those that they require. */
   readonly ids: ReadonlySet<string>;
-  /** `uses_skills` has `*`: all other skills for models are in scope as well, but without their bodies. */
+  /** `uses_skills` has `*`: all other skills for models are in scope too, without their bodies. */
   readonly all: boolean;
 }
 
@@ -194,10 +188,10 @@ function refusalOf(skill: Skill, { bound, granted, turn }: Scope, purpose: 'offe
   const restriction = heldOrDisabled(turn, skill);
   if (restriction) return restriction;
   const given = granted.has(skill.qualifiedId);
-  // A skill that a person has loaded may be read; it is listed only if its author allows models to see it.
+  // A skill that a person has loaded may be read; it is listed only if its author lets models see it.
   if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;
   if (!isInScope(skill, bound)) return 'SKILL_OUT_OF_SCOPE';
-  // Its body is in the instructions and names its files; or a body in the instructions requires this skill.
+  // The instructions contain its body, which names its files, or a body that requires this skill.
   if (purpose === 'load' && bound?.ids.has(skill.qualifiedId)) return undefined;
   if (!skill.modelInvocable) return 'SKILL_NOT_MODEL_INVOCABLE';
   return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';
@@ -207,7 +201,7 @@ function isInScope({ qualifiedId }: Skill, bound: Bound | undefined): boolean {
   return bound === undefined || bound.all || bound.ids.has(qualifiedId);
 }
 
-/** A short id means the winner of the id, and in a workflow also the skill of its pack. */
+/** A short id means the winner of the id, in a workflow also the skill of its pack. */
 function bindingsOf(
   snapshot: Snapshot,
   { boundSkills }: TurnContext,
@@ -220,14 +214,14 @@ function bindingsOf(
     for (const skill of [...[pack?.get(id) ?? []].flat(), ...withCopy(snapshot, boundSkill(snapshot, id))]) {
       if (ids.has(skill.qualifiedId)) continue;
       ids.add(skill.qualifiedId);
-      // This loop reads them later.
+      // This loop visits them too.
       named.push(...skill.requires);
     }
   }
   return { ids, all: boundSkills.includes(ALL_SKILLS) };
 }
 
-/** A skill, and its copy in the catalog if both are the same file: the built-in skills may also be a source of the root. */
+/** With its copy in the catalog when both are the same file: built-in skills may also be in a source of the root. */
 function withCopy({ byId }: Snapshot, skill: Skill | undefined): readonly Skill[] {
   const shown = skill && byId.get(skill.id);
   return [skill ?? [], shown && shown !== skill && isSameFile(shown, skill) ? shown : []].flat();
@@ -237,7 +231,7 @@ function isSameFile(one: Skill, other: Skill): boolean {
   return one.realFile !== null && one.realFile === other.realFile;
 }
 
-/** The catalog. A skill whose short id means another skill to this agent is listed by qualified id. */
+/** A skill whose short id means another skill to this agent is listed by qualified id. */
 function underOwnIds(snapshot: Snapshot, bound: Bound | undefined): readonly Skill[] {
   if (!bound?.all) return snapshot.skills;
   const taken = new Set([...bound.ids].flatMap((id) => skillNamed(snapshot, id)?.id ?? []));
@@ -246,7 +240,7 @@ function underOwnIds(snapshot: Snapshot, bound: Bound | undefined): readonly Ski
   );
 }
 
-/** Bound skills whose id another skill has; they are listed by qualified id. */
+/** Bound skills whose id another skill has, by qualified id. */
 function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[] {
   return [...(bound?.ids ?? [])].flatMap((id) => {
     const skill = skillNamed(snapshot, id);
@@ -256,10 +250,7 @@ function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[
   });
 }
 
-/**
- * In a workflow, the skills of its pack that its state includes, by id; undefined without a workflow. For a pack or a state that
- * does not exist the map is empty: a typing error must not show all skills.
- */
+/** Undefined without a workflow. Empty for an unknown pack or state: a typing error must not show all skills. */
 function packSkills({ packs }: Snapshot, { workflowState }: TurnContext): ReadonlyMap<string, Skill> | undefined {
   if (!workflowState) return undefined;
   const pack = packs.get(workflowState.pack);

@@ -3,18 +3,12 @@ import { RecentMap } from '../../../lib/recent-map/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { conversationKey } from './scope.ts';
 
-/** Which bodies a conversation contains already, so that none is sent twice. Skills are identified by qualified id. */
+/** Bodies that a conversation contains, so that none is sent twice. Ids are qualified. */
 export interface SentBodies {
-  /** Skills whose bodies are in messages of a person; the system text leaves these bodies out. */
+  /** In messages of a person; the system text leaves them out. */
   inMessages(turn: TurnContext): ReadonlySet<string>;
-  /** Records the bodies in the system text of a turn. */
   inSystemText(ids: ReadonlySet<string>, turn: TurnContext): void;
-  /**
-   * Records that a person applies a skill.
-   *
-   * @returns `isInPrompt`: whether the system text contains its body; then the message does not need it. `undo`: for a message that no agent
-   *   received.
-   */
+  /** @returns `isInPrompt`: the system text has the body, so the message needs none. `undo`: for an unsent message. */
   apply(skill: Skill, turn: TurnContext): { readonly isInPrompt: boolean; undo(): void };
 }
 
@@ -23,7 +17,7 @@ interface BodiesSent {
   readonly system: ReadonlySet<string>;
 }
 
-/** The end of a conversation is not reported, so the oldest are removed. */
+/** The end of a conversation is not reported: the oldest are removed. */
 const MAX_CONVERSATIONS = 1000;
 const NOTHING: BodiesSent = { messages: new Set(), system: new Set() };
 

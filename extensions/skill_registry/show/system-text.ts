@@ -8,65 +8,53 @@ import { choiceToKeep, type ThreadChoice } from './thread-choices.ts';
 export interface SystemTextOptions {
   readonly inject: SkillRegistryConfig['inject'];
   readonly catalog: SkillRegistryConfig['catalog'];
-  /** The tools of the agent. */
   readonly tools: NamedTools;
   /** The reader may be on another machine. Default: false. */
   readonly remoteClient?: boolean | undefined;
-  /** Qualified ids of skills whose bodies are in messages of the conversation: they are listed without their bodies. */
+  /** Qualified ids of skills whose bodies are in messages: they are listed without bodies. */
   readonly inMessages: ReadonlySet<string>;
-  /**
-   * A longer body is never put into a prompt; the skill is listed instead. Preloaded bodies together have at most four times as
-   * many tokens.
-   */
+  /** Skills with longer bodies are only listed. Preloaded bodies together have at most four times as many tokens. */
   readonly maxBodyTokens: number;
-  /** Returns the visible skills that are most relevant to the prompt, best first, with pinned skills before all others. */
+  /** The visible skills that are most relevant to the prompt, pinned ones first. */
   readonly rank: () => Promise<readonly Skill[]>;
   /** As of `CatalogTextOptions`. */
   readonly hasPrompt: boolean;
   readonly pending: number;
   readonly unranked: () => Promise<number>;
-  /** Returns those that a later turn of a thread may add. */
   readonly fitting: () => Promise<readonly Skill[]>;
-  /** The choice of earlier turns of the thread. */
   readonly thread: ThreadChoice | undefined;
-  /** The body of a skill; undefined when the file was removed, or may not be given. */
+  /** Undefined when the file was removed, or may not be given. */
   readonly body: (skill: Skill) => Promise<string | undefined>;
 }
 
-/**
- * The strong wording of the Operator design, which makes an agent check its skills first. It has about 200 tokens in every turn, so
- * it is only used with `catalog.enforcement`, and counts towards the budget. Undefined when the agent has no tool to load a skill.
- */
+/** Text of the Operator design for `catalog.enforcement`: about 200 tokens of the budget in every turn. */
 export function enforcementOf({ load }: NamedTools): string | undefined {
   return load && ENFORCEMENT.replace('{load}', load.call);
 }
 
-/** The part of a system prompt about skills. */
 export interface SystemText {
-  /** Null: there is nothing to say. */
   readonly text: string | null;
-  /** The skills whose bodies are in it, with the tokens of each. */
+  /** With the tokens of each. */
   readonly bodies: ReadonlyMap<Skill, number>;
-  /** The skills that it names without their bodies. */
+  /** Skills that are named without bodies. */
   readonly listed: readonly Skill[];
 }
 
 /**
- * Writes the part of a system prompt about skills: the bodies of preloaded skills, then the catalog, or bodies with `inject: bodies`.
- * The catalog is last, because it may grow in a thread and the text before it must stay the same.
+ * Bodies of preloaded skills, then the catalog, or bodies with `inject: bodies`. The catalog is last, because it may
+ * grow in a thread, and the text before it must stay the same.
  *
- * @param skills - The visible skills whose bodies are not in the instructions of the agent.
+ * @param skills - Visible skills whose bodies are not in the agent's instructions.
  */
 export async function systemText(skills: readonly Skill[], given: SystemTextOptions): Promise<SystemText> {
   const bodyTokens = new Map<Skill, number>();
   let listed: readonly Skill[] = [];
-  // The text of the last call is the one that is used.
+  // The last call is for the text that is used.
   const onListed = (all: readonly Skill[]): void => {
     listed = all;
   };
   const options: Writing = { ...given, bodyTokens, onListed };
   const { active, expected } = await activeBodies(skills, options);
-  // A skill with its body in the text is not listed again.
   const others = active.size === 0 ? skills : skills.filter((skill) => !active.has(skill));
   const { text, given: chosen } = await listedText(others, options);
   const parts = [activeText(active, expected, options.tools), text].filter((part) => part !== null);
@@ -92,19 +80,17 @@ Before attempting ANY task — simple or complex — you MUST check if an instal
 ## Enforcement
 - If you skip checking skills and use a raw approach for a task that a skill handles, this is considered a FAILURE. Always check skills first.`;
 
-/** Maximum bytes of one token (a run of blanks). A body with more bytes than fit is not read. */
+/** Of one token (a run of blanks). A body with more bytes than fit is not read. */
 const TOKEN_BYTES = 128;
-/** Reading stops after this many bodies that do not fit: with thousands of skills most are not relevant. */
+/** Reading stops after this many bodies that do not fit: of thousands of skills most are not relevant. */
 const MAX_MISSES = 20;
-/** Preloaded bodies together may have this many times `maxBodyTokens`. */
 const PRELOADED_BODIES = 4;
-/** Number of skills of a ranking that are remembered for a thread; more bodies never fit. */
+/** Of a ranking that is remembered for a thread; more bodies never fit. */
 const MAX_RANKED = 200;
-/** The strong wording is left out where fewer tokens are left for the list. */
+/** With fewer tokens for the list, the text of `catalog.enforcement` is left out. */
 const MIN_CATALOG_TOKENS = 100;
 /** Two texts together may have this many tokens more than one by one. */
 const SEAM_TOKENS = 4;
-/** Every block has at least this many tokens. */
 const MIN_BLOCK_TOKENS = 12;
 
 const setOf = onceFor((skills): ReadonlySet<Skill> => new Set(skills));
@@ -125,7 +111,7 @@ async function listedText(skills: readonly Skill[], options: Writing): Promise<L
   return { text: await enforcedCatalog(skills, options, options.catalog.budget_tokens), given: [] };
 }
 
-/** The catalog, with the strong wording before it where that leaves the catalog enough of the budget. */
+/** With the text of `catalog.enforcement` when enough of the budget is left for the catalog. */
 async function enforcedCatalog(
   skills: readonly Skill[],
   options: CatalogOptions,
@@ -161,8 +147,8 @@ function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetToke
 }
 
 /**
- * The mode of the ak-coder design: every prompt contains the bodies of the most relevant skills, as many as fit. The other skills
- * follow as catalog entries, for which at least a quarter of the budget is reserved.
+ * The mode of the ak-coder design: bodies of the most relevant skills, as many as fit, then catalog entries of the
+ * others, for which at least a quarter of the budget is reserved.
  */
 async function bodiesText(skills: readonly Skill[], options: Writing): Promise<Listed> {
   const { budget_tokens: budget } = options.catalog;
@@ -183,12 +169,12 @@ async function bodiesText(skills: readonly Skill[], options: Writing): Promise<L
   return { text: await enforcedCatalog(skills, listedAs(options, ranked), budget), given: [] };
 }
 
-/** All skills, ranked for the first prompt of the thread. Later turns use the same ranking, so that the bodies stay the same. */
+/** Ranked for the first prompt of the thread. Later turns use this ranking, so that the bodies stay the same. */
 async function firstRanking(
   skills: readonly Skill[],
   { rank, thread, pending, unranked, hasPrompt }: SystemTextOptions,
 ): Promise<readonly Skill[]> {
-  // What is missing is known after the ranking.
+  // Before `unranked`, which is known after the ranking.
   const now = thread?.get()?.provisional === false ? undefined : await rank();
   const missing = pending + (now ? await unranked() : 0);
   const before = choiceToKeep(thread, missing === 0);
@@ -207,7 +193,7 @@ async function firstRanking(
 
 type CatalogOptions = Omit<Writing, 'bodyTokens'>;
 
-/** Options for the catalog below the bodies, with the same ranking. */
+/** For the catalog below the bodies. */
 function listedAs(options: Writing, ranked: readonly Skill[]): CatalogOptions {
   return { ...options, rank: async () => ranked, fitting: async () => [], thread: undefined };
 }
@@ -215,7 +201,7 @@ function listedAs(options: Writing, ranked: readonly Skill[]): CatalogOptions {
 const HEADER = 'Available Skills:';
 const HEADER_TOKENS = 4;
 
-/** Blocks of the most relevant skills that fit, by skill. @param ranked - All skills, best first. */
+/** Blocks by skill, as many as fit. @param ranked - Best first. */
 async function chooseBodies(
   ranked: readonly Skill[],
   options: Writing,
@@ -252,12 +238,11 @@ function blockOf({ id, description }: Skill, body: string): string {
 }
 
 interface Active {
-  /** Sections by skill, in order of the catalog. */
+  /** In catalog order. */
   readonly active: ReadonlyMap<Skill, string>;
   readonly expected: number;
 }
 
-/** The bodies of preloaded skills that are not too long and fit together. */
 async function activeBodies(skills: readonly Skill[], options: Writing): Promise<Active> {
   const active = new Map<Skill, string>();
   const preloaded = preloadedOf(skills).filter(({ qualifiedId }) => !options.inMessages.has(qualifiedId));

@@ -1,38 +1,34 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../lib/recent-map/index.ts';
 
-/** The lines that the first turn of a thread chose for the catalog, and those that later turns added. */
+/** Lines that the first turn of a thread chose, and those that later turns added. */
 export interface CatalogChoice {
-  /**
-   * `described`: every skill is named, and `lines` are those with a description. `chosen`: `lines` are all lines. `ranked`: bodies
-   * are shown, and `lines` is the ranking.
-   */
+  /** Meaning of `lines`: those with a description, while every skill is named; all lines; or the ranking for bodies. */
   readonly kind: 'described' | 'chosen' | 'ranked';
-  /** Lines by id, in their order; empty texts for `ranked`. */
+  /** By id, in order; empty texts for `ranked`. */
   readonly lines: ReadonlyMap<string, string>;
-  /** Whether skills were missing then. When none is any more, the thread chooses once more. */
+  /** Skills were missing. When none is missing any more, the thread chooses once more. */
   readonly provisional: boolean;
 }
 
-/** The choice of one thread, to be read and replaced. */
 export interface ThreadChoice {
   get(): CatalogChoice | undefined;
   set(choice: CatalogChoice): void;
 }
 
-/** Remembers the choices of threads, so that the text of later turns begins with the same lines, which prompt caches need. */
+/** Later turns begin with the same lines, which prompt caches need. */
 export interface ThreadChoices {
-  /** Undefined without a thread; such a turn chooses all lines itself. */
+  /** Undefined without a thread. */
   of(turn: TurnContext): ThreadChoice | undefined;
 }
 
-/** What a turn goes on from. @param isWhole - Whether no skill is missing now. */
+/** @param isWhole - No skill is missing now. */
 export function choiceToKeep(thread: ThreadChoice | undefined, isWhole: boolean): CatalogChoice | undefined {
   const before = thread?.get();
   return before?.provisional && isWhole ? undefined : before;
 }
 
-/** The end of a thread is not reported, so the least recently used are removed. */
+/** The end of a thread is not reported: those that were not used for longest are removed. */
 const MAX_THREADS = 1000;
 
 export function createThreadChoices(): ThreadChoices {
@@ -44,7 +40,7 @@ export function createThreadChoices(): ThreadChoices {
       return {
         get() {
           const choice = choices.get(key);
-          // Now it is the last one.
+          // Moves it to the end.
           if (choice) choices.set(key, choice);
           return choice;
         },

@@ -11,10 +11,10 @@ import type { Cache, CachePart } from '../store/cache.ts';
 import { BULLETS, withShortLines } from './formats.ts';
 import type { TokenCounts } from './types.ts';
 
-/** Token counts by digest: each content is counted once, also over several refreshes and processes. */
+/** By digest: each content is counted once, also over several refreshes and processes. */
 export interface SkillTokenCounts {
   /**
-   * Returns the counts, and counts missing ones. A body that cannot be read, or has changed since the snapshot, has none.
+   * Counts what is missing. A body that cannot be read, or has changed since the snapshot, has no count.
    *
    * @param atMost - When more skills than this are not counted, nothing is counted.
    */
@@ -22,24 +22,16 @@ export interface SkillTokenCounts {
     snapshot: Snapshot,
     options: { readonly bodies: boolean; readonly atMost: number },
   ): Promise<ReadonlyMap<string, TokenCounts>>;
-  /**
-   * Tokens of a body that was read, as counted before: the tokenizer is loaded only for what is new.
-   *
-   * @param digest - Of the bytes it was read from; undefined when `body` is not all of the body.
-   */
+  /** Loads the tokenizer only for a new body. @param digest - Of the file; undefined when `body` is a part of it. */
   ofBody(skill: Skill, digest: string | undefined, body: string): Promise<number>;
-  /** Counts the bodies that may be over the limit, for `problems`. */
+  /** Bodies that may be over the limit, for `problems`. */
   countLong(snapshot: Snapshot, signal: AbortSignal): Promise<void>;
   /** SKILL_TOO_LONG for each counted body over the limit. The skill can still be used. */
   problems(snapshot: Snapshot): readonly Problem[];
-  /** Writes new counts to the cache. */
   flush(): void;
 }
 
-/**
- * The key contains the id, because the line of a skill contains it. Raise the version with another tokenizer, and with any change of
- * the line or the body of a skill.
- */
+/** The key has the id, because a line has it. Raise the version with any change of tokenizer, line or body. */
 export const TOKEN_COUNTS: CachePart = {
   name: 'token_counts',
   version: 4,
@@ -70,7 +62,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
     if (skill.remote || countsOf(skill).l2 !== null) return;
     try {
       const bytes = readSkill(skill);
-      // A file that has changed since the snapshot has another digest: the next snapshot has it.
+      // The next snapshot has the changed file.
       if (digestOf(bytes) !== skill.digest) return;
       note(skill, { l2: await countTokensInSlices(bodyOf(bytes.toString('utf8')), takeBreak) });
     } catch {
@@ -82,7 +74,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
     cache.use((database) => {
       const add = database.prepare('INSERT OR REPLACE INTO token_counts (key, l1, l2) VALUES (?, ?, ?)');
       database.transaction(() => {
-        // Most are of contents that are gone.
+        // Most counts are of contents that are gone.
         if (all().size > MAX_KEPT) database.exec('DELETE FROM token_counts');
         for (const key of fresh) add.run(key, all().get(key)?.l1 ?? null, all().get(key)?.l2 ?? null);
       });
@@ -130,7 +122,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
 
 // --- internal ---
 
-/** Rows of the table; with more, all but the new ones are removed. */
+/** Rows; above this all but the new ones are removed. */
 const MAX_KEPT = 100_000;
 const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
 
@@ -139,12 +131,12 @@ function readCounts(database: SqliteDatabase): Map<string, TokenCounts> {
   return new Map(rows.map(({ key, l1, l2 }) => [key, { l1: countIn(l1), l2: countIn(l2) }]));
 }
 
-/** Anything else than a count is counted again. */
+/** Something else than a count is counted again. */
 function countIn(value: number | null): number | null {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? value : null;
 }
 
-/** A token is at least one byte, so most bodies are certainly not over the limit. */
+/** A token has at least one byte: most bodies are certainly not over the limit. */
 function mayBeLong({ bytes }: Skill, limit: number): boolean {
   return bytes > limit;
 }

@@ -14,28 +14,26 @@ export interface TurnTextOptions {
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
   readonly sentBodies: SentBodies;
-  /** Called with what stands in the text of a turn: skills that are named, and the tokens of each body. */
+  /** Gets what the text of a turn contains: named skills, and the tokens of each body. */
   readonly onShown: (listed: readonly Skill[], bodies: ReadonlyMap<Skill, number>, turn: TurnContext) => void;
 }
 
-/** The skills that an agent sees in a turn. */
 export interface VisibleSkills {
-  /** The same array object for the same scope. */
+  /** The same array for the same scope. */
   readonly skills: readonly Skill[];
-  /** Qualified ids of the skills whose bodies are in the instructions of the agent. */
+  /** Qualified ids of skills whose bodies are in the agent's instructions. */
   readonly given: ReadonlySet<string>;
-  /** How many more there will be: they are not inspected yet. */
+  /** Number of skills that are not inspected yet. */
   readonly pending: number;
-  /** As of `SystemTextOptions`. */
   readonly body: (skill: Skill) => Promise<string | undefined>;
 }
 
 export type TurnText = (seen: VisibleSkills, prompt: string, turn: TurnContext) => Promise<string | null>;
 
-/** How long a turn waits for the index, in milliseconds; then it uses only the indexed skills. Needed for a start without a cache. */
+/** How long a turn waits for the index (a start without a cache); then it uses the indexed skills only. */
 const MAX_WAIT_MS = 1000;
 
-/** Writes the part of the system prompt of a turn about skills. Searches only when not all skills fit. */
+/** Searches only when not all skills fit. */
 export function createTurnText(options: TurnTextOptions): TurnText {
   const { config, sentBodies } = options;
   const threads = createThreadChoices();
@@ -73,7 +71,7 @@ interface Relevance {
   /** Pinned skills first. */
   readonly ranked: readonly Skill[];
   readonly fitting: readonly Skill[];
-  /** How many are in no index yet. */
+  /** Number of skills that are in no index yet. */
   readonly unranked: number;
 }
 
@@ -84,7 +82,7 @@ async function relevanceOf(
 ): Promise<Relevance> {
   const { pinned } = config.catalog;
   const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
-  // For an empty prompt no skill is relevant, and no index is needed.
+  // No skill is relevant to an empty prompt, and no index is needed.
   if (prompt.trim() === '') return { ranked: kept, fitting: [], unranked: 0 };
   await Promise.all([atMost(searcher.prepare(skills), MAX_WAIT_MS), meaning?.ready(prompt)]);
   const unranked = searcher.unindexed(skills);

@@ -5,7 +5,6 @@ import { NOT_INSPECTED } from '../trust/reasons.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
 import type { AgentView, SkillVisibility } from './types.ts';
 
-/** As `SkillRegistryAdmin.whoSees`. */
 export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SkillVisibility[] {
   const winners = new Set(snapshot.skills);
   // A file that two sources have is one skill.
