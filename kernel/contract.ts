@@ -1,6 +1,6 @@
 /**
- * What extensions implement and get. They import it from `skill-registry/kernel`, and nothing else of the kernel.
- * What an extension can do is told by the members of its object, not by a field of the manifest.
+ * What extensions implement and get. Import it from `skill-registry/kernel`, and nothing else of the kernel.
+ * The members of an object tell what it can do; the manifest does not.
  */
 import type { ZodType } from 'zod';
 
@@ -20,15 +20,13 @@ export interface Problem {
 
 // --- what an extension implements ---
 
-/** For every entrypoint class. Called in the order of the members; `stop` and `destroy` also after a failure. */
+/** Every entrypoint class. Called in the order of the members; `stop` and `destroy` also after a failure. */
 export interface Extension {
   /** When it rejects, the extension is in state ERROR, and those that depend on it are skipped. */
   initialize(context: ExtensionContext): Promise<void>;
   /** Called when all dependencies have started. */
   start(): Promise<void>;
-  /**
-   * Called in reverse order of start. All extensions share 4.5 s; the kernel waits for one no longer than its share.
-   */
+  /** Called in reverse order of start. All extensions share 4.5 s; the kernel waits for each only for its share. */
   stop(): Promise<void>;
   destroy(): Promise<void>;
   /** False: the extension is shown as unhealthy. Must not throw. */
@@ -44,8 +42,8 @@ export interface ContextProvider {
   /** Position of the text in the system text, ascending. Default: 100. */
   readonly contextPriority: number;
   /**
-   * Text for the system role of one turn; null: none. When it rejects or takes longer than 2 s, this is reported and
-   * the turn continues without the text.
+   * Text for the system role; null: none. A rejection, or more than 2 s, is reported; the turn continues without the
+   * text.
    */
   getContext(prompt: string, turn: TurnContext): Promise<string | null>;
 }
@@ -57,11 +55,11 @@ export interface ServiceProvider {
 
 export interface ChannelProvider {
   sendToUser(userId: string, message: string): Promise<void>;
-  /** To the person or persons at the other end of the channel. */
+  /** To everybody at the other end of the channel. */
   sendMessage(message: string): Promise<void>;
   /**
-   * Asks the person a yes-or-no question; undefined when nobody can be asked. Implement it only when no agent can give
-   * the answer. Must settle when `signal` aborts.
+   * Asks the person; undefined when nobody can be asked. Must settle when `signal` aborts. Implement it only when no
+   * agent can give the answer.
    */
   confirm?(question: string, signal: AbortSignal): Promise<boolean | undefined>;
 }
@@ -72,10 +70,11 @@ export interface AgentProvider {
   invoke(task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
 }
 
+/** Gives the bodies of `uses_skills`. */
 export interface SkillProvider {
   /**
-   * Body of SKILL.md, for `uses_skills`; empty when the state of the turn's workflow shows no skills. Rejects with
-   * SKILL_NOT_FOUND; the message names the nearest ids.
+   * Body of SKILL.md; empty when the state of the turn's workflow shows no skills. Rejects with SKILL_NOT_FOUND and the
+   * nearest ids.
    */
   getSkillContent(skillId: string, turn?: TurnContext): Promise<string>;
   /** @returns ends the subscription. */
@@ -89,9 +88,7 @@ export interface CommandProvider {
 
 /** Implement it to use some settings of a root that is not approved; without it none take effect. */
 export interface UntrustedConfig {
-  /**
-   * @param values - Of `data/<id>/config.yaml`. @returns `values` that may take effect; `ignored`: names of the others.
-   */
+  /** @param values - Of `data/<id>/config.yaml`. @returns `values`: may take effect; `ignored`: names of the others. */
   configOfUntrustedRoot(
     values: Readonly<Record<string, unknown>>,
     rootDir: string,
@@ -114,9 +111,7 @@ export interface TurnContext {
   /** Names of the agent's tools, for context providers. Absent: not known. */
   readonly tools?: readonly string[];
   readonly model?: string;
-  /**
-   * The text is for a person, not for a model (`describeTurn`, the check of an agent at start): nothing is recorded.
-   */
+  /** The text is for a person, not a model (`describeTurn`, the check of agents at start): nothing is recorded. */
   readonly preview?: true;
   /** The text may go to another machine: it must not name a folder of this one. */
   readonly remoteClient?: true;
@@ -148,10 +143,7 @@ export interface Tool<Input = never> {
 export type CommandResult =
   /** `atWidth`: the same text for a window of so many columns. */
   | { readonly kind: 'print'; readonly text: string; atWidth?(columns: number): string }
-  /**
-   * Sends `message` to the conversation's agent as the user. The channel calls `settled` once, at the end of the turn,
-   * with whether the agent received the message.
-   */
+  /** A message of the user to the agent. At the end of the turn the channel calls `settled`: whether the agent got it. */
   | { readonly kind: 'send'; readonly message: string; settled?(wasReceived: boolean): void }
   /** Forget the conversation. */
   | { readonly kind: 'new' }
@@ -226,14 +218,11 @@ export interface Events {
 
 export interface ExtensionContext {
   readonly id: string;
-  /**
-   * The manifest's `config`, overridden by `data/<id>/config.yaml`, then by the config given to `boot`. Validate it.
-   */
+  /** The manifest's `config`, overridden by `data/<id>/config.yaml`, then by config given to `boot`. Validate it. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly rootDir: string;
   /** False: do not run or obey anything in the root; `config` is safe to use. */
   readonly trusted: boolean;
-  /** The manifest's folder. */
   readonly extensionDir: string;
   /** `<root>/data/<id>`. The kernel does not create it. */
   readonly dataDir: string;
@@ -258,13 +247,12 @@ export interface ExtensionStatus {
   readonly name: string;
   readonly version: string;
   readonly state: 'RUNNING' | 'ERROR' | 'SKIPPED' | 'DISABLED' | 'STOPPED';
-  /** Why it is not running. */
   readonly reason?: string;
   readonly healthy: boolean;
   readonly dir: string;
 }
 
-/** One part of the system text of a turn, in order. */
+/** One part of the system text of a turn; parts are in order. */
 export interface ContextPart {
   /** For its instructions the agent's id, else the id of the extension that gave the text. */
   readonly source: string;
@@ -284,6 +272,5 @@ export interface KernelApi {
   invokeAgent(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
   /** The parts of the system text for this prompt; the kernel joins them with `\n\n---\n\n`. */
   describeTurn(agentId: string, prompt: string, turn: TurnContext): Promise<readonly ContextPart[]>;
-  /** For example when the user quits. */
   requestShutdown(): void;
 }

@@ -20,7 +20,7 @@ export function agentUnavailable(id: string, reason: string): CodedError {
   return new CodedError('AGENT_UNAVAILABLE', `Agent "${id}" cannot be called: ${reason}`, { id, reason });
 }
 
-/** @param endpoint - Address of the model, if known. */
+/** @param endpoint - Of the model, if known. */
 export function agentFailed(id: string, cause: unknown, endpoint?: string): CodedError {
   const why =
     endpoint !== undefined && isUnanswered(cause)
@@ -36,10 +36,7 @@ export function modelNotConfigured(missing: readonly string[]): CodedError {
   return new CodedError('MODEL_NOT_CONFIGURED', message, { missing });
 }
 
-/**
- * The SDK tries such an address three times and says only "unknown scheme". The value is not in the message, which
- * agents and logs get: it may be a key, set by mistake.
- */
+/** The SDK would say only "unknown scheme". The value may be a key, set by mistake: agents and logs must not get it. */
 export function modelAddressInvalid(): CodedError {
   const message = 'MODEL_BASE_URL is not an http address. Set it to an address such as http://localhost:11434/v1.';
   return new CodedError('MODEL_NOT_CONFIGURED', message);
@@ -121,10 +118,9 @@ export function commandNotFound(name: string, known: Iterable<string>): CodedErr
 
 // --- internal ---
 
-/** The connection was never made. */
 const UNANSWERED: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** Looks at causes and at the attempts of the AI SDK, too. */
+/** Looks also at the attempts of the AI SDK. */
 function isUnanswered(error: unknown, depth = 8): boolean {
   if (!(error instanceof Error) || depth === 0) return false;
   const { cause, code, lastError } = error as Error & { readonly code?: unknown; readonly lastError?: unknown };

@@ -1,19 +1,13 @@
 import type { AgentInvocationContext, Problem } from './contract.ts';
 import { describeError } from './errors.ts';
 
-/**
- * Calls a function of the host. When it throws, returns undefined, and the caller continues.
- * @param name - Of the option or method with the function.
- */
+/** Calls a function of the host. When it throws, the result is undefined. @param name - Of the option or method. */
 export type CallHook = <T>(name: string, hook: () => T) => T | undefined;
 
 /** Different messages per hook. */
 const MAX_REPORTS = 20;
 
-/**
- * @param file - Of the problems. @param report - Gets HOOK_FAILED, with the name in `details.hook`, once for each hook
- * and message.
- */
+/** @param report - Gets HOOK_FAILED, with the name in `details.hook`, once for each hook and message. */
 export function createHookCaller(file: string, report: (problem: Problem) => void): CallHook {
   const reported = new Map<string, Set<string>>();
   const fail = (hook: string, error: unknown): void => {
@@ -37,7 +31,6 @@ export function createHookCaller(file: string, report: (problem: Problem) => voi
   };
 }
 
-/** A failing hook must not end the turn. */
 export function guardedTurn(context: AgentInvocationContext = {}, callHook: CallHook): AgentInvocationContext {
   const { onText, onToolCall } = context;
   return {

@@ -1,18 +1,15 @@
 /** `skill-registry/kernel`: for extensions, and `boot` for hosts. The package's own parts also use host.ts. */
 import type { BootOptions, Kernel } from './boot/kernel.ts';
 
-/** The schema library of `Tool.input`: an extension needs no other copy. */
+/** `Tool.input` needs no other copy of zod. */
 export { z } from '#zod';
 export type { BootOptions, Kernel } from './boot/kernel.ts';
 export type * from './contract.ts';
 export { CodedError, describeError, isCodedError } from './errors.ts';
-/** `inputSchemaOf` and `runTool` are for parts that offer tools through another protocol. */
+/** For parts that offer tools through another protocol: `inputSchemaOf` and `runTool`. */
 export { defineTool, inputSchemaOf, runTool, toolError } from './offers/tools.ts';
 
-/**
- * As `boot` of boot/kernel.ts, loaded when called: users of the library do not need it. @throws ROOT_NOT_FOUND,
- * INVALID_ARGUMENT.
- */
+/** As `boot` of boot/kernel.ts, loaded when called. @throws ROOT_NOT_FOUND, INVALID_ARGUMENT. */
 export async function boot(options: BootOptions): Promise<Kernel> {
   const { checkBootOptions } = await import('./boot/check-boot-options.ts');
   checkBootOptions(options);

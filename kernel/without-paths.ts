@@ -5,8 +5,8 @@ import { packageRoot } from './boot/extension-folders.ts';
 import { describeError, isCodedError } from './errors.ts';
 
 /**
- * An error message for a model or another machine. Paths below a root become relative, those below the home directory
- * get `~`. Of other absolute paths only the last segment stays, except in a CodedError.
+ * For a model or another machine. Paths below a root become relative, the home directory `~`; of other absolute paths
+ * only the last segment stays, except in a CodedError.
  */
 export function withoutPaths(error: unknown): string {
   const known = withoutKnownPaths(isCodedError(error) ? error.message : describeError(error));

@@ -60,7 +60,7 @@ export function reviewTools(options: ReviewerOptions): readonly Tool[] {
       input: z.strictObject({ proposal_id: id }),
       async execute({ proposal_id }, { turn }) {
         reviewer(turn);
-        // The path of the report on this machine is for people only.
+        // A model gets no path of this machine, such as that of the report.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
         const ran = await proposalEvidence(proposal_id);
         const attack = attackIn(await blockFindingsAfter({ proposalId: proposal_id }));

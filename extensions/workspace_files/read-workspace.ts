@@ -15,7 +15,6 @@ import { nameShownAs, showName } from '../../lib/text/index.ts';
 import type { ReadPolicy, SkillRegistry } from '../skill_registry/api.ts';
 
 export interface WorkspacePath {
-  /** As the model gave it. */
   readonly shown: string;
   /** Real path of its first folder. */
   readonly base: string;
@@ -23,10 +22,9 @@ export interface WorkspacePath {
 }
 
 /**
- * Reads one file. A file of a skill is read as by `read_skill_resource`: only when this turn may see the skill, and
- * with an event.
- * @throws SKILL_NOT_FOUND in a source when the file does not exist, is not visible to this turn or would be held: a
- * model cannot tell which. Else as `readContained`.
+ * Reads one file; a file of a skill only when this turn may see the skill, and with an event.
+ * @throws SKILL_NOT_FOUND in a source when the file is missing, not visible or would be held: a model must not tell
+ * which. Else as `readContained`.
  */
 export async function readWorkspaceFile(
   location: WorkspacePath,
@@ -73,10 +71,7 @@ export interface WorkspaceEntry {
   readonly size: number;
 }
 
-/**
- * The direct children of a folder; in a skill, those with files of the skill. Leaves out skills that this turn may not
- * see.
- */
+/** In a skill, only entries with files of the skill. Leaves out skills that this turn may not see. */
 export async function listWorkspaceFolder(
   location: WorkspacePath,
   registry: SkillRegistry,

@@ -1,7 +1,7 @@
 import { checkArgument, elsewhere, type FieldsSchema, schema } from '../../lib/arguments/index.ts';
 import type { InternalBootOptions } from './kernel.ts';
 
-/** @throws INVALID_ARGUMENT for a wrong value and for an option that does not exist. */
+/** @throws INVALID_ARGUMENT, also for an unknown option. */
 export function checkBootOptions(options: unknown): void {
   checkArgument('boot: options', bootOptions, options);
 }

@@ -16,7 +16,6 @@ export interface CheckOptions {
   readonly trusted: boolean;
   readonly enable: readonly string[];
   getSecret(name: string): string | undefined;
-  /** Rejects when an agent cannot be given the skill. */
   skillBody(skillId: string): Promise<string>;
 }
 
@@ -29,7 +28,7 @@ export interface CheckedExtensions {
   readonly problems: readonly Problem[];
 }
 
-/** Reads what a start reads, and starts nothing: no code of an extension runs. */
+/** Runs no code of an extension. */
 export async function checkExtensions(options: CheckOptions): Promise<CheckedExtensions> {
   const { rootDir, trusted, enable } = options;
   const discovery = findExtensions(rootDir, trusted);

@@ -10,7 +10,6 @@ import { heldWithProblems } from './untrusted-root.ts';
 
 export interface FoundExtension {
   readonly manifest: Manifest;
-  /** Absolute. */
   readonly dir: string;
   /** `package`: comes with this package, imported by Node. `root`: lies in the root, compiled by the loader. */
   readonly origin: 'package' | 'root';
@@ -24,19 +23,17 @@ export interface Discovery {
   readonly problems: readonly Problem[];
 }
 
-/** @param trusted - False: the extensions of the root are left out. */
 export function findExtensions(rootDir: string, trusted: boolean): Discovery {
   const folder = trusted ? join(rootDir, 'extensions') : undefined;
   return discoverExtensions(builtExtensions(), folder, join(packageRoot(), 'extensions'), halfApproved(rootDir));
 }
 
 /**
- * Reads `<folder>/manifest.yaml` of the package's own extensions, then of those in `rootDir`.
  * @param rootDir - `<root>/extensions`. Undefined: only the package's own extensions.
- * @param ownSources - Sources of the package's own extensions (`packageDir` may be their build). In a checkout of the
- * package this is `<root>/extensions`; they must not be found twice.
- * @param half - Extensions whose files may be of two versions. Then no extension of the root is used: each may import
- * these files.
+ * @param ownSources - Sources of the package's own extensions, which must not be found twice: in a checkout this is
+ * `rootDir`.
+ * @param half - Extensions whose files may be of two versions. Then none of the root is used: each may import these
+ * files.
  */
 export function discoverExtensions(
   packageDir: string,
@@ -88,8 +85,7 @@ export function discoverExtensions(
 }
 
 /**
- * The turn context of an agent, with the skills it is bound to, from its manifest. Runs no code.
- * @param trusted - False: only manifests of the package count.
+ * @param trusted - False: only manifests of the package count. Runs no code.
  * @throws AGENT_NOT_FOUND with the agents there are; AGENT_UNAVAILABLE when its manifest is broken or disables it.
  */
 export function declaredTurn(rootDir: string, agentId: string, trusted: boolean): TurnContext {
@@ -117,18 +113,16 @@ export function declaredTurns(rootDir: string, trusted: boolean): readonly TurnC
 }
 
 export interface ListedExtension {
-  /** Its id; the name of its folder when it has no valid manifest. */
+  /** The name of its folder when it has no valid manifest. */
   readonly id: string;
   readonly origin: 'package' | 'root';
   readonly version: string;
-  /** Absolute. */
   readonly dir: string;
   readonly state: string;
-  /** Its files that agents wrote and nobody has approved. */
   readonly held: { readonly digest: string; readonly files: number; readonly by: readonly string[] } | null;
 }
 
-/** Lists the extensions of the package and of a root, and the held ones. Runs no code. */
+/** Runs no code. */
 export function listedExtensions(
   rootDir: string,
   trusted: boolean,

@@ -33,7 +33,6 @@ export function createExtensionContexts(shared: SharedContext): ExtensionContext
     if (record) messages.report(problemOf(record.found, 'EVENT_HANDLER_FAILED', what));
   });
   const controllers = new Map<string, AbortController>();
-  /** The last valid values of the owner's config files, by extension id. */
   const owners = new Map<string, OwnerConfig['values']>();
   return {
     contextOf({ manifest, dir }) {

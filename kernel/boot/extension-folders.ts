@@ -6,7 +6,7 @@ export function packageRoot(): string {
   return nearestWith('package.json');
 }
 
-/** The package's own extensions: in dist/ when the kernel runs from dist/. */
+/** In dist/ when the kernel runs from dist/. */
 export function builtExtensions(): string {
   return join(nearestWith('extensions'), 'extensions');
 }
@@ -24,10 +24,9 @@ export function foldersOfRoot(rootDir: string, packageDir: string, ownSources: s
   return foldersOf(rootDir).filter((name) => !own.includes(name));
 }
 
-/** Endings of an extension's code file, in the order they are tried. */
+/** In the order they are tried. */
 export const CODE_ENDINGS: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 
-/** Only files directly in the folder. Empty when the folder does not exist. */
 export function codeFilesOf(dir: string): readonly string[] {
   return entriesOf(dir)
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !/\.d\.m?ts$/.test(entry.name))
@@ -50,7 +49,6 @@ function entriesOf(dir: string): readonly Dirent[] {
   try {
     return readdirSync(dir, { withFileTypes: true });
   } catch {
-    // Most roots have no extensions folder.
     return [];
   }
 }

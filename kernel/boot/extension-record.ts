@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import type { AgentDescriptor, AgentProvider, Extension, ExtensionStatus, Problem } from '../contract.ts';
 import type { FoundExtension } from './discover.ts';
 
-/** One extension from import to destroy. Only the kernel changes it. */
 export interface ExtensionRecord {
   readonly found: FoundExtension;
   state: ExtensionStatus['state'];
   reason?: string;
   instance?: Extension;
   agent?: AgentProvider;
-  /** As the agent gave it when it started. */
+  /** As given at its start. */
   descriptor?: AgentDescriptor;
   service?: { readonly abort: AbortController; readonly ended: Promise<void> };
 }
@@ -30,7 +29,6 @@ export function dependencyReason(id: string, state: ExtensionStatus['state']): s
   return `it depends on "${id}", which is in state ${state}`;
 }
 
-/** For AGENT_NOT_READY, as `what` of `problemOf`. */
 export const NO_INSTRUCTIONS = 'cannot be given its instructions (prompt file, uses_skills)';
 
 export function statusOf({ found, state, reason, instance }: ExtensionRecord): ExtensionStatus {

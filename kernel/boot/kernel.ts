@@ -35,21 +35,21 @@ export interface BootOptions {
   /** Ids of extensions to start despite `enabled: false`; an unknown id is a problem. Default: none. */
   readonly enable?: readonly string[];
   /**
-   * Whether extensions of the root run, its `.env` is read and its config files take effect. False: none of this, until
-   * a person approves an extension of the root. Default: true.
+   * Whether extensions of the root run and its `.env` and config files count, or only after a person's approval.
+   * Default: true.
    */
   readonly trust?: boolean;
   /** Secrets. A missing name is read from `<root>/.env`. Default: none; the command passes the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /**
-   * Called with each line that an extension logs. A throw becomes a problem (HOOK_FAILED). Default: lines are dropped.
+   * Called with each line that an extension logs. A throw gives the problem HOOK_FAILED. Default: lines are dropped.
    */
   readonly onLog?: (entry: LogEntry) => void;
-  /** Shuts the kernel down when it aborts, also while the kernel starts. */
+  /** Shuts the kernel down, also during its start. */
   readonly signal?: AbortSignal;
 }
 
-/** Options that only tests set. */
+/** For tests. */
 export interface InternalBootOptions extends BootOptions {
   readonly budgets?: Partial<Budgets>;
 }
@@ -67,11 +67,7 @@ export interface Kernel extends KernelApi {
   undelivered(): readonly string[];
 }
 
-/**
- * Starts the extensions of the package and of `root`. Resolves when each runs or has failed; see `extensions()` and
- * `problems()`.
- * @throws ROOT_NOT_FOUND.
- */
+/** Resolves when every extension runs or has failed; see `extensions()` and `problems()`. @throws ROOT_NOT_FOUND. */
 export async function boot(options: BootOptions): Promise<Kernel> {
   if (!existsSync(options.root)) throw rootNotFound(options.root);
   const kernel = new RunningKernel(realpathSync(options.root), options);
@@ -84,8 +80,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
 const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
 
 /**
- * The records of kernels that are starting in this async call: an extension that calls an agent there would wait for
- * itself. One store for all kernels, as in turns.ts.
+ * Kernels that start in this async call: an agent called there would wait for itself. One store for all, as in
+ * turns.ts.
  */
 const startingKernels = new AsyncLocalStorage<readonly unknown[]>();
 
@@ -98,7 +94,6 @@ class RunningKernel {
   readonly #turns: Turns;
   readonly #lifecycle: LifecycleParts;
   readonly #api: KernelApi;
-  /** Aborts when the kernel has to stop: then it does not wait for extensions that are starting. */
   readonly #interrupted = new AbortController();
   /** Follows `options.signal`, to which many kernels may listen. */
   readonly #ended: AbortSignal | undefined;
@@ -115,7 +110,6 @@ class RunningKernel {
   #ending: Promise<void> | undefined;
   #isReloadRequested = false;
   #activeTurns = 0;
-  /** Digests of held extensions that a person was asked about. */
   readonly #asked = new Set<string>();
 
   constructor(rootDir: string, options: InternalBootOptions) {
@@ -237,10 +231,7 @@ class RunningKernel {
     setImmediate(() => void this.#askAndReload());
   }
 
-  /**
-   * Asks the person about held extensions, once for each content, then reloads. Does nothing without a request or in a
-   * turn.
-   */
+  /** Does nothing without a request or during a turn. Asks once about each held content. */
   async #askAndReload(): Promise<void> {
     const isDue = (): boolean => this.#isReloadRequested && this.#activeTurns === 0 && this.#phase === 'running';
     if (isDue()) {
@@ -260,7 +251,6 @@ class RunningKernel {
   async #startAll(): Promise<void> {
     this.#phase = 'starting';
     this.#records.clear();
-    // A person may have changed .env.
     this.#secrets = this.#readSecrets();
     const order = this.#findAndSort();
     await startingKernels.run([...(startingKernels.getStore() ?? []), this.#records], () =>
@@ -313,7 +303,7 @@ class RunningKernel {
   readonly #shutdown = (): Promise<void> => {
     this.#interrupted.abort();
     this.#ending ??= (async () => {
-      // An extension may request the shutdown while others start; these have to be stopped, too.
+      // Extensions that still start have to be stopped, too.
       await this.#starting;
       await this.#reloading;
       this.#phase = 'stopped';

@@ -13,7 +13,7 @@ import type { StartOrder } from './start-order.ts';
 export interface Budgets {
   /** For one context provider in one turn. Default: 2,000. */
   readonly context: number;
-  /** For `initialize` and for `start` of one extension. Default: 30,000. */
+  /** For each of `initialize` and `start`. Default: 30,000. */
   readonly start: number;
   /** For all extensions together. Default: 4,500. */
   readonly stop: number;
@@ -33,9 +33,8 @@ export interface LifecycleParts {
 }
 
 /**
- * Imports and initializes all in order, then starts all in order, then runs the services. A failure puts that extension
- * in state ERROR and skips those that depend on it. Never rejects.
- * @param records - Filled while extensions start.
+ * Initializes all, then starts all, in order, then runs services. A failure skips those that depend on it. Never
+ * rejects.
  */
 export async function startExtensions(
   { order, refused }: StartOrder,
@@ -63,8 +62,8 @@ export async function startExtensions(
 }
 
 /**
- * Stops the services, then stops and destroys the extensions in reverse order, within about `budgets.stop`: each gets
- * an equal share of the remaining time. One that takes longer is reported and no longer awaited. Never rejects.
+ * Services first, then extensions in reverse order. Each gets an equal share of the time left of `budgets.stop`; one
+ * that takes longer is reported and no longer awaited. Never rejects.
  */
 export async function stopExtensions(
   records: ReadonlyMap<string, ExtensionRecord>,
@@ -99,9 +98,8 @@ export async function stopExtensions(
 }
 
 /**
- * Runs a service until it resolves or `signal` aborts. After a failure it starts again: after 1 s, 2 s, 4 s and so on
- * up to 60 s. Never rejects.
- * @param onFailure - Called with every failure and the delay before the next start, in milliseconds.
+ * Restarts a failed service after 1 s, 2 s, 4 s and so on up to 60 s. Resolves when it ends or `signal` aborts.
+ * @param onFailure - `waitMs`: the delay before the next start.
  */
 export async function superviseService(
   service: ServiceProvider,
@@ -154,7 +152,7 @@ async function step<T>(found: FoundExtension, what: string, work: T | Promise<T>
   }
 }
 
-/** When `work` fails, reports this and stops the extension. @returns whether it succeeded. */
+/** A failure is reported, and the extension stops. @returns whether `work` succeeded. */
 async function attempt(
   record: ExtensionRecord,
   [code, what]: readonly [code: string, what: string],

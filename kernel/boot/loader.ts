@@ -12,8 +12,7 @@ import { provides } from './extension-record.ts';
 const MAX_NAMES = 5;
 
 /**
- * As `loadEntrypoint`, but imports nothing of a root during an approval of its code, or after one that came later than
- * the reading of the manifests: the code would be of two versions.
+ * Imports nothing of a root during or after an approval that the read manifests do not include: two versions would mix.
  * @param stamp - `approvalsStamp` before the manifests were read. @param maxMs - As of `whileNobodyApproves`.
  * @throws Error with a message for a person; WRITE_FAILED.
  */
@@ -39,9 +38,9 @@ export async function loadApproved(
 }
 
 /**
- * Node imports the package's own extensions. jiti compiles those of a root: TypeScript needs no build, each load reads
- * the files again, and `skill-registry/kernel` is this kernel even when the package is not installed there.
- * @throws Error with a message for a person.
+ * Code of a root is compiled by jiti: TypeScript needs no build, each load reads the files again, and
+ * `skill-registry/kernel` is this kernel even when it is not installed there. @throws Error with a message for a
+ * person.
  */
 async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
   const { file, fileName, className } = entrypointFile({ manifest, dir });
@@ -69,7 +68,7 @@ async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promis
   return object as Extension;
 }
 
-/** Why the entrypoint of an extension of a root cannot be loaded. Runs none of its code; undefined: no reason found. */
+/** Runs no code of it. Undefined: no reason found. */
 export async function whyNotLoadable(found: FoundExtension): Promise<string | undefined> {
   if (found.manifest.entrypoint === undefined || found.origin === 'package') return undefined;
   try {

@@ -13,8 +13,8 @@ export interface AgentManifest {
   /** Ids of extensions whose tools it may use and of agents it may call; `*`: all. Default: none. */
   readonly uses_tools: readonly string[];
   /**
-   * Bound skills: their bodies are part of the instructions. The agent sees these, what they require, and others only
-   * with `*`. Absent: it sees every skill.
+   * Bound skills: their bodies are in its instructions. It sees no others, except with `*`. Absent: it sees every
+   * skill.
    */
   readonly uses_skills?: readonly string[] | undefined;
   /** The workflow in which it works; without `state`, from its first one. Absent: that of its caller. */
@@ -125,9 +125,8 @@ const manifest: z.ZodType<Manifest> = fields.refine(
 );
 
 /**
- * @param file - Its path, for the problems only.
- * @returns The manifest, or at least one problem: MANIFEST_YAML_INVALID, MANIFEST_FIELD_UNKNOWN,
- * MANIFEST_FIELD_INVALID.
+ * @param file - For the problems only.
+ * @returns The manifest or problems: MANIFEST_YAML_INVALID, MANIFEST_FIELD_UNKNOWN, MANIFEST_FIELD_INVALID.
  */
 export function parseManifest(text: string, file: string): { manifest?: Manifest; problems: readonly Problem[] } {
   const lines = new LineCounter();
@@ -159,7 +158,6 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
   };
 }
 
-/** For editors. */
 export function manifestSchema(): Readonly<Record<string, unknown>> {
   const { $schema: _, ...schema } = z.toJSONSchema(fields, { io: 'input' });
   return { ...schema, anyOf: [{ required: ['entrypoint'] }, { required: ['agent'] }] };
@@ -167,7 +165,7 @@ export function manifestSchema(): Readonly<Record<string, unknown>> {
 
 // --- internal ---
 
-/** The known fields, by the field that contains them; '' for the manifest itself. */
+/** By the field that contains them; '' for the manifest itself. */
 const FIELDS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '': fields.shape,
   agent: agent.shape,
@@ -176,7 +174,6 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   events: events.shape,
 };
 
-/** Offset of a field's key, or of a list item. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
   const parent = document.getIn(path.slice(0, -1), true);
   const last = path.at(-1);
@@ -224,13 +221,12 @@ function fieldProblems(
   ];
 }
 
-/** The values of an enum field; else ''. */
+/** Only an enum field has values to show. */
 function valuesOf(field: unknown): string {
   const values = field instanceof z.ZodDefault ? field.unwrap() : field;
   return values instanceof z.ZodEnum ? ` (${values.options.join(' or ')})` : '';
 }
 
-/** In words of YAML. */
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',
   array: 'a list',

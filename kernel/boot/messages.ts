@@ -16,7 +16,6 @@ export interface MessageOptions {
   phase(): 'starting' | 'running' | 'stopped';
 }
 
-/** What the kernel reports: problems, the log, and messages for the person at a channel. */
 export class Messages {
   readonly callHook: CallHook;
   readonly #options: MessageOptions;
@@ -60,7 +59,6 @@ export class Messages {
 
   readonly undelivered = (): readonly string[] => [...this.#outbox];
 
-  /** Never rejects: a failure goes to the log. */
   async #send({ instance, found }: ExtensionRecord, text: string): Promise<void> {
     try {
       if (isChannel(instance)) await instance.sendMessage(text);

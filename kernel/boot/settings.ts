@@ -9,14 +9,13 @@ import { describeError } from '../errors.ts';
 const MAX_BYTES = 1_048_576;
 const require = createRequire(import.meta.url);
 
-/** Loads at first use, because loading it takes longer than most commands run. */
+/** Loading takes longer than most commands run: only at first use. */
 export function yamlPackage(): typeof Yaml {
   return require('yaml') as typeof Yaml;
 }
 
 /**
- * Reads a secret from the environment, else from `<root>/.env`, which is read once.
- * @param trusted - False: `.env` is not read. Default: true.
+ * From the environment, else from `<root>/.env`, read once. @param trusted - False: `.env` is not read. Default: true.
  */
 export function createSecrets(
   rootDir: string,
@@ -37,8 +36,7 @@ export interface OwnerConfig {
 }
 
 /**
- * The owner's settings, `data/<id>/config.yaml`. Without a file there are no values.
- * @param before - The last valid values, used while the file is invalid: an editor may have saved a part. Default:
+ * @param before - The last valid values, for the time the file is invalid: an editor may have saved a part. Default:
  * none.
  */
 export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
@@ -60,7 +58,7 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;
-  // The other lines of the message show text of the file.
+  // The other lines show text of the file.
   const [reason = ''] = error?.message.split('\n') ?? [];
   if (error) return broken(error.linePos?.[0].line ?? 1, reason.replace(/[:.]$/, ''));
   if (document.contents === null) return { values: {}, problems: [] };

@@ -6,7 +6,6 @@ import type { FoundExtension } from './discover.ts';
 export interface StartOrder {
   /** Dependencies first; otherwise in the order given. */
   readonly order: readonly FoundExtension[];
-  /** By id, with the reason. */
   readonly refused: ReadonlyMap<string, string>;
   /** EXTENSION_DEPENDENCY_MISSING, EXTENSION_DEPENDENCY_CYCLE. */
   readonly problems: readonly Problem[];

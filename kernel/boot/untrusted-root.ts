@@ -9,9 +9,8 @@ import { allHeld, type HeldExtension } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
 export interface Root {
-  /** Real path. */
   readonly dir: string;
-  /** Whether its code and settings take effect. A person may approve the root while the kernel runs. */
+  /** A person may approve the root while the kernel runs. */
   trusted: boolean;
 }
 
@@ -25,7 +24,7 @@ export function isDataInRoot(rootDir: string): boolean {
   return isInRoot(rootDir, 'data');
 }
 
-/** For a root that is not approved. @param path - Below the root. @throws PATH_TRAVERSAL. */
+/** @param path - Below a root that is not approved. @throws PATH_TRAVERSAL. */
 export function assertDataInRoot(rootDir: string, path = 'data/'): void {
   if (!isInRoot(rootDir, path)) throw leadsOutOfRoot(rootDir, path);
 }
@@ -51,7 +50,7 @@ export function heldOfRoot(rootDir: string): readonly string[] {
   ];
 }
 
-/** ROOT_NOT_APPROVED; undefined when `held` is empty. @param held - As of `heldOfRoot`, or what a command has found. */
+/** ROOT_NOT_APPROVED; undefined when `held` is empty. */
 export function unapprovedRootProblem(rootDir: string, held: readonly string[]): Problem | undefined {
   if (held.length === 0) return undefined;
   const message = `Nobody has approved this root, so this has no effect: ${held.join('; ')}. To approve it: skill-registry trust allow ${shellWord(rootDir)} (for one command: --trust).`;
@@ -59,8 +58,7 @@ export function unapprovedRootProblem(rootDir: string, held: readonly string[]):
 }
 
 /**
- * The held extensions; none when `data/` leads out of a root that is not approved.
- * @param notUndone - As of `undoApprovals`, if that was tried.
+ * Nothing when `data/` leads out of a root that is not approved. @param notUndone - As of `undoApprovals`, if tried.
  * @returns `problems`: EXTENSION_HELD for each, EXTENSION_HELD_UNREADABLE, EXTENSION_HALF_APPROVED.
  */
 export function heldWithProblems(

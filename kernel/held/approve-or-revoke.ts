@@ -44,10 +44,10 @@ export interface Approval {
 }
 
 /**
- * Moves all held files of an extension to `extensions/`, or none when it throws. First undoes an interrupted approval.
+ * Moves all held files to `extensions/`, or none when it throws. First undoes an interrupted approval.
  * @param digest - Of the difference that the person has seen.
- * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when the difference has changed since; EXTENSION_HALF_APPROVED when an
- * earlier approval was interrupted and the root is not approved; EXTENSION_PROTECTED, WRITE_FAILED.
+ * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when the difference has changed since; EXTENSION_HALF_APPROVED when one
+ * was interrupted and the root is not approved; EXTENSION_PROTECTED, WRITE_FAILED.
  */
 export function approveExtension(root: Root, name: string, digest: string): Approval {
   if (heldFolder(root.dir) === undefined || !isExtensionName(name))
@@ -56,10 +56,9 @@ export function approveExtension(root: Root, name: string, digest: string): Appr
 }
 
 /**
- * Deletes the held files. When there are none, moves the extension out of `extensions/`.
- * @returns The folder that the extension was moved to; undefined when held files were deleted.
- * @throws EXTENSION_NOT_HELD when neither exists; EXTENSION_HALF_APPROVED as `approveExtension`; EXTENSION_PROTECTED,
- * WRITE_FAILED.
+ * Deletes the held files; without any, moves the extension away. @returns its new folder; undefined: files were
+ * deleted.
+ * @throws EXTENSION_NOT_HELD when neither exists; else as `approveExtension`.
  */
 export function revokeExtension(root: Root, name: string): string | undefined {
   const folders = [heldFolder(root.dir), extensionsFolder(root.dir)].filter((folder) => folder !== undefined);
@@ -72,9 +71,8 @@ export function revokeExtension(root: Root, name: string): string | undefined {
 }
 
 /**
- * Call it after the approval or revocation, which stays when this throws.
+ * Call it afterwards: what was approved stays when this throws TRUST_UNUSABLE.
  * @param decision.digest - Of the difference that was shown; null when an extension without held files was revoked.
- * @throws TRUST_UNUSABLE.
  */
 export function recordExtensionDecision(
   rootDir: string,
@@ -129,7 +127,6 @@ function putInEffect(rootDir: string, { name, files }: HeldExtension): void {
       renameContained(activeFolder, `${name}/${keptPath(path)}`, posix.basename(path));
       throw extensionChanged(name, `extensions/${name}/${path} was changed meanwhile`);
     }
-    // From here on the approval is in effect.
     renameContained(waiting, markerPath(name), posix.basename(approvedPath(name)), { own: true });
   } catch (error) {
     undoApproval(rootDir, name, files, error);

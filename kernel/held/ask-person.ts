@@ -19,8 +19,7 @@ export interface ApprovalRound {
 }
 
 /**
- * Asks a person about each held extension and applies what is approved.
- * @returns Whether anything was approved. Never rejects: a failure is sent to the user, with whether the extension
+ * Returns whether anything was approved. Never rejects: a failure is sent to the user, with whether the extension
  * waits.
  */
 export async function approveHeldExtensions({

@@ -4,9 +4,8 @@ import { futureRealPath, isInside, isOtherRoot } from '../../lib/files/index.ts'
 import { openTrust } from '../../lib/trust/index.ts';
 
 /**
- * Whether a path may hold code: below `extensions/` or `node_modules/` of the root or of a root above the path, or
- * below the target of a link in these folders (also of links in such targets). `data/` of an approved root counts, too:
- * its settings decide what is allowed.
+ * Whether a path is below `extensions/` or `node_modules/` of the root or a root above, or below the target of a link
+ * there (also of links in targets). `data/` of an approved root counts, too: its settings decide what is allowed.
  * @param path - Absolute, real; it may not exist yet.
  */
 export function isCode(rootDir: string, path: string): boolean {

@@ -2,10 +2,7 @@ import type { createTwoFilesPatch } from 'diff';
 import { printable } from '../../lib/text/index.ts';
 import type { HeldExtension, HeldFile } from './held-extensions.ts';
 
-/**
- * What a person must see before an approval: the authors, the extension it replaces, every changed line. Safe for a
- * terminal.
- */
+/** All that a person must see: authors, a replaced extension, every changed line. Safe for a terminal. */
 export async function describeHeld(held: HeldExtension, ownIds: readonly string[]): Promise<string> {
   const [{ createTwoFilesPatch }, { parseManifest }] = await Promise.all([
     import('diff'),
@@ -26,7 +23,6 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
     .join('\n');
 }
 
-/** A name may contain line ends. */
 export function escapedPath(path: string): string {
   return JSON.stringify(path).slice(1, -1);
 }

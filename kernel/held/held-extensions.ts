@@ -24,7 +24,6 @@ import {
   makeHeldFolder,
 } from './writable-extension.ts';
 
-/** A file that an agent wrote and nobody has approved. */
 export interface HeldFile {
   /** Relative to the extension's folder. */
   readonly path: string;
@@ -46,16 +45,11 @@ export interface HeldExtension {
 }
 
 /**
- * What agents write below `extensions/` waits in `data/.held/` until a person approves it. Then code in `extensions/`
- * is never from an agent alone, and it is safe to load, build or test it. Paths are relative to `extensions/`:
- * `my_tool/main.ts`.
+ * What agents write below `extensions/` waits in `data/.held/` for a person's approval. Then nothing in `extensions/`
+ * is from an agent alone, and it is safe to load, build or test it. Paths are relative to it: `my_tool/main.ts`.
  */
 
-/**
- * The held content of one file, only for the agent that wrote it; undefined: none. Others see the current file.
- * @param path - Undefined: not below `extensions/`. @param by - `agent:<id>`.
- * @throws As `readContained`.
- */
+/** The held content, only for the agent that wrote it; others see the current file. @throws As `readContained`. */
 export function readHeldFile(
   rootDir: string,
   path: string | undefined,
@@ -69,7 +63,7 @@ export function readHeldFile(
   return readIfThere(base, `${name}/files/${below.join('/')}`, true, maxBytes) ?? undefined;
 }
 
-/** The held direct children of a folder, for the agent that wrote them. @param path - '' is `extensions/` itself. */
+/** Only for the agent that wrote them. @param path - '' is `extensions/` itself. */
 export function listHeldFiles(rootDir: string, path: string | undefined, by: string): readonly FolderEntry[] {
   const base = heldFolder(rootDir);
   if (base === undefined || path === undefined) return [];
@@ -88,11 +82,7 @@ export function listHeldFiles(rootDir: string, path: string | undefined, by: str
   return [...entries.values()];
 }
 
-/**
- * Keeps what an agent wrote until a person approves it.
- * @param by - `agent:<id>`. @returns `created`: the file is new.
- * @throws EXTENSION_PROTECTED, INVALID_ARGUMENT, PATH_TRAVERSAL, WRITE_FAILED.
- */
+/** @param by - `agent:<id>`. @throws EXTENSION_PROTECTED, INVALID_ARGUMENT, PATH_TRAVERSAL, WRITE_FAILED. */
 export function holdExtensionFile(
   rootDir: string,
   path: string,
@@ -117,12 +107,11 @@ export function holdExtensionFile(
   return { created: isFirst && before === null };
 }
 
-/** Held code that cannot be shown, for example because a file is too large. */
+/** For example because a file is too large. */
 export interface UnreadableHeld {
   readonly name: string;
   /** Its approval was interrupted. */
   readonly isHalf: boolean;
-  /** Says also what to do. */
   readonly message: string;
 }
 
@@ -151,7 +140,7 @@ export function heldExtensions(rootDir: string): readonly HeldExtension[] {
 }
 
 /**
- * Undefined: nothing is held. A file that equals the current one is left out. @throws EXTENSION_HALF_APPROVED, and as
+ * Without files that equal the current ones; undefined: nothing. @throws EXTENSION_HALF_APPROVED, and as
  * `readContained`.
  */
 export function heldExtension(rootDir: string, name: string): HeldExtension | undefined {
@@ -163,7 +152,7 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
   return { name, by, digest, files };
 }
 
-/** Every stored file, even when it equals the current one. @throws As `readContained`. */
+/** Also files that equal the current ones. @throws As `readContained`. */
 export function heldFiles(rootDir: string, name: string): readonly (HeldFile & { readonly by: string })[] {
   const base = heldFolder(rootDir);
   if (base === undefined || !isExtensionName(name)) return [];
@@ -194,7 +183,6 @@ export function digestOfChange(files: readonly Replacement[]): string {
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
-/** Stored beside the content of a held file. */
 interface HeldRecord {
   /** sha256 of the current file when an agent first wrote; null: none. */
   readonly base: string | null;

@@ -27,8 +27,8 @@ import {
 } from './writable-extension.ts';
 
 /**
- * For an approved root: undoes every interrupted approval, and deletes what one left that took effect. Never completes
- * an approval from its marker, because the marker may have come with the root.
+ * Undoes interrupted approvals of an approved root. The marker may have come with the root: none is ever completed from
+ * it.
  * @returns Failures, by extension name: nothing of these may be loaded.
  */
 export function undoApprovals(rootDir: string): ReadonlyMap<string, string> {
@@ -58,10 +58,7 @@ export function undoIfInterrupted(root: Root, name: string): void {
     underHeldLock(root.dir, () => settleApproval(root, name));
 }
 
-/**
- * As `undoIfInterrupted`; the caller holds the lock. @throws EXTENSION_HALF_APPROVED in a root that is not approved;
- * WRITE_FAILED.
- */
+/** The caller holds the lock. @throws EXTENSION_HALF_APPROVED in a root that is not approved; WRITE_FAILED. */
 export function settleApproval({ dir, trusted }: Root, name: string): void {
   if (isHalfApproved(dir, name)) {
     if (!trusted) throw extensionHalfApproved(name);
@@ -71,7 +68,7 @@ export function settleApproval({ dir, trusted }: Root, name: string): void {
 }
 
 /**
- * Undoes a failed or interrupted approval; the caller holds the lock.
+ * The caller holds the lock.
  * @param files - Hold the replaced bytes, because some file systems have no hard links. @param cause - Why it failed.
  * @throws WRITE_FAILED: part of it is in effect; a later call continues.
  */
@@ -97,7 +94,6 @@ export function undoApproval(rootDir: string, name: string, files: readonly Held
   }
 }
 
-/** Deletes what remains of a file whose approval is in effect. */
 export function deleteApproved(rootDir: string, name: string, { path, after }: Pick<HeldFile, 'path' | 'after'>): void {
   deleteKept(makeFolder(posix.join(rootDir, 'extensions')), name, path);
   const waiting = makeHeldFolder(rootDir);
@@ -133,9 +129,7 @@ function approvedFiles(rootDir: string, name: string): readonly HeldFile[] {
 }
 
 /**
- * Restores a replaced file, unless it has changed since the approval.
- * @throws EXTENSION_CHANGED when it is unclear which text is meant: the replaced file is kept, and one of the two has
- * changed.
+ * Not when it has changed since. @throws EXTENSION_CHANGED: both texts are there, and it is unclear which one is meant.
  */
 function restoreFile(
   live: string,

@@ -19,7 +19,7 @@ export function extensionsFolder(rootDir: string): string | undefined {
 }
 
 /**
- * @param name - Folder below `extensions/`. @param below - Segments of a file in it. Default: the whole extension.
+ * @param below - Segments of a file in the extension. Default: the whole extension.
  * @throws EXTENSION_PROTECTED; PATH_TRAVERSAL and WRITE_FAILED when an approval could not write the file.
  */
 export function assertAgentMayWrite(rootDir: string, name: string, below: readonly string[] = []): void {
@@ -47,19 +47,18 @@ export function makeHeldFolder(rootDir: string): string {
 }
 
 /**
- * Exists while an approval runs; relative to `data/.held/`. If it remains, files may be of two versions. Its content is
- * not trusted: it may have come with the root.
+ * Exists while an approval runs. If it remains, files may be of two versions. Do not trust it: it may come with the
+ * root.
  */
 export function markerPath(name: string): string {
   return `${name}/approving`;
 }
 
-/** The renamed marker of the last approval that took effect. */
 export function approvedPath(name: string): string {
   return `${name}/approved`;
 }
 
-/** Whether an approval was interrupted, or runs in another process. */
+/** Also while one runs in another process. */
 export function isHalfApproved(rootDir: string, name: string): boolean {
   const base = heldFolder(rootDir);
   if (base === undefined || !isExtensionName(name)) return false;
@@ -99,7 +98,6 @@ function namesInHeld(rootDir: string): readonly string[] {
   }
 }
 
-/** Undefined when it does not exist, or a parent is a file. */
 function changedAt(path: string): string | undefined {
   try {
     const { ino, ctimeNs } = lstatSync(path, { bigint: true });

@@ -12,13 +12,12 @@ export interface CommandTable {
   readonly commands: readonly NamedCommand[];
   /** Also by alias. */
   readonly byName: ReadonlyMap<string, NamedCommand>;
-  /** Names that another command (`winner`) has. */
   readonly shadowed: readonly { readonly extensionId: string; readonly name: string; readonly winner: string }[];
 }
 
 /**
- * For each name the base command wins, then the extension that started first; names win over aliases. Lost aliases of
- * hidden commands are not reported: there may be one for each skill.
+ * Of equal names the base command wins, then the first extension; names win over aliases. Lost aliases of hidden
+ * commands are not reported: each skill may have one.
  */
 export function commandTable(base: readonly Command[], contributed: readonly NamedCommand[]): CommandTable {
   const winners = new Map<string, NamedCommand>(
@@ -136,7 +135,6 @@ function isCommandResult(value: unknown): value is CommandResult {
   );
 }
 
-/** With fewer columns, the description is below its command. */
 const LEAST_DESCRIPTION = 30;
 
 function helpText(commands: readonly Command[], columns: number = Number.POSITIVE_INFINITY): string {

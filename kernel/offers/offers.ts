@@ -50,7 +50,6 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
 
 export interface EventBus {
   emit(event: string, payload: unknown): void;
-  /** @returns ends the subscription. */
   subscribe(owner: string, event: string, handler: EventHandler): () => void;
   unsubscribeAll(owner: string): void;
 }

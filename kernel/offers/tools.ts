@@ -26,9 +26,8 @@ export function toolError(code: string, message: string): ToolResult {
 }
 
 /**
- * Every part that offers tools runs them with this. Never rejects. Codes: INVALID_ARGUMENT, that of a thrown
- * CodedError, TOOL_FAILED for any other throw, TOOL_RESULT_INVALID for a result that is not a ToolResult. Messages
- * contain no paths of this machine (`withoutPaths`).
+ * For every part that offers tools. Never rejects. Codes: INVALID_ARGUMENT, that of a thrown CodedError, TOOL_FAILED,
+ * TOOL_RESULT_INVALID. Messages contain no paths of this machine (`withoutPaths`).
  */
 export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promise<ToolResult> {
   try {

@@ -31,7 +31,7 @@ export interface ModelSettings {
 
 /**
  * @param manifestModel - Overrides MODEL_NAME.
- * @throws MODEL_NOT_CONFIGURED when the base URL or the name is missing, or the URL is not http. The key is optional.
+ * @throws MODEL_NOT_CONFIGURED when the base URL or the name is missing, or the URL is not http.
  */
 export function readModelSettings(
   manifestModel: string | undefined,
@@ -77,7 +77,7 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
 
 // --- internal ---
 
-/** @param work - Its signal aborts after `ms` milliseconds. Until then the timer keeps the process running. */
+/** Until `ms` is over, the timer keeps the process running. */
 async function withBudget<T>(ms: number | undefined, work: (budget?: AbortSignal) => Promise<T>): Promise<T> {
   if (ms === undefined) return work();
   const budget = new AbortController();

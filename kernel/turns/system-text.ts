@@ -11,9 +11,8 @@ import { DeadlineError, withDeadline } from './deadline.ts';
 export const PART_SEPARATOR = '\n\n---\n\n';
 
 /**
- * The instructions of a declared agent: prompt file, bodies of bound skills in order, inline `instructions`. Composed
- * for each invocation, so that changes take effect. Lines around each body cannot occur in it (`delimited`).
- * @param skills - Gives the bodies of `uses_skills`. May be undefined when there are none.
+ * Prompt file, bodies of bound skills in order, inline `instructions`; composed for each invocation, so that changes
+ * count. Lines around each body cannot occur in it (`delimited`).
  * @throws As `getSkillContent` (SKILL_NOT_FOUND), and when the template cannot be rendered.
  */
 export async function composeInstructions(
@@ -38,10 +37,8 @@ export function boundSkillIds(agent: AgentManifest | undefined): readonly string
 }
 
 /**
- * The texts of running context providers, in ascending priority; equal ones keep their order. Providers run at the same
- * time.
- * @param budgetMs - For all together. @param report - Gets a problem when a provider fails, is late, or gives no text
- * or null.
+ * In ascending priority. All run at the same time. A provider that fails or takes over `budgetMs` is reported and left
+ * out.
  */
 export async function collectContext(
   records: Iterable<ExtensionRecord>,
@@ -74,9 +71,8 @@ export async function collectContext(
 }
 
 /**
- * Renders a Jinja template without escaping: the text goes to a model, not into HTML.
- * @param strict - An undefined name is an error instead of an empty text. Undefined members are always empty.
- * @throws When the template is not valid Jinja; with `strict`, when a name is undefined.
+ * Escapes nothing: the text goes to a model, not into HTML. @throws When the template is not valid Jinja.
+ * @param strict - Throws for an undefined name, which else is an empty text. Undefined members are always empty.
  */
 export async function renderTemplate(
   template: string,
@@ -105,7 +101,6 @@ export async function renderTemplate(
 
 // --- internal ---
 
-/** The result of `getSkillContent` is already clean. */
 function cleanText(text: string | undefined = ''): string {
   return withNote(withoutHidden(text));
 }

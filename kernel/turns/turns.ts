@@ -29,7 +29,6 @@ export interface TurnOptions {
 
 export interface Turns {
   invoke(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
-  /** Instructions first, then the context providers by priority. */
   systemParts(agentId: string, prompt: string, turn: TurnContext): Promise<readonly { source: string; text: string }[]>;
   /** Adds the skills that the agent's instructions contain. */
   commandTurn(turn: TurnContext): TurnContext;
@@ -39,15 +38,13 @@ export interface Turns {
 }
 
 interface Invocation {
-  /** Its records identify the kernel. */
   readonly kernel: unknown;
   readonly agentId: string;
   hasEnded: boolean;
 }
 
 /**
- * The invocations that led to the running one. Their agents wait and cannot be called. One store for all kernels: each
- * store slows down every promise of the process and is never freed.
+ * Agents in this chain wait and cannot be called. One store for all kernels: each slows down every promise, forever.
  */
 const callStack = new AsyncLocalStorage<readonly Invocation[]>();
 
@@ -153,7 +150,6 @@ function turnOf(record: ExtensionRecord, { givenSkills: _, tools: __, ...turn }:
   return { ...turn, agentId: record.found.manifest.id, ...bound, ...workflowOf(record, turn), ...givenTo(record) };
 }
 
-/** The manifest's workflow, in the state that the caller names for it. */
 function workflowOf({ found }: ExtensionRecord, { workflowState }: TurnContext): Pick<TurnContext, 'workflowState'> {
   const own = found.manifest.agent?.workflow;
   return own && own.pack !== workflowState?.pack ? { workflowState: own } : {};

@@ -1,4 +1,3 @@
-/** Checks arguments with zod schemas. */
 import { createRequire } from 'node:module';
 import type * as Zod from 'zod';
 import { CodedError } from '../errors/index.ts';
@@ -15,7 +14,6 @@ export type FieldsSchema<Output> = () => Zod.ZodObject<{
 export type SchemasFor<Parameters extends readonly unknown[]> = {
   readonly [At in keyof Parameters]-?: Schema<Loose<Parameters[At]> | undefined>;
 };
-/** Optional fields may be undefined. */
 type Loose<T> = T extends readonly unknown[] | ((...given: never[]) => unknown)
   ? T
   : T extends object
@@ -24,7 +22,7 @@ type Loose<T> = T extends readonly unknown[] | ((...given: never[]) => unknown)
 
 const require = createRequire(import.meta.url);
 
-/** zod loads at the first call, because loading it takes longer than most commands run. */
+/** Loading zod takes longer than most commands run: only at the first call. */
 export function zod(): Z {
   return (require('zod') as typeof Zod).z;
 }
@@ -37,10 +35,7 @@ export function schema<S extends Zod.ZodType>(build: (z: Z) => S): () => S {
   };
 }
 
-/**
- * @param name - Of the value, for messages. @returns the value to use; fields that are undefined are left out.
- * @throws INVALID_ARGUMENT.
- */
+/** @param name - For messages. @returns without fields that are undefined. @throws INVALID_ARGUMENT. */
 export function checkArgument<Output>(name: string, wanted: Schema<Output>, value: unknown): Output {
   const parsed = parse(name, wanted(), value);
   if (parsed.success) return parsed.data;
@@ -50,7 +45,6 @@ export function checkArgument<Output>(name: string, wanted: Schema<Output>, valu
   throw new CodedError('INVALID_ARGUMENT', `${name}${at} ${issue.message}`);
 }
 
-/** @param expected - In words. */
 export function wrongArgument(name: string, expected: string, value: unknown): CodedError<'INVALID_ARGUMENT'> {
   return new CodedError('INVALID_ARGUMENT', `${name} must be ${expected}, got ${shown(value)}.`);
 }
@@ -69,8 +63,7 @@ export function checkArguments<Parameters extends readonly unknown[]>(
 }
 
 /**
- * For the second argument of `strictObject`: the message about an unknown field.
- * @param places - By field name: a sentence that says where the field belongs. @param unlisted - Fields not to suggest.
+ * The message of a `strictObject` about unknown fields. @param places - By name: a sentence where the field belongs.
  */
 export function elsewhere(
   places: Readonly<Record<string, string>>,

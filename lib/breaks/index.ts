@@ -1,9 +1,8 @@
 const SLICE_MS = 8;
 
 /**
- * Await it between steps of long synchronous work: it lets other work of the process run. Synchronous reads take a
- * twentieth of the time of asynchronous ones, but block the process. All callers share one slice of 8 ms per turn of
- * the event loop: nested or simultaneous work holds a turn no longer.
+ * Await it between steps of long synchronous work, so that other work can run. All callers share one slice of 8 ms per
+ * turn of the event loop. Synchronous reads take a twentieth of the time of asynchronous ones.
  */
 export async function takeBreak(): Promise<void> {
   if (performance.now() < endOfSlice()) return;
@@ -23,7 +22,6 @@ export async function eachWithBreaks<T>(items: Iterable<T>, each: (item: T) => v
   }
 }
 
-/** Work in short steps. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
 const ITEMS_OF_A_STEP = 100;
@@ -48,7 +46,6 @@ export async function takeSteps<T>(
   }
 }
 
-/** Without breaks. */
 export function runSteps<T>(steps: Iterator<undefined, T, undefined>): T {
   for (;;) {
     const step = steps.next();

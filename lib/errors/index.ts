@@ -12,10 +12,7 @@ export class CodedError<Code extends string = string> extends Error {
   }
 }
 
-/**
- * True also for an error of another copy of this package, which an extension may have. @param code - The error must
- * have it.
- */
+/** True also for another copy of this package, which an extension may have. */
 export function isCodedError(error: unknown, code?: string): error is CodedError {
   if (!(error instanceof Error) || error.name !== 'CodedError' || !('code' in error)) return false;
   return code === undefined || error.code === code;

@@ -23,15 +23,14 @@ export interface Archive {
 }
 
 /**
- * A .tar.gz or a zip, recognized by its first bytes. @param shown - Name of the archive, for errors.
- * @throws ORIGIN_REFUSED, also for a link, a device or a path that leads out of the archive.
+ * A .tar.gz or a zip, by its first bytes. @throws ORIGIN_REFUSED, also for a link, a device, or a path that leads out.
  */
 export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
   const visit = bytes[0] === 0x1f && bytes[1] === 0x8b ? visitTar : isZip(bytes) ? visitZip : undefined;
   if (!visit) throw originRefused(shown, 'it is neither a .tar.gz nor a .zip.');
   const entries: ArchiveEntry[] = [];
   let [size, visited] = [0, 0];
-  // Checks all names and sizes before it keeps any content.
+  // Checks names and sizes before any content is kept.
   await visit(bytes, shown, ({ kind, ...entry }) => {
     assertPlain(entry.path, kind, shown);
     // Folders take time, too.
@@ -65,7 +64,6 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
 
 // --- internal ---
 
-/** A package may have many other files beside the skill. */
 const MAX_ENTRIES = 50_000;
 const MAX_TOTAL = 512 * 1024 * 1024;
 /** Characters of all extended headers (long paths, times). */
@@ -75,7 +73,6 @@ const MAX_HEADERS = 8 * 1024 * 1024;
 type Visit = (entry: VisitedEntry) => ((content: Buffer) => void) | undefined;
 
 interface VisitedEntry extends Omit<ArchiveEntry, 'kind'> {
-  /** `other`: such as a device. */
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
@@ -188,10 +185,7 @@ async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<voi
   }
 }
 
-/**
- * A zip has each name before the content and in the list at the end, perhaps also in a Unicode field. Programs differ
- * in which they use. @throws ORIGIN_REFUSED.
- */
+/** A zip has each name two or three times, and programs differ in which one they use. @throws ORIGIN_REFUSED. */
 async function assertOneName(zip: ZipFile, entry: Entry, shown: string): Promise<void> {
   const { fileName: before } = await zip.readLocalFileHeaderPromise(entry);
   const listed = entry.fileNameRaw;

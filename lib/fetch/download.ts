@@ -23,8 +23,7 @@ export async function download(url: string, maxBytes: number, options: DownloadO
 }
 
 /**
- * `https:`, or `http:` on this machine, also after each redirection. No redirection may lead from `https:` to `http:`,
- * or from another machine to this one.
+ * Only `https:`, or `http:` on this machine. No redirection may lead from `https:` to `http:`, or to this machine.
  * @param options.etag - Of the caller's copy. @returns undefined when it has not changed.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */

@@ -1,6 +1,6 @@
 import { CodedError } from '../errors/index.ts';
 
-/** @param why - Without secrets. @param details.status - Of the answer; absent when there was none. */
+/** @param details.status - Of the answer; absent when there was none. */
 export function originUnavailable(
   what: string,
   why: string,

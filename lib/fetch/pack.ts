@@ -10,9 +10,8 @@ export interface PackedFile {
 }
 
 /**
- * The same files give the same bytes on every machine and Node: sorted, modes 644 and 755, owner and times 0, and not
- * compressed, because the output of zlib depends on its version.
- * @param files - With different paths.
+ * The same files give the same bytes everywhere: sorted, modes 644 and 755, owner and times 0, and not compressed,
+ * because the output of zlib depends on its version. Paths must differ.
  */
 export function packTarGz(files: readonly PackedFile[]): Buffer {
   const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));

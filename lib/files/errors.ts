@@ -27,14 +27,12 @@ export function resourceTooLarge(path: string, size: number, limit: number): Cod
   return new CodedError('RESOURCE_TOO_LARGE', message, { path, size, limit });
 }
 
-/** @param reason - A system code, or words. */
 export function writeFailed(path: string, reason: string, cause?: unknown): CodedError<FileErrorCode> {
   const known = SYSTEM_CODES.get(reason);
   const why = known === undefined ? `${reason}.` : `${reason}, ${known}, and repeat this.`;
   return new CodedError('WRITE_FAILED', `Cannot write "${shorten(path)}": ${why}`, { path }, cause);
 }
 
-/** @param path - As the caller gave it. */
 export function fromSystemError(error: unknown, path: string): CodedError<FileErrorCode> {
   const code = (error as NodeJS.ErrnoException).code;
   // O_NOFOLLOW found a link.
@@ -57,7 +55,6 @@ const SYSTEM_CODES: ReadonlyMap<string, string> = new Map([
   ['EFBIG', 'a limit on the size of files is reached. Raise it'],
 ]);
 
-/** The details of the error have the whole path. */
 function shorten(path: string): string {
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }

@@ -30,7 +30,6 @@ export interface ContainedFolder {
   /** Absolute, real. */
   readonly base: string;
   readonly path: string;
-  /** See `OpenOptions`. Default: false. */
   readonly own?: boolean;
 }
 
@@ -46,11 +45,11 @@ export interface FolderMove {
 export type MoveStep = 'copying' | 'copied' | 'aside';
 
 /**
- * Moves a folder: with one rename, or between file systems by a copy. There the copy gets a temporary name, the
- * original gets one, then the copy gets its final name; `commitMove` removes the original. Neither name ever shows half
- * a folder, and `undoMove` works even on a full disk or from another process. Call it after a throw.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when the folder contains reserved files;
- * WRITE_FAILED, also when `to` exists, and for entries that cannot be copied (a FIFO, a device).
+ * Renames a folder, or copies it between file systems: the copy and then the original get temporary names, then the
+ * copy gets its final one; `commitMove` removes the original. So neither name ever shows half a folder, and `undoMove`
+ * works on a full disk or from another process. Call it after a throw.
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also for a folder with reserved files; WRITE_FAILED,
+ * also when `to` exists or an entry cannot be copied (a FIFO, a device).
  */
 export function moveFolder(move: FolderMove): void {
   const { from, to, onStep } = move;
@@ -76,7 +75,7 @@ export function moveFolder(move: FolderMove): void {
 }
 
 /**
- * Moves the folder back after any step before `commitMove`, and removes the copy. May be repeated.
+ * Works after any step before `commitMove`. May be repeated.
  * @throws WRITE_FAILED: the folder is complete under `from`, `to` or `temporary`; a later call continues.
  */
 export function undoMove(move: FolderMove): void {
@@ -142,7 +141,6 @@ function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => voi
   }
 }
 
-/** False: the paths are on two file systems. */
 function renamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);

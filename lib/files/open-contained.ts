@@ -21,20 +21,17 @@ export interface OpenOptions {
   readonly folder?: boolean;
   readonly make?: boolean;
   /**
-   * The files are the caller's own: reserved paths may be opened (`reserve`), and folders that are made or written to
-   * get the mode 0700. Default: false.
+   * The caller's own files: may open reserved paths (`reserve`), and folders for writing get the mode 0700. Default:
+   * false.
    */
   readonly own?: boolean;
 }
 
 /**
- * Opens an entry below `base` for the time of `use`, which gets the descriptor and a path (on Linux one that stays
- * valid for this entry).
- * No link below `base` is followed: each folder is opened from the descriptor of the one before, and the descriptor,
- * not the path, is checked to be below `base`. Nothing outside is ever opened, because opening a FIFO or device has
- * effects. Reserved files are not opened: closing a database file would release SQLite's locks.
- * @param base - Absolute, real. @param segments - See `relativeSegments`; none: `base` itself. @param shown - For
- * messages.
+ * Opens an entry below `base` while `use` runs. No link below `base` is followed: each folder is opened from the
+ * descriptor before, and the descriptor, not the path, is checked to be below `base`. Nothing outside is opened:
+ * opening a FIFO or device has effects. Reserved files are not opened: closing a database file releases SQLite's locks.
+ * @param base - Absolute, real. @param segments - None: `base` itself. @param shown - For messages.
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also for reserved paths); WRITE_FAILED with `make`.
  */
 export function withContained<T>(
@@ -45,8 +42,7 @@ export function withContained<T>(
   { folder = false, make = false, own = false }: OpenOptions = {},
 ): T {
   if (!own && isReserved(segments.reduce(stepInto, base), base)) throw reservedPath(shown);
-  // The most frequent case, a SKILL.md directly below `base`, needs only one open. If `base` became a link, a file of
-  // this name is still no database.
+  // The most frequent case, a SKILL.md in `base`, needs one open. Even below a link, such a file is no database.
   const fromBase = make || segments.length !== 1 || !/\.md$/i.test(segments[0] as string);
   let at: Opened | undefined = fromBase ? openStep(base, base, shown, constants.O_DIRECTORY, own) : undefined;
   try {
@@ -66,7 +62,6 @@ export function withContained<T>(
   }
 }
 
-/** It need not exist. */
 export interface OpenEntry {
   readonly path: string;
   readonly folder: string;
@@ -74,9 +69,7 @@ export interface OpenEntry {
   sync(): void;
 }
 
-/**
- * Opens the folder that contains `path`. @throws as `withContained`, and INVALID_ARGUMENT when `path` names no file.
- */
+/** Opens the folder that contains `path`. @throws as `withContained`; INVALID_ARGUMENT when `path` names no file. */
 export function inParentOf<T>(
   base: string,
   path: string,
@@ -105,7 +98,6 @@ function syncFolder(descriptor: number): void {
   }
 }
 
-/** Faster than `join`. */
 function stepInto(folder: string, segment: string): string {
   return folder.endsWith(sep) ? folder + segment : folder + sep + segment;
 }

@@ -8,9 +8,8 @@ const MAX_CHARS = 4096;
 const MAX_SEGMENTS = 64;
 
 /**
- * Splits at `/`; `.` and empty segments are dropped.
- * @throws PATH_TRAVERSAL for `..`, absolute paths, backslashes, NUL and drive letters; INVALID_ARGUMENT when nothing is
- * left, above 4,096 characters and above 64 segments.
+ * Drops `.` and empty segments. @throws PATH_TRAVERSAL for `..`, absolute paths, backslashes, NUL and drive letters;
+ * INVALID_ARGUMENT when nothing is left, above 4,096 characters and above 64 segments.
  */
 export function relativeSegments(path: string): readonly string[] {
   if (path.includes('\0') || path.includes('\\') || path.startsWith('/') || /^[A-Za-z]:/.test(path))
@@ -23,7 +22,7 @@ export function relativeSegments(path: string): readonly string[] {
   return segments;
 }
 
-/** As `relativeSegments`. @throws also INVALID_ARGUMENT for a path that ends in `/` or `/.`: it names a folder. */
+/** @throws also INVALID_ARGUMENT for a path that ends in `/` or `/.`: it names a folder. */
 export function fileSegments(path: string): readonly string[] {
   const segments = relativeSegments(path);
   if (/\/\.?$/.test(path)) throw invalidPath('it ends in a slash, so it names a folder; leave the slash out');
@@ -35,7 +34,6 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Undefined when the path does not exist. */
 export function realPathOf(path: string): string | undefined {
   try {
     return realpathSync(path);

@@ -11,12 +11,11 @@ export interface ReadFileOptions extends Pick<OpenOptions, 'own'> {
 }
 
 /**
- * Reads one regular file below a folder, even if links or devices may be there. Follows no link and does not wait for a
- * FIFO (`withContained`). It checks and reads the descriptor, so the file cannot be replaced in between. A hard link
- * looks like a file and is read.
+ * Reads one regular file, even where links or devices may be: follows no link, does not wait for a FIFO, and checks and
+ * reads the descriptor, so that the file cannot be replaced in between. A hard link looks like a file and is read.
  * @param base - Absolute, real. @param path - Relative, see `fileSegments`.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also when not a regular file, or never read: `assertReadable`),
- * RESOURCE_TOO_LARGE, INVALID_ARGUMENT.
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also when not a regular file, or `assertReadable`), RESOURCE_TOO_LARGE,
+ * INVALID_ARGUMENT.
  */
 export function readContained(base: string, path: string, maxBytes: number, options: ReadFileOptions = {}): Buffer {
   const segments = fileSegments(path);
@@ -25,8 +24,9 @@ export function readContained(base: string, path: string, maxBytes: number, opti
 }
 
 /**
- * For a file that a person named: follows links and allows private names such as `.env`, not reserved paths
- * (`reserve`). Refuses a FIFO or device. @throws As `readContained`, and as `realpath` when nothing exists there.
+ * For a file that a person named: links and names such as `.env` are allowed; reserved paths, FIFOs and devices are
+ * not.
+ * @throws As `readContained`, and as `realpath` when nothing exists there.
  */
 export function readNamedFile(file: string, maxBytes: number, options: ReadFileOptions = {}): Buffer {
   const real = realpathSync(file);
@@ -42,9 +42,8 @@ export interface FolderEntry {
 }
 
 /**
- * The direct children of a folder below `base`, by name. Links are `other` and not followed.
- * @param path - Relative; `.` or empty: `base`. @param options.own - See `OpenOptions`. Default: false.
- * @param options.sizes - Reads the size of each file, most of the time in a large folder. Default: true.
+ * Direct children, by name. Links are `other` and not followed. @param path - `.` or empty: `base`.
+ * @param options.sizes - Reading them takes most of the time in a large folder. Default: true.
  * @throws As `readContained`; RESOURCE_NOT_FOUND when it is not a folder.
  */
 export function listContained(

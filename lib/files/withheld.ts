@@ -22,14 +22,14 @@ export function isPrivatePath(path: string): boolean {
 }
 
 export interface Reservation {
-  /** Replaces the reserved paths. @param paths - Absolute files, and folders with everything below. */
+  /** @param paths - Absolute files, and folders with everything below. They replace earlier ones. */
   keep(paths: readonly string[]): void;
   release(): void;
 }
 
 /**
- * Every function of this folder refuses reserved files and folders, except with `own`. This holds for the whole
- * process: SQLite's locks belong to the process, and any other open and close of a database file releases them.
+ * All functions of this folder refuse reserved paths, except with `own`. Valid in the whole process: SQLite's locks
+ * belong to it, and any other open and close of a database file releases them.
  * @param root - Absolute. Messages for models show paths relative to it (`withoutPaths`).
  * @param store - A folder that is only in `data/` of a root: from now on other roots are recognized by it.
  */
@@ -47,7 +47,8 @@ export function reserve(root: string, store?: string): Reservation {
 
 /**
  * Also true in `data/` of another root. @param path - Absolute, real.
- * @param base - The folder that is read, above the path. Roots that contain it are not other roots. Default: no other root counts.
+ * @param base - The folder that is read, above `path`; no root around it counts as another one. Default: no other root
+ * counts.
  */
 export function isReserved(path: string, base: string = path): boolean {
   // Called for every folder of every source: does not split the path.
@@ -123,8 +124,8 @@ function privateSegment(segments: readonly string[]): string | undefined {
 }
 
 /**
- * As the most lenient file system compares names: ignores letter case, Unicode forms, invisible characters, dots and
- * blanks at the end, text after a colon. Also ignores the marks of editors' copies.
+ * As the most lenient file system compares: without letter case, Unicode forms, invisible characters, dots and blanks
+ * at the end, text after a colon; and without the marks of editors' copies.
  */
 function plainName(name: string): string {
   if (/^[\w.-]*\w$/.test(name)) return name.toLowerCase();

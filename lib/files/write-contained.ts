@@ -24,22 +24,18 @@ import { assertWritable } from './withheld.ts';
 export interface WriteOptions {
   /** Permission bits. Default: 0600 with `own`, else those of the existing file, else 0644. */
   readonly mode?: number | undefined;
-  /** See `OpenOptions`. Default: false. */
   readonly own?: boolean;
   /** Name of the temporary file, for a later process to find after a crash. Default: random. */
   readonly temporary?: string;
-  /**
-   * Keeps the replaced file under this name in the same folder, as a hard link without extra space; not if the file
-   * system has no hard links. Default: none.
-   */
+  /** Keeps the replaced file under this name, as a hard link, if the file system has these. Default: none. */
   readonly keep?: string;
   /** Called before the rename, when the temporary file is synced. */
   onTemporary?(): void;
 }
 
 /**
- * Writes one file below a folder atomically: writes and syncs a temporary file beside it, then renames it. Makes
- * missing folders; follows no links (`withContained`). Also syncs the folder, and removes old temporary files in it.
+ * Writes atomically: syncs a temporary file beside the file, then renames it. Makes missing folders, follows no links,
+ * syncs the folder, removes old temporary files there (`removeAbandoned`).
  * @param base - Absolute, real; made when missing. @returns `created`: the file is new.
  * @throws PATH_TRAVERSAL, also when the file is a link; INVALID_ARGUMENT, also for `assertWritable`; WRITE_FAILED.
  */
@@ -70,8 +66,7 @@ export function writeContained(
 }
 
 /**
- * Removes one regular file below a folder, and parent folders that are then empty.
- * @param base - Absolute, real. It is not removed.
+ * Also removes parent folders below `base` that are then empty. @param base - Absolute, real.
  * @throws PATH_TRAVERSAL, also when the file is a link; RESOURCE_NOT_FOUND, INVALID_ARGUMENT.
  */
 export function removeContained(base: string, path: string, { own = false }: Pick<OpenOptions, 'own'> = {}): void {
@@ -91,14 +86,11 @@ export function removeEmptyFolders(base: string, path: string, options: Pick<Ope
   try {
     for (; folders.length > 0; folders.pop())
       inParentOf(base, folders.join('/'), (entry) => rmdirSync(entry.path), options);
-  } catch {
-    // It is not empty, or another process has removed it.
-  }
+  } catch {}
 }
 
 /**
- * Renames a regular file within its folder; replaces an existing file. Needs no free disk space.
- * @param base - Absolute, real. No link below it is followed. @param name - New name, without a slash.
+ * Within its folder; replaces an existing file. Needs no free disk space. @param base - Absolute, real.
  * @throws PATH_TRAVERSAL, also when one of the two is a link; RESOURCE_NOT_FOUND, INVALID_ARGUMENT, WRITE_FAILED.
  */
 export function renameContained(

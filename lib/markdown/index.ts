@@ -3,7 +3,6 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Token } from 'marked';
 
-/** For Markdown of an untrusted author. */
 export interface MarkdownReader {
   /** @returns undefined when the text takes longer than a second or is nested too deeply. */
   read(text: string): Promise<readonly Token[] | undefined>;
@@ -13,8 +12,7 @@ export interface MarkdownReader {
 const MAX_MS = 1_000;
 
 /**
- * Parses in a thread, started with the first text and ended at the time limit: 16 KiB of `*__a` take the parser 17 s,
- * and 16 KiB of `>` overflow its stack.
+ * In a thread, ended at the time limit: 16 KiB of `*__a` take the parser 17 s, and 16 KiB of `>` overflow its stack.
  */
 export function createMarkdownReader(): MarkdownReader {
   let worker: Worker | undefined;
@@ -67,7 +65,6 @@ function start(): Worker {
   return worker;
 }
 
-/** A failure ends the thread. */
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');
 const marked = import(workerData);

@@ -17,10 +17,7 @@ export interface ServeOptions {
 export interface Served {
   readonly server: Server;
   readonly port: number;
-  /**
-   * Accepts no more requests, waits up to a second for running ones, then closes all connections.
-   * @param finish - Ends what would keep connections open. Called once, after accepting has stopped.
-   */
+  /** Waits up to a second for running requests. @param finish - Ends what keeps connections open; called once. */
   close(finish: () => void | Promise<void>): Promise<void>;
 }
 
@@ -56,7 +53,6 @@ export async function serve({ fetch, host, port, requestSeconds = 30, onError }:
   };
 }
 
-/** How long closing waits for running requests. */
 export const GRACE_MS: number = 1_000;
 
 /** The timer does not keep the process running. */

@@ -12,9 +12,8 @@ export interface EngineDatabase {
 export type Engine = (file: string) => EngineDatabase;
 
 /**
- * From Node 24 on `node:sqlite`: there better-sqlite3 12 aborts the process at a garbage collection. Before:
- * better-sqlite3, or `node:sqlite` when better-sqlite3 is not built.
- * @throws SqliteUnavailable, always the same object.
+ * From Node 24 on `node:sqlite`: better-sqlite3 12 aborts the process there at a garbage collection. Before:
+ * better-sqlite3, or `node:sqlite` when that is not built. @throws SqliteUnavailable, always the same object.
  */
 export function loadEngine(): Engine {
   loaded ??= chooseEngine();
@@ -22,10 +21,7 @@ export function loadEngine(): Engine {
   return loaded;
 }
 
-/**
- * A parameter or a column value. Numbers are bound as floating point. A blob is read as Buffer or Uint8Array. Node 22
- * and early 24 read a text only up to its first NUL.
- */
+/** Numbers are bound as floating point. Node 22 and early 24 read a text only up to its first NUL. */
 export type SqliteValue = string | number | bigint | null | Uint8Array;
 
 export interface SqliteStatement<Row> {
@@ -46,12 +42,10 @@ export interface SqliteDatabase {
   /** One statement; give a value for each `?`. If it returns no rows, use `run`. */
   prepare<Row = unknown>(sql: string): SqliteStatement<Row>;
   /**
-   * A throw rolls back. `work` must be synchronous. Cannot be nested.
-   * @param kind - `immediate`: takes the write lock at once; `deferred`: reads one state of the file. Default:
-   * immediate.
+   * Rolls back when `work`, which must be synchronous, throws. Cannot be nested.
+   * @param kind - `immediate` takes the write lock at once; `deferred` reads one state of the file. Default: immediate.
    */
   transaction<T>(work: () => T, kind?: 'immediate' | 'deferred'): T;
-  /** @param file - Absolute. */
   loadExtension(file: string): void;
   /** Ends its statements. May be repeated. */
   close(): void;
@@ -59,7 +53,6 @@ export interface SqliteDatabase {
 
 // --- internal ---
 
-/** better-sqlite3 12 must not be used from here on. */
 const BUILT_IN_FROM = 24;
 
 let loaded: Engine | SqliteUnavailable | undefined;

@@ -1,4 +1,3 @@
-/** The kind of a database error, from either engine. */
 export type SqliteFailure =
   /** Another connection holds a lock. A later attempt may succeed. */
   | 'busy'

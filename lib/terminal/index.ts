@@ -5,8 +5,7 @@ import { createMarkdownReader } from '../markdown/index.ts';
 import { formatTable, inColour, printable } from '../text/index.ts';
 
 /**
- * Markdown for a terminal, wrapped and in colour. Untrusted text cannot control the terminal: control characters are
- * escaped first, and link targets are shown.
+ * Untrusted text cannot control the terminal: control characters are escaped first, and link targets are shown.
  * @param width - Columns. @returns undefined when parsing takes longer than a second, or the nesting is too deep.
  */
 export async function renderMarkdown(markdown: string, width: number): Promise<string | undefined> {

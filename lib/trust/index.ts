@@ -25,8 +25,7 @@ export type Subject =
   /** An extension of agents. Only a record: what counts are its files. `digest`: of what was shown. */
   | { readonly kind: 'extension'; readonly path: string; readonly digest: string | null }
   /**
-   * A skill switched off (`revoke`) or on for one agent; null: all. Only a record: what counts is the config of the
-   * root `path`.
+   * A skill off (`revoke`) or on for one agent; null: all. Only a record: what counts is the config of the root `path`.
    */
   | { readonly kind: 'switch'; readonly path: string; readonly skill: string; readonly agent: string | null }
   /** A skill's files, in any place. `path`: where they were. */
@@ -58,10 +57,8 @@ export interface Trust {
 }
 
 /**
- * The file has one JSON object per line. Each call reads it again, because another process may have added a line. It
- * counts only when it is a regular file of this user that nobody else can write, in such a folder. Else nothing is
- * allowed.
- * @param directory - Default: `userStateDirectory()`.
+ * One JSON object per line, read at each call, because another process may have added one. Counts only when it is a
+ * regular file of this user that nobody else can write, in such a folder. Default: in `userStateDirectory()`.
  */
 export function openTrust(directory: string = userStateDirectory()): Trust {
   const file = join(directory, 'trust.jsonl');
@@ -115,14 +112,14 @@ export function whyNotTrusted(file: string): string | undefined {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * `skill-registry` in `$XDG_STATE_HOME`, else in `~/.local/state` (Windows: `%LOCALAPPDATA%`). It may not exist yet.
+ * `skill-registry` in `$XDG_STATE_HOME`, else in `~/.local/state` (Windows: `%LOCALAPPDATA%`). It may not exist.
  * @param environment - Of a process, never the `.env` of a root. Default: of this process.
  */
 export function userStateDirectory(environment?: Environment): string {
   return userDirectory('XDG_STATE_HOME', ['.local', 'state'], environment);
 }
 
-/** For data that can be rebuilt: in `$XDG_CACHE_HOME`, else `~/.cache` (Windows: `%LOCALAPPDATA%\skill-registry\cache`). */
+/** For data that can be rebuilt: in `$XDG_CACHE_HOME`, else in `~/.cache` (Windows: `cache` in the other folder). */
 export function userCacheDirectory(environment?: Environment): string {
   return userDirectory('XDG_CACHE_HOME', ['.cache'], environment);
 }
@@ -191,7 +188,6 @@ function parse(line: string): Decision | undefined {
   }
 }
 
-/** Required besides action, time and person. */
 const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
   root: ['kind', 'path'],
   source: ['path'],

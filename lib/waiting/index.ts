@@ -1,5 +1,4 @@
 export interface BackOff {
-  /** In milliseconds, after the first failure. */
   readonly firstMs: number;
   readonly maxMs: number;
   /** Shortens the delay at random by up to a half: several processes retry at different times. Default: false. */
@@ -12,14 +11,10 @@ export function backOff(failures: number, { firstMs, maxMs, jitter = false }: Ba
   return jitter ? ms * (0.5 + Math.random() / 2) : ms;
 }
 
-/**
- * Aborts after `ms` milliseconds (reason: a `TimeoutError`) or with one of `others`. Does not keep the process running.
- * Not AbortSignal.timeout: Node 20 forgets a time limit that only AbortSignal.any holds.
- */
+/** Does not keep the process running. Not AbortSignal.timeout: Node 20 forgets one that only AbortSignal.any holds. */
 export function abortAfter(ms: number, ...others: readonly (AbortSignal | undefined)[]): AbortSignal {
   const limit = new AbortController();
   const signal = AbortSignal.any([limit.signal, ...others.filter((other) => other !== undefined)]);
-  // The timer keeps both signals alive.
   const expire = (): void => {
     if (!signal.aborted) limit.abort(new DOMException(`Not finished within ${ms / 1000} s`, 'TimeoutError'));
   };
