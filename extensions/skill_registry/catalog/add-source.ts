@@ -13,7 +13,6 @@ export type AddSource = (
 
 export interface AddSourceOptions {
   readonly catalog: Catalog;
-  /** Ids in use. Is changed. */
   readonly taken: Set<string>;
   readonly makeAll: (configs: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
   readonly closed: AbortSignal;
@@ -62,7 +61,6 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
 
 // --- internal ---
 
-/** An entry of the config never has `skills`. @throws INVALID_ARGUMENT when the object cannot be read. */
 function isOwn(source: SourceConfigInput | CustomSource): source is CustomSource {
   const is = whetherOwn(source);
   if (is === undefined) throw invalidArgument('addSource: the source cannot be read: reading it threw.');

@@ -20,7 +20,6 @@ export interface Assembled {
   readonly copies: EqualCopies;
 }
 
-/** The snapshot is not frozen yet. */
 export async function assemble(
   { from: sources, scans, restrictions, copies }: Assembled,
   version: number,
@@ -72,7 +71,6 @@ export async function uniqueProblems(scans: readonly SourceScan[]): Promise<read
 
 // --- internal ---
 
-/** By the path of SKILL.md as it was found. */
 function realFilesOf(scans: readonly SourceScan[]): ReadonlyMap<string, string> {
   const real = new Map<string, string>();
   const withProblems = new Set(scans.flatMap(({ problems }) => problems.map(({ file }) => file)));
@@ -93,7 +91,6 @@ function realPathOfFile({ code, file }: Problem): string {
   return folder === undefined ? file : join(folder, basename(file));
 }
 
-/** By the unique id of the source, and by the pack's id. PACK_ID_TAKEN when another pack or source has that id. */
 function packsOf(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],

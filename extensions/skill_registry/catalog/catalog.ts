@@ -19,7 +19,6 @@ export interface CatalogOptions extends RestrictionOptions {
   readonly builtIn?: SkillSource;
   /** Called with the skills of a scan before a snapshot shows them. */
   readonly prepare?: (skills: Iterable<Skill>) => Promise<void>;
-  /** Calls a listener and catches its exceptions: the other listeners and the refresh go on. */
   readonly callHook: CallHook;
   readonly beforeScan?: () => Promise<void>;
 }
@@ -54,7 +53,6 @@ export class Catalog {
     return this.#current;
   }
 
-  /** In order of precedence. @throws REGISTRY_CLOSED. */
   sources(): readonly SkillSource[] {
     this.#assertOpen();
     return [...this.#sources, ...this.#builtIn];

@@ -40,7 +40,6 @@ function asciiLook(text: string): string {
 
 let replaceAll: typeof unhomoglyphOf | undefined;
 
-/** Replaces characters beyond ASCII by those they look like. The table is loaded on first use. */
 function baseLetters(text: string): string {
   replaceAll ??= createRequire(import.meta.url)('unhomoglyph') as typeof unhomoglyphOf;
   return text.replace(/[^\x20-\x7e]+/g, (letters) => (replaceAll as typeof unhomoglyphOf)(letters));

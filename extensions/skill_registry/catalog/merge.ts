@@ -94,7 +94,6 @@ function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
   return files;
 }
 
-/** The first skill of each id, and all skills of each id that several have. */
 async function groupById(candidates: Iterable<Candidate>): Promise<{
   readonly firsts: ReadonlyMap<string, Candidate>;
   readonly rivals: ReadonlyMap<string, readonly Candidate[]>;

@@ -14,7 +14,6 @@ export function skillAlone({ byQualifiedId, problems }: Snapshot, folder: string
   return problems.some(({ file }) => file === skill.file || file === skill.realFile) ? undefined : skill;
 }
 
-/** Undefined: all sources must be scanned. */
 export function withSkill(snapshot: Snapshot, before: Skill, skill: Skill): Snapshot | undefined {
   if (!isFree(skill)) return undefined;
   return frozen({

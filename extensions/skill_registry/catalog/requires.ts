@@ -4,7 +4,6 @@ import { shorten } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type Snapshot, skillNamed } from './snapshot.ts';
 
-/** REQUIRES_UNKNOWN, REQUIRES_SELF, REQUIRES_CYCLE. */
 export async function requiresProblems(skills: Named): Promise<readonly Problem[]> {
   const withRequires = [...skills.byQualifiedId.values()].filter(({ requires }) => requires.length > 0);
   if (withRequires.length === 0) return [];

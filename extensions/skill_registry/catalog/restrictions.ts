@@ -44,7 +44,6 @@ export async function restrictionsOf(scans: readonly SourceScan[], options: Rest
   return restrictions;
 }
 
-/** Marks the restricted skills. Problem: SKILL_HIDDEN. */
 export async function applyRestrictions(scan: SourceScan, restrictions: Restrictions): Promise<SourceScan> {
   const problems: Problem[] = [];
   const [skills, losers]: [Skill[], Skill[]] = [[], []];
@@ -58,7 +57,7 @@ export async function applyRestrictions(scan: SourceScan, restrictions: Restrict
   return { skills, losers, problems: [...scan.problems, ...problems] };
 }
 
-/** SKILL_HELD, SKILL_NOT_INSPECTED. A skill whose id another skill has is named by its qualified id. */
+/** A skill whose id another skill has is named by its qualified id. */
 export async function heldProblems({
   byId,
   byQualifiedId,

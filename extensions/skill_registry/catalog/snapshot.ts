@@ -60,7 +60,6 @@ export function copyForCallers(snapshot: Snapshot): Snapshot {
   return copy;
 }
 
-/** Equal for catalogs that no reader can tell apart. */
 export async function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): Promise<string> {
   const hash = createHash('sha256');
   const add = (value: unknown): void => void hash.update(`${JSON.stringify(value)}\n`);
@@ -82,7 +81,6 @@ export async function fingerprintOf({ byQualifiedId, builtIn, packs, problems, s
   return hash.digest('hex');
 }
 
-/** Ids that were added, removed or changed. */
 export async function changedIds(before: Snapshot, after: Snapshot): Promise<readonly string[]> {
   const changed = new Set<string>();
   const compare = (id: string): void => {

@@ -58,7 +58,6 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
           );
           endEvents().catch(onError);
         } else {
-          // A folder that cannot be watched is still polled.
           onMode(
             'events',
             `a folder cannot be watched, and is polled: ${describeError(error)}. Let this user read it, and start again`,
@@ -88,7 +87,6 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   debounced.cancel();
 }
 
-/** Calls `act` once: 100 ms after the last `wake`, and at most 400 ms after the first. */
 export function createDebounce(act: () => void): { wake(): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   let until = 0;

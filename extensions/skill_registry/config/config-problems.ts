@@ -43,7 +43,6 @@ export function collectProblems(
   return { at: { path, effect, report }, problems };
 }
 
-/** Advice for an entry of `sources` that is a text, or a source made in code. */
 export function sourceAdvice(value: unknown): string {
   if (typeof value === 'string')
     return /^https?:/i.test(value)

@@ -28,7 +28,6 @@ import {
 /** `name` or `@scope/name`, by npm's present rules; no name can leave node_modules. */
 export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
-/** The endpoint that makes vectors for search by meaning. */
 export interface EmbeddingsConfig {
   /** Address of an OpenAI-compatible API without `/embeddings`; empty: search uses words only. */
   readonly base_url: string;
@@ -58,7 +57,7 @@ export interface SourceConfig {
   readonly wellKnown?: string | undefined;
   /** A page is asked again after this many seconds. Default: 60. */
   readonly interval_seconds?: number | undefined;
-  /** Default: name of the folder, file, package, pack, preset, program, host; `inline`, `shipped`. Numbered if taken. */
+  /** Default: name of the folder, file, package, pack, preset, program, host; `inline`, `shipped`. Numbered if used. */
   readonly id?: string | undefined;
   /** Follow links and pack entries that lead outside the folder. Default: false; they are problems. */
   readonly allow_outside: boolean;
@@ -358,7 +357,6 @@ function dialectTools(dialects: readonly Dialect[]): readonly ToolName[] {
   return dialects.flatMap((dialect): readonly ToolName[] => DIALECT_TOOLS[dialect]);
 }
 
-/** `tools` with a tool of a dialect still works, and is a warning. */
 function toolOfDialect(tools: readonly string[], dialect: Dialect, position: Pick<Problem, 'file' | 'line'>): Problem {
   const message = `Config "tools" names ${tools.join(' and ')}, which the key \`dialect\` offers now. It still works. Write dialect: [${dialect}] instead.`;
   return { code: 'CONFIG_KEY_INVALID', severity: 'warning', ...position, message, details: { key: 'tools' } };

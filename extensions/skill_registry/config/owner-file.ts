@@ -4,7 +4,6 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { futureRealPath, writeContained, writeFailed } from '../../../lib/files/index.ts';
 import { makeStoreFolder } from '../store/open-database.ts';
 
-/** The config file that the owner of the root writes. */
 export function ownerFile(root: string): string {
   return join(root, 'data', 'skill_registry', 'config.yaml');
 }

@@ -185,7 +185,6 @@ function entryAt(at: ValuePosition, key: string): ValuePosition {
   return { ...below(at, key), effect: 'this entry is left out' };
 }
 
-/** Unknown keys are not allowed, so that an editor marks them. */
 function schemaOf<T extends object>(
   readers: Readers<T>,
   required: readonly (keyof T)[],
@@ -203,7 +202,6 @@ function schemaOf<T extends object>(
   };
 }
 
-/** Wrong values are undefined, absent keys left out. */
 function readKeys<T extends object>(
   value: unknown,
   readers: Readers<T>,

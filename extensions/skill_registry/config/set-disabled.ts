@@ -8,18 +8,17 @@ import { ownerFile, writeOwnerFile } from './owner-file.ts';
 
 export interface SkillForAgent {
   readonly skill: string;
-  /** Only for this agent. Default: for every agent. */
+  /** Default: every agent. */
   readonly agent?: string | undefined;
 }
 
 /**
- * Adds a skill to `disabled` in the config of a root, or removes it. Comments and all other keys are kept, and the file is made when it
- * is missing. Registries use it from their next start on. Enabling for every agent also removes the entries for single agents.
+ * Adds a skill to `disabled` in the config of a root (absolute), or removes it. Keeps comments and other keys; makes a
+ * missing file. Registries use the change from their next start on. Enabling for every agent also removes entries for
+ * single agents. `changed` is false when the config says so already.
  *
- * @param root - Absolute.
- * @returns `changed`: false when the config says so already.
- * @throws INVALID_ARGUMENT when the skill is to be enabled for one agent, but is disabled for every agent; CONFIG_INVALID,
- *   WRITE_FAILED, PATH_TRAVERSAL.
+ * @throws INVALID_ARGUMENT when a skill that is disabled for every agent is to be enabled for one; CONFIG_INVALID,
+ * WRITE_FAILED, PATH_TRAVERSAL.
  */
 export function setDisabled(
   root: string,

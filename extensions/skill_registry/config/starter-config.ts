@@ -7,10 +7,8 @@ import { ownerFile } from './owner-file.ts';
 import { PRESET_NAMES, PRESETS, type PresetName } from './presets.ts';
 
 /**
- * The text of a config file for a new root. Every key that may be set is in it, with its default and commented out, as in the manifest of the
- * registry. Only `sources` is set.
- *
- * @param root - Absolute. @param presets - The agents whose skills are sources; the others are commented out.
+ * The config file of a new root (absolute): every key of the manifest with its default, commented out. Only `sources`
+ * is set, to `presets`; the other presets are commented out.
  */
 export function starterConfig(root: string, presets: readonly PresetName[]): string {
   const manifest = readFileSync(join(builtExtensions(), 'skill_registry', 'manifest.yaml'), 'utf8');
@@ -33,8 +31,8 @@ const HEAD = [
 ];
 
 /**
- * The JSON Schema of the config as editors with the YAML language server take it: relative to the config where the package is
- * installed in the root or above it, so that it is right on other machines as well; else the address of the file, without blanks.
+ * For editors with the YAML language server. A relative path where the package is installed in the root or above it: it
+ * is right on other machines, too. Else a file address, without blanks.
  */
 function schemaAddress(root: string): string {
   const schema = join('dist', 'schemas', 'config.schema.json');

@@ -6,11 +6,9 @@ import { isRecord } from './readers.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The part of a config.yaml that is used in a root that nobody has approved: folders below the root and presets as sources, and
- * keys that show less than the defaults. Other keys could run code, contact an address, read other folders, or put more into a prompt.
- *
- * @param rootDir - Real path.
- * @returns `values` for `readConfig`, and the names of the keys that are ignored until a person approves the root: `sources.1 (package)`, `inject`.
+ * What a config.yaml may set in a root that nobody has approved: folders below the root and presets as sources, and
+ * keys that show less than the defaults. Other keys could run code, contact an address, read other folders, or put more
+ * into a prompt. `rootDir` is a real path; `ignored` names the other keys: `sources.1 (package)`, `inject`.
  */
 export function configOfUntrustedRoot(
   values: Values,

@@ -3,7 +3,7 @@ import type { Check } from './findings.ts';
 import { type Fact, listChecks, quote } from './findings.ts';
 import { countUpTo, rawLines } from './scanned-line.ts';
 
-/** Invisible characters, and comments that a preview does not show, where there are more of them than before. */
+/** Invisible characters and hidden comments, where `after` has more than `before`. */
 export function characterChecks(before: string, after: string): readonly Check[] {
   return listChecks('characters', [...newCharacters(before, after), ...newComments(before, after)]);
 }
@@ -59,7 +59,7 @@ function newCharacters(before: string, after: string): readonly Fact[] {
 
 const TAGS = 'tag characters';
 
-/** All tag characters are counted together, and all variation selectors: only a sequence of them spells text. */
+/** Tag characters are counted together, and so are variation selectors: only a sequence of them spells text. */
 function characterKey(char: string): string {
   const code = char.codePointAt(0) ?? 0;
   if (code >= 0xe0000 && code <= 0xe007f) return TAGS;
@@ -75,7 +75,7 @@ function characterName(key: string): string {
 function characters(text: string): Map<string, Seen> {
   const seen = new Map<string, Seen>();
   for (const { char, at } of hiddenCharacters(text)) {
-    // A byte order mark, and the CR of a CRLF.
+    // A byte order mark, or the CR of a CRLF.
     if ((char === '\ufeff' && at === 0) || (char === '\r' && text[at + 1] === '\n')) continue;
     const key = characterKey(char);
     const entry = seen.get(key) ?? { count: 0, first: at, text: '' };
@@ -100,7 +100,7 @@ function markNewLines(text: string, oldLines: ReadonlySet<string>, seen: Readonl
   }
 }
 
-/** New HTML comments, and new link definitions that are used as comments. */
+/** HTML comments, and link definitions that are used as comments. */
 function* newComments(before: string, after: string): Generator<Fact> {
   const oldComments = new Set([...comments(before)].map(({ text }) => text));
   const lineOf = lineFinder(after);
@@ -124,7 +124,6 @@ function* comments(text: string): Generator<{ readonly text: string; readonly at
   }
 }
 
-/** Converts offsets into 1-based lines. */
 function lineFinder(text: string): (offset: number) => number {
   let starts: readonly number[] | undefined;
   return (offset) => {

@@ -19,10 +19,8 @@ import { shellFacts } from './shell.ts';
 import { sizeChecks } from './size.ts';
 
 /**
- * Computes what a change does from the texts, and not from what its author says. Findings, files, commands, hosts and secrets are
- * listed only when `before` does not have them. Most important first; of one kind at most 20, and then the number of the others.
- *
- * Takes linear time, with breaks for other work.
+ * Computes what a change does from the texts, not from what its author says. Most important first, at most 20 of one
+ * kind, then the number of the others. Linear time, with breaks for other work.
  */
 export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
   const checks = [
@@ -41,7 +39,6 @@ export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
 
 // --- internal ---
 
-/** What the rules find in the new text and not in the old one. */
 async function ruleChecks({ path, isSkillFile, before, after, files }: CheckInput): Promise<readonly Check[]> {
   if (after === null) return [];
   const name = isSkillFile ? 'SKILL.md' : path;
@@ -71,7 +68,6 @@ function kindOfRule(rule: string): 'instructions' | 'secrets' | 'rules' {
   return INSTRUCTION_RULES.has(rule) ? 'instructions' : 'rules';
 }
 
-/** A file that has become one that an agent may run. */
 function scriptChecks({ path, before, after }: CheckInput): readonly Check[] {
   if (after === null || !isScript(path, after) || (before !== null && isScript(path, before))) return [];
   return listChecks('script', [
@@ -79,7 +75,6 @@ function scriptChecks({ path, before, after }: CheckInput): readonly Check[] {
   ]);
 }
 
-/** Files, commands, hosts and credentials that are named in the new text, but not in the old one. */
 async function surfaceChecks({ before, after, path, files }: CheckInput): Promise<readonly Check[]> {
   if (after === null) return [];
   const finders: readonly (readonly [Check['kind'], Finder])[] = [
@@ -90,10 +85,8 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
   ];
   const old = await distinctLines(before ?? '', path);
   const lines = await distinctLines(after, path);
-  // A line that was there before adds nothing.
   const added = [...lines].filter(([key]) => !old.has(key)).map(([, line]) => line);
   const found = await findAll(added.slice(0, MAX_LINES), finders);
-  // The old text is only searched when there is something to compare with it.
   const oldFacts = found.size === 0 ? found : await findAll(old.values(), finders);
   const checks = finders.flatMap(([kind]) => {
     const facts = [...(found.get(kind) ?? [])].filter(([key]) => !oldFacts.get(kind)?.has(key));
@@ -108,12 +101,11 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
   return [...checks, { kind: 'size', level: 'warn', text, line: firstSkipped.line }];
 }
 
-/** Far more lines than a skill has; searching them takes a few seconds. */
+/** Far more than a skill has; searching them takes a few seconds. */
 const MAX_LINES = 100_000;
 
 type Finder = (line: ScannedLine) => Iterable<Fact>;
 
-/** The first of all lines with equal text and kind. */
 async function distinctLines(text: string, path: string): Promise<ReadonlyMap<string, ScannedLine>> {
   const lines = new Map<string, ScannedLine>();
   for (const line of scanLines(text, path)) {
@@ -124,7 +116,6 @@ async function distinctLines(text: string, path: string): Promise<ReadonlyMap<st
   return lines;
 }
 
-/** The first fact of each key, by kind of check. Kinds without facts are absent. */
 async function findAll(
   lines: Iterable<ScannedLine>,
   finders: readonly (readonly [Check['kind'], Finder])[],
@@ -143,7 +134,6 @@ async function findAll(
   return all;
 }
 
-/** Problems that the change adds, and those that it removes. */
 function validationChecks({ before, after, isSkillFile, problemsOf }: CheckInput): readonly Check[] {
   if (!isSkillFile || after === null) return [];
   const old = before === null ? [] : problemsOf(before);
@@ -166,12 +156,12 @@ function validationChecks({ before, after, isSkillFile, problemsOf }: CheckInput
   return listChecks('validation', [...added, ...removed]);
 }
 
-/** Line and message do not count: they can change while the problem stays the same. */
+/** Line and message can change while the problem stays the same. */
 function problemKey({ code, severity, details }: Problem): string {
   return JSON.stringify([code, severity, details?.field ?? null]);
 }
 
-/** The problems that are not in `otherProblems`; repeated problems are counted. */
+/** Repeated problems are counted. */
 function notIn(problems: readonly Problem[], otherProblems: readonly Problem[]): readonly Problem[] {
   const left = new Map<string, number>();
   for (const problem of otherProblems) left.set(problemKey(problem), (left.get(problemKey(problem)) ?? 0) + 1);
@@ -186,7 +176,7 @@ function problemText({ severity, code, message }: Problem): string {
   return `${severity} ${code}: ${oneLine(message, 300)}`;
 }
 
-/** Tokens before and after: for SKILL.md of its catalog line (L1) and its body (L2), for another file of its text. */
+/** For SKILL.md its catalog line (L1) and its body (L2), for another file its text. */
 async function tokenChecks({ before, after, isSkillFile, skillId }: CheckInput): Promise<readonly Check[]> {
   const count = await loadTokenCounter();
   const difference = (what: string, tokensOf: (text: string) => number): Check => ({

@@ -6,7 +6,6 @@ import { parsedText } from '../validate/changed-text.ts';
 import type { Check, CheckInput } from './findings.ts';
 import { type Fact, listChecks, quote } from './findings.ts';
 
-/** Changes to the frontmatter of SKILL.md: the name, who sees the skill, and which tools it asks permission for. */
 export function fieldChecks({ before, after, isSkillFile, skillId }: CheckInput): readonly Check[] {
   if (!isSkillFile || after === null) return [];
   const now = parsedText(after, skillId).header;
@@ -16,7 +15,7 @@ export function fieldChecks({ before, after, isSkillFile, skillId }: CheckInput)
   const lineOf = lineFinder(after);
   return [
     ...listChecks('identity', [
-      // Validation reports when the name of a new skill is not the name of its directory.
+      // Validation reports when the name of a new skill is not that of its directory.
       ...(before === null ? [] : nameFacts(old, now, skillId, lineOf)),
       ...labelFacts(old, now, lineOf),
     ]),
@@ -26,7 +25,7 @@ export function fieldChecks({ before, after, isSkillFile, skillId }: CheckInput)
   ];
 }
 
-/** Whether a description asks to be taken for every task, or before other skills. */
+/** Whether a description asks to be used for every task, or before other skills. */
 export function claimsPrecedence(description: string): boolean {
   return CLAIMS.test(description.replace(/\s+/g, ' '));
 }
@@ -37,11 +36,11 @@ const SKILLS = '(?:any|all|every|each)(?: of the)?(?: other)? skills?';
 const TASKS =
   '(?:tasks?|requests?|questions?|prompts?|conversations?|messages?|turns?|sessions?|responses?|repl(?:y|ies)|answers?|queries|query)';
 const USE = '(?:use|load|read|invoke|call|apply|run|pick|choose|prefer|activate|consult)';
-/** What limits it to a kind of task. */
+/** Words after a task that limit it to one kind. */
 const KIND =
   'that|which|involving|about|related|where|in|on|for|with|to|from|of|against|using|regarding|concerning|like';
 
-/** Six of the 1,726 descriptions of the corpus have one of these. */
+/** Matches six of the 1,726 descriptions of the corpus. */
 const CLAIMS = new RegExp(
   [
     `\\b(?:before|over|instead of|rather than|prior to|ahead of) ${SKILLS}\\b`,
@@ -57,7 +56,7 @@ const CLAIMS = new RegExp(
 type LineOf = (field: string) => { readonly line?: number };
 type Header = SkillHeader;
 
-/** Fields that give a skill rights in the client that loads it, or decide how it is run. */
+/** Fields that give a skill rights in the client that loads it, or decide how it runs. */
 const POWERS = new Set([
   'hooks',
   'model',
@@ -79,7 +78,6 @@ const POWERS = new Set([
   'command-arg-mode',
   'sandbox_profile',
 ]);
-/** Keys of `metadata` that are for one client. */
 const CLIENT_BLOCKS: readonly string[] = ['openclaw', 'clawdbot'];
 const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
 
@@ -141,7 +139,6 @@ function* visibilityFacts(old: Header | undefined, now: Header, lineOf: LineOf):
   yield* changed('requires', old.requires, now.requires, lineOf);
 }
 
-/** Lists mark a proposal that has one. */
 function* descriptionFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
   if (!old || now.description === old.description) return;
   const what = `Changes the description, which decides when the skill is picked: ${quote(old.description)} -> ${quote(now.description)}`;
@@ -172,7 +169,7 @@ function* permissionFacts(old: Header | undefined, now: Header, lineOf: LineOf):
   }
 }
 
-/** The keys that tell a client what to install or which variables to set: all but gates and decoration. */
+/** The keys that tell a client what to install or which variables to set. */
 function clientInstructions(block: unknown): Readonly<Record<string, unknown>> {
   const { os, requires, always, emoji, homepage, ...instructions } = asMapping(block) ?? {};
   return instructions;

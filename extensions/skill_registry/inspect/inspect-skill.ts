@@ -12,8 +12,9 @@ import type { Finding, InspectedFile, Inspection, InspectionRule } from './types
 export { RULE_SET } from './rule-set.ts';
 
 /**
- * Looks at the files of a skill. Nothing is run, and nothing but the given bytes is looked at: the same files give the same findings.
- * Takes linear time, with breaks for other work: `undefined` among the files is one. Of one file the first 1 MiB is searched; a finding says where more is.
+ * Searches the first 1 MiB of each file of a skill, in linear time, with breaks for other work (an `undefined` file is
+ * a break). Runs nothing and reads nothing else: the same files give the same findings. A finding names a file that is
+ * longer.
  */
 export async function inspectSkill(files: Iterable<InspectedFile | undefined>): Promise<Inspection> {
   const found = new Map<string, Finding>();
@@ -29,7 +30,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
       const finding = findingOf(rule, file.path, match);
       const key = findingKey(finding);
       const old = found.get(key);
-      // The first of those with equal keys is kept, unless it matters less.
+      // Of equal findings the first stays, unless a later one matters more.
       if (old && LEVELS.indexOf(old.level) <= LEVELS.indexOf(finding.level) && !mentioned.has(old)) continue;
       found.set(key, finding);
       if (match.stance) mentioned.add(finding);
@@ -40,18 +41,17 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
   return { verdict: findings[0]?.level ?? 'info', findings };
 }
 
-/** The rules, in the order of docs/security.md. */
+/** In the order of docs/security.md. */
 export function inspectionRules(): readonly InspectionRule[] {
   return RULES.map(({ id, level, family, message, why, mend }) => ({ id, level, family, message, why, mend }));
 }
 
-/** The findings of `after` that `before` did not have: by rule, file and excerpt. */
+/** Compared by rule, file and excerpt. */
 export function newFindings(before: Inspection, after: Inspection): readonly Finding[] {
   const old = new Set(before.findings.map(findingKey));
   return after.findings.filter((finding) => !old.has(findingKey(finding)));
 }
 
-/** By its folder, its ending or its first line. */
 export function isScript(path: string, text: string): boolean {
   if (/\.(?:md|mdx|markdown|txt|rst|adoc|json|ya?ml|toml|csv|svg)$/i.test(path)) return text.startsWith('#!');
   return SCRIPT_PATH.test(path) || text.startsWith('#!');
@@ -91,7 +91,7 @@ async function* matchesOfFile(
     }
   }
   const searches = SEARCHES.filter(({ where }) => where === undefined || (where === 'prose') === file.prose);
-  /** Where each expression of a search was first found, of those that are for the whole file. */
+  /** For expressions that may be anywhere in the file: the first match of each. */
   const parts = new Map<Search, (Match | undefined)[]>();
   searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ expressions, needs }) => [...expressions, ...needs]));
   for (const passage of passagesOf(file.text, file.prose)) {
@@ -137,7 +137,6 @@ const SEARCHES = RULES.flatMap((rule): readonly Search[] =>
       })
     : [],
 );
-/** Made for the first file. */
 let searchPassage: ReturnType<typeof createPassageSearch> | undefined;
 
 function* matchesIn(
@@ -163,7 +162,6 @@ function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
     const [first, second] = rule.near.map((ids) => found.filter((finding) => ids.includes(finding.rule)));
     const isNear = (left: Finding, right: Finding): boolean =>
       left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= rule.lines;
-    // Each file has few of both, and they are only compared when there are.
     const match = first
       ?.slice(0, MAX_COMPARED)
       .find((one) => second?.slice(0, MAX_COMPARED).some((other) => isNear(one, other)));

@@ -3,7 +3,6 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import { type Fact, quote } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Hosts that a line names, and programs and calls that use the network. */
 export function* networkFacts({ line, text, code, kind }: ScannedLine): Generator<Fact> {
   if (kind === 'block' || kind === 'run') return;
   for (const match of matchesOf(text, ADDRESS)) {
@@ -33,23 +32,23 @@ export function* networkFacts({ line, text, code, kind }: ScannedLine): Generato
 
 const ADDRESS =
   /\b([a-z][a-z0-9+.-]{1,15}):\/\/((?:[^\s/?#"'`<>()[\]|\\^,;@]{1,300}@)?(?:\[[0-9a-f:.]{2,60}\]|[^\s/?#"'`<>()[\]|\\^,;@]{1,300}))/gi;
-/** Schemes of files, and of protocols that do not leave the machine. */
+/** Schemes of files, and of protocols on this machine. */
 const NO_NETWORK = new Set(['file', 'skill', 'unix']);
 const LINK_WITHOUT_SCHEME = /(?:\]\( ?<?|(?:src|href) ?= ?["']?)\/\/([^\s/?#"'`<>()]{1,300})/gi;
-/** `user@host:path`, as git and scp write it. */
+/** `user@host:path` of git and scp. */
 const USER_AT_HOST = /\b[\w.+-]{1,64}@((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}):(?=[\w~.]|\/(?!\/))/gi;
-/** Programs whose arguments name the host to connect to. */
+/** Programs whose arguments name a host. */
 const TARGETS =
   /\b(?:curl|wget|aria2c|ssh|scp|sftp|rsync|ftp|telnet|nc|ncat|netcat|socat|ping|dig|nslookup|host|git (?:clone|push|pull|fetch|remote add|submodule add)|docker (?:pull|run|push)|iwr|irm|invoke-webrequest|invoke-restmethod) ([^|;&`]{1,300})/gi;
 const HOST_WORD = /^["']?(?:[\w.+-]{1,64}@)?(?:[a-z0-9_-]{1,63}\.){1,8}([a-z]{2,24})(?=[:/?"']|$)(.?)/i;
-/** A word with such an ending and nothing after it is a file rather than a host. */
+/** A word with such an ending and nothing after it is a file, not a host. */
 const FILE_ENDINGS =
   /^(?:txt|json|jsonl|md|sh|py|js|ts|mjs|html?|css|ya?ml|toml|xml|csv|log|conf|cfg|ini|pem|key|crt|gz|tgz|tar|zip|bz2|xz|png|jpe?g|gif|svg|pdf|deb|rpm|db|sql|out|env|lock|bak|tmp|rb|rs|go|java|exe|dmg|pkg|iso|bin)$/i;
 const IPV4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]\d)/g;
 const IPV6 = /(?<![\w:.])[0-9a-f:]{4,39}(?![\w:.])/gi;
 const USES =
   /(?<![\w./-])(?:curl|wget|aria2c|ssh|scp|sftp|rsync|telnet|ncat|netcat|socat|nslookup|dig|nc(?= -)|git (?:clone|push)|iwr|irm|invoke-webrequest|invoke-restmethod|net\.webclient|webfetch|xmlhttprequest|axios|fetch(?= ?\()|requests\.(?:get|post|put|patch|delete|request|session)|httpx\.\w{2,12}|urllib\.request|urlopen|http\.client|aiohttp|socket\.socket|net\.connect|net\.dial|http\.(?:get|post)|https\.(?:get|request))(?![\w-])/gi;
-/** Reserved names (RFC 2606), and names of this machine. */
+/** Names that RFC 2606 reserves, and names of this machine. */
 const RESERVED = /^(?:(?:.*\.)?(?:localhost|example|test|invalid)|(?:.*\.)?example\.(?:com|net|org))$/;
 const OWN_ADDRESS = /^(?:127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
 
@@ -89,7 +88,7 @@ function* hostFinding(authority: string, line: number): Generator<Fact> {
   } else yield { key, level: 'info', what: 'Names a host', quoted: host, line };
 }
 
-/** The host as a browser shows it, which also converts IP addresses in other notations. Undefined for a placeholder. */
+/** As a browser shows it: IP addresses in other notations are converted. Undefined for a placeholder. */
 function canonicalHost(written: string): string | undefined {
   if (/[${}*%]/.test(written)) return undefined;
   try {

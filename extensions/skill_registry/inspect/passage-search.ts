@@ -2,19 +2,16 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import type { Pattern, Span, Stance } from './rule.ts';
 import { type Start, startsOf } from './starts.ts';
 
-/** Where expressions match in one passage. Finds the same as trying each expression at every offset, but in a fraction of the time. */
+/** Where expressions match in one passage: finds the same as trying each at every offset, much faster. */
 export interface PassageSearch {
   /** Whether the expression may match: a fast test. */
   mayHave(expression: RegExp): boolean;
-  /** All matches, in order. */
   spans(expression: RegExp): readonly Span[];
 }
 
 /**
- * Looks for what the matches of all expressions begin with in one walk over the text, and tries each only where it may begin.
- *
- * @param expressions - All expressions that are searched for: without flags, for text in lower case.
- * @returns A function that searches one passage.
+ * Searches passages for `expressions` (without flags, for text in lower case): one walk finds where matches of any of
+ * them may begin, and each is tried only there.
  */
 export function createPassageSearch(expressions: Iterable<RegExp>): (text: string) => PassageSearch {
   const known = new Map<RegExp, Known>();
@@ -43,8 +40,8 @@ export function createPassageSearch(expressions: Iterable<RegExp>): (text: strin
 }
 
 /**
- * Where all expressions of a pattern match near each other. One that the text speaks against does not take the place of another
- * that overlaps with it. Takes linear time in the length of the text and the number of matches.
+ * Where all expressions of a pattern match near each other. A match that the text negates does not hide another one
+ * that overlaps it. Linear time in the length of the text and the number of matches.
  */
 export function* spansOf(
   text: string,
@@ -74,9 +71,9 @@ export function* spansOf(
 // --- internal ---
 
 interface Known {
-  /** In what the tree finds; undefined where nothing tells how a match begins. */
+  /** Number in the tree; undefined when the expression does not tell how a match begins. */
   readonly index: number | undefined;
-  /** Sticky, or global where it is tried everywhere. */
+  /** Sticky; global when it is tried everywhere. */
   readonly search: RegExp;
 }
 
@@ -86,7 +83,6 @@ function spanOf({ 0: { length }, index }: RegExpExecArray): Span {
 
 const ENDS = /[.!?;](?=\s)|\n/;
 
-/** Each of the lists after the one before. */
 function chain(head: Span, lists: readonly (readonly Span[])[], within: number): Span | undefined {
   let end = head.end;
   for (const list of lists) {
@@ -97,7 +93,6 @@ function chain(head: Span, lists: readonly (readonly Span[])[], within: number):
   return { start: head.start, end };
 }
 
-/** Each of the lists near the head, before or after it. */
 function group(head: Span, lists: readonly (readonly Span[])[], within: number): Span | undefined {
   let { start, end } = head;
   for (const list of lists) {
@@ -110,7 +105,6 @@ function group(head: Span, lists: readonly (readonly Span[])[], within: number):
   return { start, end };
 }
 
-/** Index of the first span that starts at `offset` or after it. */
 function firstAt(list: readonly Span[], offset: number): number {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -121,21 +115,21 @@ function firstAt(list: readonly Span[], offset: number): number {
   return low;
 }
 
-/** Characters of a row of the table: those of ASCII, where the first one stands for all others. */
+/** Characters in a row of the table: ASCII; the first also means all others. */
 const WIDTH = 128;
-/** Of a longer text the beginning is looked for. */
+/** Only the beginning of a longer text is searched for. */
 const MAX_LENGTH = 10;
-/** The first nodes: of texts at the beginning of a word, and of those anywhere. */
+/** The root nodes: of texts at the beginning of a word, and of texts anywhere. */
 const AT_WORD = 1;
 const ANYWHERE = 2;
 
-/** Finds many texts in one walk: each node of the tree is a beginning of some of them. */
+/** Finds many texts in one walk: each node is the beginning of some of them. */
 function createTree() {
-  /** A row for each node: the node after the next character; 0 for none. */
+  /** For each node: the node after the next character; 0 for none. */
   const rows: Uint16Array[] = Array.from({ length: ANYWHERE + 1 }, () => new Uint16Array(WIDTH));
-  /** What begins with the text that ends at a node. */
+  /** For each node: the indexes of the texts that end there. */
   const endsAt: number[][] = rows.map(() => []);
-  /** By two characters: the first nodes from which a text begins with them. */
+  /** For two characters: the root nodes from which a text begins with them. */
   const begins = new Uint8Array(WIDTH * WIDTH);
   return {
     add({ text, atWord }: Start, index: number): void {
@@ -154,7 +148,7 @@ function createTree() {
       }
       endsAt[node]?.push(index);
     },
-    /** By index, the offsets of its texts, in order; undefined without any. */
+    /** For each index, the offsets of its texts in order; undefined for none. */
     offsetsIn(text: string): readonly (readonly number[] | undefined)[] {
       const found: (number[] | undefined)[] = [];
       const walk = (from: number, firstNode: number): void => {
@@ -184,7 +178,7 @@ function createTree() {
   };
 }
 
-/** Of NaN, behind the end, too. */
+/** 0 also for NaN, behind the end. */
 function columnOf(code: number): number {
   return code < WIDTH ? code : 0;
 }

@@ -4,11 +4,10 @@ import type { Passage } from './rule.ts';
 import { countUpTo, rawLines } from './scanned-line.ts';
 
 /**
- * A text in passages, as rules read it: look-alike letters folded, invisible characters removed, lines of one paragraph and
- * continued commands joined, quotes and variables that only split a command removed. Each passage repeats the end of the one before,
- * so that what lies on a border is whole in one of them. `undefined` now and then, for a break. Linear time.
- *
- * @param prose - Whether the file is prose: outside of fences its lines flow.
+ * Splits a text into passages for the rules: look-alike letters are folded, invisible characters removed, lines of a
+ * paragraph and continued commands joined, quotes and variables that only split a command removed. Each passage repeats
+ * the end of the one before, so that nothing on a border is missed. Outside fences, lines of `prose` flow. `undefined`
+ * is a break. Linear time.
  */
 export function* passagesOf(text: string, prose: boolean): Generator<Passage | undefined> {
   let lines: Line[] = [];
@@ -20,12 +19,12 @@ export function* passagesOf(text: string, prose: boolean): Generator<Passage | u
   let unbroken = 0;
   for (const { raw, line, start } of rawLines(text)) {
     if (line % BREAK_LINES === 0) yield undefined;
-    // Any number of empty lines is one.
+    // Several empty lines count as one.
     if (lines.at(-1)?.words === '' && raw.trim() === '') continue;
     for (let from = 0; from === 0 || from < raw.length; from += MAX_LINE) {
       const part = raw.slice(from, from + MAX_LINE);
       unbroken += part.length;
-      // Not by the length of a passage: characters that nobody sees add nothing to that.
+      // Not by the length of the passage, because invisible characters do not add to it.
       if (unbroken > PASSAGE) {
         yield undefined;
         unbroken = 0;
@@ -55,13 +54,13 @@ interface Line {
   readonly words: string;
   readonly line: number;
   readonly isCode: boolean;
-  /** Whether it begins a paragraph, an item or a row of a table. */
+  /** Whether a paragraph, an item or a row of a table begins here. */
   readonly opens: boolean;
-  /** Those above the line and in it, by level; `undefined` in frontmatter. */
+  /** Those above and in the line, by level; `undefined` in frontmatter. */
   readonly headings: readonly string[] | undefined;
 }
 
-/** Characters. Short, so that searching one takes a few milliseconds whatever is in it. */
+/** Characters. Short, so that searching one takes a few milliseconds, whatever is in it. */
 const PASSAGE = 8000;
 const OVERLAP = 1200;
 const BREAK_LINES = 200;
@@ -90,7 +89,7 @@ function passageOf(lines: readonly Line[]): Passage {
   const linesAt: Line[] = [];
   const parts: string[] = [];
   let length = 0;
-  // Line ends at the end of what is there.
+  // Line ends at the end of `parts`.
   let ends = 0;
   let isContinued = false;
   let wasCode = true;
@@ -112,7 +111,7 @@ function passageOf(lines: readonly Line[]): Passage {
     linesAt.push(line);
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
     const lineText = isContinued ? words.replace(/[\\`]$/, '') : words;
-    // A line that was only the sign of continuation becomes an empty line.
+    // A line that has only the sign of continuation becomes an empty line.
     ends = lineText !== '' || flows ? 0 : Math.min(2, length > 0 ? ends + 1 : 0);
     add(lineText);
     wasCode = isCode;
@@ -128,7 +127,7 @@ function passageOf(lines: readonly Line[]): Passage {
   };
 }
 
-/** In lower case with the same length. */
+/** Keeps the length, so that offsets stay right. */
 function lowerCase(text: string): string {
   const lower = text.toLowerCase();
   return lower.length === text.length ? lower : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -148,7 +147,7 @@ function plainCode(raw: string): string {
   return unsplit(folded(raw).replace(/^(?:[>\s]*)(?:\$|%|PS [^>]{0,80}>|PS>) /, ''));
 }
 
-/** What a shell or a program takes out itself: empty quotes, quotes inside a word, `${IFS}`, texts that are added to each other. */
+/** Removes what a shell or a program removes: empty quotes, quotes inside a word, `${IFS}`, `+` between texts. */
 function unsplit(line: string): string {
   if (!/['"$]/.test(line)) return line;
   return line
@@ -161,7 +160,7 @@ const ASSIGNS =
   /(?:^|[;&\s])(?:export\s|local\s|readonly\s)?([A-Za-z_]\w{0,30})=(?:"([^"$`\s]{3,300})"|'([^'\s]{3,300})'|([^\s"'$`;|&()]{3,300}))/g;
 const MAX_VARIABLES = 100;
 
-/** A line of a shell with the values of variables that were set to plain text before. */
+/** Replaces variables that an earlier line set to plain text. */
 function withValues(line: string, variables: Map<string, string>): string {
   const expanded =
     variables.size > 0 && line.includes('$')
@@ -174,7 +173,7 @@ function withValues(line: string, variables: Map<string, string>): string {
   return expanded.slice(0, MAX_LINE);
 }
 
-/** Letters of other scripts that look like Latin ones, and in the same order the Latin ones. */
+/** Letters of other scripts, and in the same order the Latin letters they look like. */
 const LOOK_ALIKES = 'аеорсухіјѕԁһӏԛԝАВЕКМНОРСТУХІЈЅοανρικΑΒΕΖΗΙΚΜΝΟΡΤΥΧ';
 const LATIN = 'aeopcyxijsdhlqwABEKMHOPCTYXIJSoavpikABEZHIKMNOPTYX';
 

@@ -3,7 +3,7 @@ import { decodedAddress, matchesOf } from '../../../lib/text/index.ts';
 import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Finds files that a text names: files of the skill, missing files, and files outside the skill. */
+/** Files that a text names: files of the skill, missing files, and files outside the skill. */
 export function referenceFinder(path: string, files: readonly string[]): (line: ScannedLine) => Generator<Fact> {
   const skillFiles = new Set(['SKILL.md', path, ...files]);
   const folders = new Set([...skillFiles].flatMap(foldersAbove));
@@ -11,7 +11,7 @@ export function referenceFinder(path: string, files: readonly string[]): (line: 
 
   const isOwnFolder = (name: string): boolean => folders.has(name) || CONVENTIONAL.has(name);
 
-  /** Resolves a relative path against the folder of the file, then against the skill. Undefined: it is outside the skill. */
+  /** Against the folder of the file, then against the skill. Undefined: outside the skill. */
   function locate(target: string): string | undefined {
     const candidates = [posix.join(folder, target), posix.normalize(target)].map((candidate) =>
       candidate.replace(/\/$/, ''),
@@ -55,24 +55,23 @@ export function referenceFinder(path: string, files: readonly string[]): (line: 
 
 // --- internal ---
 
-/** How certain it is that a text is a path: the target of a link, text between backticks, or any word of code. */
+/** From most to least certain: the target of a link, text between backticks, any word of code. */
 type Certainty = 'link' | 'span' | 'word';
 
 const OUTSIDE = 'Points outside the skill';
-/** Usual names of folders in skills. */
 const CONVENTIONAL = new Set(['references', 'reference', 'scripts', 'assets', 'templates', 'examples', 'resources']);
 
 const INLINE_LINK = /\]\( ?(?:<([^<>]{1,500})>|([^\s()<>]{1,500}))/g;
 const LINK_DEFINITION = /^(?:> ?)*\[[^\]]{1,200}\]: ?<?([^\s<>]{1,500})/;
 const HTML_LINK = /\b(?:href|src) ?= ?["']?([^\s"'<>]{1,500})/gi;
-/** `@references/style.md`: some clients replace it with the content of the file. */
+/** `@references/style.md`: some clients insert the file here. */
 const IMPORT = /(?:^|[ (])@((?:~|\.{1,2})?[\w./-]{1,200})/g;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,30}:/i;
 const DRIVE = /^[a-z]:[\\/]/i;
 /** Top folders of a file system; `/api/users` is not such a path. */
 const ROOT_FOLDER =
   /^\/(?:etc|usr|var|home|root|tmp|opt|s?bin|dev|proc|sys|mnt|media|boot|lib|run|srv|users|library|applications|private|volumes)(?:\/|$)/i;
-/** Placeholders of clients for the folder of the skill, and for the home directory. */
+/** Clients' placeholders for the skill's folder. */
 const OWN_FOLDER = /(?:\{baseDir\}|\$\{?(?:CLAUDE_SKILL_DIR|SKILL_DIR)\}?)\/?/g;
 const HOME = /\$(?:\{HOME\}|HOME\b)/g;
 
@@ -110,14 +109,13 @@ function isPlaceholder(path: string): boolean {
   return /[<>{}$*…\0]|\.\.\./.test(path);
 }
 
-/** A link is a path. A word may also be an approximate number (`~10`) or the address of a page (`/api/users`). */
+/** A link is a path. A word may also be a number (`~10`) or the address of a page (`/api/users`). */
 function isOutside(target: string, certainty: Certainty): boolean {
   if (/^(?:file:|~[\w.-]{0,40}\/)/i.test(target) || DRIVE.test(target)) return true;
   if (certainty === 'link') return target.startsWith('/') || target.startsWith('~');
   return ROOT_FOLDER.test(target);
 }
 
-/** A link is always a file name; a word is one when it looks like a path to a file. */
 function isFileName(target: string, certainty: Certainty, skillFiles: ReadonlySet<string>): boolean {
   if (target.startsWith('/') || target.startsWith('~')) return false;
   if (certainty === 'link' || skillFiles.has(target) || target.startsWith('../')) return true;

@@ -5,8 +5,8 @@ import { type Check, type CheckInput, type Fact, listChecks } from './findings.t
 import { scanLines } from './scanned-line.ts';
 
 /**
- * Sentences that ask, test, forbid, stop or back up, and that the new text does not have any more. One that was moved, wrapped in
- * another way or changed a little is still there: a new sentence does the same and has most of its words.
+ * Finds sentences that ask, test, forbid, stop or back up and that the new text lacks. A sentence that was moved,
+ * wrapped or changed a little is kept: a new sentence does the same and has most of its words.
  */
 export async function safeguardChecks(input: CheckInput): Promise<readonly Check[]> {
   const { before, after, isSkillFile, path } = input;
@@ -29,22 +29,21 @@ export async function safeguardChecks(input: CheckInput): Promise<readonly Check
 
 // --- internal ---
 
-/** Changed sentences of one text that are compared with those of the other one: each with each. */
+/** Changed sentences of each text that are compared, each with each. */
 const MAX_COMPARED = 300;
-/** The part of its words that is left of a sentence when it was changed a little. */
+/** The part of its words that a slightly changed sentence keeps. */
 const MOST = 0.6;
 const MAX_SENTENCE = 1000;
 
 interface Safeguard {
   readonly shown: string;
-  /** Names in `SAFEGUARDS`. */
   readonly does: readonly string[];
   readonly terms: ReadonlySet<string>;
 }
 
-/** Nothing before the verb takes it back: `without asking`, `do not run the tests`. */
+/** No word before the verb reverses it: `without asking`, `do not run the tests`. */
 const NOT = `(?<!\\b(?:not|never|without|n['’]t|no need to|instead of|rather than|skip|avoid|stop) (?:\\w+ ){0,2})`;
-/** Where a verb is a command: at the beginning of a clause, or behind a word that commands. */
+/** A verb is a command at the beginning of a clause, or after a word that commands. */
 const COMMAND = '(?:^|[,;:(–—] ?| - |\\b(?:and|or|but|then|always|also|please|first|must|should|immediately) )';
 const PERSON = '(?:user|users|human|person|owner|customer|operator|me|them)';
 const CONSENT = '(?:approval|permission|consent|confirmation|sign-?off|go-ahead)';
@@ -72,7 +71,7 @@ const BACKS_UP = [
   'backups? (?:before|first)',
 ];
 
-/** What a sentence does, for a message, and how it says so: in lower case, without marks. */
+/** Patterns are for sentences in lower case, without marks. */
 const SAFEGUARDS: readonly (readonly [does: string, pattern: RegExp])[] = [
   ['asks or confirms', new RegExp(`${NOT}\\b(?:${ASKS.join('|')})\\b|${COMMAND}confirm (?!ed\\b)`)],
   [
@@ -94,7 +93,6 @@ const SAFEGUARDS: readonly (readonly [does: string, pattern: RegExp])[] = [
   ['backs up', new RegExp(`${NOT}\\b(?:${BACKS_UP.join('|')})\\b`)],
 ];
 
-/** Those of `from` that are not in `others` word for word. */
 async function safeguardsIn(
   from: ReadonlyMap<string, string>,
   others: ReadonlyMap<string, string>,
@@ -115,7 +113,7 @@ function keeps(other: Safeguard, { terms }: Safeguard, what: string): boolean {
   return kept >= terms.size * MOST;
 }
 
-/** The sentences of a text as they are compared (in lower case, without marks), and as they are shown. */
+/** By their text in lower case, without marks: as they are shown. */
 async function sentencesOf(text: string, path: string): Promise<ReadonlyMap<string, string>> {
   const sentences = new Map<string, string>();
   for (const paragraph of paragraphsOf(text, path)) {
@@ -132,11 +130,11 @@ async function sentencesOf(text: string, path: string): Promise<ReadonlyMap<stri
 const SENTENCE_END = /(?<=[.!?;][*_`"')\]]{0,3}) +/;
 const MARKS = /[*_`#>|~]+/g;
 const END = /(?<![\s.!?;:,])[\s.!?;:,]+$/;
-/** A line that begins an item, a heading, a quotation or a row of a table. */
+/** Begins an item, a heading, a quotation or a row of a table. */
 const OPENS = /^(?:[-*+#|>]|\d{1,9}[.)] )/;
 const ITEM = /^(?:(?:[-*+>]|\d{1,9}[.)]|\[[ xX]?\]|#{1,6}) )+/;
 
-/** Lines that belong together, as one; of code each line alone. */
+/** Joins the lines of a paragraph; a line of code is alone. */
 function* paragraphsOf(text: string, path: string): Generator<string> {
   let lines: string[] = [];
   let next = 0;

@@ -4,24 +4,18 @@ import { foldLine } from '../../../lib/text/index.ts';
 export interface ScannedLine {
   /** 1-based. */
   readonly line: number;
-  /** Without invisible characters, white space folded, continuation lines joined. The text of a block is unchanged. */
+  /** Without invisible characters, white space folded, continued lines joined. The text of a block is unchanged. */
   readonly text: string;
-  /**
-   * `shell`: commands. `code`: any other code. `block`: a whole block of `shell`, which comes after its lines. `run`: a `block`
-   * that the client runs before the model reads the text.
-   */
+  /** `block`: a whole block of `shell`, after its lines. `run`: a block that clients run before a model reads it. */
   readonly kind: 'prose' | 'code' | 'shell' | 'block' | 'run';
-  /** The code in the line: the whole line, or each part between backticks. */
+  /** The whole line of code, or each part between backticks. */
   readonly code: readonly string[];
 }
 
 /**
- * The lines of a text that are not empty, in order.
- *
- * Fenced blocks, also indented and quoted ones, are found line by line and not by a Markdown parser: hostile text must take
- * linear time, too. Code that is not recognised is still searched as prose.
- *
- * @param path - Its ending decides whether the text is prose or code.
+ * The lines that are not empty. The ending of `path` decides between prose and code. Fences, also indented and quoted
+ * ones, are found line by line: a Markdown parser may take more than linear time on hostile text. Code that is not
+ * recognised is searched as prose.
  */
 export function* scanLines(text: string, path: string): Generator<ScannedLine> {
   const fileKind = kindOfFile(path, text);
@@ -54,7 +48,7 @@ export function* scanLines(text: string, path: string): Generator<ScannedLine> {
   if (fence) yield* blockOf(fence, text.slice(fence.start));
 }
 
-/** The lines of a text; LF, CRLF and CR end a line. `start` is an offset in UTF-16 units. */
+/** LF, CRLF and CR end a line. `start` is an offset in UTF-16 units. */
 export function* rawLines(
   text: string,
 ): Generator<{ readonly raw: string; readonly line: number; readonly start: number }> {
@@ -72,7 +66,7 @@ export function* rawLines(
   if (start < text.length) yield { raw: text.slice(start), line, start };
 }
 
-/** How many of these offsets, which are in order, are not behind another one. */
+/** How many of the sorted offsets are at most `offset`. */
 export function countUpTo(offsets: readonly number[], offset: number): number {
   let [low, high] = [0, offsets.length];
   while (low < high) {
@@ -99,7 +93,7 @@ interface Fence {
   readonly start: number;
 }
 
-/** A fence, also in quotations and list items. */
+/** Also in quotations and list items. */
 const FENCE = /^[\s>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(`{3,}|~{3,})[ \t]*([^`]*)$/;
 const SHELLS = /^(?:ba|z|da|k|fi|c|tc)?sh$|^(?:shell|shellscript|powershell|pwsh|ps1|bat|batch|cmd|dos|nu|nushell)$/;
 const CONSOLES = /^(?:console|terminal|shell-?session|sh-?session|shellsession)$/;
@@ -108,7 +102,7 @@ const SHELL_FILE = /\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command)$/i;
 const PROMPT = /^\s{0,40}(?:\$|%|PS [^>]{0,80}>|PS>|[\w.-]{1,40}@[\w.-]{1,40}[^$#]{0,80}[$#]) /;
 /** The command continues in the next line. */
 const CONTINUED = /(?:\\|\||&&)$/;
-/** At most this many lines are joined. */
+/** Most lines that are joined. */
 const MAX_CONTINUED = 50;
 
 function kindOfFile(path: string, text: string): LineKind {
@@ -143,7 +137,6 @@ function scanned(line: number, text: string, kind: LineKind): ScannedLine {
   return { line, text, kind, code: kind === 'prose' ? codeSpans(text) : [text] };
 }
 
-/** The parts of a line between backticks. */
 function codeSpans(text: string): readonly string[] {
   return text.includes('`') ? text.split(/`+/).filter((part, at) => at % 2 === 1 && part.trim() !== '') : [];
 }

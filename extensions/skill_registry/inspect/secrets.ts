@@ -2,7 +2,6 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Names of credentials, and of files and commands that hold them. */
 export function* secretFacts({ line, text, kind }: ScannedLine): Generator<Fact> {
   if (kind === 'block' || kind === 'run') return;
   for (const name of credentialNames(text)) {
@@ -19,7 +18,7 @@ export function* secretFacts({ line, text, kind }: ScannedLine): Generator<Fact>
 // --- internal ---
 
 const UPPER_CASE = /(?<![A-Za-z0-9_])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}(?![A-Za-z0-9_])/g;
-/** Names of variables in upper or lower case, as code and shells refer to them. */
+/** Variables as code and shells refer to them. */
 const VARIABLE =
   /(?:\$\{?(?:env:)?|\bprocess\.env(?:\.|\[["'])|\benviron(?:\[|\.get\()["']|\bgetenv\(["']|\bENV\[["']|\bexport |\bprintenv )([A-Za-z_][A-Za-z0-9_]{0,80})/gi;
 const CREDENTIAL =

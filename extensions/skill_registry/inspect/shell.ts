@@ -2,7 +2,6 @@ import { matchesOf, withoutKeys } from '../../../lib/text/index.ts';
 import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Finds blocks of commands, the programs they call, and dangerous commands anywhere in the text. */
 export function* shellFacts({ line, text, kind, code }: ScannedLine): Generator<Fact> {
   if (kind === 'run') {
     const what = 'A block of commands that is run before the model reads the text';
@@ -30,10 +29,7 @@ export function* shellFacts({ line, text, kind, code }: ScannedLine): Generator<
   }
 }
 
-/**
- * The commands of one line. Each is its first word, with the second word where that is the verb (`git push`). Commands in `$(...)`
- * and between backticks are included, also inside double quotes. Linear time.
- */
+/** One word each, two for a verb (`git push`); also in `$(...)`, backticks and double quotes. Linear time. */
 export function commandsIn(line: string): readonly string[] {
   const commands = new Set<string>();
   for (const words of segments(line)) {
@@ -61,10 +57,9 @@ const SHELL = '(?:ba|z|da|k|fi|c|tc)?sh';
 const INTERPRETER = '(?:python[\\d.]{0,5}|perl|ruby|node|php|deno|bun)';
 const AS_ROOT =
   '(?:(?:[\\w./-]{0,60}/)?(?:sudo|doas|env|exec|command|nohup) (?:-[\\w-]{1,20} ){0,3}){0,2}(?:[\\w./-]{0,60}/)?';
-/** The end of the command. */
 const END = '(?=$|[ "\'`);&|]{1,2}(?:$|[^-\\w]|(?:then|do|done|fi)\\b))';
 
-/** A command whose name is also an English word must be followed by an argument. */
+/** A command whose name is also an English word must have an argument. */
 const RISKS: readonly Risk[] = [
   { what: 'Runs a command before the model reads the text', pattern: /(?<!\S)!`[^`]{1,300}/g },
   {
@@ -133,7 +128,7 @@ const RISKS: readonly Risk[] = [
   },
 ];
 
-/** A code span that begins with one of these programs is a command. */
+/** A code span that begins with one of these is a command. */
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(
   (
     'ansible apt apt-get aws az bash brew bun bunx cargo chmod chown conda cp crontab curl dd deno dig docker dotnet ' +
@@ -143,18 +138,16 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Programs whose second word is a verb. */
 const WITH_VERB = new Set(
   (
     'apt apt-get aws az brew bun cargo claude composer conda docker dotnet gcloud gem gh git go helm kubectl npm pip ' +
     'pip3 pipx pnpm poetry systemctl terraform uv yarn'
   ).split(' '),
 );
-/** Words that can stand before a command. */
+/** Words before a command. */
 const KEYWORDS = new Set('if then else elif do while until time ! { ( [[ [ & &&'.split(' '));
 /** No command follows these words. */
 const NO_COMMAND = new Set('for case esac in fi done } ) function select'.split(' '));
-/** Commands whose argument is another command. */
 const WRAPPERS = new Set('sudo doas env nohup exec command xargs builtin'.split(' '));
 const WORD = /^[\w./~@+:$%-]{1,40}$/;
 
@@ -174,7 +167,7 @@ function commandsOf(words: readonly string[]): readonly string[] {
   return found;
 }
 
-/** The words of each command, at most eight. */
+/** At most eight words of each command. */
 function segments(line: string): readonly (readonly string[])[] {
   const found: string[][] = [];
   let words: string[] = [];
@@ -222,7 +215,6 @@ function segments(line: string): readonly (readonly string[])[] {
 
 const PROMPT = /^(?:\$|%|>|PS [^>]{0,80}>|PS>|[\w.-]{1,40}@[\w.-]{1,40}[^$#]{0,80}[$#]) /;
 
-/** A part of a line with at most `reach` characters before and after it. */
 function around(text: string, from: number, to: number, reach = 60): string {
   const start = Math.max(0, from - reach);
   const end = Math.min(text.length, to + reach);

@@ -3,7 +3,7 @@ import type { Check, CheckInput } from './findings.ts';
 import { type Fact, listChecks } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 
-/** How much text is added and removed, and text that readers are likely to miss. */
+/** Lines and bytes that are added and removed, and text that readers easily miss. */
 export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly Check[] {
   if (after === null) {
     const what = `Removes the file: ${linesOf(before ?? '').length} lines`;
@@ -18,11 +18,11 @@ export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly
 
 // --- internal ---
 
-/** The part of a text that nobody takes away to mend it. */
+/** A correction does not remove this part of a text. */
 const LARGE_LOSS = 0.25;
 /** Characters; wider than any screen. */
 const LONG_LINE = 2000;
-/** Numbers of blanks and of empty lines that ordinary text does not have. */
+/** Blanks, and empty lines, in a row; ordinary text has fewer. */
 const WIDE_GAP = 200;
 const HIGH_GAP = 40;
 
@@ -38,7 +38,7 @@ function summary(before: string | null, after: string): Fact {
   return { key: 'size', level: removed >= 10 && removed > old.length / 2 ? 'warn' : 'info', what };
 }
 
-/** Characters that are no blanks are counted, so that other line ends or indents take nothing away. */
+/** Without blanks, so that other line ends or indents do not count. */
 function* shortened(before: string, after: string): Generator<Fact> {
   const [old, now] = [before, after].map((text) => text.replace(/\s+/g, '').length) as [number, number];
   if (now >= old * (1 - LARGE_LOSS)) return;
@@ -86,7 +86,7 @@ function linesOf(text: string): readonly string[] {
   return [...rawLines(text)].map(({ raw }) => raw);
 }
 
-/** The number of lines that are in both; repeated lines are counted. */
+/** Repeated lines are counted. */
 function countShared(left: readonly string[], right: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const line of left) counts.set(line, (counts.get(line) ?? 0) + 1);

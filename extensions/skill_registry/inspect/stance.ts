@@ -1,10 +1,9 @@
 import type { Passage, Span, Stance } from './rule.ts';
 
 /**
- * The stance of a text to one of its parts. An author can write any word near an attack, so only the clause around the part, the
- * headings above it and its own row of a table count, and in frontmatter nothing.
- *
- * @param negation - What else negates at the end of the clause before the part.
+ * How a text speaks of one of its parts. Only the clause around it, the headings above it and its row of a table count,
+ * and nothing in frontmatter: an author can write any word near an attack. `negation` also negates, at the end of the
+ * clause before the part.
  */
 export function stanceOf(passage: Passage, { start, end }: Span, negation?: RegExp): Stance {
   const headings = passage.headingsAt(start);
@@ -18,7 +17,7 @@ export function stanceOf(passage: Passage, { start, end }: Span, negation?: RegE
   return isListed || EXPRESSION.test(text.slice(start, end)) ? 'listed' : undefined;
 }
 
-/** The sentence, line or row of a table in which a part stands. */
+/** The sentence, line or row of a table around a part. */
 export function sentenceAround(text: string, { start, end }: Span): string {
   const before = text.slice(Math.max(0, start - AROUND), start);
   const after = text.slice(end, end + AROUND);
@@ -27,7 +26,7 @@ export function sentenceAround(text: string, { start, end }: Span): string {
 
 /** After a negation: "do not worry" negates nothing that follows. */
 export const NOT_IDLE = '(?!\\s(?:only|matter|worry|hesitate|wait|forget|mind|fail|skip|stop|be afraid)\\b)';
-/** The text between a negation and its object; it contains no other clause. */
+/** Text between a negation and its object, without another clause. */
 export const CLAUSE: string =
   '(?:(?![,;:—–](?:\\s|$)|\\b(?:and|but|then|until|unless|except|so|just|simply)\\b)(?:[^.!?\\n]|\\.{3}|[.!?](?!\\s|$))){0,60}';
 
@@ -43,7 +42,7 @@ const DANGER =
 const REPORTS = new RegExp(
   `\\b(?:report|flag|detect|reject|block|deny|looks? like|look for|scan for|search for|(?:instructions?|attempts?|tries) to)\\b${CLAUSE}$|(?:^|[.!?]\\s|\\n)attackers\\s(?:[^.!?\\n]|\\.{3}){0,60}$`,
 );
-/** What only a regular expression has. */
+/** Only a regular expression has this. */
 const EXPRESSION = /\\[sbwdS.|(]|\.\*|\[\^/;
 
 function lineAround(text: string, start: number, end: number): string {

@@ -1,14 +1,11 @@
-/** A text with which a match of an expression can begin. */
+/** A text with which a match can begin. */
 export interface Start {
   readonly text: string;
-  /** Whether no letter, digit or `_` stands before it. */
+  /** Whether no letter, digit or `_` is before it. */
   readonly atWord: boolean;
 }
 
-/**
- * What each match of an expression begins with; undefined where that cannot be told, as for a class of many characters. So an
- * expression need only be tried where one of these stands.
- */
+/** An expression is tried only where one of these is. Undefined: unknown, as for a class of many characters. */
 export function startsOf(source: string): readonly Start[] | undefined {
   let at = 0;
   const take = (sticky: RegExp): string => {
@@ -27,7 +24,7 @@ export function startsOf(source: string): readonly Start[] | undefined {
     };
   }
 
-  /** Until a `|` or `)` that is not its own. */
+  /** Ends before a `|` or `)` of an outer group. */
   function sequence(): Part {
     const starts: Start[] = [];
     let [isKnown, mayBeEmpty, atWord] = [true, true, false];
@@ -36,7 +33,7 @@ export function startsOf(source: string): readonly Start[] | undefined {
       const from = at;
       if (look !== '') {
         alternatives();
-        // A negative one with letters in its class: no letter stands before.
+        // A negative lookbehind for letters: no letter is before it.
         atWord ||= look === '(?<!' && /^\[[^\]^]*\\w[^\]]*\]$/.test(source.slice(from, at));
         take(/\)/y);
       } else if (take(/\\[bB]|[\^$]/y) !== '') atWord ||= source.startsWith('\\b', from);
@@ -54,7 +51,7 @@ export function startsOf(source: string): readonly Start[] | undefined {
     return { starts: isKnown ? starts : undefined, mayBeEmpty };
   }
 
-  /** Characters as they are written, a class, or a group. */
+  /** Plain characters, a class, or a group. */
   function partHere(): Part {
     if (take(/\((?:\?:|\?<\w+>)?/y) !== '') {
       const part = alternatives();
@@ -84,7 +81,7 @@ interface Part {
 const MAX_IN_CLASS = 12;
 
 const LOOKS = /\(\?<?[=!]/y;
-/** Characters that have no special meaning: a quantifier is of the last one alone. */
+/** Characters without special meaning. A quantifier belongs to the last one alone. */
 const CHARACTERS = /(?:[^()[\]|^$.*+?{\\]|\\[^a-zA-Z0-9])+(?![*+?{])|[^()[\]|^$.*+?{\\]|\\[^a-zA-Z0-9]/y;
 const CLASS = /\[(?:\\.|[^\]\\])*\]/y;
 const QUANTIFIER = /(?:[*+?]|\{\d+(?:,\d*)?\})\??/y;

@@ -1,6 +1,6 @@
-/** What replaces the placeholders in the instructions of a skill. */
+/** The values of placeholders in instructions. */
 export interface Placeholders {
-  /** The names that the skill gives its arguments, in order. */
+  /** The names of the skill's arguments, in order. */
   readonly names: readonly string[];
   /** Folder of the skill; null: `${SKILL_DIR}` is not replaced. */
   readonly dir: string | null;
@@ -10,14 +10,10 @@ const PLACEHOLDER =
   /(\\?)\$(?:\{(?:CLAUDE_)?SKILL_DIR\}|ARGUMENTS(?:\[(\d{1,3})\])?(?!\w)|(\d{1,3})(?!\d)|([A-Za-z_][\w-]*))/g;
 
 /**
- * Builds the message that applies a skill. Placeholders in a value are not replaced, and nothing is ever run.
- *
- * `$ARGUMENTS` is the whole text. `$ARGUMENTS[N]` and `$N` are its words, split as a shell does and counted from 0; a
- * placeholder without such a word stays as it is. `$name` is an argument that the skill names, empty when it was not given.
- * `\\$1` becomes `$1`.
- *
- * @param args - Text, or values by name.
- * @param isInPrompt - Whether the prompt contains the instructions already. Then the message has only the values of the placeholders.
+ * Builds the message that applies a skill. Placeholders in a value are not replaced; nothing is run. `$ARGUMENTS` is
+ * the whole text. `$ARGUMENTS[N]` and `$N` are its words from 0, split as a shell does; one without a word stays.
+ * `$name` is a named argument, empty when not given. `\\$1` becomes `$1`. With `isInPrompt` the prompt has the
+ * instructions, so the message has only the values.
  */
 export function applyMessage(
   skillId: string,
@@ -54,7 +50,7 @@ export function applyMessage(
 
 // --- internal ---
 
-/** Splits at white space, but not inside single or double quotes. A backslash makes the next character an ordinary one. */
+/** At white space outside quotes. A backslash makes the next character an ordinary one. */
 function splitWords(text: string): readonly string[] {
   const words = text.match(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g) ?? [];
   return words.map((word) =>

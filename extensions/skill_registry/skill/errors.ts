@@ -1,6 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 
-/** Codes that the registry throws and its tools return. The kernel defines the codes of files. */
+/** Thrown by the registry and returned by its tools. The kernel defines the codes of files. */
 export type RegistryErrorCode =
   | 'INVALID_ARGUMENT'
   | 'SKILL_NOT_FOUND'
@@ -16,7 +16,7 @@ export function skillNotFound(skillId: string, nearest: readonly string[]): Code
   return new CodedError('SKILL_NOT_FOUND', `No skill ${JSON.stringify(shown)}.${near}`, { skill_id: shown, nearest });
 }
 
-/** For a person, or for whoever binds an agent; a model gets `skillNotFound`. */
+/** For people and for the code that binds an agent; a model gets `skillNotFound`. */
 export function skillHeldOrDisabled(
   code: 'SKILL_HELD' | 'SKILL_DISABLED',
   skillId: string,
@@ -36,7 +36,7 @@ export function registryClosed(): CodedError<RegistryErrorCode> {
   return new CodedError('REGISTRY_CLOSED', 'The registry has been closed; create a new one.');
 }
 
-/** @param reason - Why no database can be opened, and what to do. */
+/** `reason`: why no database can be opened, and what to do. */
 export function storeUnavailable(reason: string): CodedError<RegistryErrorCode> {
   const effect = 'The history cannot be read or written here, so skills can be read, but not changed.';
   return new CodedError('STORE_UNAVAILABLE', `${effect} ${reason}`);

@@ -1,7 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../lib/text/index.ts';
 
-/** Codes of the problems of one SKILL.md. */
 export type SkillProblemCode =
   | 'DESCRIPTION_MISSING'
   | 'DESCRIPTION_TOO_LONG'
@@ -18,7 +17,7 @@ export type SkillProblemCode =
   | 'NAME_MISSING'
   | 'SKILL_EMPTY';
 
-/** Adds a problem; `message` says what was expected, what arrived and what to do. */
+/** `message`: what was expected, what arrived and what to do. */
 export type ProblemSink = (
   code: SkillProblemCode,
   severity: Problem['severity'],
@@ -39,14 +38,13 @@ export function problemSink(file: string): { readonly problems: readonly Problem
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of a frontmatter, and where their problems go. */
 export interface FieldSource {
   readonly data: Fields;
   readonly add: ProblemSink;
   readonly lineOf: (key: string) => number;
 }
 
-/** A value for a message: JSON on one line, at most 80 characters. */
+/** JSON on one line, at most 80 characters. */
 export function shown(value: unknown): string {
   return shorten(foldLine(JSON.stringify(value) ?? String(value)), 80);
 }
@@ -58,7 +56,7 @@ export function kindOf(value: unknown): string {
   return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }
 
-/** Whether a value is text with a letter or an emoji in it. The excluded letters are blanks of hieroglyphs, which nobody sees. */
+/** Letters exclude the blanks of hieroglyphs, which are invisible. */
 export function hasLetterOrEmoji(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   return /^[A-Za-z]/.test(value) || /(?![\u{13441}\u{13442}])[\p{L}\p{Extended_Pictographic}]/u.test(foldLine(value));
@@ -73,7 +71,7 @@ export function whyNoText(key: string, data: Fields): string {
     : `The ${key} is ${kindOf(value)}, expected text`;
 }
 
-/** A text, number or boolean as text, a list as `[a, b]`; undefined for anything else. */
+/** Text, number or boolean as text, a list as `[a, b]`; undefined for anything else. */
 export function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
@@ -86,7 +84,7 @@ export function readText(value: unknown): string | undefined {
 export const EMPTY_LIST: readonly string[] = Object.freeze([]);
 export const EMPTY_RECORD: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** Reads a list, or text with commas between its entries. Removes empty and repeated entries. FIELD_INVALID for anything else. */
+/** A list, or text with commas. Without empty and repeated entries. FIELD_INVALID for anything else. */
 export function readList(key: string, from: FieldSource): readonly string[] {
   const value = from.data[key];
   if (value === undefined || value === null) return EMPTY_LIST;
@@ -98,7 +96,7 @@ export function readList(key: string, from: FieldSource): readonly string[] {
   return [];
 }
 
-/** The tags of `tags` and `metadata.tags`, each once. */
+/** Of `tags` and `metadata.tags`, each once. */
 export function readTags(from: FieldSource, { tags }: Fields): readonly string[] {
   const own = readList('tags', from);
   if (tags === undefined || tags === null) return own;
@@ -116,12 +114,11 @@ export function readWords(key: string, from: FieldSource): readonly string[] {
 const TRUE: ReadonlySet<unknown> = new Set<unknown>([true, 1, 'true', 'yes', 'on', '1']);
 const FALSE: ReadonlySet<unknown> = new Set<unknown>([false, 0, 'false', 'no', 'off', '0']);
 
-/** Whether a value, or the text of it, is true, yes, on or 1. */
 export function isTrue(value: unknown): boolean {
   return TRUE.has(comparable(value));
 }
 
-/** Reads true or false, yes or no, on or off, 1 or 0. Anything else is FIELD_INVALID and gives the default. */
+/** true or false, yes or no, on or off, 1 or 0. Anything else is FIELD_INVALID and gives the default. */
 export function readBoolean(key: string, from: FieldSource, byDefault: boolean): boolean {
   const value = from.data[key];
   if (value === undefined || value === null) return byDefault;
@@ -131,10 +128,7 @@ export function readBoolean(key: string, from: FieldSource, byDefault: boolean):
   return byDefault;
 }
 
-/**
- * Reads the tools that a skill asks permission for, as written: `Bash(git add *)`. Text, and each entry of a list, is split at
- * white space and commas outside parentheses. FIELD_INVALID for anything else.
- */
+/** As written: `Bash(git add *)`. Splits at white space and commas outside parentheses. FIELD_INVALID if no text. */
 export function readTools(key: string, from: FieldSource): readonly string[] {
   const value = from.data[key];
   if (value === undefined || value === null) return EMPTY_LIST;
@@ -146,7 +140,6 @@ export function readTools(key: string, from: FieldSource): readonly string[] {
   return [];
 }
 
-/** FIELD_INVALID. */
 export function report(key: string, { data, add, lineOf }: FieldSource, expected: string, effect: string): void {
   const message = `"${key}" should be ${expected}, got ${shown(data[key])}; ${effect}`;
   add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
@@ -158,13 +151,12 @@ export function isName(text: string): boolean {
   return ASCII_NAME.test(text) || NAME.test(text.normalize('NFKC'));
 }
 
-/** The advice for a missing name. */
 export function nameRemedy(directory: string): string {
   if (!isName(directory)) return `Rename the directory: ${NAME_RULE}. Then write that as name.`;
   return `Write name: ${nameValue(directory)}`;
 }
 
-/** A valid name as a value of YAML, which reads a number, `null` and the like as text only in quotes. */
+/** YAML reads a number, `null` and the like as text only in quotes. */
 export function nameValue(name: string): string {
   const plain = /^\p{L}/u.test(name) && !/^(?:null|true|false|yes|no|on|off|y|n)$/.test(name);
   return plain ? name : JSON.stringify(name);
@@ -172,7 +164,7 @@ export function nameValue(name: string): string {
 
 // --- internal ---
 
-/** A faster test, because most names pass it. */
+/** A fast test first: most names pass it. */
 const ASCII_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const NAME = /^(?!.*--)[\p{Ll}\p{Lo}\p{N}]([\p{Ll}\p{Lo}\p{N}-]{0,62}[\p{Ll}\p{Lo}\p{N}])?$/u;
 

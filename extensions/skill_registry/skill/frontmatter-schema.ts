@@ -1,9 +1,6 @@
 import { z } from '#zod';
 
-/**
- * The JSON Schema of the frontmatter of a SKILL.md, for editors: the fields of agentskills.io as the standard wants them, and those of
- * this registry. Fields of other clients are accepted.
- */
+/** For editors: the fields of agentskills.io and of this registry. Accepts fields of other clients. */
 export function frontmatterSchema(): Readonly<Record<string, unknown>> {
   const texts = z.union([z.string(), z.array(z.string())]);
   const list = z.array(z.string());

@@ -1,6 +1,6 @@
-/** The parts of a SKILL.md. Offsets count UTF-16 units of the text as given. */
+/** Offsets count UTF-16 units of the text as given. */
 export interface SplitSkill {
-  /** The lines between the fences, with their line ends; absent when there is no frontmatter. */
+  /** The lines between the fences, with their ends; undefined without frontmatter. */
   readonly yaml?: string;
   /** 1-based line of the first line of `yaml`. */
   readonly yamlLine: number;
@@ -9,17 +9,14 @@ export interface SplitSkill {
   readonly oddity?: 'leading-blank' | 'unclosed';
 }
 
-/** A line that is a fence, with its end. */
 const OPENING = /---[ \t]*(?:\r\n|\n|\r|$)/y;
 const CLOSING = /(?<=[\n\r])---[ \t]*(?:\r\n|\n|\r|$)/g;
 const YAML_LIKE = /(?:[A-Za-z_][\w-]*:(?=\s|$)|[^\S\r\n]+\S|-[^\S\r\n])[^\r\n]*(?:\r\n|\n|\r|$)/y;
 
 /**
- * Finds the frontmatter by its fences: lines that begin with `---` and have only blanks after it. The first one is at the start
- * of the file, after an optional byte order mark. Lines end with LF, CRLF or CR.
- *
- * Frontmatter without a closing fence ends before the first line that does not look like YAML, so that its fields are not lost.
- * Blank lines before the opening fence are accepted. `oddity` names both.
+ * Finds the frontmatter between lines of `---`, optionally with blanks behind, the first at the start of the file
+ * (after a byte order mark). Lines end with LF, CRLF or CR. Blank lines before it are accepted. Without a closing line
+ * it ends before the first line that does not look like YAML, so that its fields are not lost. `oddity` names both.
  */
 export function splitFrontmatter(text: string): SplitSkill {
   const start = text.startsWith('\ufeff') ? 1 : 0;
@@ -40,7 +37,7 @@ export function splitFrontmatter(text: string): SplitSkill {
   return { yaml: text.slice(yamlStart, bodyOffset), yamlLine, bodyOffset, oddity: 'unclosed' };
 }
 
-/** SKILL.md without its frontmatter, white space at both ends removed. */
+/** Without the frontmatter, and without white space at both ends. */
 export function bodyOf(text: string): string {
   return text.slice(splitFrontmatter(text).bodyOffset).trim();
 }

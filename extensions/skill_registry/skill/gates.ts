@@ -1,20 +1,17 @@
 import { shown } from './field-values.ts';
 import { parseMapping } from './yaml-fields.ts';
 
-/**
- * The conditions under which a skill is shown to models, as OpenClaw writes them in `metadata.openclaw` (older: `metadata.clawdbot`); all lists are
- * optional.
- */
+/** When models see a skill: `metadata.openclaw` of OpenClaw (older: `metadata.clawdbot`). Lists may be empty. */
 export interface Gate {
-  /** Operating systems, such as `darwin`, `linux` and `win32`; the present system must be one of them. */
+  /** Operating systems such as `darwin`, `linux`, `win32`: this system must be one of them. */
   readonly os: readonly string[];
-  /** Programs; all of them must be installed. */
+  /** Programs: all must be installed. */
   readonly bins: readonly string[];
-  /** Programs; one of them must be installed. */
+  /** Programs: one must be installed. */
   readonly anyBins: readonly string[];
-  /** Environment variables; all of them must be set. */
+  /** Environment variables: all must be set. */
   readonly env: readonly string[];
-  /** Dotted paths of settings of the host; all of them must be truthy. */
+  /** Dotted paths of settings of the host: all must be truthy. */
   readonly config: readonly string[];
 }
 
@@ -28,10 +25,8 @@ export interface GateEnvironment {
 type Mapping = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the gate in a skill's `metadata`; undefined when there is none. `always: true` keeps only the condition `os`. A block
- * may be text, because some tools write it on one line.
- *
- * @param report - Called with a message for each value of a wrong type. The readable part of the value is used.
+ * Undefined without a gate. `always: true` keeps only the condition `os`. A block may be text, because some tools write
+ * it on one line. `report` gets a message for each value of a wrong type; its readable part is used.
  */
 export function readGate(metadata: Mapping, report: (message: string) => void): Gate | undefined {
   for (const name of ['openclaw', 'clawdbot']) {
@@ -52,7 +47,7 @@ export function readGate(metadata: Mapping, report: (message: string) => void): 
   return undefined;
 }
 
-/** A mapping, or one written as text in JSON or in YAML with brackets. Undefined for anything else. */
+/** A mapping, or one as text in JSON or in YAML with brackets. */
 export function asMapping(value: unknown): Mapping | undefined {
   if (typeof value === 'string' && value.trim().startsWith('{')) {
     const parsed = parseMapping(value.trim());
@@ -66,7 +61,7 @@ export function draftReason(fillsLeft: number | undefined): string | undefined {
   return `it is a draft, and ${fillsLeft === 1 ? '1 FILL is' : `${fillsLeft} FILL are`} left in it`;
 }
 
-/** Why models do not see a skill with this gate here, as text for a person; undefined when they do. */
+/** Why models do not see the skill here, for a person; undefined when they do. */
 export function gateClosedBecause(gate: Gate, here: GateEnvironment): string | undefined {
   const missingOf = (what: string, names: readonly string[], has: (name: string) => boolean): string[] => {
     const missing = names.filter((name) => !has(name));
@@ -87,7 +82,7 @@ export function gateClosedBecause(gate: Gate, here: GateEnvironment): string | u
 
 // --- internal ---
 
-/** Reads the mapping at the last part of `path`. Anything else is reported, and gives undefined. */
+/** Reads the key at the end of `path`. Anything but a mapping is reported. */
 function readBlock(from: Mapping, path: string, report: (message: string) => void): Mapping | undefined {
   const value = from[path.split('.').at(-1) as string];
   if (value === undefined || value === null) return undefined;

@@ -23,13 +23,13 @@ import { splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
 import { readFieldsByLine, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
-/** The fields of a SKILL.md. The body is not kept. */
+/** The fields of a SKILL.md, without the body. */
 export interface SkillHeader {
-  /** Shown to people; the id is the name of the directory. */
+  /** For people; the id is the name of the directory. */
   readonly name: string;
-  /** One line, without invisible characters; `when_to_use` is part of it. Never empty. */
+  /** One line, without invisible characters, with `when_to_use`. Never empty. */
   readonly description: string;
-  /** Includes `metadata.tags`, which is where the standard allows tags. */
+  /** With `metadata.tags`, where the standard allows tags. */
   readonly tags: readonly string[];
   /** Ids of skills to read first. A hint only: they are not loaded. */
   readonly requires: readonly string[];
@@ -51,23 +51,22 @@ export interface SkillHeader {
   readonly compatibility?: string;
   /** With the types that YAML gives. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The conditions under which models see it. */
   readonly gate?: Gate;
-  /** In a draft (`metadata.draft: "true"`), how often FILL occurs: models do not see the skill while it does. */
+  /** How often FILL occurs in a draft (`metadata.draft: "true"`); above 0, models do not see the skill. */
   readonly fillsLeft?: number;
   /** All other fields, with the types that YAML gives. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
 export interface ParsedSkill {
-  /** Absent when there is nothing to load; a problem then says why. */
+  /** Undefined when there is nothing to load; a problem then says why. */
   readonly header?: SkillHeader;
   readonly problems: readonly Problem[];
 }
 
 const MAX_FRONTMATTER = 64 * 1024;
 const MAX_DESCRIPTION = 1024;
-/** Fields of a SKILL.md that have a meaning here. */
+/** Fields that have a meaning here. */
 export const OWN_FIELDS: ReadonlySet<string> = new Set([
   'name',
   'description',
@@ -88,12 +87,9 @@ export const OWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads one SKILL.md and loads all that can be loaded. Each deviation from the format (agentskills.io, section 1) is a problem.
- * Only a file without a description and without text is refused (SKILL_EMPTY). Never throws.
- *
- * @param file - The path in the problems.
- * @param directory - Name of the directory, used when the file gives no name.
- * @param whole - Returns the whole text when `text` is only its beginning, with a closed frontmatter in it.
+ * Loads all of a SKILL.md that can be loaded; each deviation from agentskills.io is a problem (with the path `file`).
+ * Only a file without description and text is refused (SKILL_EMPTY). Never throws. `directory` is the name when the
+ * file gives none. `whole` returns the whole text when `text` is only its beginning, with the closed frontmatter.
  */
 export function parseSkill(
   text: string,
@@ -105,7 +101,7 @@ export function parseSkill(
   const split = splitFrontmatter(text);
   const { data, lineOf: lineInYaml } = readFields(text, split, add);
   const from: FieldSource = { data, add, lineOf: (key) => split.yamlLine + lineInYaml(key) - 1 };
-  // Where there is no frontmatter that can be read, a problem says so.
+  // Without a readable frontmatter, another problem says so.
   const isRead = split.yaml !== undefined && !problems.some(({ severity }) => severity === 'error');
   const expected = isRead || Object.keys(data).length > 0;
   const body = (): string => whole().slice(split.bodyOffset, split.bodyOffset + 20_000);
@@ -241,7 +237,7 @@ function readDescription({ data, add, lineOf }: FieldSource, body: () => string,
   const given = [data.description, data.when_to_use].filter(hasLetterOrEmoji);
   const description = foldLine(given.join(' '));
   if (description) {
-    // There are never more code points than UTF-16 units, and counting them takes time.
+    // Counting code points takes time, and there are never more of them than UTF-16 units.
     const length = description.length > MAX_DESCRIPTION ? codePoints(description) : 0;
     if (length > MAX_DESCRIPTION) {
       const own = codePoints(foldLine(readText(data.description) ?? ''));
@@ -261,7 +257,7 @@ function readDescription({ data, add, lineOf }: FieldSource, body: () => string,
   return paragraph;
 }
 
-/** The first paragraph of prose, at most 300 characters; a heading when there is nothing else. */
+/** Prose, at most 300 characters; a heading when there is nothing else. */
 function firstParagraph(body: string): string {
   for (const block of body.replace(/\r\n?/g, '\n').split(/\n[ \t]*\n/)) {
     const prose = foldLine(block.trim().replace(/^#{1,6}[^\r\n]*/gm, ''));

@@ -4,38 +4,36 @@ import { codePointText } from '../../../lib/text/index.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
 
-/** A value of a frontmatter, with every scalar as it was written. */
+/** Every scalar is text, as it was written. */
 export type RawValue = string | readonly RawValue[] | RawFields;
 export type RawFields = ReadonlyMap<string, RawValue>;
 
 export interface RawFailure {
-  /** `missing`: no opening fence at the start; `unclosed`: no closing one; `invalid`: no YAML; `not-mapping`: no fields. */
+  /** `missing`: no opening fence at the start; `unclosed`: no closing one; `invalid`: no YAML. */
   readonly kind: 'missing' | 'unclosed' | 'invalid' | 'not-mapping';
   /** `invalid`: the reason and its line in the file. `not-mapping`: the Python name of its type. Else empty. */
   readonly detail: string;
   readonly line: number;
 }
 
-/** The frontmatter as its author wrote it. */
 export interface RawFrontmatter {
   /** All keys, in order. Every scalar is text: `1.0`, `true` and `~` stay as they are. */
   readonly fields: RawFields;
   /** The lines between the fences, with line feeds only. */
   readonly yaml: string;
-  /** 1-based line in the file of a top-level key; 1 when there is no such key. */
+  /** 1-based line in the file of a top-level key; 1 without such a key. */
   readonly lineOf: (key: string) => number;
-  /** 1-based line in the file of the first list or mapping in brackets; undefined when there is none. */
+  /** 1-based line in the file of the first list or mapping in brackets. */
   readonly bracketLine: () => number | undefined;
 }
 
-/** Characters. The loader has the same limit, so every valid frontmatter can be loaded. */
+/** Characters; the loader has the same limit, so every valid frontmatter can be loaded. */
 const MAX_FRONTMATTER = 64 * 1024;
 
 /**
- * Reads the frontmatter as the reference implementation does. Every value in a `metadata` mapping becomes text: a nested value
- * is written as JSON, where the reference implementation writes Python.
- * Anchors, aliases, tags, duplicate keys, tabs as indentation and control characters are refused. Lists and mappings in
- * brackets are read: the reference implementation refuses them, but all clients accept them. Never throws.
+ * Reads the frontmatter as the reference implementation does. Values in `metadata` become text; a nested value becomes
+ * JSON (Python there). Refuses anchors, aliases, tags, duplicate keys, tabs as indentation and control characters.
+ * Reads lists and mappings in brackets, which the reference refuses but all clients accept. Never throws.
  */
 export function readRawFrontmatter(text: string): RawFrontmatter | { readonly failure: RawFailure } {
   const { yaml, yamlLine, oddity } = splitFrontmatter(text);
@@ -54,7 +52,7 @@ export function strip(text: string): string {
   return text.slice(start, end);
 }
 
-/** For `sort`: compares by code point. JavaScript itself would compare UTF-16 units. */
+/** For `sort`, which by default compares UTF-16 units. */
 export function byCodePoint(a: string, b: string): number {
   const [left, right] = [[...a], [...b]];
   const at = left.findIndex((char, index) => char !== right[index]);

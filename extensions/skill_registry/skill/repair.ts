@@ -4,7 +4,7 @@ import { bodyOf, splitFrontmatter } from './frontmatter.ts';
 import { OWN_FIELDS, parseSkill } from './parse-skill.ts';
 import { fieldAt, readWithPackage, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
-/** A SKILL.md with what the loader repairs whenever it reads it written down. */
+/** A SKILL.md with the loader's repairs written down. */
 export interface Repair {
   /** The whole text; the same one where only the name of the file is wrong. */
   readonly text: string;
@@ -13,13 +13,13 @@ export interface Repair {
 }
 
 /**
- * Writes down what `parseSkill` repairs: a byte order mark and blank lines before the frontmatter go, a frontmatter that is not
- * closed ends where the loader ends it, values that YAML refuses stand in quotes, and the name is that of the directory when it lacks,
- * is not valid, or differs. A text without frontmatter gets one when it begins with prose that can describe it. All other lines keep
- * their bytes. A file with another letter case is to be called SKILL.md.
+ * Writes down what `parseSkill` repairs: removes a byte order mark and blank lines before the frontmatter, closes the
+ * frontmatter where the loader ends it, quotes values that YAML refuses, and sets a missing, invalid or different name
+ * to that of the directory. A text without frontmatter gets one if it begins with prose that can describe it. All other
+ * lines keep their bytes; the file is renamed to SKILL.md.
  *
- * @returns undefined when there is nothing of it, or when another value or the body would be read differently afterwards, here or by
- *   a YAML reader that does not repair.
+ * @returns undefined when there is nothing to repair, or when another value or the body would be read differently
+ * afterwards, here or by a YAML reader that does not repair.
  */
 export function repairSkill(text: string, directory: string, file = 'SKILL.md'): Repair | undefined {
   const repair = repairText(text, directory);
@@ -42,7 +42,7 @@ function repairText(text: string, directory: string): Repair | undefined {
   return done.length > 0 && isSame(text, repaired, directory) ? { text: repaired, done } : undefined;
 }
 
-/** Prose at the beginning, after headings. What looks like fields, markup or code is something else that its author meant. */
+/** Prose at the beginning, after headings. Text like fields, markup or code means something else. */
 const PROSE = /^(?:\s*#{1,6}[ \t][^\r\n]*[\r\n])*\s*(?!\S+:)["'*_(]*[\p{L}\p{N}]/u;
 const FEWEST_WORDS = 4;
 
@@ -71,7 +71,7 @@ function withFrontmatter(
   const opening = text.slice(blank, yamlStart);
   const lines = yaml.split(end);
   const isRead = readYamlFields(yaml).error === undefined;
-  // Nobody knows what the lines of a text mean that is no YAML.
+  // If it is no YAML, its lines are not changed: their meaning is unknown.
   const fields = (isRead ? withName(withQuotes(lines, done), directory, end, done) : lines).join(end);
   if (oddity !== 'unclosed') return opening + fields + text.slice(yamlStart + yaml.length);
   done.push('the frontmatter was closed with ---');
@@ -79,7 +79,6 @@ function withFrontmatter(
   return `${opening}${closed}---${end}${text.slice(bodyOffset)}`;
 }
 
-/** Quotes the values that were taken as plain text. */
 function withQuotes(lines: readonly string[], done: string[]): readonly string[] {
   const fields = readYamlFields(lines.join('\n'));
   const quoted = [...lines];
@@ -93,7 +92,6 @@ function withQuotes(lines: readonly string[], done: string[]): readonly string[]
   return quoted;
 }
 
-/** In double quotes only where the other ones cannot hold it. */
 function inQuotes(value: string): string {
   return /\p{Cc}/u.test(value) ? JSON.stringify(value) : `'${value.replaceAll("'", "''")}'`;
 }
@@ -112,7 +110,7 @@ function withName(lines: readonly string[], directory: string, end: string, done
 
 const NAME_CODES: ReadonlySet<string> = new Set(['NAME_MISSING', 'NAME_INVALID', 'NAME_MISMATCH']);
 
-/** Whether both are the same skill, but for its name, and the second has no problem that the first has not. */
+/** The same skill but for its name, without new problems. */
 function isSame(before: string, after: string, directory: string): boolean {
   const [was, is] = [parseSkill(before, '', directory), parseSkill(after, '', directory)];
   if (!was.header || !is.header || bodyOf(before) !== bodyOf(after)) return false;
@@ -126,8 +124,8 @@ function isSame(before: string, after: string, directory: string): boolean {
 }
 
 /**
- * Whether every field but the name that a reader of YAML would give for the text before is there afterwards, with the same value. A
- * text that YAML refuses has several readings, each after a small correction, and may have a field in one that is text in another.
+ * Whether every field but the name that some YAML reader finds in `before` has the same value in `after`. Text that
+ * YAML refuses is read in several ways, each after a small correction: a field in one may be text in another.
  */
 function keepsFields(before: string, after: string): boolean {
   const given = new Map<string, unknown>();
@@ -143,14 +141,14 @@ function keepsFields(before: string, after: string): boolean {
   return [...given].every(([key, value]) => JSON.stringify(value) === JSON.stringify(data[key]));
 }
 
-/** Of a line that is indented, which YAML refuses or takes as a part of the value above. */
+/** Of an indented line that YAML refuses or takes as a part of the value above. */
 const CORRECTIONS: readonly ((line: string) => string)[] = [
   (line) => line.replace(/^[ \t]+/, (blanks) => blanks.replaceAll('\t', '  ')),
   (line) => line.replace(/^[ \t]*\t[ \t]*/, ''),
   (line) => line.replace(/^[ \t]+(?=([\w-]+):(?:\s|$))/, (blanks, key) => (OWN_FIELDS.has(key) ? '' : blanks)),
 ];
 
-/** The text with a correction of the lines that were taken as plain text of the field above them. */
+/** Corrects the lines that were taken as text of the field above them. */
 function inRepaired(yaml: string, { repaired, lineOf }: YamlFields, correct: (line: string) => string): string {
   const lines = yaml.split(/\r\n|\n|\r/);
   for (const key of repaired) {

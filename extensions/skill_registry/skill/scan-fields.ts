@@ -1,19 +1,16 @@
-/** The fields of a simple frontmatter, equal to what the `yaml` package reads. */
 export interface ScannedFields {
   readonly data: Readonly<Record<string, unknown>>;
   /** 1-based line of each top-level key. */
   readonly lines: ReadonlyMap<string, number>;
-  /** Top-level keys whose value is valid only in quotes, as it has a colon and a blank: `description: Note: this`. */
+  /** Top-level keys whose value needs quotes, because it has a colon and a blank: `description: Note: this`. */
   readonly repaired: readonly string[];
 }
 
 /**
- * Reads simple frontmatter line by line: plain or quoted text on one line, blocks of text, and lists and mappings of these. The result
- * equals that of the `yaml` package, in a hundredth of the time. Returns undefined when the result could differ, so that package must
- * read it: anchors, tags, comments after a value, most flow collections, plain text over several lines, unusual escapes, repeated
- * keys, tabs, unusual characters at the start of a value.
- *
- * @param yaml - With line feeds only.
+ * Reads simple frontmatter (with line feeds only) line by line: text on one line, blocks of text, lists and mappings of
+ * these. Equals the `yaml` package in a hundredth of the time. Undefined when the result could differ: anchors, tags,
+ * comments after a value, most flow collections, plain text over several lines, unusual escapes, repeated keys, tabs,
+ * unusual characters at the start of a value.
  */
 export function scanFields(yaml: string): ScannedFields | undefined {
   if (!ASCII.test(yaml) && ODD.test(yaml)) return undefined;
@@ -26,15 +23,15 @@ export function scanFields(yaml: string): ScannedFields | undefined {
   return { data: read.value, ...top };
 }
 
-/** Frontmatter written by hand needs fewer repairs and has less text. With the package, each repair parses the whole text again. */
+/** More than frontmatter by hand needs. The package parses the whole text again for each repair. */
 export const MAX_REPAIRS = 20;
 export const MAX_REPAIRED_CHARS: number = 16 * 1024;
 
 // --- internal ---
 
-/** Control characters, white space other than blank and line feed, and surrogates: YAML has special rules for each. */
+/** YAML has special rules for control characters, surrogates, and white space except blank and line feed. */
 const ODD = /[^\P{Cc}\n]|[^\S \n]|\p{Surrogate}/u;
-/** A faster test, because most frontmatter has nothing else. */
+/** A fast test first: most frontmatter has nothing else. */
 const ASCII = /^[\n -~]*$/;
 /** YAML allows many more characters in a key. */
 const FIELD = /^ {0,32}([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))? *$/;
@@ -66,7 +63,7 @@ function mappingAt(
     const row = rows[at] as string;
     const own = indentOf(row);
     if (own < indent) break;
-    // By index: to compile a destructured match takes V8 longer than reading a thousand rows.
+    // By index: V8 compiles a destructured match longer than it reads a thousand rows.
     const match = FIELD.exec(row);
     const key = match?.[1];
     const text = match?.[2];
@@ -128,7 +125,7 @@ function textOfItem(text: string, rows: readonly string[], from: number, indent:
   return indentOf(rows[next] ?? '') > indent ? undefined : { value: scalarOf(text), end: next };
 }
 
-/** The first row that is not blank and no comment, from `at` on. */
+/** Skips blank rows and comments. */
 function nextRow(rows: readonly string[], at: number): number {
   let next = at;
   for (; next < rows.length; next++) {
@@ -187,10 +184,10 @@ function folded(texts: readonly string[]): string {
 
 /** In plain text, `: ` begins a mapping, and ` #` a comment. */
 const NOT_PLAIN = /:(?: |$)| #/;
-/** Letters, and characters without a meaning for YAML at the start of a value. */
+/** Characters that mean nothing to YAML at the start of a value. */
 const PLAIN_START = /^[A-Za-z(/;$^_+.0-9~<=\\\u0080-\uffff]/;
 
-/** The `yaml` package refuses such a value, whatever follows, and `readYamlFields` then puts it in quotes. */
+/** The `yaml` package always refuses such a value, and `readYamlFields` then quotes it. */
 function isRepairable(text: string): boolean {
   return PLAIN_START.test(text) && /:(?: |$)/.test(text) && !text.includes(' #');
 }
@@ -220,7 +217,7 @@ function numberOf(text: string): unknown {
   return /[^-+.0-9eExXoOinfINFaA]/.test(text) && !/^[-+]?0[xob]/i.test(text) ? text : UNSUPPORTED;
 }
 
-/** Reads quoted text whose escapes, if it has any, are those of JSON. */
+/** Escapes must be those of JSON. */
 function quotedOf(text: string, quote: string): unknown {
   const inner = text.slice(1, -1);
   if (text.length < 2 || text.at(-1) !== quote) return UNSUPPORTED;
@@ -229,7 +226,7 @@ function quotedOf(text: string, quote: string): unknown {
   return /^(?:[^"\\]|\\["\\/bfnrt])*$/.test(inner) ? JSON.parse(text) : UNSUPPORTED;
 }
 
-/** Reads JSON as `JSON.stringify` writes it: no repeated keys, no unusual numbers or escapes. */
+/** JSON as `JSON.stringify` writes it: no repeated keys, no unusual numbers or escapes. */
 function jsonOf(text: string): unknown {
   if (
     text.includes('__proto__') ||
@@ -255,7 +252,7 @@ const LONG_KEY = /"(?:[^"\\]|\\.){500,}"\s*:/;
 /** Characters. A longer text may nest too deeply. */
 const MAX_JSON = 2_000;
 
-/** Reads `[a, b c, "d"]`: words and quoted texts without characters that have a meaning in a flow collection. */
+/** `[a, b c, "d"]`: words and quoted texts without characters that have a meaning in a flow collection. */
 function flowListOf(text: string): unknown {
   if (text.at(-1) !== ']') return UNSUPPORTED;
   const inner = text.slice(1, -1).trim();

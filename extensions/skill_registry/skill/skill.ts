@@ -1,33 +1,32 @@
 import { needsFolding, shorten } from '../../../lib/text/index.ts';
 import type { SkillHeader } from './parse-skill.ts';
 
-/** One skill of the catalog. Its body stays on disk. */
+/** A skill of the catalog. Its body stays on disk. */
 export interface Skill extends SkillHeader {
   /** The directory's name: the name agents and people use. */
   readonly id: string;
   /** `<source>:<path below it>`: identifies this skill even when another skill has the id. */
   readonly qualifiedId: string;
-  /** Id of the source it came from. */
   readonly source: string;
-  /** Absolute path of SKILL.md, with links not resolved. For an inline skill: the file that contains it. */
+  /** Absolute path of SKILL.md, links not resolved. For an inline skill: the file that contains it. */
   readonly file: string;
   /** Real path of the directory; null for a skill without one (inline, a bare file). */
   readonly dir: string | null;
-  /** Real path of SKILL.md; not `<dir>/SKILL.md` when that is a link. Null for an inline skill. */
+  /** Real path of SKILL.md, not `<dir>/SKILL.md` when that is a link. Null for an inline skill. */
   readonly realFile: string | null;
   /** `sha256:<64 hex>` over the bytes of SKILL.md. */
   readonly digest: string;
-  /** Size of SKILL.md in bytes. */
+  /** Of SKILL.md. */
   readonly bytes: number;
-  /** Why models do not see it here: its gate is closed, or it is a draft. Absent: they see it. People can always read it. */
+  /** Why models do not see it here (gate, draft); undefined: they see it. People can always read it. */
   readonly hiddenBecause?: string;
-  /** Whom the config does not give it: every agent, or these. Absent: nobody. People can always read it. */
+  /** The agents that do not get it, by config; undefined: none. People can always read it. */
   readonly disabledFor?: 'everyone' | readonly string[];
-  /** Why no agent is given it, at any door (`trust show`). Absent: it is not held. People can always read it. */
+  /** Why no agent gets it (`trust show`); undefined: it is not held. People can always read it. */
   readonly heldBecause?: string;
   /** Every prompt contains its body. */
   readonly preload?: true;
-  /** Its files lie on another machine, and one is fetched when it is read; nothing else of the body is known here. */
+  /** Its files are on another machine and are fetched when read; nothing else of the body is known here. */
   readonly remote?: true;
   /** The prompt pack that declares it, and its path below that pack (for an inline skill: its id). */
   readonly pack?: { readonly id: string; readonly path: string };
@@ -45,13 +44,13 @@ export interface ResourceInfo {
 export interface SkillListing {
   /** By path, at most 512. */
   readonly files: readonly ResourceInfo[];
-  /** The number of files and folders that are left out because they are never handed out. */
+  /** Number of files and folders that are never handed out. */
   readonly leftOut: number;
-  /** Paths of links and devices, which are not followed. Default: none. */
+  /** Links and devices, which are not followed. Default: none. */
   readonly links?: readonly string[];
 }
 
-/** The line of a skill in the catalog. `maxDescription` counts characters. */
+/** Its line in the catalog. `maxDescription` counts characters. */
 export function bulletOf(
   skill: Pick<Skill, 'id' | 'description'>,
   maxDescription: number = Number.POSITIVE_INFINITY,
@@ -59,7 +58,7 @@ export function bulletOf(
   return `• \`${skill.id}\` — ${shorten(skill.description, maxDescription)}`;
 }
 
-/** Makes an id of any name: `Escalation Protocol!` becomes `escalation-protocol`. Empty for a name without letters and digits. */
+/** `Escalation Protocol!` becomes `escalation-protocol`. Empty for a name without letters and digits. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKC')
@@ -69,15 +68,12 @@ export function slugOf(name: string): string {
     .slice(0, 64);
 }
 
-/**
- * Whether a name can be an id. Ids are shown in prompts, commands and terminals, so they must not contain invisible characters;
- * with a colon an id could be equal to the qualified id of another skill.
- */
+/** Ids are shown in prompts and terminals: nothing invisible; with a colon, an id could equal a qualified id. */
 export function isUsableId(id: string): boolean {
   return id.length > 0 && !needsFolding(id) && !/[`:]/.test(id);
 }
 
-/** A name in quotes for a message: at most 80 characters, with invisible characters escaped. */
+/** At most 80 characters, invisible ones escaped. */
 export function quotedName(name: string): string {
   const short = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return JSON.stringify(short).replace(
@@ -86,7 +82,7 @@ export function quotedName(name: string): string {
   );
 }
 
-/** Why a skill is not loaded whose directory or file has this name, for SKILL_ID_INVALID. */
+/** For SKILL_ID_INVALID. */
 export function unusableIdText(kind: 'directory' | 'file', id: string): string {
   return `The ${kind} name ${quotedName(id)} is the id and may not contain a backtick, colon, control character, invisible character, or white space other than a blank. Rename it.`;
 }

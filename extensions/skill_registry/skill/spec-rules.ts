@@ -18,17 +18,15 @@ export const HYPHENS_TOGETHER = 'Skill name cannot contain consecutive hyphens';
 
 export interface Violation {
   readonly message: string;
-  /** 1-based line of the field; 1 when there is no such field. */
+  /** 1-based line of the field; 1 without such a field. */
   readonly line: number;
-  /** Its name for programs: the profile and the field, `agentskills/name`. Absent for what only the reference refuses. */
+  /** Profile and field for programs: `agentskills/name`. Undefined for what only the reference refuses. */
   readonly rule?: string;
 }
 
 /**
- * The rules of agentskills.io that a SKILL.md breaks, in the words and the order of the reference implementation. The last rule
- * is one of the standard that the reference implementation does not check: `allowed-tools` must be text. Empty: valid.
- *
- * @param directoryName - Must equal the name; absent: not compared.
+ * The broken rules of agentskills.io, in the words and order of the reference implementation; last, a rule that it does
+ * not check: `allowed-tools` must be text. Without `directoryName` the name is not compared.
  */
 export function specViolations(text: string, directoryName?: string): readonly Violation[] {
   const source = readRawFrontmatter(text);
@@ -47,10 +45,7 @@ export function specViolations(text: string, directoryName?: string): readonly V
   ];
 }
 
-/**
- * What the reference implementation refuses or reads differently, but `specViolations` accepts, because every client does. Empty
- * when `specViolations` finds no fields.
- */
+/** Clients accept these, the reference refuses or misreads them. Empty when the frontmatter cannot be read. */
 export function referenceRefusals(text: string): readonly Violation[] {
   const source = readRawFrontmatter(text);
   if ('failure' in source) return [];
@@ -137,7 +132,7 @@ function compatibilityErrors(value: RawValue | undefined): readonly string[] {
     : [];
 }
 
-/** The reference implementation accepts any value; the standard requires text, such as `Read Bash(git add *)`. */
+/** The reference implementation accepts any value; the standard requires text. */
 function allowedToolsErrors(value: RawValue | undefined): readonly string[] {
   if (value === undefined || typeof value === 'string') return [];
   return [`Field 'allowed-tools' must be a string, one tool after another: ${TOOLS_AS_TEXT}`];

@@ -13,7 +13,7 @@ export interface DeclaredFile {
 export interface StrictVerdict {
   /** Empty: valid. */
   readonly violations: readonly Violation[];
-  /** 1-based line of a field; 1 when it is not there. */
+  /** 1-based; 1 without such a field. */
   readonly lineOf: (field: string) => number;
   /** The caller checks whether they exist. */
   readonly declared: readonly DeclaredFile[];
@@ -23,10 +23,9 @@ export interface StrictVerdict {
 const MAX_FRONTMATTER_BYTES = 16_384;
 
 /**
- * The rules of the profile `strict` that a SKILL.md breaks: Bernstein's manifest rules, in its words, so that typing errors do
- * not go unnoticed. Unknown keys are refused. Values are not converted (`version: 1.0` is a number). The name is ASCII and equal to
- * the name of the directory. The description has 20 to 500 characters. The optional fields of agentskills.io and of this
- * registry are known keys.
+ * The broken rules of `strict`: Bernstein's manifest rules, in its words, which make typing errors visible. Unknown
+ * keys are refused, values not converted (`version: 1.0` is a number). The name is ASCII and that of the directory; the
+ * description has 20 to 500 characters. The fields of agentskills.io and of this registry are known keys.
  */
 export function strictVerdict(text: string, directoryName: string): StrictVerdict {
   const source = readRawFrontmatter(text);
@@ -37,7 +36,7 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
     return refused(`frontmatter exceeds ${MAX_FRONTMATTER_BYTES} bytes — refusing to parse`);
   }
   if (failed) return refused(failureText(source.failure), source.failure.line);
-  // With types. Keys that differ as text can be equal as values, as 1 and 1.0 are.
+  // With types. Keys that differ as text can be equal as values, like 1 and 1.0.
   const options = { mapAsMap: true, uniqueKeys: false, logLevel: 'silent' } as const;
   const fields = yamlPackage().parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
   const violations = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)].map(
@@ -46,7 +45,7 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
   return { violations, lineOf: source.lineOf, declared: declaredFiles(fields) };
 }
 
-/** As `didYouMean`, for a field of the frontmatter that is not known; empty for one that is. */
+/** `didYouMean` for an unknown field; empty for a known one. */
 export function didYouMeanField(field: string): string {
   return Object.hasOwn(RULES, field) ? '' : didYouMean(field, Object.keys(RULES));
 }

@@ -17,18 +17,17 @@ export interface YamlFields {
   readonly lineOf: (key: string) => number;
   /** Keys whose value had to be quoted before it could be read. */
   readonly repaired: readonly string[];
-  /** Why it could not be read as YAML; `data` then has the values of single lines. */
+  /** Why it is no YAML; `data` then has the values of single lines. */
   readonly error?: YamlFailure;
 }
 
-/** Fields that are read from single lines when the text is not YAML: what the skill is, and who must not load it. */
+/** Read from single lines when the text is no YAML: what the skill is, and who must not load it. */
 const SCANNED = new Set(['name', 'description', 'disable-model-invocation', 'user-invocable']);
 
 /**
- * Reads YAML 1.2 and never throws.
- *
- * A value that YAML refuses (an unquoted `: `, a leading backtick, brackets in prose) is read as plain text, and `repaired` has
- * its key. If that does not help, the SCANNED fields are read from their lines, and `error` says why.
+ * Reads YAML 1.2; never throws. A value that YAML refuses (an unquoted `: `, a leading backtick, brackets in prose) is
+ * read as plain text, with its key in `repaired`. If that does not help, the SCANNED fields are read from their lines,
+ * and `error` says why.
  */
 export function readYamlFields(yaml: string): YamlFields {
   // The yaml package does not accept a single CR as a line end.
@@ -37,7 +36,7 @@ export function readYamlFields(yaml: string): YamlFields {
   return readWithPackage(yaml);
 }
 
-/** As `readYamlFields`, but always with the `yaml` package. `scanFields` must give the same result. */
+/** Always uses the `yaml` package. `scanFields` must give the same result. */
 export function readWithPackage(yaml: string): YamlFields {
   const repaired: string[] = [];
   let text = yaml.replace(/\r\n?/g, '\n');
@@ -87,7 +86,7 @@ export function parseMapping(text: string): Parsed {
   }
 }
 
-/** Reads the SCANNED fields from their lines, without YAML. */
+/** The SCANNED fields, without YAML. */
 export function readFieldsByLine(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
   const data: Record<string, string> = {};
   const lineOf = new Map<string, number>();
@@ -102,13 +101,10 @@ export function readFieldsByLine(yaml: string): Pick<YamlFields, 'data' | 'lineO
   return { data, lineOf: (key) => lineOf.get(key) ?? 1 };
 }
 
-/** Levels of nesting: more than people write by hand, and far fewer than overflow the stack. */
+/** Levels of nesting: more than people write, far fewer than overflow the stack. */
 export const MAX_DEPTH = 200;
 
-/**
- * True when YAML nests deeper than `MAX_DEPTH`, in brackets or in blocks. Call it before parsing text from strangers: the parser
- * is recursive, and when V8 compiles a regular expression on a full stack, the whole process aborts.
- */
+/** Checks text from strangers before parsing: the parser is recursive, and V8 can abort the process on a full stack. */
 export function isTooDeep(yaml: string): boolean {
   // Each level needs one of these characters, so most texts are not checked further.
   if ((yaml.match(/[[{?:-]/g)?.length ?? 0) <= MAX_DEPTH) return false;
@@ -122,16 +118,16 @@ export function isTooDeep(yaml: string): boolean {
   return false;
 }
 
-/** A top-level field and its indented lines as one line of text, without the block indicator. */
+/** A top-level field with its indented lines as one line, without the block indicator. */
 export interface Field {
   readonly key: string;
   readonly value: string;
-  /** Its lines: from `at` to before `end`, 0-based. */
+  /** 0-based lines: from `at` to before `end`. */
   readonly at: number;
   readonly end: number;
 }
 
-/** The field that begins in the line `at`, 0-based; undefined when none does. */
+/** `at` is 0-based. */
 export function fieldAt(lines: readonly string[], at: number): Field | undefined {
   const [, key, first = ''] = KEY_LINE.exec(lines[at] ?? '') ?? [];
   if (key === undefined) return undefined;
@@ -176,8 +172,8 @@ function isCircular(data: unknown): boolean {
 const KEY_LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(\S.*)|[ \t]*)$/;
 
 /**
- * Quotes the value of one top-level field, with its indented lines. It takes the nearest field at or above `line` that is not valid
- * YAML by itself. (YAML reports a quote or bracket that is never closed at a later, correct field.)
+ * Quotes one top-level value: of the nearest field at or above `line` that is not valid alone, because YAML reports an
+ * unclosed quote or bracket at a later, correct field.
  */
 function quoteValueAt(text: string, line: number, done: readonly string[]): { text: string; key: string } | undefined {
   const lines = text.split('\n');

@@ -10,24 +10,19 @@ import { openDatabase, type SqliteDatabase } from './open-database.ts';
 
 /** Tables of one kind of content in `cache.db`. */
 export interface CachePart {
-  /** Name of its table, or the beginning of its tables' names: `search` for `search_document`. */
+  /** Its table, or the beginning of its tables' names: `search` for `search_document`. */
   readonly name: string;
-  /** A whole number, at least 1. Raise it when the tables change, or when the same input gives other rows. */
+  /** Whole number from 1. Raise it when the tables change, or when the same input gives other rows. */
   readonly version: number;
   readonly sql: string;
 }
 
 /**
- * Opens `cache.db`, whose content can be rebuilt from the skills at any time: headers, full-text index, vectors, token counts.
+ * Opens `cache.db` (absolute, or `:memory:`): data that can be rebuilt from the skills at any time. A part of another
+ * version is rebuilt, also while other processes use it; tables of no part are dropped. A damaged file is removed. When
+ * the file cannot be written, or is locked, the cache is in memory and lost at the end; `onMemory` gets the reason.
  *
- * A part with another version is rebuilt, also while other processes use it. A damaged file is removed. When the file cannot be
- * written, or another process has locked it, the cache is in memory: everything works, but the next process starts without a
- * cache. No other file is changed.
- *
- * @param file - Absolute, or `:memory:`.
- * @param parts - All parts in use. Tables that belong to no part are dropped.
- * @param onMemory - Called with the reason when the file cannot be used.
- * @throws `sqliteFailure`: `unavailable`, where SQLite itself cannot be loaded.
+ * @throws `sqliteFailure`: `unavailable`, when SQLite itself cannot be loaded.
  */
 export function openCacheDatabase(
   file: string,
@@ -51,11 +46,7 @@ export function openCacheDatabase(
   }
 }
 
-/**
- * Removes a damaged database, so that the next process creates it again. Processes that have it open keep their file.
- *
- * @param inode - Only a file with this inode is removed. Default: any file.
- */
+/** Removes a damaged database, only with that inode if given. Processes that have it open keep their file. */
 export function removeFiles(file: string, inode?: number): void {
   try {
     if (inode !== undefined && statSync(file).ino !== inode) return;
@@ -65,16 +56,14 @@ export function removeFiles(file: string, inode?: number): void {
   }
 }
 
-/** Data that can be rebuilt. If a file can be written, the data is kept for the next process. */
+/** Data that can be rebuilt; kept for the next process if the file can be written. */
 export interface Cache {
   /**
-   * Runs `work` with the database, which is opened or created at the first call. After an error in a damaged file, the next call
-   * creates a new file.
-   *
-   * @returns undefined when the cache cannot be used; callers must work without it. Never throws.
+   * Runs `work` with the database, which the first call opens or creates. Undefined when the cache cannot be used:
+   * callers must work without it. After an error in a damaged file, the next call creates a new one. Never throws.
    */
   use<T>(work: (database: SqliteDatabase) => T): T | undefined;
-  /** As `use`, but does not create the file; undefined when there is none. */
+  /** Does not create the file; undefined without one. */
   useIfThere<T>(work: (database: SqliteDatabase) => T): T | undefined;
   trouble(): string | undefined;
   close(): void;
@@ -83,10 +72,7 @@ export interface Cache {
 /** After this many damaged files the cache is in memory: the disk may be damaged. */
 const MAX_FILES = 3;
 
-/**
- * @param file - Absolute; undefined: in memory.
- * @param parts - See `openCacheDatabase`.
- */
+/** `file` is absolute; undefined: in memory. */
 export function createCache(file: string | undefined, parts: readonly CachePart[]): Cache {
   let database: SqliteDatabase | undefined;
   let inode: number | undefined;
@@ -131,8 +117,8 @@ export function createCache(file: string | undefined, parts: readonly CachePart[
 }
 
 /**
- * `<root>/data/skill_registry/cache.db` when the root has `data/` and is trusted. Else a file in the user's cache directory: reading
- * a folder must not create files in it, and a cache in a foreign folder must not be trusted.
+ * In `data/` of the root, if that exists and the root is trusted. Else in the user's cache directory: reading a folder
+ * must not create files in it, and a cache in a foreign folder must not be trusted.
  */
 export function cacheFileOf(root: string, trusted: boolean): string {
   const data = statSync(join(root, 'data'), { throwIfNoEntry: false });
@@ -153,11 +139,7 @@ export function storeProblems(root: string): readonly Problem[] {
   return [{ code, severity: 'warning', file: join(root, 'data', 'skill_registry'), message }];
 }
 
-/**
- * CACHE_UNAVAILABLE when the cache is in memory although a file was given.
- *
- * @param repeated - What each start does again then.
- */
+/** CACHE_UNAVAILABLE when the cache is in memory although a file was given. */
 export function cacheProblems(
   file: string | undefined,
   cache: Cache,
@@ -176,7 +158,7 @@ function isDamage(error: unknown): boolean {
   return sqliteFailure(error) === 'damaged';
 }
 
-/** Milliseconds to wait for a lock; short, because a process can work without a cache. */
+/** Milliseconds; short, because a process can work without a cache. */
 const BUSY_MS = 500;
 
 function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
@@ -184,7 +166,7 @@ function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
   try {
     // A crash of the machine may damage the file; then it is rebuilt.
     database.exec('PRAGMA synchronous = OFF');
-    // The file may come from a repository that somebody else wrote.
+    // The file may come from a repository of another person.
     database.exec('PRAGMA trusted_schema = OFF');
     if (!isCurrent(database, parts)) database.transaction(() => bringUpToDate(database, parts));
     return database;
@@ -195,7 +177,7 @@ function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
 }
 
 const FORMAT = 3;
-/** Also holds, under the name `schema`, the number that SQLite increases with each change of a table: shows changes by hand. */
+/** The row `schema` has SQLite's number of table changes: shows changes by other programs. */
 const VERSIONS = 'CREATE TABLE part (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;';
 
 function isCurrent(database: SqliteDatabase, parts: readonly CachePart[]): boolean {
@@ -203,7 +185,7 @@ function isCurrent(database: SqliteDatabase, parts: readonly CachePart[]): boole
   return versions?.size === parts.length && parts.every(({ name, version }) => versions.get(name) === version);
 }
 
-/** Undefined when the file is new, of another format, or somebody else has changed its tables. */
+/** Undefined when the file is new, has another format, or another program changed its tables. */
 function versionsIn(database: SqliteDatabase): ReadonlyMap<string, number> | undefined {
   const { user_version } = database.prepare<{ user_version: number }>('PRAGMA user_version').get() ?? {};
   if (user_version !== FORMAT) return undefined;
@@ -219,7 +201,7 @@ function schemaVersion(database: SqliteDatabase): number | undefined {
   return database.prepare<{ schema_version: number }>('PRAGMA schema_version').get()?.schema_version;
 }
 
-/** Call it in a transaction: several processes may open a new or old file at the same time. */
+/** In a transaction, because several processes may open the file at the same time. */
 function bringUpToDate(database: SqliteDatabase, parts: readonly CachePart[]): void {
   const versions = versionsIn(database);
   if (!versions) {
@@ -242,7 +224,7 @@ function isOf(table: string, part: string): boolean {
   return table === part || table.startsWith(`${part}_`);
 }
 
-/** Views as well. Virtual tables first: dropping one also drops its internal tables. */
+/** Also views. Virtual tables first: dropping one also drops its internal tables. */
 function dropTables(database: SqliteDatabase, isOld: (table: string) => boolean): void {
   const all = "SELECT name, type FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
   for (const kind of ["type = 'view'", "sql LIKE 'CREATE VIRTUAL%'", "type = 'table'"]) {
@@ -252,7 +234,7 @@ function dropTables(database: SqliteDatabase, isOld: (table: string) => boolean)
   }
 }
 
-/** In words. Of a system error the part without the path, which the problem names: `EACCES: permission denied`. */
+/** Without the path of a system error, which the problem names: `EACCES: permission denied`. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const { syscall } = error as { readonly syscall?: unknown };
@@ -262,7 +244,7 @@ function reasonOf(error: unknown): string {
 
 const FORGOTTEN_MS = 90 * 86_400_000;
 
-/** Removes caches of other roots in the user's cache directory that were not used for 90 days. */
+/** Caches of other roots that were not used for 90 days. */
 function removeUnused(roots: string): void {
   if (roots !== join(userCacheDirectory(), 'roots')) return;
   try {

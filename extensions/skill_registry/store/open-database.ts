@@ -7,11 +7,10 @@ import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 export type { SqliteDatabase };
 
 /**
- * Opens a SQLite file in write-ahead mode, so that readers never wait for a writer of another process. Creates its folder. Only this
- * user has access to folder and file, and to the other files that SQLite creates.
+ * Opens a SQLite file (absolute, or `:memory:`) in write-ahead mode: readers never wait for a writer of another
+ * process. Only this user has access to its folder, which is created, and its files. `busyMs`: how long a writer waits.
+ * Default: 5,000.
  *
- * @param file - Absolute, or `:memory:`.
- * @param busyMs - How long a writer waits for another process, in milliseconds. Default: 5,000.
  * @throws errors that `sqliteFailure` classifies, and those of `assertNoLinkLeadsOut`.
  */
 export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
@@ -31,10 +30,8 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
 }
 
 /**
- * Checks that no link leads outside: the target could be the database of another program.
- *
- * @param file - In a folder of `data/` or of the user's cache directory, which may be links themselves.
- * @throws STORE_UNAVAILABLE.
+ * Refuses a link that leads out of `data/` or of the user's cache directory (which may be links): its target could be
+ * another program's database. @throws STORE_UNAVAILABLE.
  */
 export function assertNoLinkLeadsOut(file: string): void {
   const data = futureRealPath(dirname(dirname(file)));
@@ -44,7 +41,7 @@ export function assertNoLinkLeadsOut(file: string): void {
   throw new CodedError('STORE_UNAVAILABLE', message);
 }
 
-/** Creates a folder for databases with access for this user only. Its `.gitignore` excludes the databases, but not the config. */
+/** Only this user has access. Its `.gitignore` excludes the databases, not the config. */
 export function makeStoreFolder(folder: string): void {
   const isNew = !existsSync(folder);
   makePrivateFolder(folder);
@@ -56,10 +53,7 @@ export function makeStoreFolder(folder: string): void {
   }
 }
 
-/**
- * Device and inode of a file, '' when there is none. Shows whether an open database was removed or replaced, so that writes to it
- * would be lost. No other file can have the same identity while the database is open.
- */
+/** '' without a file. Shows whether an open database was removed or replaced: writes to it would be lost. */
 export function fileIdentity(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false });
   return stats ? `${stats.dev}:${stats.ino}` : '';

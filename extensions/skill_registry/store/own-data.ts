@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { futureRealPath, type Reservation, reserve } from '../../../lib/files/index.ts';
 import { userCacheDirectory, userStateDirectory } from '../../../lib/trust/index.ts';
 
-/** Reserves `data/` of a root, and the user's state and cache directories: no file tool, source, list, revision, resource or proposal can reach them. */
+/** No file tool, source, list, revision or proposal can reach `data/` or the user's state and cache directories. */
 export interface OwnData extends Pick<Reservation, 'release'> {
-  /** Resolves the paths again, because a folder can be created or become a link at any time. */
+  /** Resolves the paths again: a folder can be created or become a link at any time. */
   renew(): void;
 }
 
@@ -18,7 +18,7 @@ export function reserveOwnData(root: string): OwnData {
 
 // --- internal ---
 
-/** Paths and real paths of `data/`, of the registry's folder in it, and of the targets of links in that folder. */
+/** With real paths, and targets of links in the registry's folder. */
 function reservedPaths(root: string): readonly string[] {
   const data = join(futureRealPath(root), 'data');
   const folder = futureRealPath(join(futureRealPath(data), 'skill_registry'));
@@ -26,7 +26,7 @@ function reservedPaths(root: string): readonly string[] {
     const target = futureRealPath(link);
     return ['', '-wal', '-shm', '-journal'].map((end) => target + end);
   });
-  // Approvals of this user, and caches of other roots. They can be inside the root, which may be the home directory.
+  // This user's approvals and other roots' caches. They can be inside the root, which may be the home directory.
   const ofUser = [userStateDirectory(), userCacheDirectory()].flatMap((path) => [path, futureRealPath(path)]);
   return [...new Set([join(root, 'data'), data, futureRealPath(data), folder, ...linked, ...ofUser])];
 }

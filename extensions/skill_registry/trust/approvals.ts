@@ -3,36 +3,32 @@ import { KEY_RULE } from '../inspect/rule-set.ts';
 import type { Finding } from '../inspect/types.ts';
 import type { TrustDecision } from './types.ts';
 
-/** The content about which a person decides. */
 export interface Inspected {
   /** Real path of the skill's folder or file. */
   readonly path: string;
   readonly digest: string;
-  /** Whether it was brought in from elsewhere. */
+  /** Whether it comes from elsewhere. */
   readonly broughtIn: boolean;
   /** Those that a person decides about. */
   readonly findings: readonly Pick<Finding, 'rule' | 'excerpt'>[];
 }
 
-/** What a person decides about: the findings that hold a skill; without any, the keys that keep it from being published. */
+/** The findings that hold a skill; if none, the keys that keep it from being published. */
 export function decidable(findings: readonly Finding[]): readonly Finding[] {
   const blocks = findings.filter(({ level }) => level === 'block');
   return blocks.length > 0 ? blocks : findings.filter(({ rule }) => rule === KEY_RULE);
 }
 
-/**
- * Whether a person has allowed what was found: this content, wherever it lies; or, of what is one's own, each finding in this folder,
- * across edits.
- */
+/** A person allowed this content in any folder, or, for an own skill, each finding in this folder (also after edits). */
 export function isAllowed(trust: Pick<Trust, 'decisions'>, inspected: Inspected): boolean {
   const allowed = new Set(trust.decisions().flatMap((one) => (one.action === 'allow' ? [subjectKey(one)] : [])));
   const isDecided = (subject: Subject): boolean => allowed.has(subjectKey(subject));
   const findings = findingsOf(inspected);
-  // Without findings nothing is known of them, and nobody can have allowed them.
+  // Without findings there is nothing that a person can have allowed.
   return isDecided(contentOf(inspected)) || (!inspected.broughtIn && findings.length > 0 && findings.every(isDecided));
 }
 
-/** Records the decision about each finding of one's own, or about the content that was brought in. @throws TRUST_UNUSABLE. */
+/** For each finding of an own skill, or for the content that was brought in. @throws TRUST_UNUSABLE. */
 export function decide(
   trust: Pick<Trust, 'decide'>,
   action: NewDecision['action'],
@@ -40,7 +36,7 @@ export function decide(
   { by, reason }: Pick<TrustDecision, 'by' | 'reason'>,
 ): void {
   const findings = inspected.broughtIn ? [] : findingsOf(inspected);
-  // Its content may have been allowed where it was brought in.
+  // Its content may have been allowed when it was brought in.
   const content = inspected.broughtIn || action === 'revoke' ? [contentOf(inspected)] : [];
   for (const subject of [...findings, ...content]) trust.decide({ ...subject, action, by, reason });
 }
@@ -55,7 +51,7 @@ function findingsOf({ path, findings }: Inspected): readonly Subject[] {
   return findings.map(({ rule, excerpt }) => ({ kind: 'finding', path, rule, excerpt }));
 }
 
-/** The path of a content is where it lay when it was decided about. */
+/** A content is compared without its path, which says only where it was decided about. */
 function subjectKey(subject: Subject): string {
   const { kind } = subject;
   if (kind === 'content') return JSON.stringify([kind, subject.digest]);

@@ -7,11 +7,11 @@ import type { Admission, Guard, LeavingBytes, LeavingLine } from './types.ts';
 
 export interface GuardOptions {
   readonly held: Pick<HeldSkills, 'known' | 'judge'>;
-  /** Whether a skill is one of the package: those are as the code that reads them. */
+  /** Whether a skill belongs to this package: it is trusted like the code that reads it. */
   readonly isOfPackage: (skill: Skill) => boolean;
-  /** Called before a skill is judged: what is outside its files may hold it. */
+  /** Called before a skill is judged: facts outside its files may hold it. */
   readonly renew: () => Promise<void>;
-  /** Called when a skill is held, or not held any more, and the catalog shows it otherwise. */
+  /** Called when a skill is held or released, but the catalog shows it differently. */
   readonly onOther: () => Promise<unknown>;
 }
 
@@ -23,7 +23,7 @@ export function createGuard({ held, isOfPackage, renew, onOther }: GuardOptions)
       return await held.judge(skill, judged);
     } catch (error) {
       const known = held.known(skill);
-      // SKILL.md is gone since. A person is shown what was read, and an agent is not told so of a skill that is held.
+      // SKILL.md is gone. A person gets what was read; an agent is not told that a held skill is gone.
       if (isCodedError(error) && (leaving.audience === 'person' || known.heldBecause !== undefined)) return known;
       throw error;
     }

@@ -15,7 +15,7 @@ export interface HeldSkillsOptions {
   readonly isBroughtIn: (skill: Skill) => boolean;
   /** The files of a skill with `remote`; undefined when its source is gone. */
   readonly remote?: (skill: Skill) => RemoteFiles | undefined;
-  /** The reason why a skill is held, whatever its content is. Default: none. */
+  /** Why a skill is held, independent of its content. Default: never. */
   readonly heldBecause?: ((skill: Skill) => string | undefined) | undefined;
   /** False: `prepare` inspects nothing. Default: true. */
   readonly inspects?: boolean;
@@ -23,33 +23,32 @@ export interface HeldSkillsOptions {
   readonly file: string | undefined;
 }
 
-/** Whether a skill is held, with its `block` findings. */
+/** `findings` are those of level `block`. */
 export interface Judgement {
   readonly heldBecause: string | undefined;
   readonly findings: readonly Finding[];
-  /** As of `Present`. */
   readonly listing?: Present['listing'];
 }
 
-/** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
+/** How long the first snapshot, and each later one, waits for inspections. */
 const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
 /** At least this many skills are inspected, also when that takes longer. */
 const ALWAYS_INSPECTED = 16;
 /** After this time `checkAll` ends with the changes that it has found. */
 const SHOWN_AFTER_MS = 1_000;
-/** Skills that one step looks up: about a millisecond. */
+/** Skills in one step: about a millisecond. */
 const LOOKED_UP = 200;
 
-/** Which skills are held: no agent is given them until a person allows what was found in them. Opens the inspections. */
+/** Held skills: no agent gets them until a person allows what was found. Opens the inspections. */
 export class HeldSkills {
   readonly #options: HeldSkillsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
-  /** Finished and running checks of this process, by the path of the skill and the digest of its SKILL.md. */
+  /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
   #isFirst = true;
-  // Loaded only when needed: most commands need no approvals, and modules take time to load.
+  // Loaded when needed: most commands need no approvals, and modules take time to load.
   #approvals: typeof import('./approvals.ts') | undefined;
   #inspecting: Promise<Inspecting> | undefined;
 
@@ -58,10 +57,7 @@ export class HeldSkills {
     this.#inspections = openInspections(options.file);
   }
 
-  /**
-   * Inspects skills that are not inspected yet, for a few seconds at most. The rest is held until a later call, or `checkAll`. It is
-   * an arrow function, because the catalog gets it without the object.
-   */
+  /** Inspects new skills for some seconds at most. The rest is held until `checkAll` or a later call inspects it. */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
     const all = [...skills];
     const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
@@ -81,11 +77,7 @@ export class HeldSkills {
     if (this.#inspections.hasBlocked()) await this.#loadApprovals();
   };
 
-  /**
-   * Checks each skill whose present SKILL.md was not checked by this process, in slices.
-   *
-   * @returns true when some skills have another state than before: then it stops early, after a second. False when none has.
-   */
+  /** Checks each SKILL.md that is new to this process. True: some states changed; then it stops after a second. */
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
     const showAfter = performance.now() + SHOWN_AFTER_MS;
     let isChanged = false;
@@ -105,12 +97,12 @@ export class HeldSkills {
     return isChanged;
   }
 
-  /** What is known now, at once: `NOT_INSPECTED` for a content that was never inspected. */
+  /** Inspects nothing: `NOT_INSPECTED` for content that was never inspected. */
   known(skill: Skill): Judgement {
     return this.#judgementOf(skill, this.#known(skill));
   }
 
-  /** Stores findings in an entry or a file that a server sent: the skill is held from the next scan on. */
+  /** Stores findings in what a server sent: the next scan holds the skill. */
   readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
     await this.#loadApprovals();
     const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.inspectionOf(digest)) : [];
@@ -122,13 +114,11 @@ export class HeldSkills {
   };
 
   /**
-   * Inspects the present files of a skill, unless they are known; those on another machine are inspected by their source.
-   *
-   * @param judged - Takes the place of the file with its path: what was read may be another file than the one that lies there now.
-   * @throws RESOURCE_NOT_FOUND with a judged file, when SKILL.md is gone.
+   * Inspects the present files of a skill, unless they are known. `judged` replaces the file with its path, which may
+   * have changed since it was read. @throws RESOURCE_NOT_FOUND with a judged file, when SKILL.md is gone.
    */
   async judge(skill: Skill, judged?: JudgedFile): Promise<Judgement> {
-    // The source of a remote skill inspects each file at its fetch, and compares it with its entry.
+    // Its source inspects each file at its fetch, and compares it with its entry.
     if (skill.remote) return this.known(skill);
     try {
       const { entry, listing } = await this.#inspect(skill, judged);
@@ -140,7 +130,7 @@ export class HeldSkills {
     }
   }
 
-  /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
+  /** Of the present files. @throws RESOURCE_NOT_FOUND. */
   async trustOf(skill: Skill): Promise<SkillTrust> {
     const { entry } = await this.#inspect(skill);
     const { findings, verdict } = this.#inspections.inspectionOf(entry.digest) ?? {
@@ -160,7 +150,6 @@ export class HeldSkills {
     };
   }
 
-  /** The present files of a skill. */
   async filesOf(skill: Skill): Promise<readonly InspectedFile[]> {
     const { files } = await this.#load();
     const found: InspectedFile[] = [];
@@ -171,7 +160,7 @@ export class HeldSkills {
     return found;
   }
 
-  /** The `block` findings of files, without those that are allowed for this skill. */
+  /** The `block` findings that are not allowed for this skill. */
   async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
     const { inspectFiles } = await this.#load();
     const { digest, inspection } = await inspectFiles(() => given, this.#inspections.inspectionOf);
@@ -179,7 +168,7 @@ export class HeldSkills {
     return skill ? this.notAllowed(skill, digest, findings) : findings;
   }
 
-  /** Those of these findings in a skill that nobody has allowed. @param digest - Of the files they are in. */
+  /** `digest`: of the files with the findings. */
   async notAllowed(skill: Skill, digest: string, findings: readonly Finding[]): Promise<readonly Finding[]> {
     const { isAllowed } = await this.#loadApprovals();
     const [path, broughtIn] = [pathOf(skill), this.#isBroughtIn(skill)];
@@ -226,13 +215,13 @@ export class HeldSkills {
     const read = () => files.read(skill);
     const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged);
     const { digest, skillDigest, inspection } = found;
-    // The stamp is one of the files that lie there.
+    // The stamp belongs to the files on disk.
     const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };
     this.#inspections.keep(pathOf(skill), entry, inspection, found.files);
     return { entry, listing };
   }
 
-  /** Inspects all files together: a finding may need two of them. While its server does not answer, the last inspection counts. */
+  /** All files together: a finding may need two. While the server does not answer, the last inspection counts. */
   async #inspectRemote(skill: Skill): Promise<InspectionEntry> {
     const remote = this.#options.remote?.(skill);
     const digest = remote?.digestOf(skill);
@@ -255,7 +244,7 @@ export class HeldSkills {
     }
   }
 
-  /** What is known of this SKILL.md. The other files may have changed since; every read looks at them. */
+  /** Of this SKILL.md. Other files may have changed since; every read checks them. */
   #known(skill: Skill): InspectionEntry | undefined {
     const entry = this.#inspections.entryAt(pathOf(skill));
     if (skill.remote)
@@ -263,7 +252,7 @@ export class HeldSkills {
     return entry?.skillDigest === skill.digest ? entry : undefined;
   }
 
-  /** Whether an inspection saw exactly this file. Of a path that it does not have, the same bytes under another one count. */
+  /** Whether an inspection saw exactly this file. For an unknown path, the same bytes under another path count. */
   #hasSeen({ skillDigest, digest }: InspectionEntry, judged: JudgedFile | undefined): boolean {
     if (!judged) return true;
     if (judged.path === 'SKILL.md') return judged.digest === skillDigest;
@@ -304,13 +293,12 @@ export class HeldSkills {
 
 // --- internal ---
 
-/** What an inspection needs. */
 interface Inspecting {
   readonly files: SkillFiles;
   readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
 }
 
-/** The real path of a skill; without one, its file and qualified id. */
+/** The real path; without one, file and qualified id. */
 function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {
   return dir ?? realFile ?? `${file}\0${qualifiedId}`;
 }

@@ -8,22 +8,18 @@ import type { JudgedFile } from './types.ts';
 
 export interface InspectedSkill {
   readonly digest: string;
-  /** Of the first file. */
+  /** Of SKILL.md, the first file. */
   readonly skillDigest: string;
   readonly inspection: Inspection;
-  /** The digest of each file that was inspected, by path. */
+  /** The digest of each inspected file, by path. */
   readonly files: ReadonlyMap<string, string>;
-  /** Whether the judged file is as it lies there. */
+  /** Whether the judged file is the same on disk. */
   readonly isPresent: boolean;
 }
 
 type Read = () => Iterable<InspectedFile | Finding | undefined>;
 
-/**
- * Inspects the files of one skill, unless their digest is known.
- *
- * @param judged - Takes the place of the file with its path. Default: all files are as they lie there.
- */
+/** Inspects unless the digest is known. `judged` replaces the file with its path. */
 export async function inspectFiles(
   readAll: Read,
   knownBy: (digest: string) => Inspection | undefined,
@@ -34,7 +30,7 @@ export async function inspectFiles(
   let found = await readFiles(read, KEPT_BYTES, judged);
   let inspection = knownBy(found.digest);
   if (!inspection) {
-    // Read again, the files may be others: the digest is of those that are inspected.
+    // A second read may give other files: the digest must be of those that are inspected.
     if (!found.kept) found = await readFiles(read, Number.POSITIVE_INFINITY, judged);
     inspection = await inspectOrBlock(found.kept ?? [], found.notes);
   }
@@ -44,11 +40,11 @@ export async function inspectFiles(
 
 // --- internal ---
 
-/** Files of a skill that are kept in memory while its digest is looked up. */
+/** Kept in memory while the digest is looked up. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 interface ReadFiles extends Pick<InspectedSkill, 'digest' | 'skillDigest' | 'files'> {
-  /** Undefined when they have more bytes than are kept. */
+  /** Undefined when there are more bytes. */
   readonly kept: readonly InspectedFile[] | undefined;
   /** About what was not read. */
   readonly notes: readonly Finding[];
@@ -84,7 +80,7 @@ async function readFiles(read: Read, keptBytes: number, judged: JudgedFile | und
   return { digest, skillDigest, files, kept: bytes <= keptBytes ? kept : undefined, notes };
 }
 
-/** @param differs - Called when another file lies there, or none. */
+/** `differs` is called when the file on disk is another one or missing. */
 function withFile(read: Read, { path, bytes }: JudgedFile, differs: () => void): Read {
   return function* () {
     let isThere = false;
@@ -104,7 +100,7 @@ function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** Two lists of files never have the same lines: a line break in a name does not begin a line. */
+/** A line break in a name must not begin a line: different lists of files must have different lines. */
 function inOneLine(path: string): string {
   return /\n|^"/.test(path) ? JSON.stringify(path) : path;
 }

@@ -5,28 +5,28 @@ import { RULE_SET } from '../inspect/rule-set.ts';
 import type { Inspection } from '../inspect/types.ts';
 import { type CachePart, cacheProblems, createCache } from '../store/cache.ts';
 
-/** What was found when a skill was inspected last. */
+/** The last inspection of a skill. */
 export interface InspectionEntry {
-  /** Digest of its SKILL.md. */
+  /** Of SKILL.md. */
   readonly skillDigest: string;
-  /** Equal as long as no file has changed; empty when that cannot be told from the stats. */
+  /** Equal as long as no file has changed; empty when the stats cannot tell. */
   readonly stamp: string;
-  /** Digest of all files. */
+  /** Of all files. */
   readonly digest: string;
   readonly verdict: Inspection['verdict'];
 }
 
-/** The inspections of this user, by digest and rule set, and where the skills lie. Any of them may be lost at any time. */
+/** This user's inspections by digest and rule set, and the folders of skills. Any may be lost at any time. */
 export interface Inspections {
-  /** Reads what is known of the skills at these paths, at once. */
+  /** Reads the entries at these paths in one query. */
   load(paths: readonly string[]): void;
   entryAt(path: string): InspectionEntry | undefined;
   inspectionOf(digest: string): Inspection | undefined;
-  /** The digests of the files that an inspection saw, by path; undefined when they are not known. */
+  /** Digests of the inspected files, by path; undefined when not known. */
   filesOf(digest: string): ReadonlyMap<string, string> | undefined;
-  /** Whether a skill that was loaded has a `block` finding. */
+  /** Whether a loaded skill has a `block` finding. */
   hasBlocked(): boolean;
-  /** @param files - As of `filesOf`. Default: they are not kept. */
+  /** `files` as of `filesOf`. Default: they are not kept. */
   keep(path: string, entry: InspectionEntry, inspection: Inspection, files?: ReadonlyMap<string, string>): void;
   /** CACHE_UNAVAILABLE. */
   problems(): readonly Problem[];
@@ -35,9 +35,9 @@ export interface Inspections {
 
 /** Raise it when the tables change. */
 const TABLES = 4;
-/** In each row: a process of another version of this package may write into the same tables, by other rules. */
+/** In each row, because another version of this package may write into the same tables, by other rules. */
 const RULES: number = RULE_SET * 1000 + TABLES;
-/** With more skills than this the file is emptied, and what is still there is inspected again. */
+/** With more skills the file is emptied; skills that still exist are inspected again. */
 const MAX_SKILLS = 100_000;
 
 const INSPECTIONS: CachePart = {
@@ -53,15 +53,12 @@ const INSPECTIONS: CachePart = {
     ) WITHOUT ROWID;`,
 };
 
-/**
- * `inspections.db` in the user's cache directory: never in a root, because what it says releases skills, and a root may come with a file
- * of this name.
- */
+/** In the user's cache directory, never in a root: it can release skills, and a root may come with such a file. */
 export function inspectionsFile(): string {
   return join(userCacheDirectory(), 'inspections', 'inspections.db');
 }
 
-/** @param file - Not used when somebody else can write it. Undefined: in memory. */
+/** `file` is not used when another user can write it. Undefined: in memory. */
 export function openInspections(file: string | undefined): Inspections {
   const trouble = file && whyNotTrusted(file);
   const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
@@ -70,7 +67,7 @@ export function openInspections(file: string | undefined): Inspections {
   const blocked = new Set<string>();
   /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
   let waiting: Kept[] = [];
-  /** Of the skill whose files are read now: they are asked for again and again, also where no file can be kept. */
+  /** The skill whose files are read now: they are asked for often, also when no file can be kept. */
   let recent: { readonly digest: string; readonly files: ReadonlyMap<string, string> } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isFirst = true;
@@ -148,7 +145,7 @@ interface Kept {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** So many results are written in one transaction, or all after so many milliseconds. Results that a crash loses are made again. */
+/** Results in one transaction, and the most milliseconds before it. Results that a crash loses are made again. */
 const AT_ONCE = 64;
 const FLUSH_MS = 50;
 
@@ -158,7 +155,7 @@ const SELECT = `SELECT place, skill, stamp, digest, verdict
   FROM json_each(?) JOIN inspection_place ON place = json_each.value AND rules = ${RULES}`;
 
 interface Row extends Omit<InspectionEntry, 'skillDigest'> {
-  /** The path; a column, so the name stays. */
+  /** The path; the column keeps its old name. */
   readonly place: string;
   readonly skill: string;
 }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { isInside, readContained } from '../../../lib/files/index.ts';
 import { type Skill, slugOf } from '../skill/skill.ts';
 
-/** Which skills of a root were installed, as its `skills-lock.json` says. */
+/** The skills that `skills-lock.json` of a root lists. */
 export interface Installed {
   has(skill: Pick<Skill, 'dir'>): boolean;
   /** Reads the file again if it has changed. */
@@ -14,7 +14,7 @@ export interface Installed {
 export const MAX_LOCK: number = 16 * 1024 * 1024;
 const NAME = 'skills-lock.json';
 
-/** @param root - Absolute, real. */
+/** `root` is absolute and real. */
 export function createInstalled(root: string): Installed {
   let stamp = '';
   let names: ReadonlySet<string> = new Set();
@@ -32,7 +32,7 @@ export function createInstalled(root: string): Installed {
 
 // --- internal ---
 
-/** The names of all entries; none of a file that cannot be read. */
+/** None if the file cannot be read. */
 function namesIn(root: string): readonly string[] {
   try {
     const { skills } = JSON.parse(readContained(root, NAME, MAX_LOCK).toString('utf8')) as { skills?: unknown };

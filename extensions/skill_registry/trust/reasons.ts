@@ -4,18 +4,16 @@ import type { Finding } from '../inspect/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 
-/** The reason of a skill that was never inspected. */
 export const NOT_INSPECTED = 'it is not inspected yet';
-/** When to ask again, from 10 milliseconds a skill. On a busy machine more is left then, and the next answer says so. */
+/** At 10 milliseconds a skill. A busy machine takes longer; the next answer then says so. */
 export function secondsUntilInspected(skills: number): number {
   return Math.max(2, Math.ceil(skills / 100));
 }
 
-/** The reason of a skill whose files may be partly new and partly old. */
+/** Its files may be partly new and partly old. */
 export const CHANGE_WAITS: string =
   'a change of it was interrupted, and nothing undoes it in a root that nobody has approved (skill-registry trust allow in the root)';
 
-/** The reason of a skill with these `block` findings. */
 export function blockReason([first, ...others]: readonly Finding[]): string {
   if (!first) return 'something in it would be called an attack';
   const at = first.line === undefined ? '' : `:${first.line}`;

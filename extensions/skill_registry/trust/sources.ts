@@ -5,41 +5,36 @@ import { futureRealPath, isInside } from '../../../lib/files/index.ts';
 import { decodedAddress, oneLine } from '../../../lib/text/index.ts';
 import { type Decision, openTrust, type Trust } from '../../../lib/trust/index.ts';
 
-/** What decisions name a program that serves skills over MCP. Its arguments may hold a secret, so that only their digest is in it. */
+/** Names a program in decisions. Its arguments may hold a secret, so only their digest is part of the key. */
 export function programKey(commandLine: readonly string[]): string {
   const line = commandLine.join(' ').trim();
   const program = basename(line.split(' ', 1)[0] ?? '');
   return `mcp:${program}#${createHash('sha256').update(line).digest('hex').slice(0, 8)}`;
 }
 
-/** What decisions name an address of the config: it has no query, which may hold a secret, and no slash at its end. */
+/** Names an address in decisions, without query, which may hold a secret, and without slash at the end. */
 export function addressKey(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/**
- * What a person decided last about a source; undefined: nothing. Of a folder or file it may be a decision about a folder around it;
- * the nearest counts.
- *
- * @param source - As `sourceKey` names it.
- */
+/** The last decision about a source (a `sourceKey`); for a folder or file, about the nearest folder around it. */
 export function decisionAbout(source: string, trust: Pick<Trust, 'decisions'> = openTrust()): Decision | undefined {
   const decisions = trust.decisions().filter(({ kind }) => kind === 'source');
   const place = placeOf(source);
-  // Of addresses that differ in their query a revocation is about all, and an approval about one.
+  // Addresses that differ in their query: a revocation is about all, an approval about one.
   const isAbout = ({ path, action }: Decision): boolean =>
     placeOf(path) === place && (action === 'revoke' || queryOf(path) === queryOf(source));
   const same = decisions.findLast(isAbout);
   return same ?? (isAbsolute(source) ? nearest(futureRealPath(source), realFolders(decisions)) : undefined);
 }
 
-/** Who revoked a source and when; undefined when nobody has. */
+/** Who revoked a source and when; undefined when it is not revoked. */
 export function whyRevoked(source: string, trust?: Pick<Trust, 'decisions'>): string | undefined {
   return revocationReason(decisionAbout(source, trust), source);
 }
 
-/** Says of a real path who revoked it or a folder around it. Undefined when no folder is revoked. */
+/** Of a real path: who revoked it or a folder around it. Undefined when no folder is revoked. */
 export function revokedFiles(trust: Pick<Trust, 'decisions'>): ((realFile: string) => string | undefined) | undefined {
   const folders = realFolders(trust.decisions().filter(({ kind }) => kind === 'source'));
   if (!folders.some(({ decision }) => decision.action === 'revoke')) return undefined;
@@ -52,13 +47,13 @@ export function assertNotRevoked(source: string): void {
   if (reason !== undefined) throw new CodedError('SOURCE_REVOKED', `${source}: ${reason}.`, { source });
 }
 
-/** For a source of the config. @param location - What decisions name it. */
+/** For a source of the config. `location` as decisions name it. */
 export function revokedProblem(id: string, location: string, reason: string): Problem {
   const message = `Nothing is read from the source "${id}": ${reason}, or remove it from \`sources\`.`;
   return { code: 'SOURCE_REVOKED', severity: 'warning', file: location, message, details: { source: location } };
 }
 
-/** For a skill to which a link leads, or which a folder around it has. */
+/** For a skill behind a link or in a revoked folder. */
 export function revokedSkill(file: string, reason: string): Problem {
   const message = `It is not read: ${reason}.`;
   return { code: 'SOURCE_REVOKED', severity: 'warning', file, message };
@@ -66,10 +61,7 @@ export function revokedSkill(file: string, reason: string): Problem {
 
 // --- internal ---
 
-/**
- * The same for all addresses of one place: nobody goes on taking from a revoked source by another spelling of it, or over another
- * protocol. Anything else stays as it is.
- */
+/** Equal for all addresses of one place: another spelling or protocol must not reopen a revoked source. */
 function placeOf(source: string): string {
   const [, name, machine, file] = /^([\w.-]+)@([\w.-]+):(?!\/\/)(.*)$/.exec(source) ?? [];
   const address = machine === undefined ? source : `ssh://${name}@${machine}/${file}`;
@@ -108,7 +100,7 @@ function realFolders(decisions: readonly Decision[]): readonly DecidedFolder[] {
   return folders.map((decision) => ({ decision, folder: futureRealPath(decision.path) }));
 }
 
-/** Of two that are equally near the later one. @param path - Real. */
+/** Of two equally near ones the later. `path` is real. */
 function nearest(path: string, folders: readonly DecidedFolder[]): Decision | undefined {
   let found: DecidedFolder | undefined;
   for (const one of folders)

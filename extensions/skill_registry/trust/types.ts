@@ -1,27 +1,26 @@
-/** What an inspection says of skills, and who may decide about it. No code. */
+/** What inspections say of skills, and who decides about it. No code. */
 import type { Finding, FindingLevel, InspectedFile } from '../inspect/types.ts';
 import type { Skill, SkillListing } from '../skill/skill.ts';
 
 export type { Finding, FindingLevel } from '../inspect/types.ts';
 
-/** The present files of a skill, as they were inspected. */
+/** The inspected present files of a skill. */
 export interface SkillTrust {
   readonly skillId: string;
   readonly qualifiedId: string;
-  /** `sha256:<64 hex>` over paths, sizes, modes and contents of its files; on an MCP server, over its entry, which lists them. */
+  /** `sha256:<64 hex>` over paths, sizes, modes and contents of its files; on an MCP server over its list of them. */
   readonly digest: string;
-  /** `own`: it lies in a folder of the user. `brought-in`: it was installed, or comes from a package, a pack or an address. */
+  /** `own`: in a folder of the user. `brought-in`: installed, or from a package, a pack or an address. */
   readonly origin: 'own' | 'brought-in';
   readonly verdict: FindingLevel;
   /** Most important first. */
   readonly findings: readonly Finding[];
-  /** Why no agent is given it; null when agents are. */
+  /** Why no agent gets it; null when agents do. */
   readonly heldBecause: string | null;
   /** Whether a person has allowed its `block` findings. */
   readonly allowed: boolean;
 }
 
-/** Who decides about a held skill. */
 export interface TrustDecision {
   readonly by: string;
   readonly reason?: string | undefined;
@@ -29,37 +28,33 @@ export interface TrustDecision {
   readonly digest?: string | undefined;
 }
 
-/** What is about to leave the registry, and to whom. */
 interface Leaving {
   readonly skill: Skill;
   /** Who gets it in the end: what a person loads in a conversation goes to a model. */
   readonly audience: 'model' | 'person' | 'binding';
 }
 
-/** What the catalog says of a skill. */
+/** A skill's line in the catalog. */
 export interface LeavingLine extends Leaving {
   readonly kind: 'line';
 }
 
-/** `body`: SKILL.md, or its body. `file`: another file. `derived`: what was made of files: an error that quotes them, results of test cases. */
+/** `body`: SKILL.md, or its body. `file`: another file. `derived`: made of files, such as an error that quotes them. */
 export interface LeavingBytes extends Leaving, Partial<JudgedFile> {
   readonly kind: 'body' | 'file' | 'derived';
 }
 
-/** One file as it was read, which may be another one than the file that lies there now. */
+/** A file as it was read; the one on disk may have changed since. */
 export interface JudgedFile {
-  /** Relative to the skill; SKILL.md may have another name there. */
+  /** Relative to the skill; SKILL.md always has this name here. */
   readonly path: string;
   /** The very bytes that leave, or of which something was made. */
   readonly bytes: Uint8Array;
-  /** Of these bytes, as of `digestOf`. */
+  /** `digestOf` of these bytes. */
   readonly digest: string;
 }
 
-/**
- * `heldBecause`: why no agent is given it. A person is given it all the same, marked with that. `listing`: the files beside it, where the
- * guard has listed them.
- */
+/** `heldBecause`: no agent gets it; a person does, with this reason. `listing`: other files, if the guard has it. */
 export type Admission =
   | { readonly given: true; readonly heldBecause?: string; readonly listing?: SkillListing | undefined }
   | {
@@ -69,17 +64,16 @@ export type Admission =
       readonly findings: readonly Finding[];
       readonly heldBecause: string;
       readonly listing?: undefined;
-      /** When to ask again; absent: not before something changes. */
+      /** When to ask again; undefined: not before something changes. */
       readonly retryAfterMs?: number;
     };
 
-/** The one function through which bytes of skills leave. */
+/** All bytes of skills leave through this one function. */
 export interface Guard {
   /**
-   * Says whether this may leave: at once for a line; else after it has judged the very bytes that leave, together with the other files
-   * of the skill as they are now. Without bytes it judges the present files.
-   *
-   * @throws RESOURCE_NOT_FOUND when SKILL.md is gone, so that nothing can be judged.
+   * Says whether this may leave: at once for a line; else after judging the very bytes that leave, with the other files
+   * of the skill as they are now. Without bytes it judges the present files. @throws RESOURCE_NOT_FOUND when SKILL.md
+   * is gone.
    */
   readonly admit: {
     (leaving: LeavingLine): Admission;
@@ -87,7 +81,6 @@ export interface Guard {
   };
 }
 
-/** A change that a person is about to make. */
 export type ChangeToApprove =
   | { /** Whole. */ readonly proposalId: string }
   | { readonly skillId: string; readonly revision: string | number }
@@ -98,24 +91,21 @@ export interface Present {
   readonly listing: SkillListing | undefined;
 }
 
-/** The files of skills, as they lie on disk now. */
+/** The files of skills on disk. */
 export interface SkillFiles {
-  /**
-   * `stamp`: equal as long as no file has changed; empty when that cannot be told from the stats. `listing`: the files that were looked
-   * at, as `SkillSource.listing` takes them; undefined where it has to list them itself.
-   */
+  /** `stamp`: equal as long as no file has changed; empty when the stats cannot tell. `listing`: the files seen. */
   stamp(skill: Skill): Generator<undefined, Present, undefined>;
-  /** All files, SKILL.md first, read one by one, and what was not read; `undefined` now and then, for a break. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
+  /** SKILL.md first; findings are about what was not read; `undefined` is a break. @throws RESOURCE_NOT_FOUND. */
   read(skill: Skill): Iterable<InspectedFile | Finding | undefined>;
 }
 
-/** The files of skills that lie on another machine, as their server lists them. */
+/** Files on another machine, as their server lists them. */
 export interface RemoteFiles {
-  /** As `SkillTrust.digest`; undefined for a skill that is not listed any more. */
+  /** As `SkillTrust.digest`; undefined when the skill is no longer listed. */
   digestOf(skill: Skill): string | undefined;
-  /** Fetches all files that can be handed out, each compared with its entry. @throws MCP_SERVER_FAILED, MCP_FILE_REFUSED. */
+  /** All files that can be handed out, each compared with its entry. @throws MCP_SERVER_FAILED, MCP_FILE_REFUSED. */
   read(skill: Skill): Promise<readonly InspectedFile[]>;
 }
 
-/** Notes `block` findings in what a server gives. @returns Whether a person has allowed the content with this digest. */
+/** Notes `block` findings in what a server sent. @returns whether a person has allowed the content with this digest. */
 export type NoteBlocked = (skill: Skill, digest: string, findings: readonly Finding[]) => Promise<boolean>;

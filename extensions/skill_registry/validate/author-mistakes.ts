@@ -4,7 +4,7 @@ import { decodedAddress, shorten } from '../../../lib/text/index.ts';
 import { bodyOf, splitFrontmatter } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 
-/** What its author probably did not mean, in a skill that every rule allows. */
+/** A probable mistake in a skill that breaks no rule. */
 export interface AuthorMistake {
   readonly code: 'BODY_EMPTY' | 'DESCRIPTION_THIN' | 'FENCE_UNCLOSED' | 'FILE_MISSING' | 'HOME_PATH';
   readonly message: string;
@@ -12,7 +12,7 @@ export interface AuthorMistake {
   readonly line?: number;
 }
 
-/** @param directory - Of the skill, real: files that its SKILL.md names are looked for below it. */
+/** `directory`: real path of the skill, where files that it names are looked for. */
 export function authorMistakes(text: string, directory: string): readonly AuthorMistake[] {
   const { lines, unclosed } = bodyLines(text);
   return [...descriptionMistakes(text), ...bodyMistakes(text, unclosed), ...lineMistakes(lines, directory)];
@@ -23,15 +23,15 @@ export function authorMistakes(text: string, directory: string): readonly Author
 interface BodyLine {
   readonly text: string;
   readonly line: number;
-  /** The language of the block of code that it stands in, which may be empty; absent: it is prose. */
+  /** The language of the block of code around it, perhaps empty; undefined: prose. */
   readonly code?: string;
 }
 
-/** Of a longer line only the beginning is searched: patterns take longer than linear time. */
+/** Only the beginning of a longer line is searched: patterns take longer than linear time. */
 const MAX_LINE = 2_000;
 const FENCE = /^[\s>]*(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/;
 
-/** The lines of the body outside of HTML comments. `unclosed`: the line of the fence that is not closed. */
+/** Lines outside HTML comments. `unclosed`: the line of a fence that is not closed. */
 function bodyLines(text: string): { readonly lines: readonly BodyLine[]; readonly unclosed?: number } {
   const { bodyOffset } = splitFrontmatter(text);
   const first = text.slice(0, bodyOffset).split(/\r\n|\n|\r/).length;
@@ -50,9 +50,9 @@ function bodyLines(text: string): { readonly lines: readonly BodyLine[]; readonl
 
 function descriptionMistakes(text: string): readonly AuthorMistake[] {
   const { description = '', fillsLeft } = parseSkill(text, '', '').header ?? {};
-  // Of a draft each FILL is said elsewhere.
+  // In a draft each FILL is reported elsewhere.
   const isFill = fillsLeft === undefined && /\bFILL\b/.test(description);
-  // A text without blanks may be a sentence of a language that writes none.
+  // A text without blanks may be a sentence in a language that writes none.
   const isShort = /^[\p{Script=Latin}\p{N}\p{P}\s]+$/u.test(description) && description.split(' ').length <= 2;
   if (!isFill && !isShort) return [];
   const why = isFill ? 'still has a FILL of the template' : `has only the words ${JSON.stringify(description)}`;
@@ -69,7 +69,6 @@ function bodyMistakes(text: string, unclosed: number | undefined): readonly Auth
   ];
 }
 
-/** At most so many files are looked for. */
 const MAX_FILES = 200;
 
 function lineMistakes(lines: readonly BodyLine[], directory: string): readonly AuthorMistake[] {
@@ -99,15 +98,15 @@ function lineMistakes(lines: readonly BodyLine[], directory: string): readonly A
 const SHELL: ReadonlySet<string> = new Set(['bash', 'sh', 'shell', 'zsh', 'console']);
 const LINK = /(?<!!)\[[^\]]*\]\(\s*<?([^\s()<>]+)>?(?:\s+"[^"]*")?\s*\)/g;
 const NAMED = /(?<![\w./~$@}:*-])(?:\.\/)?((?:references|scripts)\/[\w./-]*\w\.[A-Za-z]\w{0,5})(?![\w/*<{[-])/g;
-/** In a block of commands: what is run, and no argument of it. */
+/** In a block of commands: what is run, not its arguments. */
 const RUN =
   /^\s*(?:\$ )?(?:(?:uv run|python3?|bash|sh|node|npx tsx|bun) )?(?:\.\/)?(scripts\/[\w./-]*\w\.[A-Za-z]\w{0,5})(?=\s|$)/;
 const HOME = /(?<![\w.~:/-])(?:\/(?:home|Users)|[A-Z]:\\Users)[/\\]([\w.-]+)(?:[/\\][\w./\\-]*)?/;
-/** Names of nobody, of machines, and of examples. */
+/** No person: placeholders, machines, examples. */
 const NO_PERSON =
   /^(?:(?:your?|my|the|some|an?)?[-_.]?(?:user|username|name|home|me|you|myuser|account|login)s?\d*|alice|bob|(?:john|jane)(?:[-_.]?doe)?|jdoe|shared|public|all|default|runner|agent|ubuntu|debian|node|app|appuser|vscode|codespace|linuxbrew|coder|dev|developer|sandbox|admin|root|pi|git|claude|openclaw|clawd(?:bot)?|x+|foo|test|example|\.+)$/i;
 const EXAMPLE = /\be\.g\b|\bexample|hard-?coded/i;
-/** The skill says that the file is made, is an example, or may be missing. */
+/** The skill creates the file, it is an example, or it may be missing. */
 const NOT_MEANT =
   /\b(?:creat|writ|sav|generat|output|produc|stor|export|add|mak|mkdir|touch|copy|copie|renam|new|draft|append|move|put|split|extract|into|if (?:it|they|present|exists?|available)|optional|e\.g|example|such as|like|would|could|may|might|instead|no|not|never|without|don'?t|avoid|missing|✅|❌|your (?:repo|project)|the (?:repo|project|target)|(?:of|in) the skill|hard-?coded)\w*/i;
 
@@ -132,7 +131,7 @@ function* filesIn({ text, code }: BodyLine): Generator<string> {
     yield path;
 }
 
-/** True as well where it cannot be found out. */
+/** True also when it is unknown. */
 function isThere(directory: string, path: string): boolean {
   try {
     return lstatSync(join(directory, path), { throwIfNoEntry: false }) !== undefined;

@@ -7,7 +7,7 @@ import { readRawFrontmatter } from '../skill/raw-frontmatter.ts';
 import { specViolations } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 
-/** Parses the text of a SKILL.md. The last two are kept, because the checks of one change ask for the same two texts several times. */
+/** Keeps the last two results, because the checks of one change ask for the same two texts several times. */
 export function parsedText(text: string, skillId: string): ParsedSkill {
   const known = recent.find((one) => one.text === text && one.skillId === skillId);
   if (known) return known.parsed;
@@ -16,7 +16,7 @@ export function parsedText(text: string, skillId: string): ParsedSkill {
   return parsed;
 }
 
-/** The problems of the text of a SKILL.md under a profile. Files that it declares are not checked. */
+/** Declared files are not checked. */
 export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
   const { header, problems } = parsedText(text, skillId);
   const broken = violationsOf(text, skillId, validation).map(
@@ -31,7 +31,7 @@ export function textProblems(text: string, skillId: string, validation: Validati
   return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
 }
 
-/** The errors of a text that the text before it did not have, one line each. */
+/** One line each. */
 export function newErrors(
   before: string | null,
   after: string,
@@ -46,10 +46,7 @@ export function newErrors(
     .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
 }
 
-/**
- * The parts that a SKILL.md without a review needs but lacks: frontmatter that every program reads, its own name, a description.
- * Older faults are left out.
- */
+/** What a SKILL.md needs without a review, and newly lacks: frontmatter for every program, its name, a description. */
 export function newMissingParts(before: string | null, after: string, skillId: string): readonly string[] {
   const oldKeys = before === null ? [] : missingParts(before, skillId);
   return missingParts(after, skillId).filter((part) => !oldKeys.includes(part));
@@ -86,7 +83,7 @@ function missingParts(text: string, skillId: string): readonly string[] {
 /** Other programs read no name or no description from such frontmatter. */
 const MENDED_HERE: ReadonlySet<string> = new Set(['NAME_MISSING', 'FRONTMATTER_REPAIRED', 'FRONTMATTER_NOT_AT_START']);
 
-/** Also where `when_to_use` stands for it here. */
+/** Also when this registry accepts `when_to_use` instead. */
 function lacksField(text: string, field: string): boolean {
   const source = readRawFrontmatter(text);
   return 'fields' in source && !source.fields.has(field);

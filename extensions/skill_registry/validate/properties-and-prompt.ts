@@ -10,21 +10,21 @@ import { findSkillMd, readSkillMd } from './read-skill-md.ts';
 /** Text as its author wrote it (`1.0`, `true`), or a list or an object of such texts. */
 export type PropertyValue = string | readonly PropertyValue[] | { readonly [key: string]: PropertyValue };
 
-/** The fields of one skill that the standard defines, in this order. Absent fields are left out. */
+/** The fields of the standard, in this order. Absent fields are left out. */
 export interface SkillProperties {
-  /** Trimmed, as the description is. */
+  /** Trimmed, like the description. */
   readonly name: string;
   readonly description: string;
-  /** May be empty, as the next two fields may. */
+  /** This and the next two may be empty. */
   readonly license?: PropertyValue;
   readonly compatibility?: PropertyValue;
   readonly 'allowed-tools'?: PropertyValue;
-  /** The values of a mapping are texts; nested lists and mappings are JSON. Left out when empty. */
+  /** A mapping of texts; nested lists and mappings are JSON. Left out when empty. */
   readonly metadata?: PropertyValue;
 }
 
 export interface ReadPropertiesOptions {
-  /** The folder that a relative path is relative to. Default: the working directory of the process. */
+  /** Base of a relative path. Default: the working directory of the process. */
   readonly cwd?: string;
 }
 
@@ -38,11 +38,12 @@ export type PropertiesErrorCode =
   | 'FIELD_INVALID';
 
 /**
- * Reads the fields of the skill in a directory, as the reference implementation of agentskills.io does and with its messages. Only
- * the presence of name and description is checked. Nested `metadata` is JSON instead of Python.
+ * Reads the fields of the skill in a directory, as the reference implementation of agentskills.io does and with its
+ * messages. Checks only that name and description are there. Nested `metadata` is JSON, not Python.
  *
  * @throws SKILL_NOT_FOUND (no SKILL.md), SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING,
- *   FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (name or description missing or empty).
+ * FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (name or description missing or
+ * empty).
  */
 export function readProperties(path: string, { cwd = process.cwd() }: ReadPropertiesOptions = {}): SkillProperties {
   const file = findSkillMd(resolve(cwd, path));
@@ -56,13 +57,9 @@ export function readProperties(path: string, { cwd = process.cwd() }: ReadProper
 }
 
 /**
- * The `<available_skills>` block of the reference implementation: every tag and every value on a line of its own, skills in
- * the order given, links in paths resolved. No line feed at the end.
- *
- * Unlike the reference implementation, this also escapes `&`, `<` and `>` in a location, and leaves out drafts with a FILL in them,
- * which models do not see.
- *
- * @throws as `readProperties`, for the first skill that cannot be read.
+ * The `<available_skills>` block of the reference implementation: each tag and value on its line, in the order given,
+ * links in paths resolved, no line feed at the end. Unlike it, escapes `&`, `<` and `>` in a location, and leaves out
+ * drafts with a FILL, which models do not see. @throws as `readProperties`, for the first skill that cannot be read.
  */
 export function toPrompt(paths: readonly string[], { cwd = process.cwd() }: ReadPropertiesOptions = {}): string {
   const skills = paths.flatMap((path) => skillLines(realPath(resolve(cwd, path))));
@@ -135,7 +132,7 @@ function skillLines(directory: string): readonly string[] {
   ];
 }
 
-/** The path itself when there is no such file: the error message names it. */
+/** The path itself without such a file: the error message names it. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

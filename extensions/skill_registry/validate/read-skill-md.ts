@@ -4,12 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
 
-/** The path of `SKILL.md`, else of `skill.md`; undefined when neither is a file. */
+/** Prefers `SKILL.md`; undefined when neither is a file. */
 export function findSkillMd(directory: string): string | undefined {
   return ['SKILL.md', 'skill.md'].map((name) => join(directory, name)).find((path) => isKind(path, 'file'));
 }
 
-/** As `findSkillMd`, else the path of a file whose name differs in letter case only, as the loader accepts it. */
+/** Else a file whose name differs in letter case only, as the loader accepts it. */
 export function findAnySkillMd(directory: string): string | undefined {
   const exact = findSkillMd(directory);
   if (exact !== undefined) return exact;
@@ -23,7 +23,7 @@ export function findAnySkillMd(directory: string): string | undefined {
   }
 }
 
-/** Follows links. False also when there is no permission. */
+/** Follows links. False also without permission. */
 export function isKind(path: string, kind: 'file' | 'directory' | 'anything'): boolean {
   try {
     const stats = statSync(path);
@@ -33,16 +33,16 @@ export function isKind(path: string, kind: 'file' | 'directory' | 'anything'): b
   }
 }
 
-/** The text of a SKILL.md, a byte order mark included, or why it cannot be read. */
+/** With the byte order mark. */
 export type SkillMdText =
   | {
       readonly text: string;
-      /** Present when not all bytes are UTF-8 text; `text` has U+FFFD for invalid bytes. */
+      /** Undefined for UTF-8 text; else `text` has U+FFFD for invalid bytes. */
       readonly fault: EncodingFault | undefined;
     }
   | { readonly unreadable: string };
 
-/** Reads at most 4 MiB, does not wait for a FIFO, and never throws. @param file - Absolute; links are followed. */
+/** Reads at most 4 MiB, does not wait for a FIFO, never throws. `file` is absolute; links are followed. */
 export function readSkillMd(file: string): SkillMdText {
   try {
     const real = realpathSync(file);
@@ -53,23 +53,20 @@ export function readSkillMd(file: string): SkillMdText {
   }
 }
 
-/** Why the bytes of a SKILL.md are not UTF-8 text. */
+/** Why bytes are not UTF-8 text. */
 export interface EncodingFault {
-  /** True: most of it can be read, with U+FFFD for invalid bytes. False: not text, or text in another encoding. */
+  /** True: most of it can be read. False: not text, or text in another encoding. */
   readonly isText: boolean;
   /** What was expected, what arrived and what to do. */
   readonly message: string;
-  /** The message of profiles that accept only UTF-8; absent when the bytes are UTF-8, but not text. */
+  /** For profiles that accept only UTF-8; undefined when the bytes are UTF-8, but not text. */
   readonly refusal?: string;
 }
 
 /**
- * Distinguishes text with a few invalid characters from bytes that are not UTF-8 text. Invalid are bytes that are not UTF-8, and
- * control characters that text does not contain. Text has at most eight invalid characters, or one in ten. German or French in
- * Latin-1 has about one in twenty-five, and can be read without them. Russian or Chinese in another encoding, UTF-16, pictures
- * and archives have far more than one in ten, and random bytes have two in five.
- *
- * @returns undefined for UTF-8 text.
+ * Undefined for UTF-8 text. Invalid are bytes that are not UTF-8, and control characters that text does not have; text
+ * has at most eight of them, or one in ten. German or French in Latin-1 has about one in twenty-five and stays
+ * readable. Other encodings, pictures and archives have far more than one in ten, random bytes two in five.
  */
 export function encodingFault(bytes: Buffer): EncodingFault | undefined {
   const isEncoded = isUtf8(bytes);
@@ -99,14 +96,14 @@ export function encodingFault(bytes: Buffer): EncodingFault | undefined {
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** This many invalid characters are accepted in a file of any length. */
+/** Always accepted. */
 const MAX_INVALID = 8;
 /** With more, at most one character in this many may be invalid. */
 const MAX_INVALID_ONE_IN = 10;
 
 const NOT_UTF8 = 'SKILL.md is not UTF-8 text; save it as UTF-8';
 
-/** Encodings by byte order mark. Longer marks first: a UTF-32 mark begins with a UTF-16 mark. */
+/** By byte order mark. Longer marks first: a UTF-32 mark begins with a UTF-16 mark. */
 const MARKS: readonly (readonly [mark: readonly number[], name: string, order: string])[] = [
   [[0xff, 0xfe, 0, 0], 'UTF-32', 'little-endian'],
   [[0, 0, 0xfe, 0xff], 'UTF-32', 'big-endian'],

@@ -2,16 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { isPrivatePath, listContained, readContained } from '../../../lib/files/index.ts';
 import { findHiddenText, findKeys, oneLine, shorten, showName } from '../../../lib/text/index.ts';
 
-/** Text in a file of a skill, or in a file name, that people do not see, or see in another order than models do. */
+/** Text in a file or a file name that people do not see, or see in another order than models. */
 export interface HiddenFinding {
-  /** Path of the file, relative to the skill. */
+  /** Relative to the skill. */
   readonly path: string;
-  /** 1-based; absent for a finding in the name. */
+  /** 1-based; undefined for a finding in the name. */
   readonly line?: number;
   readonly message: string;
 }
 
-/** Finds hidden text in one file; empty when the file is not UTF-8 text. */
+/** Empty when the file is not UTF-8 text. */
 export function hiddenInText(path: string, bytes: Uint8Array): readonly HiddenFinding[] {
   if (!isUtf8(bytes)) return [];
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
@@ -25,7 +25,7 @@ export function hiddenInText(path: string, bytes: Uint8Array): readonly HiddenFi
   ];
 }
 
-/** Finds hidden characters in the names of files and folders, each name once. @param paths - Relative to one folder, or absolute. */
+/** Each name of a file or folder once. Paths are relative to one folder, or absolute. */
 export function hiddenInNames(paths: readonly string[]): readonly HiddenFinding[] {
   const prefixes = paths.flatMap((path) => {
     const names = path.split('/');
@@ -39,12 +39,11 @@ export function hiddenInNames(paths: readonly string[]): readonly HiddenFinding[
   });
 }
 
-/** What a person does not see, or should not give away. */
 export interface TextFinding extends HiddenFinding {
   readonly code: 'HIDDEN_CHARACTERS' | 'KEY_OR_TOKEN';
 }
 
-/** Finds hidden text and keys in the first 512 files of a skill, SKILL.md included. Links are not read. @param directory - Real path. */
+/** Of the first 512 files, with SKILL.md. Links are not read. `directory` is a real path. */
 export function textFindingsBelow(directory: string): readonly TextFinding[] {
   const paths = filesBelow(directory);
   const read = paths.map((path) => ({ path, bytes: bytesOf(directory, path) }));
@@ -70,7 +69,7 @@ function messageOf(count: number, what: string, spelled = ''): string {
   return `${what}: ${count}${spelled === '' ? '' : `; they spell ${JSON.stringify(oneLine(spelled, 160))}`}. Remove them.`;
 }
 
-/** Each key once, where it stands first. */
+/** Each key once, at its first place. */
 function keysInText(path: string, bytes: Uint8Array): readonly HiddenFinding[] {
   if (!isUtf8(bytes)) return [];
   const keys = [...findKeys(Buffer.from(bytes).toString('utf8'))].flatMap((key) => key ?? []);

@@ -18,42 +18,36 @@ import { hiddenInNames, textFindingsBelow } from './text-findings.ts';
 export interface ValidateSkillOptions {
   /** Default: `spec`. */
   readonly profile?: ValidationProfile;
-  /** The folder that a relative path is relative to. Default: the working directory of the process. */
+  /** Base of a relative path. Default: the working directory of the process. */
   readonly cwd?: string;
 }
 
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** The skill can be used in spite of these: HIDDEN_CHARACTERS, KEY_OR_TOKEN, NOT_STANDARD, and under `lenient` what the loader accepts. */
+  /** HIDDEN_CHARACTERS, KEY_OR_TOKEN, NOT_STANDARD; under `lenient` what the loader accepts. The skill works. */
   readonly warnings: readonly string[];
-  /** All errors and warnings, with their lines. */
   readonly findings: readonly SkillFinding[];
-  /** The SKILL.md that was read, or the pack; absent when there is none. */
+  /** The SKILL.md or pack that was read; undefined without one. */
   readonly file?: string;
 }
 
-/** One error or warning. */
 export interface SkillFinding {
   readonly severity: Problem['severity'];
   readonly message: string;
-  /** 1-based; absent when it is not about a line. */
+  /** 1-based; undefined when it is not about a line. */
   readonly line?: number;
   /** Present for warnings, for packs, and under `lenient`. */
   readonly code?: string;
-  /** Instead of a code under `spec` and `strict`: the profile and the field, `agentskills/name`. Absent when it is not about a field. */
+  /** Replaces the code under `spec` and `strict`: profile and field, `agentskills/name`. Undefined without a field. */
   readonly rule?: string;
-  /** The file that it is about, relative to the skill; absent: SKILL.md. */
+  /** Relative to the skill; undefined: SKILL.md. */
   readonly path?: string;
-  /** Only for packs: the absolute path of the file that the finding is about. */
+  /** Only for packs: absolute path of the file with the finding. */
   readonly file?: string;
 }
 
-/**
- * Why the skill in a directory is not valid, one line for each reason; empty when the skill is valid.
- *
- * @throws INVALID_ARGUMENT for a profile that does not exist. Faults of the skill or the path are returned.
- */
+/** Returns all faults, one line each; empty: valid. @throws INVALID_ARGUMENT for an unknown profile. */
 export function validateSkill(path: string, options: ValidateSkillOptions = {}): readonly string[] {
   return checkSkill(path, options).errors;
 }
@@ -86,11 +80,7 @@ export function checkSkill(
   );
 }
 
-/**
- * The rules of `strict` that are broken by a SKILL.md or its declared files, which must be regular files and no links.
- *
- * @param directory - Real path.
- */
+/** Of SKILL.md and its declared files, which must be regular files, not links. `directory` is a real path. */
 export function strictViolations(
   text: string,
   directory: string,
@@ -120,7 +110,6 @@ interface Subject {
 
 interface Rules {
   readonly find: (directory: string) => string | undefined;
-  /** The message when there is no SKILL.md. */
   readonly missing: string;
   readonly unreadable: (reason: string) => string;
   readonly check: (subject: Subject) => readonly SkillFinding[];
@@ -173,14 +162,14 @@ function invalid(message: string): SkillFinding {
   return { severity: 'error', message };
 }
 
-/** The name of the directory as given; for `.` and `..` its real name. */
+/** For `.` and `..` its real name. */
 function skillIdOf(path: string, directory: string): string {
   return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
 }
 
 function textFindings(directory: string): readonly SkillFinding[] {
   const real = realpathSync(directory);
-  // Of its own name and those of the folders above.
+  // Hidden characters in the name of the skill and of the folders above.
   const above = hiddenInNames([real]).map(({ message }) => ({ path: '', code: 'HIDDEN_CHARACTERS', message }));
   return [...above, ...textFindingsBelow(real)].map(({ path, ...found }) => ({
     severity: 'warning',
@@ -218,7 +207,7 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
   ];
 }
 
-/** A description that is there and says nothing: the rules of the standard accept `---` and `3`, an agent is told nothing. */
+/** The standard accepts `---` and `3` as a description, which tells an agent nothing. */
 function descriptionFindings(text: string, skillId: string, found: readonly SkillFinding[]): readonly SkillFinding[] {
   const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
   const lacks = problems.find(({ code }) => code === 'DESCRIPTION_MISSING' || (!header && code === 'SKILL_EMPTY'));
@@ -227,7 +216,7 @@ function descriptionFindings(text: string, skillId: string, found: readonly Skil
   return [{ severity: 'warning', code, message, ...(line === undefined ? {} : { line }) }];
 }
 
-/** Fields that are nearly one that is read. The profile `strict` says so itself. */
+/** Fields that are nearly a known one. The profile `strict` reports them itself. */
 function misspeltFields(text: string): readonly SkillFinding[] {
   const source = readRawFrontmatter(text);
   if ('failure' in source) return [];
@@ -250,7 +239,7 @@ function notStandard({ message, line }: Violation): SkillFinding {
   return { severity: 'warning', code: 'NOT_STANDARD', message, line };
 }
 
-/** Whether the loader has reported it already, in its own words. */
+/** Whether the loader reported it in other words. */
 function isReported({ message, line }: Violation, problems: readonly Problem[]): boolean {
   if (message.startsWith('Unexpected fields')) return false;
   const isFraming = /^(?:Invalid YAML|SKILL\.md )/.test(message);

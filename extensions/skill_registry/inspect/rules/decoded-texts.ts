@@ -1,13 +1,13 @@
 import { matchesOf } from '../../../../lib/text/index.ts';
 import type { ClassifiedFile, Match } from '../rule.ts';
 
-/** Encoded texts of a file that say a command. Linear time: what is decoded is at most as long as what is written. */
+/** Encoded texts that decode to a command. Linear time: decoded text is at most as long as encoded text. */
 export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | undefined> {
   let line = 1;
   for (let from = 0; from < text.length; ) {
     yield undefined;
     const end = text.indexOf('\n', from + PART) + 1 || text.length;
-    // A line without an end is cut: what is encoded there still begins in one of the parts.
+    // A very long line is cut: encoded text in it still begins in one of the parts.
     const part = text.slice(from, Math.min(end, from + 2 * PART));
     for (const { written, decoded, at } of encodedIn(part)) {
       const command = commandOf(decoded, 2);
@@ -22,16 +22,15 @@ export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | un
 
 // --- internal ---
 
-/** Characters that are searched in one step. */
+/** Characters in one step. */
 const PART = 8000;
 
 /** A whole run; tried where one begins. */
 const BASE64 = /[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/=-])/y;
 const HEX = /(?<![\w])(?:0x)?(?:[0-9a-fA-F]{2}){12,}(?![\w])/g;
-/** The fewest characters of each. */
 const BASE64_RUN = 20;
 const HEX_RUN = 24;
-/** Characters by number, with the base of the numbers. */
+/** Lists of characters by number, with the base of the numbers. */
 const ESCAPES: readonly (readonly [RegExp, number])[] = [
   [/(?:\\x[0-9a-fA-F]{2}){8,}/g, 16],
   [/(?:\\u00[0-9a-fA-F]{2}){8,}/g, 16],
@@ -42,10 +41,10 @@ const ESCAPES: readonly (readonly [RegExp, number])[] = [
 ];
 const QUOTED = /["'][^"'\n]{12,400}["']/g;
 
-/** What a person would call a command, not just a word that is also the name of a program. */
+/** A whole command, not only a word that is also the name of a program. */
 const COMMAND =
   /\b(?:curl|wget|iwr|irm|invoke-webrequest)\s[^\n]{0,200}(?:https?:|ftp:|\d{1,3}\.\d{1,3}\.|\|\s*(?:ba|z)?sh)|\/bin\/(?:ba|z|da)?sh\b|\b(?:ba|z)?sh\s+-[ic]\s|\/dev\/tcp\/|\bpowershell(?:\.exe)?\s+-|\biex[\s(]|\binvoke-expression|\bosascript\s+-e|\bchmod\s\+x|\bnc\s+-\w|\bpython[\d.]*\s+-c\s|\bos\.(?:system|popen)\(|\bsubprocess\.(?:run|call|popen)|\bchild_process\b|\bexec\(|__import__\(|\brm\s+-rf\s|\bdownloadstring\(/i;
-/** Text that people can read: hashes and pictures decode to something else. */
+/** Hashes and pictures decode to something that people cannot read. */
 const READABLE = /^[\t\n\r -~]{8,}$/;
 
 interface Encoded {
@@ -79,7 +78,7 @@ function* encodedIn(part: string): Generator<Encoded> {
   }
 }
 
-/** Where so many characters of a kind, or more, follow each other. Looks at one of so many where there are none. */
+/** Starts of runs of at least `length` such characters. Reads only one in `length` characters where there are none. */
 function* runsIn(text: string, length: number, isMember: (code: number) => boolean): Generator<number> {
   for (let at = length - 1; at < text.length; at += length) {
     if (!isMember(text.charCodeAt(at))) continue;
@@ -95,7 +94,6 @@ function isHex(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
 }
 
-/** Also `-` and `_`. */
 function isOfBase64(code: number): boolean {
   const letter = code | 32;
   return (code >= 47 && code <= 57) || (letter >= 97 && letter <= 122) || code === 43 || code === 45 || code === 95;
@@ -107,7 +105,7 @@ function newlines(text: string): number {
   return count;
 }
 
-/** The command in a decoded text, also when that is encoded once more. */
+/** Also of a text that is encoded twice. */
 function commandOf(decoded: string, depth: number): string | undefined {
   if (!READABLE.test(decoded.slice(0, 400))) return undefined;
   if (COMMAND.test(decoded)) return decoded;

@@ -2,10 +2,10 @@ import type { Rule } from '../rule.ts';
 import { AS_ROOT, BARE_ADDRESS, END, FETCH, INTERPRETER, PIPE, re, SHELL } from './words.ts';
 
 const PIPED = String.raw`${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
-/** What runs the output of a command. */
+/** Runs the output of a command. */
 const RUNS = String.raw`(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|\`)|\b(?:eval|iex|invoke-expression)\s?\(?["']?(?:\$\(|<\(|\`|\()?|\bsource\s["']?(?:\$\(|<\(|\`))`;
 
-/** A file of Windows as a command. */
+/** Starts a file as a command on Windows. */
 const STARTS_FILE = String.raw`(?:(?:&&?|;|\n)\s{0,3}|\b(?=(?:start|call|cmd(?:\.exe)? /c)\s))(?:(?:start|call|cmd(?:\.exe)? /c)\s(?:""\s|/\w\s){0,2})?["']?(?:%\w{1,20}%|\$env:\w{1,20}|[a-z]:)\\[^\s"']{1,100}\.(?:exe|bat|cmd|ps1|scr|vbs|hta|msi)\b`;
 
 export const DOWNLOAD_AND_RUN: readonly Rule[] = [

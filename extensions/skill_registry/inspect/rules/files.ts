@@ -2,7 +2,7 @@ import { hiddenCharacters, tagText } from '../../../../lib/text/index.ts';
 import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { rawLines } from '../scanned-line.ts';
 
-/** Of one file so many are searched. */
+/** Of each file. */
 export const SEARCHED_BYTES: number = 1024 * 1024;
 
 export const FILES: readonly Rule[] = [
@@ -115,9 +115,9 @@ function* hiddenText({ text }: ClassifiedFile): Generator<Match | undefined> {
   }
 }
 
-/** A few of these come with every copy from a web page: soft hyphens, marks at the beginning, spaces of no width between words. */
+/** Text from a web page always has a few: soft hyphens, marks at the beginning, zero-width spaces between words. */
 const MAY_HIDE = /[\p{Default_Ignorable_Code_Point}\p{Surrogate}]|(?![\t\n\r])\p{Cc}/u;
-/** Faster: most texts are printable ASCII. */
+/** A fast test first: most texts are printable ASCII. */
 const NO_ASCII = /[^\t\n\r -~]/;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
 
@@ -153,7 +153,6 @@ function* lookAlikes({ text }: ClassifiedFile): Generator<Match | undefined> {
   }
 }
 
-/** The lines of a text, long ones in several parts. */
 function* parts(text: string): Generator<{ readonly part: string; readonly line: number }> {
   for (const { raw, line } of rawLines(text)) {
     for (let from = 0; from < raw.length; from += 4000) yield { part: raw.slice(from, from + 4000), line };

@@ -12,7 +12,7 @@ import { PERSISTENCE } from './persistence.ts';
 import { SECRETS } from './secrets.ts';
 import { COMBINED, UNREQUESTED_WORK } from './unrequested-work.ts';
 
-/** Every rule, in the order of docs/security.md. */
+/** In the order of docs/security.md. */
 export const RULES: readonly Rule[] = [
   ...LURES,
   ...DOWNLOAD_AND_RUN,

@@ -15,7 +15,7 @@ const NOT = "(?:do not|don['’]t|never|must not|should not|without|avoid|no nee
 
 /** "Never skip the confirmation" says the opposite. */
 const NEGATED = re`\b(?:never|not|no|cannot|avoid|without|refuse to|don['’]t|mustn['’]t|shouldn['’]t|can['’]t|attempts? to|tr(?:y|ies|ying) to|tells? you to|asks? you to|may say|says?|such as|(?<!would )like|e\.g\.|called|phrases?)${NOT_IDLE}\s+(?:["“(]\s?)?(?:(?!and\b|then\b|but\b|just\b)\w+\s+){0,3}["“(]?$|["“]$`;
-/** "Never send mail without asking the user" does, too. */
+/** "Never send mail without asking the user", too. */
 const NEGATED_SENTENCE = re`\b(?:never|not|no|cannot|avoid|(?:do|must|should|ca)n['’]t|refuse)\b${NOT_IDLE}${CLAUSE}$`;
 
 const SENDS =

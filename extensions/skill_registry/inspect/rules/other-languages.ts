@@ -4,12 +4,12 @@ import { OVERRIDES_IN_ENGLISH } from './phrases-to-override.ts';
 import { SKIPS_IN_ENGLISH } from './phrases-to-skip.ts';
 import { ADDRESS, re } from './words.ts';
 
-/** The same in German, French, Spanish, Portuguese, Italian, Chinese and Japanese. `\b` knows the letters of English alone. */
+/** The rules in other languages. `\b` knows only English letters. */
 interface Language {
   readonly overrides: RegExp;
   readonly hides: RegExp;
   readonly skips: RegExp;
-  /** Where it stands before what is said, it is not meant. */
+  /** Before the match: it is not meant. */
   readonly negated: RegExp;
 }
 
@@ -95,7 +95,7 @@ export const HIDES: readonly Pattern[] = [...HIDES_IN_ENGLISH, ...patternsOf('hi
 
 export const SKIPS: readonly Pattern[] = [...SKIPS_IN_ENGLISH, ...patternsOf('skips')];
 
-/** What a person keeps secret, in any language, is sent to an address. */
+/** Sends secrets to an address, in any language. */
 export const SENDS_ABROAD: readonly Pattern[] = [
   {
     match: [

@@ -1,7 +1,7 @@
 import type { Rule } from '../rule.ts';
 import { re } from './words.ts';
 
-/** Files that agents read at the beginning of each session, or that say what they may do. */
+/** Files that agents read when a session begins, or that say what agents may do. */
 const AGENT_FILE = String.raw`(?:\b(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp\.json\b|\bclaude_desktop_config\.json\b)`;
 
 export const PERSISTENCE: readonly Rule[] = [

@@ -6,7 +6,6 @@ const TOLD = '(?:summary|report|answer|reply|response|recap|message|account|expl
 const DEED =
   '(?:step|upload|copy|action|command|request|part|transfer|change|call|operation|file|backup|script|message|addition)s?';
 
-/** Further ways to say it in English. */
 export const HIDES_IN_ENGLISH: readonly Pattern[] = [
   {
     match: re`\b(?:(?:leave|keep) (?:it|this|that|them|(?:this|that|these|those) (?:\w+ )?${DEED}) out of|(?:omit|drop|exclude) (?:it|this|that|them|(?:this|that|these|those) (?:\w+ )?${DEED}) (?:in|from)) (?:your|the|any|every) (?:final |own )?${TOLD}\b`,

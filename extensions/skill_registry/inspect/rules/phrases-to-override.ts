@@ -2,7 +2,6 @@ import type { Pattern } from '../rule.ts';
 import { NEGATED_ORDER, PERSON } from './phrases.ts';
 import { re } from './words.ts';
 
-/** Further ways to say it in English. */
 export const OVERRIDES_IN_ENGLISH: readonly Pattern[] = [
   {
     match: re`\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|(?:set|put|setting|putting) aside|discard|overrule|override) (?:(?:all|of|any|every) ){0,2}(?:what|whatever|anything|everything) (?:(?:that|which) )?${PERSON} (?:\w+ ){0,3}?(?:asks?|asked|asking|says?|said|wants?|wanted|requests?|requested|tells?|told|instructs?|instructed|wrote|writes)\b`,

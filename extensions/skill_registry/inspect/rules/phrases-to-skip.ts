@@ -2,7 +2,6 @@ import type { Pattern } from '../rule.ts';
 import { CONDITION, NEGATED_ORDER, PERSON } from './phrases.ts';
 import { re } from './words.ts';
 
-/** Further ways to say it in English. */
 export const SKIPS_IN_ENGLISH: readonly Pattern[] = [
   {
     match:

@@ -2,7 +2,7 @@ import type { Rule } from '../rule.ts';
 import { SENDS_ABROAD } from './other-languages.ts';
 import { BARE_ADDRESS, DROP, ENVIRONMENT, re, SECRET_STORE, SEND } from './words.ts';
 
-/** What reads a file, not what only uses it as a key (`ssh -i`). */
+/** Reads a file; `ssh -i` only uses it as a key. */
 const READS = String.raw`(?:\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type|get-content|cp|dd|sqlite3|gpg|openssl)\s[^\n|;]{0,100}?|@|<\s?|\$\(<\s?|\b(?:open|readfile|readfilesync|read_text|read_bytes|path|expanduser|createreadstream|file\.read|copyfile|copy2?)\s?\([^\n]{0,100}?)`;
 const HIDES = String.raw`(?:\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\w{1,4}|alert\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\b|\bsilently\b|\bsecretly\b|\bquietly\b|\bdiscreetly\b|\bcovertly\b)`;
 const PERSONAL = String.raw`(?:(?:\.ssh|\.aws|\.clawdbot|\.openclaw|\.gnupg|\.kube)\b|\.env\b|\bssh keys?\b|\bprivate keys?\b|\bseed (?:phrase|words)\b|\b(?:recovery|mnemonic|secret) phrase\b|\bmnemonic\b|\bwallet(?:'s)? (?:keys?|files?|seed)\b|\b(?:saved|stored|browser|user's|users|all|any) (?:passwords|credentials|cookies|tokens|secrets|api keys)\b|\benvironment variables\b|\bpassword store\b|\bkeychain\b|\bsession cookies?\b|\bid_rsa\b|\bid_ed25519\b|/etc/passwd|/etc/shadow)`;

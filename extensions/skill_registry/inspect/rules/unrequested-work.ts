@@ -3,7 +3,7 @@ import { ADDRESS, NEGATED, re } from './words.ts';
 
 const MAIL = String.raw`(?<![\w.@/])[\w.+-]{2,40}@(?!example\.|company\.|acme\.|domain\.|email\.|your|users\.noreply|mail\.com|test\.)[\w-]{2,40}(?:\.[a-z][\w-]{1,20}){1,3}\b`;
 
-/** Work that the user did not ask for: against the user, for somebody else, or so that nobody sees it. */
+/** Against the user, for another person, or hidden. */
 export const UNREQUESTED_WORK: readonly Rule[] = [
   {
     id: 'falsifies-work',
