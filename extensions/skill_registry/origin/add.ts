@@ -23,7 +23,6 @@ import {
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry } from './types.ts';
 import { locationFor, type SkillToWrite } from './write-skill.ts';
 
-/** @throws as `Origins.add`. */
 export async function planAdd(context: ChangeContext, what: string, options: AddOptions): Promise<AddPlan> {
   const { root } = context;
   const { to } = options;

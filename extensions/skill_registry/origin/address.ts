@@ -8,14 +8,7 @@ import { originInvalid } from './errors.ts';
 import type { ArchiveOrigin, GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './opened-origin.ts';
 import type { LockEntry } from './types.ts';
 
-/**
- * Parses an origin: `owner/repo[/path][@ref]` on GitHub, a git address with optional `#ref`, `npm:name[@range]`, a page
- * with a well-known index, an archive (`.tar.gz`, `.tgz`, `.zip`; path or address), a folder (`./x`, `/x`, `~/x`), or
- * the path of an existing SKILL.md.
- *
- * @param cwd - Base of relative paths.
- * @throws ORIGIN_INVALID.
- */
+/** Accepts the forms of `Origins.add`, or the path of an existing SKILL.md. @param cwd - Base of relative paths. */
 export function parseOrigin(text: string, cwd: string): Origin {
   if (text === '' || text.length > 2000) throw originInvalid(text, WAYS);
   if (text.startsWith('-')) throw originInvalid(text, 'it begins with "-", which is an option.');
@@ -58,7 +51,6 @@ export function npmOrigin(text: string): NpmOrigin {
   return { kind: 'npm', name, range };
 }
 
-/** @throws ORIGIN_INVALID. */
 export function pageOrigin(url: string): WellKnownOrigin {
   const { protocol, host } = protocolOf(url);
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(host)))
@@ -127,7 +119,6 @@ export function originOf(entry: LockEntry, root: string): Origin {
   }
 }
 
-/** Exactly the installed version, even if the branch, tag or range has moved. */
 export function pinnedOrigin(origin: Origin, { registry, version }: LockEntry): Origin {
   if (origin.kind === 'git' && registry?.commit !== undefined)
     return gitOrigin(origin.url, registry.commit, origin.path);
@@ -194,7 +185,6 @@ function remoteOrigin(text: string): Origin {
     const [, owner, repository] = pathname.split('/');
     if (/^(?:www\.)?github\.com$/.test(host) && owner && repository && !ARCHIVE.test(pathname))
       return githubPage(address, pathname, ref);
-    // A GitLab page, on any host.
     const [, project, branch, below] = /^(.+?)\/-\/(?:tree|blob)\/([^/]+)\/?(.*)$/.exec(pathname) ?? [];
     if (project !== undefined)
       return gitOrigin(`${url.origin}${withGit(project)}`, ref ?? branch, decoded(below ?? ''));
@@ -250,11 +240,9 @@ interface AddressParts {
   readonly protocol: string;
   readonly host: string;
   readonly user: string;
-  /** Without a leading slash. */
   readonly file: string;
 }
 
-/** `git@host:path` has the protocol `ssh:`. */
 function protocolOf(url: string): AddressParts {
   const [, name, machine, path] = /^([\w.-]+)@([\w.-]+):(?!\/\/)(.*)$/.exec(url) ?? [];
   if (machine !== undefined) return { protocol: 'ssh:', host: machine, user: name ?? '', file: path ?? '' };
@@ -271,7 +259,6 @@ export function withoutUser(url: string): string {
   return url.replace(/^(https?:\/\/)[^@/]*@/, '$1').replace(/^(ssh:\/\/[^@/:]*):[^@/]*@/, '$1@');
 }
 
-/** Relative to the root, as other tools write it. */
 function portable(path: string, root: string): string {
   const below = relative(root, path).split(sep).join('/');
   if (isAbsolute(below)) return path;

@@ -18,16 +18,10 @@ export interface ChosenSkills {
   readonly chosen: readonly ReadableSkill[];
   /** Ids that were not named, but are required by a chosen skill. */
   readonly alongWith: ReadonlySet<string>;
-  /** Paths of SKILL.md files that cannot be parsed. */
   readonly unreadable: readonly string[];
 }
 
-/**
- * Chooses the named skills, and the skills of the same origin that they require.
- *
- * @throws ORIGIN_INVALID when there is no skill, none of a name, or several and no choice; ORIGIN_REFUSED for two
- *   skills with one id.
- */
+/** @throws ORIGIN_INVALID for no skill, an unknown name, or several without a choice; ORIGIN_REFUSED for equal ids. */
 export async function chooseSkills(
   opened: OpenedOrigin,
   below: string,

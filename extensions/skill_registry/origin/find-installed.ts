@@ -24,21 +24,16 @@ export interface InstalledSkill {
   readonly location: SkillLocation;
   /** A writable source contains it, so rollback and proposals work. */
   readonly hasSource: boolean;
-  /** Why it is read-only. */
   readonly refusal?: Error | undefined;
 }
 
 export interface InstalledSkills {
-  /** @param name - In the lock, with this entry. */
   find(name: string, entry: LockEntry): InstalledSkill | undefined;
   /** The folder of a skill with that name outside the root, which the lock does not cover. */
   elsewhere(name: string): string | undefined;
 }
 
-/**
- * Finds the skills of a lock in all sources and in the agent folders below the root. A repository may have brought the
- * lock, so it never covers real paths outside its root, nor a person's own folders for all projects.
- */
+/** A repository may bring its lock, so a lock covers no path outside the root and no folder for all projects. */
 export function findInstalled(context: ChangeContext): InstalledSkills {
   const isOfRoot = ofRoot(context.root);
   const known = bySlug([...context.snapshot().byQualifiedId.values()], ({ id }) => id);
@@ -111,7 +106,6 @@ function inSource(context: ChangeContext, skill: Skill): InstalledSkill {
   }
 }
 
-/** Skips links. */
 function inAgentFolders(root: string): readonly SkillLocation[] {
   const folders = agentFolders(root);
   const real = futureRealPath(root);

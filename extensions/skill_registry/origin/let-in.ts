@@ -25,9 +25,7 @@ export function inspectIncoming(files: readonly IncomingFile[]): Promise<Inspect
   );
 }
 
-/**
- * The text for `allowBlock` that allows these files; undefined when nothing blocks them, or they are already allowed.
- */
+/** For `allowBlock`; undefined when nothing blocks the files, or they are already allowed. */
 export function blockedAs(id: string, looked: InspectedSkill, trust: Trust = openTrust()): string | undefined {
   const content = contentOf('', looked);
   return content.findings.length === 0 || isAllowed(trust, content) ? undefined : `${id}@${content.digest}`;
@@ -73,10 +71,7 @@ export async function planSkill(
   return { view, write: { ...write, files, looked } };
 }
 
-/**
- * `apply` of a plan: writes its skills, except those with a `block` finding that nobody has allowed. Records the
- * decisions of `allowBlock` first, so if recording fails, nothing is written.
- */
+/** Records the decisions of `allowBlock` before it writes, so if recording fails, nothing is written. */
 export function applyOf(
   context: ChangeContext,
   writes: readonly SkillToWrite[],
@@ -96,7 +91,6 @@ export function applyOf(
 
 // --- internal ---
 
-/** @throws INVALID_ARGUMENT for a malformed `allowBlock`, or an actor who is no person; TRUST_UNUSABLE. */
 function letIn(
   writes: readonly SkillToWrite[],
   { by, reason }: Parameters<AddPlan['apply']>[0],

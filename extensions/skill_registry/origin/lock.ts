@@ -18,20 +18,17 @@ export function isLockName(name: string): boolean {
 }
 
 export interface Lock {
-  /** By name in the lock. */
   readonly skills: ReadonlyMap<string, LockEntry>;
   /** Names of invalid entries, each with its reason. `changeLock` keeps them unchanged. */
   readonly broken: ReadonlyMap<string, string>;
 }
 
-/** @throws LOCK_INVALID when there is none. */
 export function assertLock(root: string): void {
   if (textIfThere(root) !== undefined) return;
   const advice = 'Copy the one of the project to that place, or install skills with skill-registry add <origin>,';
   throw lockInvalid(join(root, LOCK_FILE), `no such file is there. ${advice} which writes it`);
 }
 
-/** @throws LOCK_INVALID when the file is no lock of version 1. */
 export function readLock(root: string): Lock {
   const document = documentOf(root, textIfThere(root));
   const skills = new Map<string, LockEntry>();
@@ -77,10 +74,7 @@ export function pathIn(line: string): string {
   return line.split(' ').slice(3).join(' ');
 }
 
-/**
- * The hash that other tools write: sha256 over path and bytes of all files, without separators, in `localeCompare`
- * order. Two different folders can have the same hash, so it is compared only when `registry` is absent.
- */
+/** The hash of other tools: sha256 over paths and bytes in `localeCompare` order. Two folders can have the same one. */
 export function computedHash(files: readonly Pick<IncomingFile, 'path' | 'bytes'>[]): string {
   const hash = createHash('sha256');
   for (const { path, bytes } of [...files].sort((a, b) => a.path.localeCompare(b.path)))
@@ -98,7 +92,6 @@ export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): bo
 
 const MAX_NAME = 300;
 const IS_PATH = /^[/~]|(?:^|\/)\.{1,2}(?:\/|$)|[\\\p{Cc}]/u;
-/** Source types that this registry can fetch. */
 const ORIGIN_TYPES = ['github', 'gitlab', 'git', 'npm', 'well-known', 'local', 'node_modules'];
 
 let made: ReturnType<typeof makeSchemas> | undefined;

@@ -14,12 +14,7 @@ import {
   type OriginEntry,
 } from './opened-origin.ts';
 
-/**
- * Reads what an origin has. Runs none of its files, and deletes all temporary files on `close`.
- *
- * @param names - Fetch only these skills of a page, and what they require. Default: all.
- * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that a page does not have.
- */
+/** Runs no file of the origin. `close` deletes temporary files. @param names - Of a page. Default: all skills. */
 export async function openOrigin(origin: Origin, names?: readonly string[]): Promise<OpenedOrigin> {
   switch (origin.kind) {
     case 'git':

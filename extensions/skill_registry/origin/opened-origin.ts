@@ -2,14 +2,12 @@ import { originRefused } from '../../../lib/fetch/index.ts';
 import { isPlainPath, isPrivatePath } from '../../../lib/files/index.ts';
 import { isLeftover } from '../history/skill-tree.ts';
 
-/** Per skill. */
 export const MAX_SKILL_FILES = 1_000;
 /** Bytes per skill, unpacked. */
 export const MAX_UNPACKED: number = 50 * 1024 * 1024;
 /** Bytes of an archive or package as sent. */
 export const MAX_ARCHIVE: number = 50 * 1024 * 1024;
 
-/** Bytes of a SKILL.md. */
 export const MAX_SKILL_FILE: number = 1024 * 1024;
 
 export type Origin = GitOrigin | NpmOrigin | FolderOrigin | ArchiveOrigin | WellKnownOrigin;
@@ -20,20 +18,17 @@ export interface GitOrigin {
   readonly url: string;
   /** A branch, tag or commit. Absent: HEAD of the repository. */
   readonly ref?: string;
-  /** Only skills below this folder. Absent: the whole repository. */
   readonly path?: string;
 }
 
 export interface NpmOrigin {
   readonly kind: 'npm';
   readonly name: string;
-  /** A version, range or tag. */
   readonly range: string;
 }
 
 export interface FolderOrigin {
   readonly kind: 'folder';
-  /** Absolute. */
   readonly path: string;
 }
 
@@ -52,23 +47,18 @@ export interface WellKnownOrigin {
 export interface OriginEntry {
   /** `/` between segments; not checked yet. */
   readonly path: string;
-  /** Bytes. */
   readonly size: number;
   /** `other`: a submodule, a device. */
   readonly kind: 'file' | 'link' | 'other';
   readonly executable: boolean;
 }
 
-/** An origin whose skills are not yet written to disk. */
 export interface OpenedOrigin {
   readonly origin: Origin;
-  /** The exact version, to fetch the same content again. */
   readonly at: {
     readonly commit?: string;
-    /** `ref` is a tag, which should not move. */
     readonly isTag?: boolean;
     readonly version?: string;
-    /** `sha256:<hex>` of an archive. */
     readonly digest?: string;
     /** `sha256:<hex>` of each artifact of a page, by skill name. */
     readonly digests?: ReadonlyMap<string, string>;
@@ -91,7 +81,6 @@ export interface IncomingFile {
 export interface OriginSkill {
   /** '' is the top folder. */
   readonly folder: string;
-  /** Path of SKILL.md, in its original spelling. */
   readonly skillFile: string;
 }
 
@@ -126,11 +115,8 @@ export interface OriginSkillFiles {
 }
 
 /**
- * Reads the files of all skills in one call, because each call unpacks an archive from its start. Leaves out version
- * control and installed packages.
- *
- * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path outside the skill, two paths that a file system may
- *   treat as one, more than 1,000 files or 50 MiB in a skill.
+ * Takes all skills in one call, because each call unpacks an archive from its start.
+ * @throws ORIGIN_REFUSED for links, devices, submodules, paths outside the skill, or more than 1,000 files or 50 MiB.
  */
 export async function readOriginSkills<S extends OriginSkill>(
   { entries, read }: Pick<OpenedOrigin, 'entries' | 'read'>,
@@ -151,7 +137,6 @@ export async function readOriginSkills<S extends OriginSkill>(
 const NO_SKILLS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__']);
 
 interface WantedFiles {
-  /** `path`: relative to the skill. */
   readonly files: readonly { readonly entry: OriginEntry; readonly path: string }[];
   readonly leftOut: number;
 }

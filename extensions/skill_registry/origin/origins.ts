@@ -65,7 +65,6 @@ function usedSources(context: ChangeContext): readonly UsedSource[] {
   }));
 }
 
-/** Falls back to the text in the lock when the origin is invalid. */
 function sourceOf(entry: LockEntry, root: string): string {
   try {
     return sourceKey(originOf(entry, root));
@@ -152,11 +151,7 @@ function assertOne(context: ChangeContext, id: string, installed: SkillLocation 
   );
 }
 
-/**
- * A skill that was not installed, or the path of a link to one; undefined when only the lock has it.
- *
- * @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE.
- */
+/** @returns a path for a link to a skill; undefined when only the lock has it. */
 function notInstalled(context: ChangeContext, id: string, isLocked: boolean): SkillLocation | string | undefined {
   if (isLocked && !skillNamed(context.snapshot(), id)) return undefined;
   const skill = findSkill(context, id);

@@ -14,7 +14,6 @@ import type { AddPlan, LockEntry } from './types.ts';
 import { incomingOf } from './update.ts';
 import { locationFor } from './write-skill.ts';
 
-/** @throws as `Origins.restore`. */
 export async function planRestore(context: ChangeContext, to: string | undefined): Promise<AddPlan> {
   const { skills, broken } = readLock(context.root);
   const [unusable] = broken;

@@ -79,7 +79,6 @@ export interface NotImported {
 export interface ImportPlan extends AddPlan {
   /** Ids of skills that exist with exactly these files. They stay as they are. */
   readonly installed: readonly string[];
-  /** Skills that cannot be imported. */
   readonly refused: readonly NotImported[];
   /** Files of roles that are not imported. */
   readonly leftOut: readonly NotImported[];
@@ -150,7 +149,6 @@ export interface SkillToAdd {
   readonly findings: readonly Finding[];
   /** `<id>@<digest>` when a `block` finding is not yet allowed for exactly these files; else undefined. */
   readonly blocked: string | undefined;
-  /** Problems of its SKILL.md. */
   readonly problems: readonly Problem[];
 }
 
@@ -169,7 +167,6 @@ export interface RemovedSkill {
   readonly wasLocked: boolean;
 }
 
-/** A source in the lock or the config of a root. */
 export interface UsedSource {
   /** An address, `npm:<name>`, a folder, or `mcp:` with a program and a digest of its arguments. */
   readonly source: string;
@@ -181,7 +178,6 @@ export interface UsedSource {
   readonly inConfig: readonly string[];
 }
 
-/** One skill of the lock, compared with its files on disk. */
 export interface LockedSkill {
   readonly id: string;
   /** In the lock. */
@@ -241,7 +237,6 @@ export interface FileUpdate {
   readonly change: 'added' | 'changed' | 'removed' | 'kept' | 'merged' | 'conflict';
 }
 
-/** The files of one skill in `skills-lock.json`. */
 export interface LockedFiles {
   /** `sha256:<64 hex>` over the sorted `files`, each with a line feed. */
   readonly digest: string;

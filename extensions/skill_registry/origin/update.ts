@@ -18,7 +18,6 @@ import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOrigin
 import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
 import type { SkillToWrite } from './write-skill.ts';
 
-/** @throws as `Origins.update`. */
 export async function planUpdate(context: ChangeContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
   const { skills, broken } = readLock(context.root);
   const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
@@ -49,7 +48,6 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   };
 }
 
-/** @throws ORIGIN_INVALID, ORIGIN_REFUSED. */
 export async function incomingOf(
   opened: OpenedOrigin,
   name: string,
@@ -242,7 +240,6 @@ interface MergedFiles {
   readonly conflicts: readonly UpdateConflict[];
 }
 
-/** @param installed - The merge base, by path. */
 function mergeFiles(
   here: readonly IncomingFile[],
   installed: ReadonlyMap<string, BaseFile>,

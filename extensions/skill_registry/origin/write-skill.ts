@@ -29,24 +29,17 @@ export interface SkillToWrite {
   readonly files: readonly IncomingFile[];
   /** The inspection of all files, including the other side of conflicts. */
   readonly looked: InspectedSkill;
-  /** For display. */
   readonly origin: string;
   /** The new lock entry, and the entry at the time of the plan. Absent for a skill that was made here. */
   readonly lock?: { readonly name: string; readonly entry: LockEntry; readonly before: LockEntry | undefined };
-  /** Only for an update. */
   readonly update?: {
-    /** Paths of files to delete. */
     readonly gone: readonly string[];
-    /** Text files that need a decision. */
     readonly conflicts: readonly UpdateConflict[];
-    /** The files here at the time of the plan. */
     readonly planned: readonly IncomingFile[];
   };
 }
 
 /**
- * Chooses the place of a new skill.
- *
  * @param folder - Absolute: of a writable source, or of agents below the root. Default: the first writable source.
  * @param isLocked - The skill gets a lock entry, so it must be inside the root.
  */
@@ -75,11 +68,8 @@ export function isSameFiles(here: readonly IncomingFile[], planned: readonly Inc
 }
 
 /**
- * Checks everything, then writes the skills one by one. Each skill is written whole or not at all, with its revision,
- * lock entry and proposals. If one fails, the skills installed before it are removed again.
- *
- * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written,
- *   LOCK_INVALID, WRITE_FAILED; SHOWN_CHANGED when the files here or the lock have changed since the plan.
+ * Writes each skill whole or not at all. If one fails, the skills installed before it are removed again.
+ * @throws SHOWN_CHANGED when the files here or the lock have changed since the plan.
  */
 export async function writeSkills(
   context: ChangeContext,

@@ -16,10 +16,7 @@ export interface PresetFolder {
   readonly project?: string;
 }
 
-/**
- * The folders of a preset, existing or not: in the root, in its parents up to the git work tree, and in the home
- * directory. Without a work tree, only the root's own folder comes before the one in the home directory.
- */
+/** The folders need not exist. Without a git work tree, parent folders of the root are left out. */
 export function presetFolders(name: PresetName, root: string, home: string): readonly PresetFolder[] {
   const { project, home: below } = PRESETS[name];
   const top = workTreeOf(root) ?? root;
@@ -32,15 +29,11 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
   return folders.some((folder) => folder.path === own) ? folders : [...folders, { id: `${name}-home`, path: own }];
 }
 
-/** Where a person keeps skills for all projects. */
 export function homeFolders(home: string): readonly string[] {
   return Object.values(PRESETS).map((preset) => join(home, preset.home));
 }
 
-/**
- * Agents with a settings folder in the home directory, or a skills folder in the root or above it. A folder named
- * `skills` is no sign of an agent.
- */
+/** A folder named `skills` in the root is no sign of an agent. */
 export function foundAgents(root: string, home: string = homedir()): readonly FoundAgent[] {
   return PRESET_NAMES.flatMap((preset) => {
     if (preset === 'github') return [];

@@ -3,9 +3,7 @@ import { isSourceId } from '../config/config.ts';
 import type { CustomSource } from './types.ts';
 
 /**
- * Defines a source for `addSource`, or as the result of a package's `skillSource()`.
- *
- * @throws INVALID_ARGUMENT for an id with characters that `CustomSource.id` forbids, or a value of another shape.
+ * Defines a source for `addSource` or a package's `skillSource()`. @throws INVALID_ARGUMENT for a wrong id or shape.
  */
 export function defineSource(source: CustomSource): CustomSource {
   checkArgument('defineSource: source', ownSource, source);

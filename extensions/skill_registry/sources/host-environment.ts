@@ -2,11 +2,7 @@ import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { GateEnvironment } from '../skill/gates.ts';
 
-/**
- * What the gates of skills check on this machine. Searches each program once.
- *
- * @param given - Default: the environment of the process.
- */
+/** Searches each program once. @param given - Default: the environment of the process. */
 export function hostEnvironment(
   given: Readonly<Record<string, string | undefined>> | undefined,
   settings: Readonly<Record<string, unknown>>,

@@ -5,7 +5,6 @@ import type { OnlyWithin, SkillSource } from './source.ts';
 
 export interface LinkTargetOptions {
   readonly sources: readonly SkillSource[];
-  /** The user's own folders for skills of agents; absolute. */
   readonly ownFolders: readonly string[];
   readonly root: string;
   /** When set, links may lead only to folders and `.md` files below that folder. */
@@ -13,12 +12,8 @@ export interface LinkTargetOptions {
 }
 
 /**
- * Decides which links may leave their source. Allowed are other sources, the user's own folders, and the root or the
- * git work tree if it contains the source. Never a folder that contains the source: that would include everything in
- * it.
- *
- * @param realRoot - Real path of the source.
- * @returns a function that takes a real path; it reads the file system at its first call only.
+ * Allows other sources, the user's own folders, and the root or git work tree around the source. Never a folder that
+ * contains the source: that would include everything in it. @param realRoot - Real path of the source.
  */
 export function linkTargets(realRoot: string, options: LinkTargetOptions): (target: string) => boolean {
   let allowed: readonly string[] | undefined;
@@ -30,7 +25,6 @@ export function linkTargets(realRoot: string, options: LinkTargetOptions): (targ
   };
 }
 
-/** The folder, or its nearest parent, that contains `.git`. */
 export function workTreeOf(folder: string): string | undefined {
   for (let dir = folder; ; dir = dirname(dir)) {
     if (existsSync(`${dir}/.git`)) return dir;

@@ -21,7 +21,6 @@ import { isSkillFileName } from './walk/names.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
 
 export interface SourceDefaults {
-  /** Absolute; the base of relative paths. */
   readonly root: string;
   readonly validation: ValidationProfile;
   /** A person has approved the root; if not, links that leave it are not followed. Default: true. */
@@ -34,18 +33,13 @@ export interface SourceDefaults {
   readonly configFile: string;
   /** Ids in use; new ids are added. */
   readonly taken: Set<string>;
-  /** Keeps results for the next process. Default: keeps nothing. */
   readonly cache?: SkillFileCache | undefined;
-  /** Default: there are no secrets. */
   readonly getSecret?: (name: string) => string | undefined;
   /** Identifies this registry (`instanceOf`). Default: a value that matches no MCP server. */
   readonly instance?: () => string;
 }
 
-/**
- * Makes the sources of a config in order, with unique ids; a preset becomes one source per folder. Imports code for
- * packages, packs, MCP servers and pages only when needed: most registries have none.
- */
+/** A preset becomes one source per folder. Imports the code of rare kinds of sources only when needed. */
 export async function makeSources(
   configs: readonly SourceConfig[],
   defaults: SourceDefaults,

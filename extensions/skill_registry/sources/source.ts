@@ -22,36 +22,23 @@ export interface SkillSource {
   /** Ignored when an earlier source has any skill, loadable or not. Default: false. */
   readonly ifNone?: boolean;
   /**
-   * Finds all skills; errors of single skills become problems. Unchanged files are not read again.
-   *
    * @param sources - All sources of the registry, for links between them. Default: none.
    * @throws only when the whole source cannot be scanned; the catalog then keeps the last result.
    */
   scan(limits: SkillRegistryConfig['limits'], sources?: readonly SkillSource[]): Promise<SourceScan>;
-  /**
-   * Reads one skill of the last scan again, after a change in its folder. Absent, or undefined: a full scan is needed.
-   *
-   * @returns the skill and the scan with it: the same objects when SKILL.md is unchanged.
-   */
+  /** Reads one skill again: the same objects when SKILL.md is unchanged. Undefined: a full scan is needed. */
   rescan?(
     skill: Skill,
     limits: SkillRegistryConfig['limits'],
   ): { readonly skill: Skill; readonly scan: SourceScan } | undefined;
   /** @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
-  /**
-   * The files beside SKILL.md, sorted by path, at most 512.
-   *
-   * @param present - A listing just made by the guard, to avoid a second one.
-   */
+  /** Without SKILL.md, sorted by path, at most 512. @param present - A listing just made, to avoid a second one. */
   listing(skill: Skill, present?: SkillListing): SkillListing;
   /** @throws as `readContained`. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
   /**
-   * Fetches a file from another machine. Then `readSkill` and `readResource` throw RESOURCE_NOT_FOUND, and skills have
-   * `remote`.
-   *
-   * @param path - Undefined: SKILL.md.
+   * For files on another machine: then `readSkill` and `readResource` throw RESOURCE_NOT_FOUND. Default path: SKILL.md.
    * @throws as `readResource`, MCP_SERVER_FAILED, MCP_FILE_REFUSED.
    */
   fetch?(skill: Skill, path: string | undefined, maxBytes: number): Promise<Buffer>;
@@ -82,10 +69,7 @@ export interface SourceScan {
   readonly problems: readonly Problem[];
 }
 
-/**
- * The skills of the last scan, by qualified id. Calls look a skill up here and never use its paths: a caller could pass
- * an invented skill object to read any file.
- */
+/** Looks skills up and never uses the paths of a caller's skill object, which could name any file. */
 export class ScannedSkills<T> {
   #all: ReadonlyMap<string, T> | undefined = new Map();
   #make = (): ReadonlyMap<string, T> => new Map();
@@ -129,7 +113,6 @@ export function createSourceReader(sources: () => readonly SkillSource[], config
   };
 }
 
-/** SOURCE_RESERVED for a source in a folder of the registry. @param real - Real path of the source. */
 export function reservedSource(location: string, real: string): Problem | undefined {
   if (!isReserved(real)) return undefined;
   const message =
@@ -137,15 +120,12 @@ export function reservedSource(location: string, real: string): Problem | undefi
   return { code: 'SOURCE_RESERVED', severity: 'error', file: location, message };
 }
 
-/**
- * For an unapproved root: only files in `folder` are read. It is the root, or a parent folder that a preset searches.
- */
+/** For an unapproved root, only files in `folder` are read: the root, or a parent folder that a preset searches. */
 export interface OnlyWithin {
   readonly folder: string;
   readonly root: string;
 }
 
-/** ROOT_NOT_APPROVED for a source whose real path is outside `only.folder`. */
 export function linkedOut(location: string, real: string, only: OnlyWithin | undefined): Problem | undefined {
   if (!only || isInside(real, futureRealPath(only.folder))) return undefined;
   return unapprovedRootProblem(only.root, [`${relative(only.root, location)} (a link that leads out of it)`]);

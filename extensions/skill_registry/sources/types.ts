@@ -12,14 +12,12 @@ export interface PackScopes {
   readonly events: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** A skill made by a program. */
 export interface CustomSkill {
   /** Must not contain `/`, backslash, colon or backtick. */
   readonly id: string;
   /** For display. Default: the id. */
   readonly name?: string | undefined;
   readonly description: string;
-  /** The instructions. */
   readonly body: string;
   /** Other frontmatter fields of its SKILL.md: `{ tags: ['tea'] }`. */
   readonly frontmatter?: Readonly<Record<string, unknown>> | undefined;

@@ -9,24 +9,17 @@ import { originInvalid } from '../errors.ts';
 import type { NotImported } from '../types.ts';
 import { splitPrompt } from './split-prompt.ts';
 
-/** A skill made from a text. */
 export interface MadeSkill {
   readonly id: string;
-  /** The name of the text, for display. */
   readonly from: string;
   readonly description: string;
   readonly body: string;
   /** By path, below `references/`. */
   readonly references: ReadonlyMap<string, Buffer | string>;
-  /** Files beside the text that are not imported. */
   readonly leftOut: readonly NotImported[];
 }
 
-/**
- * The names of the folders with a role template, `system_prompt.md`; '' is `base` itself. Follows no links.
- *
- * @param base - Absolute, real.
- */
+/** Follows no links. '' in the result is `base` itself. @param base - Absolute, real. */
 export function roleFolders(base: string): readonly string[] {
   const isRole = (folder: string): boolean => listContained(base, folder).some(({ name }) => name === TEMPLATE);
   if (isRole('')) return [''];
@@ -61,12 +54,7 @@ export function readRole(base: string, folder: string, { limits }: Pick<ChangeCo
   return { id: slugOf(role), from: showName(role), description: descriptionIn(text), body, references, leftOut };
 }
 
-/**
- * Splits a prompt into a skill and the part that stays a prompt.
- *
- * @param name - Id of the skill. Default: the file name; for a file named `prompt`, its folder's name.
- * @throws ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE.
- */
+/** @param name - Id of the skill. Default: the file name; for a file named `prompt`, its folder's name. */
 export function readPrompt(
   file: string,
   name: string | undefined,
@@ -89,7 +77,7 @@ export function readPrompt(
   return { made: { id, from, description, body, references, leftOut: [] }, prompt };
 }
 
-/** Finds Jinja, at most 1,000 times: the line, from 1, and the beginning of the expression. */
+/** At most 1,000 places, with 1-based lines. */
 export function jinjaIn(text: string): readonly { readonly line: number; readonly text: string }[] {
   const found: { line: number; text: string }[] = [];
   let [line, counted] = [1, 0];
@@ -123,7 +111,6 @@ const ENDS: ReadonlyMap<string, string> = new Map([
 ]);
 /** Characters of a description; the standard allows 1,024. */
 const MAX_DESCRIPTION = 1_000;
-/** Characters searched for a description. */
 const MAX_READ = 20_000;
 /** Characters of a sentence. Two of `MAX` fit into one description. */
 const [MIN, MAX] = [20, 400];
@@ -132,7 +119,6 @@ function linkTo(path: string): string {
   return /^[\w./-]+$/.test(path) ? `[${path}](${path})` : `\`${path}\``;
 }
 
-/** Removes a byte order mark. @throws NOT_TEXT. */
 function plainText(bytes: Buffer, path: string): string {
   const text = decodeText(bytes, path);
   if (text.includes('\0'))
@@ -140,10 +126,7 @@ function plainText(bytes: Buffer, path: string): string {
   return text.replace(/^\ufeff/, '');
 }
 
-/**
- * The first prose sentence without Jinja of at least 20 characters, else the longest; plus the sentence that says when
- * to use the skill. Empty when there is none.
- */
+/** The first sentence of at least `MIN` characters, else the longest; and the one that says when to use the skill. */
 function descriptionIn(text: string): string {
   const sentences = proseOf(text.slice(0, MAX_READ)).flatMap((paragraph) => paragraph.split(/(?<=[.!?])\s+/));
   const usable = sentences.filter((one) => /\p{L}/u.test(one) && !/\{[{%#]/.test(one));
@@ -152,7 +135,6 @@ function descriptionIn(text: string): string {
   return [what, ...(when === undefined ? [] : [when])].map((one) => oneLine(one, MAX)).join(' ');
 }
 
-/** Paragraphs without emphasis marks, headings, lists, tables, quotes, code, HTML and Jinja lines. */
 function proseOf(text: string): readonly string[] {
   const plain = text.replace(/^(?: {0,3})(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|$(?![\s\S]))/gm, '\n\n');
   return plain

@@ -24,7 +24,6 @@ import type { ImportOptions, ImportPlan, NotImported } from '../types.ts';
 import { isSameFiles } from '../write-skill.ts';
 import { jinjaIn, type MadeSkill, readPrompt, readRole, roleFolders } from './made-skill.ts';
 
-/** @throws as `Origins.import`. */
 export async function planImport(context: ChangeContext, path: string, options: ImportOptions): Promise<ImportPlan> {
   const origin = realOf(resolve(options.cwd ?? context.root, path));
   const isFolder = lstatSync(origin).isDirectory();
@@ -107,10 +106,7 @@ function partsOf(file: string, { name }: ImportOptions, context: ChangeContext):
   return { makers: [{ from: made.from, make: () => made }], refused: [], prompt };
 }
 
-/**
- * @returns undefined when exactly these files exist: an interrupted import has written them.
- * @throws SKILL_EXISTS, SOURCE_NOT_WRITABLE, SKILL_INVALID, RESOURCE_TOO_LARGE; ORIGIN_INVALID without a description.
- */
+/** @returns undefined when exactly these files exist: an interrupted import has written them. */
 async function preparedOf(
   context: ChangeContext,
   { id, from, description, body, references, leftOut }: MadeSkill,
@@ -148,7 +144,6 @@ async function preparedOf(
   return { planned: await planSkill(context, incoming, write, { ids: [id], isAlong: false }), notTaken };
 }
 
-/** `taken`: why nothing can be written there. @throws as `newLocation`. */
 function locationOf(
   context: ChangeContext,
   id: string,

@@ -7,18 +7,12 @@ export interface SplitPrompt {
   readonly prompt: string;
   /** The other sections in order; a section moved to `references` is a heading and a link here. */
   readonly body: string;
-  /** Long sections of examples and reference, by path. */
   readonly references: ReadonlyMap<string, string>;
   /** Headings of the sections that move to the skill. */
   readonly titles: readonly string[];
 }
 
-/**
- * Splits a prompt at the `#` headings with the level of its first section. A heading at the start of the text is its
- * title. Ignores headings in code blocks, comments and Jinja blocks.
- *
- * @returns undefined when no section can move to a skill.
- */
+/** Ignores headings in code blocks, comments and Jinja blocks. @returns undefined when all sections stay. */
 export function splitPrompt(text: string): SplitPrompt | undefined {
   const head = splitFrontmatter(text);
   const start = head.yaml === undefined || head.oddity ? 0 : text.slice(0, head.bodyOffset).split('\n').length - 1;
@@ -48,7 +42,6 @@ export function splitPrompt(text: string): SplitPrompt | undefined {
 
 // --- internal ---
 
-/** Sections about the agent itself stay in the prompt. */
 const STAYS = /^(your |the )?(role|role definition|identity|goals?|mission|working directory|workflow|constraints)$/i;
 const EXAMPLES = /\b(examples?|samples?|templates?|patterns?|references?|appendix)\b/i;
 /** Lines. An agent reads a shorter section faster in place than with another call. */
@@ -98,7 +91,6 @@ function ended(lines: readonly string[]): string {
   return lines.length === 0 || lines.at(-1) === '' ? lines.join('\n') : `${lines.join('\n')}\n`;
 }
 
-/** Begin and end of parts whose headings are ignored. */
 const MARK = /\{#|#\}|<!--|-->|\{%[-+]?\s*(end)?(if|for|macro|call|filter|block|raw|verbatim|with|autoescape|trans)\b/g;
 const ENDS = new Map([
   ['{#', '#}'],

@@ -7,15 +7,11 @@ import { futureRealPath } from '../../../../lib/files/index.ts';
 import { showName } from '../../../../lib/text/index.ts';
 import type { GitOrigin } from '../opened-origin.ts';
 
-/** Runs git without input. @returns its output. */
 type Ask = (args: readonly string[]) => Promise<Buffer>;
 
 /**
- * Refuses inputs that git would read forever: a pipe or device in a local repository, or named by a configuration. The
- * program that git starts in the other repository reads `/dev/stdin` as the data from git, and both would wait for each
- * other.
- *
- * @throws ORIGIN_REFUSED.
+ * Refuses pipes and devices that git would read forever. The program that git starts in a local repository reads
+ * `/dev/stdin` as the data from git, and both would wait for each other.
  */
 export async function assertInputsEnd({ url }: GitOrigin, shown: string, ask: Ask): Promise<void> {
   await assertConfigEnds([], shown, ask);
@@ -41,11 +37,9 @@ export async function assertInputsEnd({ url }: GitOrigin, shown: string, ask: As
 
 /** Of one repository; git packs objects, so few need more. */
 const MAX_ENTRIES = 200_000;
-/** Limit for configurations that include each other. */
 const MAX_INCLUDED = 100;
 const NO_END = 'It has no end that git could wait for. Remove it, and try again.';
 
-/** @param which - Arguments that name a file. Default: all configurations that git reads. */
 async function assertConfigEnds(
   which: readonly string[],
   shown: string,
@@ -69,9 +63,7 @@ async function assertConfigEnds(
   }
 }
 
-/**
- * Where git finds the repository of a path: in `.git`, in the path itself, or in the folder that a `.git` file names.
- */
+/** Also follows a `.git` file that names another folder. */
 function gitFolder(path: string): string | undefined {
   const below = join(path, '.git');
   if (kindOf(below) === 'file') return resolve(path, firstLine(below).replace(/^gitdir: */, ''));

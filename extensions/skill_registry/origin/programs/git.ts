@@ -9,12 +9,9 @@ import { assertInputsEnd } from './git-inputs.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /**
- * Fetches one commit with the system's git into a bare repository in a temporary folder. Checks nothing out: `ls-tree`
- * and `cat-file` read names and contents, so hooks, filters, attributes and submodules of the repository have no
- * effect. Uses the person's own git configuration (credential helpers, certificates).
- *
- * @param maxBytes - Limit for the fetched data, packed.
- * @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for more than `maxBytes`.
+ * Uses the system's git with the person's own git configuration. Checks nothing out, so hooks, filters, attributes and
+ * submodules of the repository have no effect.
+ * @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for more than `maxBytes` of packed data.
  */
 export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED): Promise<OpenedOrigin> {
   const folder = makeTemporaryFolder();
@@ -49,7 +46,6 @@ const LIMIT_MS = 300_000;
 const CONFIG_MS = 10_000;
 const MAX_OUTPUT = 512 * 1024 * 1024;
 const MAX_FETCHED = 512 * 1024 * 1024;
-/** Milliseconds between checks of the fetched size. */
 const LOOK_MS = 200;
 const MAX_COMPLAINT = 4_000;
 
@@ -64,8 +60,7 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
   const [protocol = ''] = origin.url.split(':');
   const env = {
     ...Object.fromEntries(kept),
-    // Forbids `ext::`, which runs a command, and redirections to another protocol. https and ssh may replace each
-    // other: the person's `insteadOf` setting does that.
+    // No `ext::`, which runs commands. https and ssh may replace each other, as in the person's `insteadOf`.
     GIT_ALLOW_PROTOCOL: protocol === 'file' || protocol === 'http' ? protocol : 'https:ssh',
     GIT_DIR: folder,
     GIT_NO_REPLACE_OBJECTS: '1',
@@ -135,7 +130,6 @@ const SETTINGS: readonly string[] = [
 const WANTS_USER =
   'it does not exist, or wants a user name and a password that git does not have. Give git a credential helper that knows them, or take its ssh: address';
 
-/** git's first error line; the rest is advice. */
 function reasonIn(complaint: string): string {
   if (/could not read (?:Username|Password)|Authentication failed/.test(complaint)) return WANTS_USER;
   const lines = complaint.split('\n').filter((line) => line.trim() !== '' && !/^(warning|hint):/.test(line));

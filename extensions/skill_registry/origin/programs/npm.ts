@@ -8,12 +8,7 @@ import { shownOrigin } from '../address.ts';
 import { MAX_ARCHIVE, type NpmOrigin, type OpenedOrigin } from '../opened-origin.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
-/**
- * Downloads a package with the person's own npm configuration. npm runs with `--ignore-scripts` in an empty folder, so
- * it reads no `.npmrc` of a root. Nothing is installed.
- *
- * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
- */
+/** Uses the person's npm configuration. npm runs in an empty folder, so it reads no `.npmrc` of a root. */
 export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
   const folder = makeTemporaryFolder();
   try {
@@ -41,7 +36,6 @@ const LIMIT_MS = 120_000;
 const SOON: readonly string[] = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-/** Writes the package into the folder. @returns its version. */
 async function pack(origin: NpmOrigin, folder: string): Promise<string> {
   const spec = `${origin.name}@${origin.range}`;
   // Without `--prefix` npm looks for `package.json` and `.npmrc` in the parent folders.
@@ -63,10 +57,8 @@ async function pack(origin: NpmOrigin, folder: string): Promise<string> {
   throw originUnavailable(shownOrigin(origin), 'npm gave no version');
 }
 
-/** Variables that `npm run` sets for its child processes. */
 const CALLER_VARIABLES = /^(npm_(package|lifecycle|command|execpath|config_(local_prefix|prefix))|INIT_CWD$)/i;
 
-/** npm reports an error as JSON on standard output, or on standard error. */
 function reasonOf(error: unknown): string {
   const {
     code,

@@ -11,21 +11,16 @@ import { MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
 import { type IncomingFile, MAX_ARCHIVE, MAX_UNPACKED } from '../opened-origin.ts';
 import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page.ts';
 
-/** The files of a skill that `read_skill_resource` hands out. */
 export interface PublishableFiles {
   readonly files: readonly IncomingFile[];
-  /** Number of files that are never handed out. */
   readonly leftOut: number;
-  /** Paths of links and devices. */
   readonly links: readonly string[];
 }
 
 export interface Artifact extends Omit<PublishableFiles, 'files'> {
-  /** Its address is relative to the index. */
   readonly entry: IndexEntry;
   readonly bytes: Buffer;
   readonly fileCount: number;
-  /** Before packing. */
   readonly unpackedBytes: number;
 }
 

@@ -98,7 +98,6 @@ function namedSkills(snapshot: Snapshot, ids: readonly string[]): readonly Skill
   return [...chosen.values()];
 }
 
-/** Kinds of sources whose skills the author of the config owns. */
 const OWN_KINDS: ReadonlySet<string> = new Set(['directory', 'file', 'pack', 'inline', 'own']);
 
 /** Skills in the home directory are private until a person names them. Shipped skills exist on every machine. */
@@ -109,7 +108,6 @@ function isOfRoot({ kind, location }: SkillSource, root: string): boolean {
   return isInside(location, root) || !homeFolders(homedir()).includes(location);
 }
 
-/** @returns the reason when it must not be published. */
 async function prepare(context: PublishContext, skill: Skill): Promise<Artifact | string> {
   if (skill.fillsLeft) return 'it is a draft. Replace each FILL, or remove draft from its metadata';
   const source = context.sources().find(({ id }) => id === skill.source);
@@ -133,7 +131,6 @@ async function prepare(context: PublishContext, skill: Skill): Promise<Artifact 
 
 const MAX_KEYS = 10;
 
-/** Undefined when a person has allowed publishing each of these keys. */
 async function keysReason(
   { heldSkills, snapshot }: PublishContext,
   skill: Skill,

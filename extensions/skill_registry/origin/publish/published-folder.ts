@@ -30,13 +30,10 @@ import {
 } from '../well-known/page.ts';
 import type { Artifact } from './artifact.ts';
 
-/** A folder that a web server serves as a page with skills. */
 export interface PublishedFolder {
-  /** Real path. */
   readonly path: string;
   /** Currently served, with relative addresses; empty for a new folder. */
   readonly entries: readonly IndexEntry[];
-  /** Addresses of the index parts, relative to the index. */
   readonly parts: readonly string[];
 }
 
@@ -70,13 +67,9 @@ export function openPublished(to: string, sources: readonly SkillSource[]): Publ
 }
 
 /**
- * Writes the skills to the folder. The order keeps a server consistent at any moment: first artifacts and index parts,
- * whose names contain their digests, then the head of the parts and the index, each in one step. Files of the previous
- * version stay until the next publish, because a reader may still fetch them.
- *
- * @param limits - Default: the limits of readers of the format.
- * @returns `changed`: names of new or changed skills; `inIndex`: number of skills in the index itself.
- * @throws WRITE_FAILED, PATH_TRAVERSAL when the folder contains a link.
+ * The order keeps a running server consistent: first artifacts and parts, whose names contain their digests, then the
+ * head and the index, each in one step. Files of the previous version stay until the next publish, because a reader may
+ * still fetch them.
  */
 export async function writePublished(
   { path, ...before }: PublishedFolder,
@@ -173,16 +166,12 @@ function removeOthers(path: string, kept: ReadonlySet<string>): void {
 
 interface PageDocuments {
   readonly index: string;
-  /** Number of skills in the index. */
   readonly inIndex: number;
-  /** Names the parts; absent when the index has all skills. */
   readonly head?: string;
   readonly parts: readonly { readonly address: string; readonly bytes: Buffer }[];
 }
 
-/**
- * If the index has no room for all skills, it has the first ones, and parts have all. @param entries - Sorted by name.
- */
+/** If the index has no room for all skills, it has the first ones, and parts have all. */
 function pageDocuments(entries: readonly IndexEntry[], limits: IndexLimits): PageDocuments {
   const whole = documentOf({ $schema: INDEX_SCHEMA, skills: entries });
   if (entries.length <= limits.entries && Buffer.byteLength(whole) <= limits.bytes)

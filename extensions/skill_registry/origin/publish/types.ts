@@ -53,7 +53,7 @@ export interface PublishedSkill {
   readonly digest: string;
   /** Of the artifact, relative to index.json. */
   readonly url: string;
-  /** Size of the artifact. */
+  /** Of the artifact. */
   readonly bytes: number;
   /** Number of files that are never handed out. */
   readonly leftOut: number;

@@ -25,10 +25,7 @@ import { type IncomingFile, originSkills, readOriginSkills } from '../opened-ori
 import { type Artifact, fetchArtifact } from './open-page.ts';
 import { askPage, INDEX_PATH, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
 
-/**
- * Updates the copy of a page: asks for the index with its ETag, fetches missing artifacts only, and replaces the copy
- * in one step at the end. If the process ends early, the next one uses what was fetched.
- */
+/** Replaces the copy in one step at the end. If the process ends early, the next one uses what was fetched. */
 export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
   makePrivateFolder(folder);
   const before = readCopy(folder);
@@ -80,7 +77,6 @@ function copyKey({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string
   return `${digest} ${name}`;
 }
 
-/** The skills of the copy, and those fetched by a process that ended early. */
 function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string, CopiedSkill> {
   const known = new Map(whole.map((skill) => [copyKey(skill), skill]));
   for (const skill of fetchedSkills(folder)) {
@@ -135,12 +131,7 @@ function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code);
 }
 
-/**
- * Writes the files of a skill in one step; another process may write the same. Does not sync to disk: files that a
- * crash truncated fail their digest check, and are fetched again.
- *
- * @param files - With checked paths (`readOriginSkills`).
- */
+/** Does not sync to disk: files that a crash truncated fail their digest check, and are fetched again. */
 function writeCopiedSkill(
   folder: string,
   { name, digest }: Pick<CopiedSkill, 'name' | 'digest'>,

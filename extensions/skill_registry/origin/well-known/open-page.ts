@@ -15,12 +15,7 @@ import {
 
 export type Artifact = Pick<OpenedOrigin, 'entries' | 'read'>;
 
-/**
- * Fetches the artifact of an entry, and checks its digest.
- *
- * @param from - Address of the index.
- * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
- */
+/** @param from - Address of the index. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
 export async function fetchArtifact(
   { url, digest, name, type }: IndexEntry,
   from: string,
@@ -36,8 +31,6 @@ export async function fetchArtifact(
 }
 
 /**
- * The skills of a page, each in a folder of its name.
- *
  * @param names - Fetches only these, and what they require; an empty list: the only skill. Default: all.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that the page does not have.
  */

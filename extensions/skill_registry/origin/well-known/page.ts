@@ -7,13 +7,10 @@ import type { KeptParts, PageCopy } from '../../sources/kinds/well-known-copy.ts
 
 /** The only version of the format that has digests. */
 export const INDEX_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
-/** Relative to the page. */
 export const INDEX_PATH = '.well-known/agent-skills/index.json';
 /** Bytes of an index, and of each of its parts. */
 export const MAX_INDEX: number = 8 * 1024 * 1024;
-/** Skills in an index. */
 export const MAX_ENTRIES = 10_000;
-/** Characters. */
 export const MAX_DESCRIPTION = 1024;
 
 /** Limits of a page. Skills: as many as a machine keeps inspections of; bytes and files: of all skills, unpacked. */
@@ -22,18 +19,14 @@ export const MAX_PAGE_BYTES: number = 2 * 1024 * 1024 * 1024;
 export const MAX_PAGE_FILES = 200_000;
 
 /**
- * The head of a page with more skills than one index may have. The head names the parts, which together have all
- * skills; the index itself has as many as fit, for other programs. A part has the format of the index, and its digest
- * as name. A skill is always in the same part, so after a change a reader fetches only that part and the head.
+ * Names the parts of a page with more skills than fit into one index. Each part is a document like the index. A skill
+ * is always in the same part, so after a change a reader fetches only that part and the head.
  */
 export const HEAD_NAME = 'index-parts.json';
-/** Relative to the page. */
 export const HEAD_PATH: string = `.well-known/agent-skills/${HEAD_NAME}`;
-/** Bytes. */
 export const MAX_HEAD: number = 64 * 1024;
 
 export interface IndexEntry {
-  /** 1-64 lower-case letters, digits and single hyphens. */
   readonly name: string;
   /** `skill-md`: the artifact is SKILL.md; `archive`: a .tar.gz or .zip with SKILL.md at its top. */
   readonly type: 'skill-md' | 'archive';
@@ -56,22 +49,14 @@ export interface PageIndex extends PageSkills {
 }
 
 export interface IndexPart {
-  /** `sha256:<64 hex>` of the part. */
   readonly digest: string;
-  /** Number of skills in the part. */
   readonly skills: number;
 }
 
 /** The index of a page, or the head of its parts, as received. */
 export type PageAnswer = Pick<PageCopy, 'index' | 'etag' | 'inParts'>;
 
-/**
- * Asks for the head if the page had one, else for the index, and then for the head that the index names.
- *
- * @param before - The last answer.
- * @returns undefined when it has not changed since.
- * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
- */
+/** @returns undefined when the page has not changed since `before`. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED. */
 export async function askPage(
   page: string,
   before: PageAnswer | undefined,
@@ -92,11 +77,7 @@ export async function askPage(
   return index && readIndex(index.index, `${page}/${INDEX_PATH}`).hasParts ? ask(true) : index;
 }
 
-/**
- * The skills of a page and its parts. Fetches only parts that are not in `kept`.
- *
- * @throws ORIGIN_UNAVAILABLE, also for a missing part; ORIGIN_REFUSED when a part differs from what the head says.
- */
+/** Fetches only parts that `kept` lacks. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for a part unlike its entry. */
 export async function readPage(
   page: string,
   { index, inParts }: PageAnswer,
@@ -128,7 +109,6 @@ export function readIndex(text: string, url: string): PageIndex {
   return { entries: [...entries.values()], refused, hasParts: parts === HEAD_NAME };
 }
 
-/** @throws ORIGIN_REFUSED. */
 export function readHead(text: string, url: string): readonly IndexPart[] {
   const head = headDocument.safeParse(jsonOf(text));
   if (!head.success) throw originRefused(url, 'it is no head: expected { parts: [{ digest, skills }] }, at most 256.');
@@ -145,12 +125,10 @@ export function partOf(name: string): number {
   return createHash('sha256').update(name).digest()[0] as number;
 }
 
-/** Relative to the index. */
 export function partAddress({ digest }: Pick<IndexPart, 'digest'>): string {
   return `parts/${digest.slice('sha256:'.length)}.json`;
 }
 
-/** @throws ORIGIN_REFUSED. */
 export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, 'digest' | 'name'>): void {
   const found = digestOf(bytes);
   if (found !== digest) throw originRefused(`"${name}"`, `the index says ${digest}, its bytes are ${found}.`);
@@ -187,7 +165,6 @@ export async function inParallel<T>(
 // --- internal ---
 
 const MAX_PARTS = 256;
-/** Bytes. */
 const MAX_ALL_PARTS = 256 * 1024 * 1024;
 
 const SKILL_NAME = /^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/;

@@ -14,11 +14,7 @@ export interface CustomSourceOptions {
   readonly skillsMs?: number;
 }
 
-/**
- * Skills made by a program or a package. Values of a wrong type are left out and reported (FIELD_INVALID), as are
- * skills without a usable id (SKILL_ID_INVALID). When the function throws or is too slow, the catalog keeps the last
- * skills.
- */
+/** Leaves out and reports wrong values (FIELD_INVALID, SKILL_ID_INVALID). A failing function keeps the last skills. */
 export function createCustomSource(
   source: CustomSource,
   { id, location, skillsMs = 10_000 }: CustomSourceOptions,

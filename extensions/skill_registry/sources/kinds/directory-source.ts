@@ -40,20 +40,16 @@ export interface DirectorySourceOptions {
   readonly linkTargetsOf?:
     | ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean)
     | undefined;
-  /** `.md` files directly in `root` are skills too. Default: false. */
   readonly bareFiles?: boolean;
-  /** Obey `.gitignore` and `.ignore` files. Default: false. */
   readonly ignoreFiles?: boolean;
   /** Default: `lenient`. */
   readonly validation?: ValidationProfile | undefined;
   /** A missing `root` is no problem. Default: false. */
   readonly optional?: boolean;
   readonly ifNone?: boolean;
-  /** Skills can be changed and created in it. Default: false. */
   readonly writable?: boolean;
   /** For an unapproved root: nothing outside that folder is read or written. Default: no limit. */
   readonly onlyWithin?: OnlyWithin | undefined;
-  /** Keeps results for the next process. Default: keeps nothing. */
   readonly cache?: SkillFileCache | undefined;
 }
 
@@ -174,7 +170,6 @@ function bareIdOf({ bare, file }: FoundSkillFile): string | undefined {
   return bare && bareNameOf(basename(file));
 }
 
-/** @param boundary - The folder must be inside it. */
 function refusalOf(root: string, realRoot: string, boundary: string | undefined): Problem | undefined {
   if (boundary !== undefined && !isInside(realRoot, boundary)) return outsideOf(root, realRoot, boundary);
   const reserved = reservedSource(root, realRoot);

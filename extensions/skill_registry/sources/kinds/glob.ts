@@ -6,10 +6,7 @@ export function isGlob(pattern: string): boolean {
   return /[*?[{]/.test(pattern);
 }
 
-/**
- * Matches `*` and `?` within a segment, `**` for any number of segments, `[a-z]`, `[!a]`, `{one,two}`. Takes at most
- * pattern length times path length steps; a regular expression could take exponentially many.
- */
+/** Knows `**`, `[!a]`, `{a,b}`. Takes at most pattern times path length steps; a RegExp can take exponential time. */
 export function matchesGlob(pattern: string, path: string): boolean {
   if (pattern.length > MAX_LENGTH) return false;
   const segments = path.split('/').map((segment) => [...segment]);

@@ -14,18 +14,13 @@ export interface GroupSourceOptions {
   readonly location: string;
   /** Called at every scan. Must return the same object for an unchanged member. */
   members(): Promise<GroupMembers>;
-  /** Changes a skill that a member found. Default: no change. */
   adapt?(skill: Skill, member: SkillSource): Skill;
   /** Which member wins an id that several have. Default: `first`. */
   readonly winner?: 'first' | 'last';
   watch(): readonly string[];
 }
 
-/**
- * A source made of other sources, its members. Reads a skill through the member that found it. Losers of an id stay
- * readable by qualified id. A skill is preloaded if any member preloads it. A member that cannot be scanned keeps its
- * last result.
- */
+/** Losers of an id stay readable by qualified id. A member that cannot be scanned keeps its last result. */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
   const { id, adapt = (skill: Skill) => skill } = options;
   const own = new ScannedSkills<Found>();

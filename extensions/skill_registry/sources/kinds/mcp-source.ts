@@ -10,15 +10,12 @@ import { NO_FILES, type SkillSource } from '../source.ts';
 export interface McpSourceOptions extends Omit<ServerListOptions, 'noteBlocked'> {
   /** A person has approved the root; if not, no program is started and no address is contacted. */
   readonly trusted: boolean;
-  /** Default: nobody has allowed anything. */
   readonly noteBlocked?: NoteBlocked | undefined;
 }
 
 /**
- * The skills of an MCP server (SEP-2640). A scan only lists them; files are fetched when they are read. If the server
- * is slow, the scan returns without its list, which is reported later as a change. While the server fails, its last
- * skills stay.
- * Problems: MCP_SERVER_FAILED, MCP_CIRCLE, MCP_SECRET_MISSING, MCP_SKILL_REFUSED, and those of the fields of skills.
+ * If the server is slow, a scan returns without its list, which is reported later as a change. While the server fails,
+ * its last skills stay. Problems: MCP_SERVER_FAILED, MCP_CIRCLE, MCP_SECRET_MISSING, MCP_SKILL_REFUSED.
  */
 export function createMcpSource(options: McpSourceOptions): SkillSource {
   const { id, root, server, trusted, noteBlocked = async () => false } = options;

@@ -33,10 +33,7 @@ export interface MemorySourceOptions extends Pick<SkillSource, 'id' | 'kind' | '
   load(): Promise<MemorySkills>;
 }
 
-/**
- * Skills in memory; each is read as a SKILL.md generated from its fields. The first skill with an id wins; the others
- * are losers, with a number in their qualified id.
- */
+/** The first skill with an id wins; the others are losers, with a number in their qualified id. */
 export function createMemorySource({ id, kind, location, load }: MemorySourceOptions): SkillSource {
   const own = new ScannedSkills<StoredSkill>();
   let last: { readonly given: readonly MemorySkill[]; readonly scan: SourceScan } | undefined;

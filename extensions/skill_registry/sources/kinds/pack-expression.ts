@@ -4,10 +4,7 @@ import { isGlob, matchesGlob } from './glob.ts';
 
 const MAX_EXPRESSION = 4096;
 
-/**
- * Whether a state's `skills` expression includes a skill: `none`, a skill's id, a package, a path below the pack (of a
- * skill, one of its files, or a folder with everything in it), or a glob over such paths.
- */
+/** An expression is `none`, an id, a package, a path below the pack (a folder includes all in it), or a glob. */
 export function matchesExpression(expression: string | undefined, { id, pack }: Skill): boolean {
   if (expression === undefined) return true;
   if (expression.length > MAX_EXPRESSION) return false;

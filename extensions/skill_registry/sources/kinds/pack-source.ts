@@ -26,9 +26,7 @@ export const MAX_PACK_BYTES = 4_194_304;
 const KEPT = 'Until then the last valid version of the pack is used.';
 
 /**
- * The skills that a prompt pack declares (RFC 0008): paths below the pack, packages, inline skills. The last
- * declaration of an id wins. While the pack is invalid or unreadable, its last valid version is used; if it is removed,
- * so are its skills.
+ * The last declaration of an id wins. While the pack is invalid or unreadable, its last valid version is used.
  * Problems: PACK_UNREADABLE, ENCODING_INVALID, those of `parsePromptPack`, PACK_PATH_OUTSIDE, PACK_PATH_MISSING,
  * PACK_PATH_EMPTY, PACK_STATE_UNKNOWN, and those of the parts.
  */
@@ -105,7 +103,6 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
 // --- internal ---
 
 interface Part {
-  /** As in the pack; the name of an inline skill. */
   readonly reference: string;
   readonly pointer: string;
   readonly source?: SkillSource;

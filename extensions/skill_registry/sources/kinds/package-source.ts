@@ -17,7 +17,6 @@ import { createGroupSource, type GroupMembers } from './group-source.ts';
 export interface PackageSourceOptions
   extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'optional' | 'validation'>,
     Partial<Pick<DirectorySourceOptions, 'allowOutside'>> {
-  /** `name` or `@scope/name`. */
   readonly name: string;
   /** Absolute. `node_modules` is searched in this folder and its parents. */
   readonly from: string;
@@ -26,7 +25,6 @@ export interface PackageSourceOptions
   readonly factoryMs?: number;
   /** Milliseconds before a failed `skillSource()` is called again; doubles after each failure. Default: 5,000. */
   readonly retryMs?: number;
-  /** The prompt pack's entry for the package, shown in problems. */
   readonly namedIn?: { readonly file: string; readonly pointer: string };
 }
 
@@ -36,11 +34,10 @@ const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 300_000;
 
 /**
- * The skills of an installed npm package. Uses the first of these: the folders in `"skills"` of package.json; the
- * folder `skills/`; the exported function `skillSource()`, which returns `{ id, skills }` as for `defineSource`, or the
- * path of a folder, absolute or relative to the package.
- * Only `skillSource()` runs code of the package; it is retried when it fails. A broken package keeps its last skills. A
- * revoked package is not read. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN, SOURCE_REVOKED.
+ * Uses the first of these: the folders in `"skills"` of package.json; the folder `skills/`; the function
+ * `skillSource()`, which runs code of the package and returns a `CustomSource` or the path of a folder. A broken
+ * package keeps its last skills; a revoked one is not read. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN,
+ * SOURCE_REVOKED.
  */
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
@@ -100,10 +97,7 @@ export function isPackageName(name: string): boolean {
   return name.length <= 214 && PACKAGE_NAME.test(name);
 }
 
-/**
- * Searches `node_modules` of `from` and its parents, as Node does. Ignores `exports` of the package, because it
- * searches a folder, not a module.
- */
+/** Searches as Node does, but ignores `exports`, because it searches a folder, not a module. */
 export function findPackage(name: string, from: string): string | undefined {
   return packageFolders(name, from).find((folder) => existsSync(join(folder, 'package.json')));
 }
@@ -118,11 +112,9 @@ export function packageFolders(name: string, from: string): readonly string[] {
 interface LoadedPackage {
   readonly key: string;
   readonly found: GroupMembers;
-  /** `times`: failures of `skillSource()` in a row; `retryAt`: milliseconds since the epoch. */
   readonly failed?: { readonly times: number; readonly retryAt: number };
 }
 
-/** A broken package keeps its last members. */
 function broken(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
   if (members.length === 0) return { members, problems: [problem] };
   return { members, problems: [{ ...problem, message: `${problem.message} Until then its last skills are used.` }] };
@@ -208,10 +200,7 @@ const NO_FILE = 'the file that main or exports of its package.json names cannot 
 const WRONG_RESULT = 'its skillSource() returned neither { id, skills } nor the path of a folder';
 const OWN_MESSAGES: ReadonlySet<string> = new Set([NO_FORM, NO_FILE, WRONG_RESULT]);
 
-/**
- * @param version - Becomes part of the module's address, so a new version is imported again.
- * @param failures - Also part of the address: Node never imports an address again after a failure.
- */
+/** `version` and `failures` become part of the module's address, because Node never imports one address twice. */
 async function callFactory(
   { name, from }: PackageSourceOptions,
   version: string,
@@ -242,7 +231,6 @@ function indexOf(name: string, from: string): string {
   throw new Error(NO_FORM);
 }
 
-/** The first line, without the query of the module's address. */
 function oneLine(error: unknown): string {
   const [line = ''] = describeError(error)
     .trim()

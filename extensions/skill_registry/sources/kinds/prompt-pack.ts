@@ -28,10 +28,8 @@ export interface PackWorkflow {
 }
 
 /**
- * Parses a pack. Leaves invalid entries out and reports them with a JSON pointer (PACK_INVALID). Warns of repeated
- * inline names and paths (PACK_NAME_REPEATED, PACK_PATH_REPEATED). Reports states that name an unknown prompt or next
- * state (PACK_NAME_UNKNOWN); checks prompts only if the pack declares some, because the host may have them elsewhere.
- *
+ * Leaves invalid entries out and reports them with a JSON pointer. Checks names of prompts only if the pack declares
+ * some, because the host may have them elsewhere.
  * @returns no pack when the text is no JSON object, or `skills` is no list.
  */
 export function parsePromptPack(

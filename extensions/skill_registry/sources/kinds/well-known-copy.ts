@@ -22,7 +22,6 @@ export interface PageCopy {
 
 export interface CopiedSkill {
   readonly name: string;
-  /** `sha256:<64 hex>` of the artifact. */
   readonly digest: string;
   /** `sha256:<64 hex> <bytes> <644 or 755> <path>` of each file, sorted by path. */
   readonly files: readonly string[];
@@ -36,16 +35,10 @@ export interface CopiedFile {
   readonly path: string;
 }
 
-/**
- * Updates a copy.
- *
- * @returns whether the copy is complete.
- * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged.
- */
+/** @returns whether the copy is complete. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; the copy is then unchanged. */
 export type FetchCopy = (request: {
   readonly url: string;
   readonly folder: string;
-  /** Digests of skills to fetch again. */
   readonly damaged: ReadonlySet<string>;
   readonly signal: AbortSignal;
   readonly onProgress: (line: string) => void;
@@ -56,7 +49,6 @@ const FORMAT = 1;
 const FILE = 'copy.json';
 const JOURNAL = 'fetched.jsonl';
 
-/** In the user's cache directory; the name is a hash of the page's address. */
 export function copyFolder(cacheDirectory: string, url: string): string {
   return join(cacheDirectory, 'pages', createHash('sha256').update(url).digest('hex').slice(0, 32));
 }
@@ -137,11 +129,7 @@ export function confirmCopy(folder: string): void {
   utimesSync(join(folder, FILE), now, now);
 }
 
-/**
- * Compares copied files with their digests. Does not read files whose stats are unchanged.
- *
- * @returns skills with a missing or changed file.
- */
+/** Does not read files whose stats are unchanged. */
 export async function damagedSkills(folder: string, skills: readonly CopiedSkill[]): Promise<ReadonlySet<CopiedSkill>> {
   const damaged = new Set<CopiedSkill>();
   for (const skill of skills) {

@@ -28,7 +28,6 @@ import {
 } from './well-known-copy.ts';
 
 export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'validation'> {
-  /** The page that has `.well-known/agent-skills/index.json`; no trailing slash. */
   readonly url: string;
   /** Milliseconds before the page is asked again. */
   readonly intervalMs: number;
@@ -39,11 +38,9 @@ export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'ca
 }
 
 /**
- * The skills of a well-known page, read from a copy in the user's cache directory. File digests are checked when the
- * copy is opened, and again at every read.
- * After each interval, a scan asks the page again in the background, and the source reports changes. Only the first
- * scan waits for the answer: at most 1 second, or 10 without a copy. If the page fails, the copy is used, and a problem
- * says since when. Problems: ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, and those of reading files.
+ * Checks file digests when it opens the copy, and at every read. Only the first scan waits for the page: 1 second, or
+ * 10 without a copy; later answers are reported as changes. If the page fails, the copy stays in use. Problems:
+ * ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, and those of reading files.
  */
 export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
   const { id, url, validation: profile, cache } = options;
@@ -163,7 +160,6 @@ class PageRefresh {
     this.#folder = folder;
   }
 
-  /** Asks the page if it is due. Waits only the first time. */
   async refreshIfDue({ copy, answeredAt, damaged }: OpenedCopy): Promise<void> {
     const now = Date.now();
     const isOld = !copy || damaged.size > 0 || Math.abs(now - answeredAt) >= this.#options.intervalMs;

@@ -18,7 +18,6 @@ export interface McpTimes {
 export interface ConnectOptions {
   /** With secrets filled in. */
   readonly server: McpServerConfig;
-  /** A program runs in this folder. */
   readonly cwd: string;
   readonly fileBytes: number;
   readonly times: McpTimes;
@@ -28,21 +27,15 @@ export interface ConnectOptions {
   readonly onEnd: () => void;
 }
 
-/** A connected server. Its answers are checked, and limited in size and time. */
 export interface McpConnection {
   /** Identifies the server's registry; undefined for another program. */
   readonly instance: string | undefined;
   readonly hasSkills: boolean;
   list(): Promise<McpListing>;
-  /**
-   * Reads a file of an entry. Checks its size and digest, and the frontmatter of SKILL.md.
-   *
-   * @throws SkillVerificationError when they differ from the entry.
-   */
+  /** @throws SkillVerificationError when size, digest or frontmatter differ from the entry. */
   read(entry: Entry, uri: string): Promise<Uint8Array>;
   /** Ends a started process, and waits for its end. */
   close(): Promise<void>;
-  /** The error's text, with the end of the server's standard error. */
   describe(error: unknown): string;
 }
 
@@ -53,14 +46,12 @@ const LIST_BYTES = 32 * 1024 * 1024;
 /** Milliseconds to answer a question of the newest protocol; then the older protocol is used. */
 const PROBE_MS = 3_000;
 
-/** @throws when starting or connecting fails or takes too long. */
 export async function connect(options: ConnectOptions): Promise<McpConnection> {
   const isProgram = options.server.url === undefined;
   try {
     return await connectAs('auto', options);
   } catch (error) {
-    // A program with an old SDK may end at an unknown message. A program that cannot be started has a system error
-    // code.
+    // A program with an old SDK may end at an unknown message; one that cannot be started has a system error code.
     const isEnded = /clos/i.test(describeError(error)) && !/^E[A-Z]+$/.test(codeOf(error).code ?? '');
     if (!isProgram || options.signal.aborted || !isEnded) throw error;
     return connectAs('legacy', options);
@@ -175,7 +166,6 @@ function parseFrontmatter(text: string): Record<string, unknown> {
   throw new Error('it is no mapping of fields');
 }
 
-/** The first line of an error; for a closed connection, the reason. */
 function causeOf(error: unknown, failure: unknown): string {
   const isClosed = /connection closed/i.test(describeError(error));
   const shown = isClosed && failure !== undefined ? failure : error;

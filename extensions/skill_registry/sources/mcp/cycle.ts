@@ -3,12 +3,7 @@ import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { SourceConfig } from '../../config/config.ts';
 
-/**
- * Identifies a registry: processes with the same root and sources on one machine have the same value. A hash, so it
- * does not reveal the root.
- *
- * @param root - Absolute.
- */
+/** Equal for processes with the same root and sources on one machine. A hash, so it does not reveal the root. */
 export function instanceOf(root: string, sources: readonly SourceConfig[]): string {
   const stats = statSync(root, { throwIfNoEntry: false });
   const folder = stats ? [stats.dev, stats.ino, stats.birthtimeMs] : [root];
@@ -19,13 +14,9 @@ export function instanceOf(root: string, sources: readonly SourceConfig[]): stri
 /** The MCP capability with the `instanceOf` of our servers. */
 export const INSTANCE_CAPABILITY = 'skill-registry';
 
-/**
- * The registries that have started this process as their MCP server, directly or through others. Without it, a registry
- * that is its own MCP server would start processes without end.
- */
+/** The registries above this process. Without it, a registry that serves itself would start processes without end. */
 export const CHAIN_VARIABLE = 'SKILL_REGISTRY_MCP_CHAIN';
 
-/** Most registries in a row, each started by the previous one. */
 export const MAX_CHAIN = 8;
 
 export function chainOfProcess(): readonly string[] {

@@ -20,7 +20,6 @@ export interface McpListing {
   readonly ttlMs: number;
 }
 
-/** A skill in a server's list, with what is needed to read its files. */
 export interface McpListedSkill {
   readonly skill: Skill;
   readonly entry: Entry;
@@ -29,7 +28,6 @@ export interface McpListedSkill {
   readonly digest: string;
   /** All files by path; SKILL.md always under that name. */
   readonly files: ReadonlyMap<string, McpListedFile>;
-  /** The files shown to people and agents. */
   readonly listed: readonly ResourceInfo[];
   readonly leftOut: number;
 }
@@ -40,24 +38,17 @@ export interface McpListedFile {
   readonly digest: string;
 }
 
-/** Used entries per server. */
 const MAX_ENTRIES = 10_000;
 /** Characters of a frontmatter, as JSON in an entry, and in a file. */
 export const MAX_FRONTMATTER = 65_536;
 /** Files per skill, and their bytes together: the limits of SEP-2640. */
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Problems of single entries per list; the rest is only counted. */
 const MAX_PROBLEMS = 100;
 
 export const SKILL_MD = 'SKILL.md';
 
-/**
- * Makes skills of a server's list. Problems: MCP_SKILL_REFUSED for an unusable entry, and those of its fields.
- *
- * @param source - Id of the source.
- * @param maxBytes - Of SKILL.md.
- */
+/** Problems: MCP_SKILL_REFUSED for an unusable entry, and those of its fields. @param maxBytes - Of SKILL.md. */
 export async function skillsOf(
   { entries, invalid }: McpListing,
   source: string,

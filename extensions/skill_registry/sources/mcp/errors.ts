@@ -27,7 +27,6 @@ export function fileRefused(source: string, path: string, why: string, remedy: s
   return new CodedError('MCP_FILE_REFUSED', message, { source, path });
 }
 
-/** @param skills - Number of skills of the last list that are still shown. */
 export function failureProblem(source: string, location: string, failure: McpFailure, skills: number): Problem {
   const { code, reason, since } = failure;
   const message = `The MCP server "${source}" ${EFFECTS[code](reason, timeOf(since))}${left(code, skills)}`;

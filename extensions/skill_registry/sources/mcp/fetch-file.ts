@@ -8,9 +8,8 @@ import type { McpServer } from './server.ts';
 import { blockFindingsIn, type ServerList } from './server-list.ts';
 
 /**
- * Each `fetch` fetches the file, checks it against its entry, and inspects it. A file with a `block` finding is handed
- * out only if a person has allowed the files of the entry. After SKILL.md was refused, no other file of the skill is
- * fetched. `remote` reads files for a person who reviews the findings.
+ * Hands out a file with a `block` finding only if a person has allowed the files of the entry. After SKILL.md was
+ * refused, no other file of the skill is fetched.
  */
 export function createFetch(
   source: string,

@@ -15,12 +15,10 @@ import { McpServer } from './server.ts';
 export interface ServerListOptions {
   readonly id: string;
   readonly server: McpServerConfig;
-  /** Absolute. A program runs in it. */
   readonly root: string;
   /** A failing server is no problem. */
   readonly optional: boolean;
   readonly getSecret: (name: string) => string | undefined;
-  /** Identifies this registry (`instanceOf`). */
   readonly instance: string;
   readonly noteBlocked: NoteBlocked;
   readonly times?: Partial<McpSourceTimes>;
@@ -55,7 +53,6 @@ export class ServerList {
   #freshUntil = 0;
   /** Counts reports that the list is outdated. */
   #outdated = 0;
-  /** Scans that wait for the current request. */
   #waiting = 0;
   #good: Good = { text: '', skills: [], losers: [], problems: [], attacks: new Map() };
   #current: SourceScan = { skills: this.#good.skills, problems: [] };
@@ -86,7 +83,6 @@ export class ServerList {
     return this.#returned;
   }
 
-  /** Marks the list as outdated, and notifies subscribers. */
   expire(): void {
     this.#expire();
     this.changed?.();
@@ -136,7 +132,6 @@ export class ServerList {
     if (this.#waiting === 0 && this.#current !== this.#returned) this.changed?.();
   }
 
-  /** Inspects entries before they are listed. */
   async #readList(text: string, listed: McpListing, maxBytes: number): Promise<Good> {
     const { id, noteBlocked } = this.#options;
     const { skills, problems } = await skillsOf(listed, id, maxBytes);

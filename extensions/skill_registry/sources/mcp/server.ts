@@ -9,7 +9,6 @@ import type { McpFailure } from './errors.ts';
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
   readonly server: McpServerConfig;
   readonly getSecret: (name: string) => string | undefined;
-  /** Identifies this registry. */
   readonly instance: string;
 }
 
@@ -37,11 +36,8 @@ export class McpServer {
   }
 
   /**
-   * Runs `work` with the connection. If an older connection fails, tries once more with a new one: the server may have
-   * restarted.
-   *
+   * If an older connection fails, tries once more with a new one: the server may have restarted.
    * @param isAnswer - Whether an error of `work` is an answer, and no failure of the server. Default: none is.
-   * @throws the error of `work` or of connecting. `failure` is set, unless `isAnswer`.
    */
   async use<T>(
     work: (connection: McpConnection) => Promise<T>,

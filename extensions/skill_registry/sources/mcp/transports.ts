@@ -10,9 +10,7 @@ export interface ByteCounter {
 
 const KEPT_STDERR = 2_000;
 
-/**
- * A started server. Neither it nor its streams keep this process running, and it gets SIGTERM when this process ends.
- */
+/** Neither it nor its streams keep this process running. Gets SIGTERM when this process ends. */
 export class ServerProcessTransport extends StdioClientTransport {
   #stderr = '';
   readonly #meter: ByteCounter;
@@ -55,9 +53,7 @@ export class ServerProcessTransport extends StdioClientTransport {
     for (const handle of handlesOf(child)) handle.unref?.();
   }
 
-  /**
-   * The SDK has no public access to the process. If this returns nothing, the server still works, but keeps us running.
-   */
+  /** The SDK does not expose the process. Without it the server works, but keeps this process running. */
   #child(): ChildProcess | undefined {
     return (this as unknown as { readonly _process?: ChildProcess })._process;
   }
@@ -114,11 +110,7 @@ function handlesOf(child: ChildProcess): readonly Handle[] {
 
 const MAX_REDIRECTIONS = 5;
 
-/**
- * Follows redirections only within the same origin: headers may contain a secret, and a person approved this address.
- *
- * @throws when a redirection leads elsewhere.
- */
+/** Follows redirections of the same origin only: headers may contain a secret, and a person approved this address. */
 async function answerFrom(address: string | URL, init: RequestInit | undefined): Promise<Response> {
   let target = new URL(address);
   for (let hop = 0; hop <= MAX_REDIRECTIONS; hop++) {

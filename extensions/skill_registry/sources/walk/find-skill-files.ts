@@ -23,7 +23,6 @@ export interface FoundSkillFile {
   readonly bare?: true;
   readonly realDir: string;
   readonly realFile: string;
-  /** Present when the search has already read the stats. */
   readonly stamp?: FileStamp;
 }
 
@@ -52,13 +51,9 @@ export interface FoundSkillFiles {
 }
 
 /**
- * Searches a folder for skills. A directory with a SKILL.md is one skill and is not searched further; the root can be
- * one too. Skips folders of tools, generated and hidden folders, except `skills` directly in a hidden folder. Follows a
- * link to such a folder if the link's own name is ordinary. Visits each real directory once, so circles of links end.
- * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE,
- * SKILL_FILE_CASE, SKILLS_INSIDE_SKILL.
- *
- * @throws what `readdir` throws for the root itself.
+ * A directory with a SKILL.md is one skill and is not searched further; the root can be one too. Skips folders of
+ * tools, generated and hidden folders, except `skills` directly in a hidden folder. Follows a link to such a folder if
+ * the link's own name is ordinary. Visits each real directory once, so circles of links end.
  */
 export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFiles> {
   const realRoot = realpathSync(options.root);
@@ -88,10 +83,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
 
 export interface FileStamp {
   readonly stamp: string;
-  /**
-   * The file was unchanged for two seconds before its stats were read. A newer file could change again with the same
-   * size and time.
-   */
+  /** Unchanged for two seconds before: a newer file could change again with the same size and time. */
   readonly settled: boolean;
 }
 
@@ -123,7 +115,6 @@ interface Folder {
   readonly realDir: string;
   readonly depth: number;
   readonly rules: IgnoreRules | undefined;
-  /** A link to a folder or file; followed after everything else. */
   readonly isLink: boolean;
 }
 
@@ -204,10 +195,7 @@ function addFound(dir: string, realDir: string, entry: Dirent, walk: Walk, isBar
   (linked ? walk.linkedFiles : walk.files).push(isBare ? { ...found, bare: true } : found);
 }
 
-/**
- * Stats of a regular `SKILL.md`. One system call instead of the five of a listing, and enough for most folders. Linux
- * only: where the file system ignores letter case, only a listing shows the real name.
- */
+/** One system call instead of five for a listing. Linux only: elsewhere only a listing shows the real letter case. */
 function plainFile(file: string, at: number): FileStamp | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -245,7 +233,6 @@ function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[
   return candidate;
 }
 
-/** The real path of a link that may be followed; else undefined, and a problem is reported. */
 function follow(link: string, { realRoot, boundary, options, outside, problems }: Walk): string | undefined {
   const real = realPathOf(link);
   const target = real ?? futureRealPath(link);

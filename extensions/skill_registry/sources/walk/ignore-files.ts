@@ -2,7 +2,6 @@ import { join, relative } from 'node:path';
 import ignore from 'ignore';
 import { readNamedFile } from '../../../../lib/files/index.ts';
 
-/** The rules of all ignore files from a root down to one folder. */
 export interface IgnoreRules {
   into(dir: string): IgnoreRules;
   ignores(path: string, isDirectory: boolean): boolean;
@@ -10,7 +9,6 @@ export interface IgnoreRules {
 
 const MAX_BYTES = 262_144;
 
-/** Adds the rules of `.gitignore` and `.ignore` in a folder to those of its parents. */
 export function ignoreRules(dir: string, above: readonly Layer[] = []): IgnoreRules {
   const text = ['.gitignore', '.ignore'].map((name) => readIfExists(join(dir, name))).join('\n');
   const layers =
@@ -29,9 +27,7 @@ interface Layer {
   readonly rules: ReturnType<typeof ignore>;
 }
 
-/**
- * Skips a line with many stars: as a regular expression it could take exponential time. A skipped line ignores nothing.
- */
+/** Skips lines with many stars, which could take exponential time as regular expressions. */
 function isCheap(line: string): boolean {
   const segments = line.split('/');
   const deep = segments.filter((segment) => segment.includes('**')).length;

@@ -18,18 +18,12 @@ export interface ListOptions {
 }
 
 interface FolderListing extends Required<SkillListing> {
-  /** Number of searched folders, including the given one. */
   readonly folders: number;
 }
 
 const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS, dependencies: false, sizes: true };
 
-/**
- * Lists regular files below a folder, and counts those that are never read (`listContained`). Does not follow links.
- * Each step reads one folder.
- *
- * @param options - Default: 512 files and folders, without `node_modules`.
- */
+/** Does not follow links. Each step reads one folder. Default: 512 files and folders, without `node_modules`. */
 export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<FolderListing> {
   const { maxFiles, maxFolders, dependencies } = options;
   const files: ResourceInfo[] = [];
@@ -61,7 +55,6 @@ export function shownOf({ files, leftOut, links, folders }: FolderListing): Skil
   return { files: files.filter(({ path }) => isShown(path)), leftOut, links: links.filter(isShown) };
 }
 
-/** As `filesBelow`, for files that are not in a folder. */
 export function withoutPrivate(files: readonly ResourceInfo[]): SkillListing {
   const shown = files.filter(({ path }) => !isPrivatePath(path));
   return { files: shown, leftOut: files.length - shown.length };

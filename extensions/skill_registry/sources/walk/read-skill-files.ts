@@ -19,12 +19,9 @@ import type { CacheKey, KnownFiles, SkillFileCache, SkillFileEntry } from './ski
 export interface SkillFileReaderOptions {
   /** Under `spec` and `strict` a file with an error has no header. Default: `lenient`. */
   readonly profile?: ValidationProfile | undefined;
-  /** Keeps results for the next process, under `cachePath`. Default: keeps nothing. */
   readonly cache?: SkillFileCache | undefined;
   readonly cachePath?: string;
-  /**
-   * Other settings that affect which files are found. Sources of one folder with different settings have separate rows.
-   */
+  /** Other settings that affect which files are found; they separate the rows of sources of one folder. */
   readonly setting?: string;
   /** The files are the registry's own (`OpenOptions.own`). Default: false. */
   readonly own?: boolean;
@@ -33,18 +30,13 @@ export interface SkillFileReaderOptions {
 /** The same objects as long as the file does not change. */
 export type ReadSkillFile = Pick<SkillFileEntry, 'file' | 'skill'>;
 
-/** What the source decides about a skill, and not its SKILL.md. */
 export type IdentityOf = (found: FoundSkillFile) => Pick<Skill, 'id' | 'source' | 'qualifiedId'>;
 
 /** Reading a file takes about 0.05 ms, so a step takes about 0.8 ms. */
 export const FILES_A_STEP = 16;
 const LARGE_FILE = 128 * 1024;
 
-/**
- * Reads SKILL.md files and keeps the results. Does not open a file whose stats are unchanged; with a cache, not even in
- * the next process. Exception: a file that changed less than two seconds before it was read could change again with the
- * same size and time, so it is read again until it is older.
- */
+/** Does not read a file with unchanged stats again, unless it was so new that it could change with equal stats. */
 export class SkillFileReader {
   readonly #options: SkillFileReaderOptions;
   readonly #identityOf: IdentityOf;
@@ -153,10 +145,7 @@ function readEntry(
   }
 }
 
-/**
- * A file whose frontmatter has no end may be half saved. Its last complete header is used then, so that for example a
- * hidden skill stays hidden. Undefined for other files.
- */
+/** A file without the end of its frontmatter may be half saved: its last header stays, so hidden skills stay hidden. */
 function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes: number): ParsedSkill | undefined {
   const isHalf = ({ code }: Problem): boolean =>
     code === 'FRONTMATTER_UNCLOSED' || (code === 'FRONTMATTER_MISSING' && bytes > 0 && bytes < OPENING_FENCE.length);
@@ -176,7 +165,6 @@ const LINE_FEED = 0x0a;
 const BEGINNING_BYTES = 8_192;
 
 interface Parsed extends ParsedSkill {
-  /** False: the result also depends on other files. */
   readonly dependsOnFileOnly: boolean;
 }
 

@@ -29,7 +29,6 @@ export interface SkillFileCache {
 
 export interface CacheKey {
   readonly path: string;
-  /** The profile and the settings under which files are read. */
   readonly readAs: string;
 }
 
