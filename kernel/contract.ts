@@ -20,7 +20,7 @@ export interface Problem {
 
 // --- what an extension implements ---
 
-/** Every entrypoint class. Called in the order of the members; `stop` and `destroy` also after a failure. */
+/** For entrypoint classes. Called in the order of the members; `stop` and `destroy` also after a failure. */
 export interface Extension {
   /** When it rejects, the extension is in state ERROR, and those that depend on it are skipped. */
   initialize(context: ExtensionContext): Promise<void>;
@@ -41,10 +41,7 @@ export interface ToolProvider {
 export interface ContextProvider {
   /** Position of the text in the system text, ascending. Default: 100. */
   readonly contextPriority: number;
-  /**
-   * Text for the system role; null: none. A rejection, or more than 2 s, is reported; the turn continues without the
-   * text.
-   */
+  /** Text for the system role, or null. A failure, or more than 2 s, is reported; the turn continues without it. */
   getContext(prompt: string, turn: TurnContext): Promise<string | null>;
 }
 
@@ -58,8 +55,8 @@ export interface ChannelProvider {
   /** To everybody at the other end of the channel. */
   sendMessage(message: string): Promise<void>;
   /**
-   * Asks the person; undefined when nobody can be asked. Must settle when `signal` aborts. Implement it only when no
-   * agent can give the answer.
+   * Asks a yes-or-no question; undefined when nobody can be asked. Must settle when `signal` aborts. Implement it only
+   * when no agent can give the answer.
    */
   confirm?(question: string, signal: AbortSignal): Promise<boolean | undefined>;
 }
@@ -73,8 +70,8 @@ export interface AgentProvider {
 /** Gives the bodies of `uses_skills`. */
 export interface SkillProvider {
   /**
-   * Body of SKILL.md; empty when the state of the turn's workflow shows no skills. Rejects with SKILL_NOT_FOUND and the
-   * nearest ids.
+   * Body of SKILL.md without frontmatter; empty when the workflow state of the turn shows no skills.
+   * @throws SKILL_NOT_FOUND with the nearest ids.
    */
   getSkillContent(skillId: string, turn?: TurnContext): Promise<string>;
   /** @returns ends the subscription. */
@@ -143,7 +140,7 @@ export interface Tool<Input = never> {
 export type CommandResult =
   /** `atWidth`: the same text for a window of so many columns. */
   | { readonly kind: 'print'; readonly text: string; atWidth?(columns: number): string }
-  /** A message of the user to the agent. At the end of the turn the channel calls `settled`: whether the agent got it. */
+  /** A message of the user to the agent. The channel calls `settled` after the turn: whether the agent got it. */
   | { readonly kind: 'send'; readonly message: string; settled?(wasReceived: boolean): void }
   /** Forget the conversation. */
   | { readonly kind: 'new' }
@@ -223,6 +220,7 @@ export interface ExtensionContext {
   readonly rootDir: string;
   /** False: do not run or obey anything in the root; `config` is safe to use. */
   readonly trusted: boolean;
+  /** The manifest's folder. */
   readonly extensionDir: string;
   /** `<root>/data/<id>`. The kernel does not create it. */
   readonly dataDir: string;
@@ -247,6 +245,7 @@ export interface ExtensionStatus {
   readonly name: string;
   readonly version: string;
   readonly state: 'RUNNING' | 'ERROR' | 'SKIPPED' | 'DISABLED' | 'STOPPED';
+  /** Why it is not running. */
   readonly reason?: string;
   readonly healthy: boolean;
   readonly dir: string;
@@ -262,6 +261,7 @@ export interface ContextPart {
 
 export interface KernelApi {
   extensions(): readonly ExtensionStatus[];
+  /** All current ones, of the kernel and its extensions. */
   problems(): readonly Problem[];
   tools(): readonly { readonly extensionId: string; readonly tool: Tool }[];
   agents(): readonly AgentDescriptor[];
@@ -272,5 +272,6 @@ export interface KernelApi {
   invokeAgent(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
   /** The parts of the system text for this prompt; the kernel joins them with `\n\n---\n\n`. */
   describeTurn(agentId: string, prompt: string, turn: TurnContext): Promise<readonly ContextPart[]>;
+  /** Stops the kernel, for example when the user quits. */
   requestShutdown(): void;
 }

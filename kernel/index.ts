@@ -1,7 +1,7 @@
 /** `skill-registry/kernel`: for extensions, and `boot` for hosts. The package's own parts also use host.ts. */
 import type { BootOptions, Kernel } from './boot/kernel.ts';
 
-/** `Tool.input` needs no other copy of zod. */
+/** For `Tool.input`: an extension needs no other copy of zod. */
 export { z } from '#zod';
 export type { BootOptions, Kernel } from './boot/kernel.ts';
 export type * from './contract.ts';

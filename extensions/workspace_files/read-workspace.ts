@@ -23,8 +23,7 @@ export interface WorkspacePath {
 
 /**
  * Reads one file; a file of a skill only when this turn may see the skill, and with an event.
- * @throws SKILL_NOT_FOUND in a source when the file is missing, not visible or would be held: a model must not tell
- * which. Else as `readContained`.
+ * @throws SKILL_NOT_FOUND in a source for a missing, invisible or held file: a model must not tell which.
  */
 export async function readWorkspaceFile(
   location: WorkspacePath,
@@ -164,6 +163,7 @@ function withSameError<T>({ shown }: WorkspacePath, target: string, registry: Sk
   }
 }
 
+/** The error is the same whether the file exists or not. */
 function assertNotReserved(target: string, { base, shown }: WorkspacePath): void {
   if (isReserved(target, base)) throw resourceNotFound(shown, 'it belongs to the registry itself');
 }

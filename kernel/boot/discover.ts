@@ -30,10 +30,8 @@ export function findExtensions(rootDir: string, trusted: boolean): Discovery {
 
 /**
  * @param rootDir - `<root>/extensions`. Undefined: only the package's own extensions.
- * @param ownSources - Sources of the package's own extensions, which must not be found twice: in a checkout this is
- * `rootDir`.
- * @param half - Extensions whose files may be of two versions. Then none of the root is used: each may import these
- * files.
+ * @param ownSources - The package's own sources; in a checkout this is `rootDir`, and they must not be found twice.
+ * @param half - Extensions whose files may be of two versions. No extension of the root is used: it may import these.
  */
 export function discoverExtensions(
   packageDir: string,

@@ -35,15 +35,12 @@ export interface BootOptions {
   /** Ids of extensions to start despite `enabled: false`; an unknown id is a problem. Default: none. */
   readonly enable?: readonly string[];
   /**
-   * Whether extensions of the root run and its `.env` and config files count, or only after a person's approval.
-   * Default: true.
+   * False: extensions, `.env` and config files of the root have no effect until a person approves it. Default: true.
    */
   readonly trust?: boolean;
   /** Secrets. A missing name is read from `<root>/.env`. Default: none; the command passes the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /**
-   * Called with each line that an extension logs. A throw gives the problem HOOK_FAILED. Default: lines are dropped.
-   */
+  /** Called with each line of an extension's log. A throw gives the problem HOOK_FAILED. Default: lines are dropped. */
   readonly onLog?: (entry: LogEntry) => void;
   /** Shuts the kernel down, also during its start. */
   readonly signal?: AbortSignal;
@@ -80,8 +77,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
 const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
 
 /**
- * Kernels that start in this async call: an agent called there would wait for itself. One store for all, as in
- * turns.ts.
+ * Kernels that this async call starts: an agent called there would wait for itself. One store for all, as in turns.ts.
  */
 const startingKernels = new AsyncLocalStorage<readonly unknown[]>();
 

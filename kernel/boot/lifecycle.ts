@@ -33,8 +33,7 @@ export interface LifecycleParts {
 }
 
 /**
- * Initializes all, then starts all, in order, then runs services. A failure skips those that depend on it. Never
- * rejects.
+ * Initializes all in order, starts all in order, runs services. A failure skips those that depend on it. Never rejects.
  */
 export async function startExtensions(
   { order, refused }: StartOrder,
@@ -205,7 +204,7 @@ function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): Agent
   const descriptor = agent.getAgentDescriptor();
   if (descriptor?.id === manifest.id) return descriptor;
   if ((descriptor as unknown) instanceof Promise) {
-    // Its rejection would end the process.
+    // Nobody waits for it: its rejection would end the process.
     (descriptor as unknown as Promise<unknown>).catch(() => undefined);
     throw new Error('its getAgentDescriptor is async; it has to answer at once');
   }
@@ -244,7 +243,7 @@ function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reas
   record.reason = reason;
 }
 
-/** It has to release its resources. */
+/** An extension that failed to start has to release its resources. */
 async function stopFailed(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
   const { instance } = record;
   if (!instance) return;

@@ -38,9 +38,8 @@ export async function loadApproved(
 }
 
 /**
- * Code of a root is compiled by jiti: TypeScript needs no build, each load reads the files again, and
- * `skill-registry/kernel` is this kernel even when it is not installed there. @throws Error with a message for a
- * person.
+ * jiti compiles code of a root: TypeScript needs no build, each load reads the files again, and `skill-registry/kernel`
+ * is this kernel even when not installed there. @throws Error with a message for a person.
  */
 async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
   const { file, fileName, className } = entrypointFile({ manifest, dir });

@@ -12,10 +12,7 @@ export interface AgentManifest {
   readonly instructions?: string | undefined;
   /** Ids of extensions whose tools it may use and of agents it may call; `*`: all. Default: none. */
   readonly uses_tools: readonly string[];
-  /**
-   * Bound skills: their bodies are in its instructions. It sees no others, except with `*`. Absent: it sees every
-   * skill.
-   */
+  /** Their bodies are in its instructions. It sees these and what they require; with `*` or when absent, all. */
   readonly uses_skills?: readonly string[] | undefined;
   /** The workflow in which it works; without `state`, from its first one. Absent: that of its caller. */
   readonly workflow?: TurnContext['workflowState'] | undefined;

@@ -14,9 +14,7 @@ export function yamlPackage(): typeof Yaml {
   return require('yaml') as typeof Yaml;
 }
 
-/**
- * From the environment, else from `<root>/.env`, read once. @param trusted - False: `.env` is not read. Default: true.
- */
+/** From the environment, else, when `trusted` (default: true), from `<root>/.env`, which is read once. */
 export function createSecrets(
   rootDir: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -36,8 +34,7 @@ export interface OwnerConfig {
 }
 
 /**
- * @param before - The last valid values, for the time the file is invalid: an editor may have saved a part. Default:
- * none.
+ * @param before - Last valid values, used while the file is invalid: an editor may have saved a part. Default: none.
  */
 export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
   const file = join(rootDir, 'data', id, 'config.yaml');

@@ -56,8 +56,7 @@ export function approveExtension(root: Root, name: string, digest: string): Appr
 }
 
 /**
- * Deletes the held files; without any, moves the extension away. @returns its new folder; undefined: files were
- * deleted.
+ * Deletes the held files, or moves the extension out when there are none. @returns its new folder; undefined: deleted.
  * @throws EXTENSION_NOT_HELD when neither exists; else as `approveExtension`.
  */
 export function revokeExtension(root: Root, name: string): string | undefined {
@@ -127,6 +126,7 @@ function putInEffect(rootDir: string, { name, files }: HeldExtension): void {
       renameContained(activeFolder, `${name}/${keptPath(path)}`, posix.basename(path));
       throw extensionChanged(name, `extensions/${name}/${path} was changed meanwhile`);
     }
+    // From here on the approval is in effect.
     renameContained(waiting, markerPath(name), posix.basename(approvedPath(name)), { own: true });
   } catch (error) {
     undoApproval(rootDir, name, files, error);

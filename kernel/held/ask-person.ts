@@ -18,10 +18,7 @@ export interface ApprovalRound {
   notifyUser(text: string): void;
 }
 
-/**
- * Returns whether anything was approved. Never rejects: a failure is sent to the user, with whether the extension
- * waits.
- */
+/** @returns whether anything was approved. Never rejects: failures go to the user, with whether the extension waits. */
 export async function approveHeldExtensions({
   rootDir,
   trusted,

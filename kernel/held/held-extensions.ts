@@ -44,12 +44,12 @@ export interface HeldExtension {
   readonly files: readonly HeldFile[];
 }
 
-/**
+/*
  * What agents write below `extensions/` waits in `data/.held/` for a person's approval. Then nothing in `extensions/`
  * is from an agent alone, and it is safe to load, build or test it. Paths are relative to it: `my_tool/main.ts`.
  */
 
-/** The held content, only for the agent that wrote it; others see the current file. @throws As `readContained`. */
+/** Shown only to the agent that wrote it; others see the current file. @throws As `readContained`. */
 export function readHeldFile(
   rootDir: string,
   path: string | undefined,
@@ -63,7 +63,7 @@ export function readHeldFile(
   return readIfThere(base, `${name}/files/${below.join('/')}`, true, maxBytes) ?? undefined;
 }
 
-/** Only for the agent that wrote them. @param path - '' is `extensions/` itself. */
+/** Shown only to the agent that wrote them. @param path - '' is `extensions/` itself. */
 export function listHeldFiles(rootDir: string, path: string | undefined, by: string): readonly FolderEntry[] {
   const base = heldFolder(rootDir);
   if (base === undefined || path === undefined) return [];
@@ -107,7 +107,7 @@ export function holdExtensionFile(
   return { created: isFirst && before === null };
 }
 
-/** For example because a file is too large. */
+/** Held code that cannot be shown, such as a file that is too large. */
 export interface UnreadableHeld {
   readonly name: string;
   /** Its approval was interrupted. */
@@ -139,10 +139,7 @@ export function heldExtensions(rootDir: string): readonly HeldExtension[] {
   return allHeld(rootDir).held;
 }
 
-/**
- * Without files that equal the current ones; undefined: nothing. @throws EXTENSION_HALF_APPROVED, and as
- * `readContained`.
- */
+/** Leaves out files that equal the current ones. @throws EXTENSION_HALF_APPROVED, and as `readContained`. */
 export function heldExtension(rootDir: string, name: string): HeldExtension | undefined {
   if (isHalfApproved(rootDir, name)) throw extensionHalfApproved(name);
   const files = heldFiles(rootDir, name).filter(({ before, after }) => !before?.equals(after));

@@ -5,8 +5,8 @@ import { openSqlite, sqliteFailure } from '../../lib/sqlite/index.ts';
 import { HELD, heldFolder, makeHeldFolder } from './writable-extension.ts';
 
 /**
- * Keeps other processes from approving, revoking, undoing or loading. SQLite locks a file in `data/.held/`: the
- * operating system ends the lock with its process, even after a crash.
+ * While `use` runs, no other process can approve, revoke, undo or load code of the root. SQLite locks a file in
+ * `data/.held/`; the lock ends with its process, even after a crash.
  * @throws WRITE_FAILED when the lock cannot be taken within five seconds, and what `use` throws.
  */
 export function underHeldLock<T>(rootDir: string, use: () => T): T {
@@ -19,7 +19,7 @@ export function underHeldLock<T>(rootDir: string, use: () => T): T {
 }
 
 /**
- * Keeps other processes from approving or revoking, but not from doing this, too.
+ * While `use` runs, no process can approve or revoke code of the root; several can load it.
  * @param maxMs - Then the lock is released: code that never finishes loading must not prevent its revocation.
  * @throws WRITE_FAILED when the lock is not free within five seconds, and what `use` throws.
  */

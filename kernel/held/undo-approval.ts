@@ -27,8 +27,7 @@ import {
 } from './writable-extension.ts';
 
 /**
- * Undoes interrupted approvals of an approved root. The marker may have come with the root: none is ever completed from
- * it.
+ * Undoes interrupted approvals of an approved root. None is completed: its marker may have come with the root.
  * @returns Failures, by extension name: nothing of these may be loaded.
  */
 export function undoApprovals(rootDir: string): ReadonlyMap<string, string> {
@@ -128,9 +127,7 @@ function approvedFiles(rootDir: string, name: string): readonly HeldFile[] {
   }
 }
 
-/**
- * Not when it has changed since. @throws EXTENSION_CHANGED: both texts are there, and it is unclear which one is meant.
- */
+/** Leaves a file that has changed since. @throws EXTENSION_CHANGED: it is unclear which of two texts is meant. */
 function restoreFile(
   live: string,
   waiting: string,

@@ -46,10 +46,7 @@ export function makeHeldFolder(rootDir: string): string {
   return folder;
 }
 
-/**
- * Exists while an approval runs. If it remains, files may be of two versions. Do not trust it: it may come with the
- * root.
- */
+/** Exists while an approval runs. If it remains, files may be of two versions. Its content may come with the root. */
 export function markerPath(name: string): string {
   return `${name}/approving`;
 }

@@ -70,7 +70,7 @@ function errorWithoutPaths(result: Extract<ToolResult, { success: false }>): Too
 /** For the model: after an unexpected error it is unknown what was done. */
 const TOOL_ADVICE = 'Part of it may have been done. Call it again only with other arguments; else tell the user.';
 
-/** Without values of arguments, which may be secrets or whole files. */
+/** It contains no argument: that may be a secret or a whole file. */
 function kindOf(result: unknown): string {
   if (typeof result !== 'object' || result === null) return result == null ? 'nothing' : `a ${typeof result}`;
   if (!('success' in result)) return 'no "success"';

@@ -24,6 +24,7 @@ export function untilAborted<T>(work: T | PromiseLike<T>, signal: AbortSignal): 
   });
 }
 
+/** Resolves early when `signal` aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -36,10 +36,7 @@ export function boundSkillIds(agent: AgentManifest | undefined): readonly string
   return agent?.uses_skills?.filter((id) => id !== '*');
 }
 
-/**
- * In ascending priority. All run at the same time. A provider that fails or takes over `budgetMs` is reported and left
- * out.
- */
+/** In ascending priority, all at the same time. A provider that fails or is slower than `budgetMs` is reported. */
 export async function collectContext(
   records: Iterable<ExtensionRecord>,
   prompt: string,

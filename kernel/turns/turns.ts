@@ -43,9 +43,7 @@ interface Invocation {
   hasEnded: boolean;
 }
 
-/**
- * Agents in this chain wait and cannot be called. One store for all kernels: each slows down every promise, forever.
- */
+/** Agents in this chain wait and cannot be called. One store for all kernels: each slows down all promises forever. */
 const callStack = new AsyncLocalStorage<readonly Invocation[]>();
 
 export function createTurns({ rootDir, contextBudgetMs, records, offers, getSecret, report }: TurnOptions): Turns {

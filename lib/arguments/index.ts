@@ -63,7 +63,8 @@ export function checkArguments<Parameters extends readonly unknown[]>(
 }
 
 /**
- * The message of a `strictObject` about unknown fields. @param places - By name: a sentence where the field belongs.
+ * The message of a `strictObject` about unknown fields. @param unlisted - Fields not to suggest.
+ * @param places - By field name: a sentence that says where the field belongs.
  */
 export function elsewhere(
   places: Readonly<Record<string, string>>,

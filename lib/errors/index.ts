@@ -34,7 +34,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** By its shape, because an extension may have another copy of zod. */
+/** zod's errors are recognized by shape, because an extension may have another copy of zod. */
 function issuesOf(error: unknown): readonly Issue[] {
   if (!(error instanceof Error) || !/^\$?Zod(Real)?Error$/.test(error.name)) return [];
   const { issues } = error as { readonly issues?: unknown };

@@ -22,9 +22,7 @@ export interface Archive {
   read(paths: readonly string[]): Promise<readonly Buffer[]>;
 }
 
-/**
- * A .tar.gz or a zip, by its first bytes. @throws ORIGIN_REFUSED, also for a link, a device, or a path that leads out.
- */
+/** A .tar.gz or zip, by its first bytes. @throws ORIGIN_REFUSED, also for a link, a device, a path that leads out. */
 export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
   const visit = bytes[0] === 0x1f && bytes[1] === 0x8b ? visitTar : isZip(bytes) ? visitZip : undefined;
   if (!visit) throw originRefused(shown, 'it is neither a .tar.gz nor a .zip.');

@@ -23,7 +23,8 @@ export async function download(url: string, maxBytes: number, options: DownloadO
 }
 
 /**
- * Only `https:`, or `http:` on this machine. No redirection may lead from `https:` to `http:`, or to this machine.
+ * `https:`, or `http:` on this machine, also after each redirection. None may lead from `https:` to `http:`, or from
+ * another machine to this one.
  * @param options.etag - Of the caller's copy. @returns undefined when it has not changed.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
@@ -81,7 +82,7 @@ async function answerOf(address: string, signal: AbortSignal, etag: string | und
   const ask = (): Promise<Response> => fetch(address, { redirect: 'manual', signal, headers });
   try {
     return await ask().catch((error: unknown) => {
-      // The server closed a kept connection.
+      // The server has closed an idle connection.
       if (CLOSED.includes(codeOf(error))) return ask();
       throw error;
     });

@@ -21,16 +21,16 @@ export interface OpenOptions {
   readonly folder?: boolean;
   readonly make?: boolean;
   /**
-   * The caller's own files: may open reserved paths (`reserve`), and folders for writing get the mode 0700. Default:
-   * false.
+   * The caller's own files: reserved paths may be opened (`reserve`); written folders get mode 0700. Default: false.
    */
   readonly own?: boolean;
 }
 
 /**
- * Opens an entry below `base` while `use` runs. No link below `base` is followed: each folder is opened from the
- * descriptor before, and the descriptor, not the path, is checked to be below `base`. Nothing outside is opened:
- * opening a FIFO or device has effects. Reserved files are not opened: closing a database file releases SQLite's locks.
+ * Opens an entry below `base` while `use` runs; on Linux its `path` always means this entry. No link below `base` is
+ * followed: each folder is opened from the descriptor before, and the descriptor, not the path, is checked to be below
+ * `base`. Nothing outside is opened: opening a FIFO or device has effects. Reserved files are not opened: closing a
+ * database file releases SQLite's locks.
  * @param base - Absolute, real. @param segments - None: `base` itself. @param shown - For messages.
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also for reserved paths); WRITE_FAILED with `make`.
  */

@@ -1,15 +1,15 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Mode 0700. An existing folder is closed to others, except where a link may lead to a folder of somebody else. */
+/** Mode 0700. Removes the permissions of others on an existing folder, unless a link may lead to somebody else's. */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!lstatSync(dirname(folder), { throwIfNoEntry: false })?.isSymbolicLink()) narrow(folder, 0o700);
 }
 
 /**
- * Mode 0600, also for an existing file that is no link. Does not open it: closing a database file releases the locks of
- * this process. @param file - Absolute; its folder exists.
+ * Mode 0600. Removes the permissions of others on an existing file that is no link, without opening it: closing a
+ * database file releases the locks of this process. @param file - Absolute; its folder exists.
  */
 export function makePrivateFile(file: string): void {
   try {

@@ -14,8 +14,7 @@ export interface ReadFileOptions extends Pick<OpenOptions, 'own'> {
  * Reads one regular file, even where links or devices may be: follows no link, does not wait for a FIFO, and checks and
  * reads the descriptor, so that the file cannot be replaced in between. A hard link looks like a file and is read.
  * @param base - Absolute, real. @param path - Relative, see `fileSegments`.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also when not a regular file, or `assertReadable`), RESOURCE_TOO_LARGE,
- * INVALID_ARGUMENT.
+ * @throws PATH_TRAVERSAL, INVALID_ARGUMENT, RESOURCE_TOO_LARGE, RESOURCE_NOT_FOUND (also for `assertReadable`).
  */
 export function readContained(base: string, path: string, maxBytes: number, options: ReadFileOptions = {}): Buffer {
   const segments = fileSegments(path);
@@ -24,8 +23,7 @@ export function readContained(base: string, path: string, maxBytes: number, opti
 }
 
 /**
- * For a file that a person named: links and names such as `.env` are allowed; reserved paths, FIFOs and devices are
- * not.
+ * A person named the file: links and names such as `.env` are allowed; reserved paths, FIFOs and devices are not.
  * @throws As `readContained`, and as `realpath` when nothing exists there.
  */
 export function readNamedFile(file: string, maxBytes: number, options: ReadFileOptions = {}): Buffer {

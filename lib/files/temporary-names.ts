@@ -18,9 +18,8 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Removes temporary files of killed processes: regular files of this user with a `temporaryName`, over an hour old,
- * directly in a folder. At most hourly for each folder. Never throws. @param folder - How to reach it. @param key - Its
- * stable path.
+ * Removes temporary files of killed processes: regular files of this user, over an hour old, named by `temporaryName`.
+ * At most hourly for each folder. Never throws. @param folder - How to reach it. @param key - Its stable path.
  */
 export function removeAbandoned(folder: string, key: string): void {
   const now = Date.now();
@@ -31,7 +30,9 @@ export function removeAbandoned(folder: string, key: string): void {
     for (const name of readdirSync(folder)) {
       if (isMadeHere(name) && isAbandoned(join(folder, name), now)) unlinkSync(join(folder, name));
     }
-  } catch {}
+  } catch {
+    // The next process tries again.
+  }
 }
 
 // --- internal ---

@@ -47,8 +47,7 @@ export function reserve(root: string, store?: string): Reservation {
 
 /**
  * Also true in `data/` of another root. @param path - Absolute, real.
- * @param base - The folder that is read, above `path`; no root around it counts as another one. Default: no other root
- * counts.
+ * @param base - The folder that is read; roots above it are not other roots. Default: no other root counts.
  */
 export function isReserved(path: string, base: string = path): boolean {
   // Called for every folder of every source: does not split the path.

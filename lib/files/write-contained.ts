@@ -86,7 +86,9 @@ export function removeEmptyFolders(base: string, path: string, options: Pick<Ope
   try {
     for (; folders.length > 0; folders.pop())
       inParentOf(base, folders.join('/'), (entry) => rmdirSync(entry.path), options);
-  } catch {}
+  } catch {
+    // It is not empty, or another process has removed it.
+  }
 }
 
 /**
@@ -150,7 +152,7 @@ function replaceFile(
   return { created: before === undefined };
 }
 
-/** From file systems that cannot link, or not this file. */
+/** Errors of a file system that cannot make this hard link. */
 const NO_LINKS = ['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR', 'UNKNOWN'];
 
 function linkTo(file: string, kept: string): void {

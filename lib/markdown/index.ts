@@ -11,9 +11,7 @@ export interface MarkdownReader {
 
 const MAX_MS = 1_000;
 
-/**
- * In a thread, ended at the time limit: 16 KiB of `*__a` take the parser 17 s, and 16 KiB of `>` overflow its stack.
- */
+/** In a thread with a time limit: 16 KiB of `*__a` take the parser 17 s, and 16 KiB of `>` overflow its stack. */
 export function createMarkdownReader(): MarkdownReader {
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();

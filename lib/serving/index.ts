@@ -17,7 +17,7 @@ export interface ServeOptions {
 export interface Served {
   readonly server: Server;
   readonly port: number;
-  /** Waits up to a second for running requests. @param finish - Ends what keeps connections open; called once. */
+  /** Waits up to a second for running requests, then closes all. @param finish - Ends what keeps connections open. */
   close(finish: () => void | Promise<void>): Promise<void>;
 }
 

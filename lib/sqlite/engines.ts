@@ -29,7 +29,7 @@ export interface SqliteStatement<Row> {
   run(...values: readonly SqliteValue[]): { readonly changes: number; readonly lastInsertRowid: number };
   get(...values: readonly SqliteValue[]): Row | undefined;
   all(...values: readonly SqliteValue[]): Row[];
-  /** Do nothing else with the database until the last row or a `break`. */
+  /** Until the last row or a `break`, do nothing else with the database. */
   iterate(...values: readonly SqliteValue[]): IterableIterator<Row>;
 }
 

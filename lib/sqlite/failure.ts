@@ -1,7 +1,7 @@
 export type SqliteFailure =
   /** Another connection holds a lock. A later attempt may succeed. */
   | 'busy'
-  /** Not a valid database, or rows that were never written so. */
+  /** Not a valid database, or rows with impossible values. */
   | 'damaged'
   /** The operating system refuses; the file may be valid. */
   | ('full' | 'io' | 'readonly' | 'cantopen')

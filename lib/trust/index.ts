@@ -24,9 +24,7 @@ export type Subject =
   | { readonly kind: 'source'; readonly path: string }
   /** An extension of agents. Only a record: what counts are its files. `digest`: of what was shown. */
   | { readonly kind: 'extension'; readonly path: string; readonly digest: string | null }
-  /**
-   * A skill off (`revoke`) or on for one agent; null: all. Only a record: what counts is the config of the root `path`.
-   */
+  /** A skill off (`revoke`) or on for an agent; null: all. Only a record: the config of the root `path` counts. */
   | { readonly kind: 'switch'; readonly path: string; readonly skill: string; readonly agent: string | null }
   /** A skill's files, in any place. `path`: where they were. */
   | { readonly kind: 'content'; readonly path: string; readonly digest: string }
@@ -119,7 +117,7 @@ export function userStateDirectory(environment?: Environment): string {
   return userDirectory('XDG_STATE_HOME', ['.local', 'state'], environment);
 }
 
-/** For data that can be rebuilt: in `$XDG_CACHE_HOME`, else in `~/.cache` (Windows: `cache` in the other folder). */
+/** For data that can be rebuilt: `$XDG_CACHE_HOME`, else `~/.cache` (Windows: `cache` in `userStateDirectory()`). */
 export function userCacheDirectory(environment?: Environment): string {
   return userDirectory('XDG_CACHE_HOME', ['.cache'], environment);
 }
