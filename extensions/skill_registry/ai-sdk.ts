@@ -20,7 +20,7 @@ export interface AiSdkTool {
 }
 
 /**
- * The tools of `config.tools`. They check their arguments and never throw: a failure is `{ success: false, error }`.
+ * The tools of `config.tools`. They never throw: a failure is `{ success: false, error }`.
  * @param turn - `boundSkills` limits the visible skills. Default: all.
  */
 export function skillTools(registry: Pick<SkillRegistry, 'tools'>, turn: TurnContext = {}): Record<string, AiSdkTool> {

@@ -45,24 +45,21 @@ export type * from './workflow/types.ts';
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   /**
-   * The visible skills: with a query the best first, else in catalog order. A query first indexes new and changed
-   * skills: about 1 ms each, which blocks. `admin.prepareSearch` does this ahead.
-   * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
+   * With a query best first, else in catalog order. A query first indexes new and changed skills, about 1 ms each,
+   * unless `admin.prepareSearch` did. @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
    */
   list(query?: ListQuery, turn?: TurnContext): SkillList;
   /**
-   * The catalog text for a system prompt, within `catalog.budget_tokens`; null when no skill is visible. It names the
-   * tools of `turn.tools` (default: `config.tools`) and leaves out `turn.givenSkills`, whose body is in the
-   * instructions.
+   * For a system prompt, within `catalog.budget_tokens`; null when no skill is visible. Names the tools of `turn.tools`
+   * (default: `config.tools`); leaves out `turn.givenSkills`, whose body is in the instructions.
    */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /** @param names - Default: `config.tools`. @throws INVALID_ARGUMENT for an unknown name. */
   tools(names?: readonly string[]): readonly Tool[];
   /**
-   * The message that `/skills:<id> args` sends: the instructions, with `$ARGUMENTS`, `$N`, named arguments and
-   * `${SKILL_DIR}` filled in.
-   * @param args - The text after the command, or values by the names in `arguments`.
-   * @param options.dir - The value of `${SKILL_DIR}`. Default: the folder of the skill. @throws as `read`.
+   * The message of `/skills:<id> args`: the body with `$ARGUMENTS`, `$N`, named arguments and `${SKILL_DIR}` filled in.
+   * @param args - The text after the command, or values by name. @param options.dir - Default: the folder of the skill.
+   * @throws as `read`.
    */
   apply(
     skillId: string,
@@ -70,10 +67,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
     turn?: TurnContext,
     options?: { readonly dir?: string },
   ): Promise<string>;
-  /**
-   * In catalog order. A person sees all skills in scope that may be sent to the agent. A model does not see skills that
-   * their author or a gate hides from models.
-   */
+  /** In catalog order. A person also sees skills that their author or a gate hides from models. */
   visible(turn?: TurnContext, audience?: 'model' | 'person'): readonly Skill[];
   /** Scans every source now. Calls during a scan all wait for the next one. */
   refresh(): Promise<Snapshot>;
@@ -81,16 +75,15 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   /** Bodies over `limits.skill_tokens` are included only after `admin.tokenCounts`. */
   problems(): readonly Problem[];
   /**
-   * Calls the listener after each new snapshot, with the ids that were added, removed or changed. If it throws, this
-   * becomes a problem (HOOK_FAILED).
+   * Called after each new snapshot with the added, removed and changed ids. An error becomes HOOK_FAILED.
    * @returns a function that unsubscribes.
    */
   onChange(listener: (ids: readonly string[], snapshot: Snapshot) => void): () => void;
   /** Keeps the catalog up to date until `signal` aborts, as `config.watch` says. */
   watch(signal: AbortSignal): Promise<void>;
   /**
-   * Adds a source after those of the config. Its skills are in the snapshot when this resolves.
-   * @param source - An entry as in `sources` of the config, or a `defineSource` source.
+   * Adds a source after those of the config; resolves when its skills are in the snapshot.
+   * @param source - As in `sources` of the config, or from `defineSource`.
    * @param options.signal - Removes the source when it aborts; an extension passes `context.signal`.
    * @returns a function that removes the source and its skills. @throws INVALID_ARGUMENT.
    */
@@ -99,8 +92,8 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
     options?: { readonly signal?: AbortSignal },
   ): Promise<() => Promise<void>>;
   /**
-   * Ends `watch`; no file is read afterwards. `snapshot`, `visible`, `problems` and `list` without a query still work;
-   * other calls throw REGISTRY_CLOSED. A second call does nothing.
+   * Ends `watch` and all reading of files. `snapshot`, `visible`, `problems` and `list` without a query still work;
+   * other calls throw REGISTRY_CLOSED.
    */
   close(): Promise<void>;
   readonly config: SkillRegistryConfig;
@@ -117,44 +110,34 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
 }
 
 export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes' | 'resources' | 'leftOutCount'> {
-  /**
-   * Indexes new and changed skills, with pauses for other work.
-   * @param query - Also fetches its vector, within `embeddings.timeout_ms`, for `list` with the same query.
-   */
+  /** Indexes new and changed skills, with pauses. @param query - Also fetches its vector for `list`. */
   prepareSearch(query?: string): Promise<void>;
   /**
-   * Embeds the skills that have no vector yet; `watch` does this too. Does nothing without `embeddings.base_url`. A
-   * temporary failure is tried up to three times: after at most 1 second, then 2, or later if the endpoint asks.
-   * `problems()` says why vectors are missing.
+   * Embeds the skills without a vector; `watch` does this too. Does nothing without `embeddings.base_url`. Retries a
+   * temporary failure after at most 1, then 2 seconds, or later if the endpoint asks. `problems()` says why vectors are
+   * missing.
    * @throws REGISTRY_CLOSED.
    */
   embedSkills(): Promise<EmbeddedSkills>;
   /** The workflow state of each conversation. Calls with a `turn` of a conversation use it. */
   readonly workflows: Workflows;
-  /**
-   * Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) find another skill
-   * first.
-   */
+  /** Competing skills, and trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) that find another first. */
   overlap(): Promise<OverlapReport>;
-  /** The tokens of `context('')`, for an agent that sees all skills. */
+  /** Tokens of `context('')`, for an agent that sees all skills. */
   contextCost(): Promise<ContextCost>;
   /**
-   * Tokens of every skill of the catalog, by id. Counts are cached by content.
-   * @param options.bodies - Count bodies, which reads every SKILL.md. Default: true.
-   * @param options.atMost - If more skills are uncounted, count none and return the known counts. Default: no limit.
+   * By skill id; counts are cached by content.
+   * @param options.bodies - Reads every SKILL.md. Default: true.
+   * @param options.atMost - If more skills are uncounted, none is counted. Default: no limit.
    */
   tokenCounts(options?: {
     readonly bodies?: boolean;
     readonly atMost?: number;
   }): Promise<ReadonlyMap<string, TokenCounts>>;
-  /**
-   * HIDDEN_CHARACTERS for text that people do not see, or see in another order than models, in all files and names of
-   * skills. `problems()` leaves it out, because it reads every file.
-   */
+  /** HIDDEN_CHARACTERS: invisible or reordered text in files and names. Reads every file, unlike `problems()`. */
   hiddenTextProblems(): Promise<readonly Problem[]>;
   /**
-   * The prompt of a role: index and body of the skill of that id; else the template
-   * `<templates>/<role>/system_prompt.md`; else one sentence.
+   * Index and body of the skill of that id; else `<templates>/<role>/system_prompt.md`; else one sentence.
    * @param options.templates - Folder, relative to the root. Default: `templates/roles`.
    * @throws INVALID_ARGUMENT when the role is no valid name, or its template cannot be rendered.
    */
@@ -162,26 +145,22 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
     role: string,
     options?: { readonly templates?: string; readonly variables?: Readonly<Record<string, unknown>> },
   ): Promise<RolePrompt>;
-  /**
-   * What the rules find in the present files of a skill, and whether this holds it.
-   * @param skillId - An id, or a qualified id (`<source>:<path>`). @throws SKILL_NOT_FOUND
-   */
+  /** @param skillId - An id, or a qualified id (`<source>:<path>`). @throws SKILL_NOT_FOUND */
   trustOf(skillId: string): Promise<SkillTrust>;
   /**
-   * Allows the `block` findings of a skill in the name of a person, or revokes this. If it has none: allows the keys
-   * and tokens in it, which keep it from being published. For an installed skill this holds for exactly these files, in
-   * any folder; for an own skill for these findings in this folder, also after edits. The catalog is up to date when
-   * this resolves.
+   * Allows the `block` findings of a skill, or revokes this; without any: the keys and tokens that keep it from being
+   * published. Holds for exactly these files of an installed skill, in any folder; for these findings of an own skill
+   * in this folder, also after edits. The catalog is up to date when this resolves.
    * @throws SKILL_NOT_FOUND, TRUST_UNUSABLE; INVALID_ARGUMENT for another digest, or nothing to decide.
    */
   decideTrust(action: 'allow' | 'revoke', skillId: string, decision: TrustDecision): Promise<SkillTrust>;
   /**
-   * The `block` findings that would hold a skill after a change and that nobody has allowed. Show them to the person
-   * who decides, then pass them to `allowShown`. @throws as `Proposals.get` and `History.revisions`.
+   * The not allowed `block` findings. Show them to the person who decides, then pass them to `allowShown`.
+   * @throws as `Proposals.get` and `History.revisions`.
    */
   blockFindingsAfter(change: ChangeToApprove): Promise<readonly Finding[]>;
   /**
-   * Allows the findings that a person saw before approving a change, unless another finding holds the skill.
+   * Allows the findings that a person saw before approving, unless another finding holds the skill.
    * @param actor - Nothing is allowed unless `by` is a person (`person:ada`).
    * @returns why the skill is held; null when it is not.
    */
@@ -190,32 +169,24 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
     shown: readonly Finding[],
     actor: { readonly by: string; readonly reason?: string | undefined },
   ): Promise<string | null>;
-  /**
-   * Who sees each skill, in catalog order; skills that lost a collision come last.
-   * @param agents - Their turns, each with `agentId` and `boundSkills`.
-   */
+  /** Catalog order, skills that lost a collision last. @param agents - Each with `agentId` and `boundSkills`. */
   whoSees(agents: readonly TurnContext[]): Promise<readonly SkillVisibility[]>;
   /**
-   * What waits for a person, riskiest first: by the number of `block` findings, then `warn`. Equal proposals are
-   * ordered by kind (deletion, new skill, change), then oldest first. Inspects the held skills. @throws as
-   * `Proposals.list`.
+   * Riskiest first: by the number of `block` findings, then `warn`; then by kind (deletion, new skill, change), then
+   * oldest first. Inspects the held skills. @throws as `Proposals.list`.
    */
   waiting(): Promise<WaitingForPerson>;
-  /**
-   * How many proposals `waiting` lists, in about 1 ms, without inspection. 0 also when the history cannot be read:
-   * `waiting` says why.
-   */
+  /** How many proposals `waiting` lists, in about 1 ms. 0 also for an unreadable history: `waiting` says why. */
   waitingProposals(): Promise<number>;
   /**
-   * Disables a skill for agents, or enables it again, at once. Writes `disabled` in `data/skill_registry/config.yaml`,
-   * keeps its comments and other keys. Other registries use it from their next start.
+   * Disables a skill for agents, or enables it again. Writes `disabled` in `data/skill_registry/config.yaml` and keeps
+   * comments and other keys. Takes effect at once here, in other registries from their next start.
    * @param disabling.skill - An id or a qualified id.
-   * @param disabling.agent - Default: every agent. Enabling for every agent also enables it for each single agent.
-   * @param actor - Recorded among the decisions of this user when something changes.
+   * @param disabling.agent - Default: every agent, and enabling then includes each single agent.
    * @returns `changed`: false when the config already had this setting.
    * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT for one agent of a skill that is disabled for every agent,
-   * CONFIG_INVALID, WRITE_FAILED, PATH_TRAVERSAL; TRUST_UNUSABLE when the change is made, but its author cannot be
-   * recorded.
+   *   CONFIG_INVALID, WRITE_FAILED, PATH_TRAVERSAL; TRUST_UNUSABLE when the change is made, but its author cannot be
+   *   recorded.
    */
   setDisabled(
     disabling: { readonly skill: string; readonly agent?: string | undefined },
@@ -233,21 +204,16 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   /** Whether and how a file below a source may be written; undefined outside. @param path - Absolute, real. */
   writePolicy(path: string): WritePolicy | undefined;
   /**
-   * The skill of each path, in the order of `paths`; undefined for a path in no skill (ask `mayGivePlainFile`). A tool
-   * that reads files calls this first, and reads files of a skill with `readBytes`.
-   * @param paths - Absolute, real; they need not exist.
+   * In the order of `paths`; undefined for a path in no skill (ask `mayGivePlainFile`). Ask before reading a file;
+   * files of a skill are read with `readBytes`. @param paths - Absolute, real; they need not exist.
    */
   readPolicies(paths: readonly string[], turn: TurnContext): Promise<readonly (ReadPolicy | undefined)[]>;
   /**
-   * Whether an agent may get a file that is in no skill. Below a source the file is inspected, because it may belong to
-   * a skill that cannot be loaded: false with a `block` finding.
-   * @param path - Absolute, real. @param bytes - The exact bytes that the agent would get.
+   * For a file in no skill. Below a source it may belong to a skill that cannot be loaded, so it is inspected: false
+   * with a `block` finding. @param path - Absolute, real. @param bytes - The exact bytes that the agent would get.
    */
   mayGivePlainFile(path: string, bytes: Uint8Array): Promise<boolean>;
-  /**
-   * The same for all processes with the same root and sources on this machine. An MCP server gives it to its clients,
-   * so that no registry has itself as a source.
-   */
+  /** Equal for the same root and sources on a machine. MCP clients use it to leave out their own registry. */
   instanceId(): string;
   /** How changes on disk are noticed at present. */
   watchMode(): 'events' | 'poll' | 'off';

@@ -15,7 +15,6 @@ type Watched = Pick<
   'catalog' | 'changes' | 'closing' | 'config' | 'heldSkills' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
 >;
 
-/** @param onProblem - Called when there may be a new problem. */
 export function createWatching(parts: Watched, onProblem: () => void): Watching {
   const { catalog, changes, closing, config, heldSkills, meaning, root, searcher, tokens, visible } = parts;
   const problems = new Map<string, Problem>();

@@ -205,7 +205,6 @@ function recordingOf({ catalog, changes, grants, usage }: Parts) {
       const { agentId = agentOf(by), threadId } = turn;
       usage.recorder.step({ kind: 'proposal', skillId, outcome, agentId, threadId });
     },
-    /** Records why `work` failed. */
     async noted<Result>(
       skillId: string,
       turn: TurnContext | undefined,

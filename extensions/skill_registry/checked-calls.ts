@@ -2,10 +2,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { checkArguments, elsewhere, type Schema, type SchemasFor, schema } from '../../lib/arguments/index.ts';
 import { CONTROL } from './history/arguments.ts';
 
-/**
- * Checks the arguments before each call: a mistake is INVALID_ARGUMENT, and nothing is stored. Fills in the state of
- * the conversation's workflow in `turn`.
- */
+/** Checks arguments first (INVALID_ARGUMENT, nothing is stored), and adds the workflow state to `turn`. */
 export interface CheckedCalls {
   /** @param signature - For messages: `registry.list(query, turn)`. @param schemas - In order. */
   now<Parameters extends readonly unknown[], Result>(

@@ -29,8 +29,8 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 // Rarely used: their modules are loaded when they are called.
 
 /**
- * A person names a source by an address, `owner/repo`, `npm:<name>`, a folder, `mcp:` and a server's command line, or
- * as `trust list` shows it. @returns its key in decisions. @throws ORIGIN_INVALID.
+ * The key of a source in decisions. @param text - An address, `owner/repo`, `npm:<name>`, a folder, `mcp:` and a
+ * server's command line, or as `trust list` shows it. @throws ORIGIN_INVALID.
  */
 export async function sourceNamed(text: string, cwd: string): Promise<string> {
   const [{ parseOrigin, sourceKey }, { addressKey, programKey }] = await Promise.all([

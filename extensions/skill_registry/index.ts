@@ -36,16 +36,13 @@ export { checkSkill, type SkillCheck, validateSkill } from './validate/validate-
 
 // Rarely used: their modules are loaded when they are called.
 
-/**
- * Checks a PromptPack JSON and its skills, also `allowed-tools` that the pack does not declare. Runs nothing.
- * @returns findings with their files. A wrong path is a finding, too.
- */
+/** Also checks `allowed-tools` against the pack. Runs nothing. @returns findings; also one for a wrong path. */
 export async function checkPack(path: string, options?: ValidateSkillOptions): Promise<SkillCheck> {
   return (await import('./catalog/check-pack.ts')).checkPack(path, options);
 }
 
 /**
- * Inspects a skill folder with all rules. Runs nothing; does not read links and private files (`.env`, `.git`, keys).
+ * Runs nothing; does not read links and private files (`.env`, `.git`, keys).
  * @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
  */
 export async function inspectFolder(folder: string): Promise<Inspection> {

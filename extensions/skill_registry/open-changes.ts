@@ -33,10 +33,7 @@ export interface OpenChanges {
   problems(): readonly Problem[];
   /** As `Writer.explain`. */
   explain(error: unknown): unknown;
-  /**
-   * Until `signal` aborts, records changes on disk and announces new proposals.
-   * @param onProblem - Called for a new problem of the history.
-   */
+  /** Until `signal` aborts, records changes on disk and announces new proposals. */
   keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
   close(): void;
 }

@@ -8,18 +8,15 @@ export interface SkillRegistryOptions {
   readonly root?: string;
   /** Every key has a default (docs/configuration.md). The library reads no config.yaml; the kernel and commands do. */
   readonly config?: SkillRegistryConfigInput;
-  /**
-   * `disk`: `<root>/data/skill_registry/cache.db`, or the user's cache directory if `root` has no `data` or is not
-   * trusted. Default: `disk`.
-   */
+  /** `disk`: below `<root>/data`, or in the user's cache directory without a trusted `data`. Default: `disk`. */
   readonly cache?: 'disk' | 'memory';
   /** Whether to trust the content of `root`: read its `cache.db`, finish or undo unfinished changes. Default: true. */
   readonly trust?: boolean;
   /** For EMBEDDINGS_API_KEY, or MODEL_API_KEY when MODEL_BASE_URL is the endpoint. Default: no key. */
   readonly getSecret?: (name: string) => string | undefined;
   /**
-   * Inspects while loading, for at most 5 seconds; `watch` and `refresh` do the rest. Agents do not get skills that are
-   * not inspected; use false in a program without agents. Default: true.
+   * False: loading inspects nothing, and agents get no skill that is not inspected; for a program without agents.
+   * Default: true, for at most 5 seconds; `watch` and `refresh` do the rest.
    */
   readonly inspect?: boolean;
   /** Called when embedding takes more than a second. */

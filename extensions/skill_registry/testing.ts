@@ -10,9 +10,8 @@ export type { UsageEvent } from './usage/types.ts';
 export type TestSkill = InlineSkillConfig;
 
 /**
- * Adds a skill, runs `test`, and removes the skill, also when `test` throws. Writes no file.
+ * Adds a skill for the time of `test`. Writes no file. @throws INVALID_ARGUMENT.
  * @param skill - Its id is made from `name`. Another skill with that id stays the one that agents get.
- * @throws INVALID_ARGUMENT.
  */
 export async function withSkill<T>(
   registry: Pick<SkillRegistry, 'addSource'>,
@@ -28,10 +27,9 @@ export async function withSkill<T>(
 }
 
 /**
- * Like a person who types `/skills:<id> <args>`: sends the message to the agent of the turn.
- * @param turn.agentId - The agent. With `threadId`, `registry.usage.events({ thread })` finds the events.
- * @throws Error with the reason when the skill is held or disabled; COMMAND_NOT_FOUND, COMMAND_FAILED, and what
- *   `KernelApi.invokeAgent` throws.
+ * As if a person typed `/skills:<id> <args>`.
+ * @param turn - `agentId`: who gets the message. `threadId`: finds the events with `registry.usage.events`.
+ * @throws Error when the skill is held or disabled; COMMAND_NOT_FOUND, COMMAND_FAILED; as `KernelApi.invokeAgent`.
  */
 export async function invokeSkill(
   kernel: Pick<KernelApi, 'runCommand' | 'invokeAgent'>,

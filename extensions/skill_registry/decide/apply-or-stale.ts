@@ -36,18 +36,15 @@ interface ApplyPlan {
 }
 
 export interface StalePlan {
-  /** Why, as a sentence. */
+  /** A sentence. */
   readonly stale: string;
-  /** The text with marks where both sides changed the same lines; else empty. */
+  /** Has marks where both sides changed the same lines; else empty. */
   readonly conflict: string;
   /** null: it is not there. Absent where there is no text to edit. */
   readonly current?: Buffer | null;
 }
 
-/**
- * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when the diff
- *   differs from what would be written.
- */
+/** @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, HISTORY_ROW_REFUSED. */
 export function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
   const plan = compare(createPresent(context), database, row, assertAsShown);
   if (!('stale' in plan) && plan.after !== null) {
@@ -62,10 +59,7 @@ export function comparePresent(context: ChangeContext, database: SqliteDatabase,
   return compare(createPresent(context), database, row);
 }
 
-/**
- * `stale`: does not apply to the present skill. `open`: also a stale proposal that applies again. Writes nothing, and
- * pauses for other work. A proposal that cannot be compared keeps its stored state.
- */
+/** Sets `open` or `stale` by the present skill, and stores nothing. An incomparable proposal keeps its state. */
 export async function withPresentState(
   context: ChangeContext,
   database: SqliteDatabase,
@@ -81,10 +75,7 @@ export async function withPresentState(
   return found;
 }
 
-/**
- * The folder that the proposal was made for, even if another skill has the id now.
- * @throws SKILL_NOT_FOUND when the skill is gone, SOURCE_NOT_WRITABLE.
- */
+/** As the proposal names it, even if another skill has the id now. @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE. */
 export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLocation {
   const { kind, skill_id: skillId, place: key, source } = row;
   const [{ root }, sources] = [context, context.sources()];
@@ -106,7 +97,6 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
 
 // --- internal ---
 
-/** Reads each file once. */
 interface Present {
   readonly context: ChangeContext;
   bytesAt(location: SkillLocation, path: string): Buffer | null;

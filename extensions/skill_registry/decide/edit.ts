@@ -86,7 +86,7 @@ export async function edit(
 
 // --- internal ---
 
-/** Marks an open proposal that does not apply as stale, so that the text has both sides. */
+/** So that the text has both sides. */
 async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
   const { writer } = context;
   const stalePlan = (): StalePlan | undefined => {
@@ -105,7 +105,7 @@ async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
 interface Subject {
   readonly before: Buffer | null;
   readonly text: string;
-  /** What `text` was merged from; for a stale proposal the file is first. */
+  /** For a stale proposal the file is first. */
   readonly sides: readonly string[];
   readonly version: string;
 }

@@ -131,7 +131,6 @@ export function createProposals(
 const ROLLBACK_DAYS = 30;
 const HOUR_MS = 3_600_000;
 
-/** @param undone - Ids whose revision was rolled back. */
 function proposalStats(rows: readonly ProposalRow[], undone: ReadonlySet<string>): ProposalStats {
   const by = (keyOf: (row: ProposalRow) => string): Readonly<Record<string, ProposalFigures>> => {
     const groups = new Map<string, ProposalRow[]>();

@@ -13,12 +13,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import { removeFiles } from '../store/cache.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
 
-/**
- * Removes the texts of rejected proposals from all files below the data folder. The rows stay, with the reason, and
- * with digests that recognize the contents.
- * @param caches - Files that may have the texts; they are removed, and rebuilt when needed. @throws as
- *   `Proposals.purge`.
- */
+/** The rows stay, with digests of the contents. @param caches - Removed, because they may have the texts. */
 export async function purge(
   writer: Writer,
   ids: readonly string[],
@@ -107,7 +102,7 @@ DELETE FROM blob WHERE digest NOT IN (
   UNION SELECT part.atom FROM operation, json_tree(operation.content) AS part WHERE part.type = 'text'
 )`;
 
-/** Of the proposed text and its earlier versions. */
+/** Also of its earlier versions. */
 function contentsOf(database: SqliteDatabase, { id, proposed }: ProposalRow): readonly string[] {
   const sql = `SELECT DISTINCT part.atom AS digest FROM proposal_event AS event, json_tree(event.content) AS part
     WHERE event.proposal = ? AND part.atom IN (SELECT digest FROM blob)`;
@@ -140,7 +135,7 @@ function purgeBackup(file: string, ids: readonly string[], mark: Mark): void {
   }
 }
 
-/** After this no page has deleted texts, and the write-ahead log is empty. */
+/** Afterwards no page has deleted texts, and the write-ahead log is empty. */
 function shrink(database: SqliteDatabase, file: string): void {
   database.exec('VACUUM');
   const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };

@@ -4,10 +4,7 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { type Check, LEVELS, listChecks } from '../inspect/findings.ts';
 import type { Proposal } from '../propose/types.ts';
 
-/**
- * Adds the effect on the trigger queries of all skills. It depends on the other skills, so it is not stored.
- * @param after - SKILL.md as an approval would leave it.
- */
+/** Not stored, because it depends on the other skills. @param after - SKILL.md as an approval would leave it. */
 export async function withRetrieval<Shown extends Pick<Proposal, 'skillId' | 'checks'>>(
   context: Pick<ChangeContext, 'retrievalEffect'>,
   proposal: Shown,

@@ -12,7 +12,6 @@ export async function shownProposal(
   return describeProposal(proposal, isWaiting ? [describeRan(await proposalEvidence(proposal.id))] : []);
 }
 
-/** Lists everything that failed; control characters are visible. */
 export function describeResult(result: EvaluationResult): string {
   const { skillId, totals, triggers, cases, problems } = result;
   const lines = [
@@ -27,7 +26,6 @@ export function describeResult(result: EvaluationResult): string {
   return printable(lines.join('\n'));
 }
 
-/** @param width - Columns of the terminal. */
 export function describeResults(results: readonly EvaluationResult[], width?: number): string {
   const rows = results.map(({ skillId, totals: { passed, failed, notRun }, triggers, tokens }) => [
     skillId,
@@ -37,7 +35,6 @@ export function describeResults(results: readonly EvaluationResult[], width?: nu
   return formatTable(['SKILL', 'PASSED', 'FAILED', 'NOT RUN', 'PRECISION', 'RECALL', 'TOKENS'], rows, width);
 }
 
-/** Empty without claims. */
 export function describeClaims(claims: readonly Claim[]): string {
   if (claims.length === 0) return '';
   const texts = claims.map(({ kind, by, at, about, text, summary }) => {

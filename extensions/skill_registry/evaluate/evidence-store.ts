@@ -29,7 +29,6 @@ export function resultOf(
   return kept(database.prepare<Row>(sql).get(key, digest, suite ?? '')?.content);
 }
 
-/** Of any content. */
 export function lastResult(database: SqliteDatabase, key: string): EvaluationResult | undefined {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'result' ORDER BY seq DESC LIMIT 1";
   return kept(database.prepare<Row>(sql).get(key)?.content)?.result;

@@ -86,7 +86,6 @@ export function createEvaluation(
 // --- internal ---
 
 interface Stored {
-  /** By the id of the case. */
   readonly of: ReadonlyMap<string, StoredOutput>;
   readonly digest: string;
   readonly problems: readonly Problem[];
@@ -160,7 +159,6 @@ async function keep(
   }
 }
 
-/** @throws an error that is not of the history. */
 function reasonOf(writer: ChangeContext['writer'], error: unknown): string {
   const explained = writer.explain(error);
   if (isCodedError(explained)) return `${explained.code}: ${explained.message}`;

@@ -9,7 +9,6 @@ export interface Matcher {
 
 /** A normal pattern takes milliseconds; a malicious one may never end. */
 const MAX_MS = 2_000;
-/** After so many slow patterns no other is tried. */
 const MAX_SLOW = 2;
 const MAX_MEMORY_MB = 64;
 

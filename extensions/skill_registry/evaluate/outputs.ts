@@ -12,11 +12,10 @@ import type { Claim, EvaluationCase } from './types.ts';
 export interface StoredOutput {
   /** null without `output.md` and `output.txt`. */
   readonly text: string | null;
-  /** Why there is no text, as a sentence; empty when there is one. */
+  /** A sentence; empty when there is a text. */
   readonly why: string;
   /** `yes`, or why the path is no file of the outputs. */
   fileAt(path: string): 'yes' | string;
-  /** What another tool claims about the run. */
   readonly grading: Pick<Claim, 'text' | 'summary'> | null;
   readonly digest: string;
 }
@@ -26,9 +25,8 @@ const MAX_CLAIM = 4_000;
 const TEXTS = ['output.md', 'output.txt'];
 
 /**
- * Each case has a folder, named after its id or `eval-<id>`, with `output.md` or `output.txt`, files, and
- * `grading.json`; the first two also below `outputs/`, all also below `with_skill/`. Links are not followed.
- * @param given - Relative to the current folder. @throws INVALID_ARGUMENT when it is no folder.
+ * Case folders are named `<id>` or `eval-<id>` and have `output.md` or `output.txt`, files, and `grading.json`; the
+ * first two also below `outputs/`, all also below `with_skill/`. Links are not followed. @throws INVALID_ARGUMENT.
  */
 export function openOutputs(given: string): {
   /** undefined without a folder. @param report - Called with what is wrong in a `grading.json`. */

@@ -114,7 +114,6 @@ async function contentsOf(
   return { present, changed, file };
 }
 
-/** Findings in the new content that nobody has allowed. */
 async function blocksIn({ present, file }: Contents, { heldSkills }: EvaluationSource): Promise<readonly Finding[]> {
   const others = present ? (await heldSkills.filesOf(present.skill)).filter(({ path }) => path !== file.path) : [];
   const changed = file.after ? [{ path: file.path, bytes: file.after }] : [];

@@ -9,11 +9,9 @@ import { specViolations } from '../skill/spec-rules.ts';
 import { strictViolations } from '../validate/validate-skill.ts';
 import type { CaseResult, EvaluationResult, EvaluationSuite, TriggerResult } from './types.ts';
 
-/** Present or proposed. */
 export interface EvaluatedContent {
   /** With the fields that `text` has. */
   readonly skill: Skill;
-  /** The whole SKILL.md. */
   readonly text: string;
   /** Of all files. */
   readonly digest: string;
@@ -25,10 +23,7 @@ export interface EvaluatedContent {
   readonly isProposed: boolean;
 }
 
-/**
- * Runs what needs neither a model nor outputs, with pauses.
- * @param until - A time of `performance.now()` after which no query is tried.
- */
+/** @param until - A time of `performance.now()` after which no query is tried. */
 export async function evaluateContent(
   subject: EvaluatedContent,
   cases: readonly CaseResult[],

@@ -15,7 +15,6 @@ import type { EvaluationSuite } from './types.ts';
 
 export interface PresentSource {
   readonly firstHits: Overlap['firstHits'];
-  /** The skills that models see. */
   visible(): readonly Skill[];
 }
 
@@ -33,7 +32,6 @@ export async function presentSuite(
   return { digest: treeDigest(files), suite: await readSuite(skill, readerOf(source, skill)), files };
 }
 
-/** @throws as `SkillSource.readSkill`. */
 export async function presentSubject(
   context: ChangeContext,
   { visible }: PresentSource,
@@ -76,7 +74,6 @@ export async function changedSubject(
   return { skill, text, digest, suite, profile, isShown: isShownWith(skill), isProposed: isSkillFile };
 }
 
-/** The new skill has only SKILL.md. */
 export async function newSubject(
   context: ChangeContext,
   { skillId, source }: { readonly skillId: string; readonly source: string },
@@ -107,7 +104,6 @@ export async function newSubject(
 
 // --- internal ---
 
-/** @throws SKILL_NOT_FOUND when the source is gone. */
 function sourceOf(context: ChangeContext, skill: Skill): SkillSource {
   const source = context.sources().find(({ id }) => id === skill.source);
   if (source) return source;

@@ -23,10 +23,7 @@ const ASSERTION_TYPES: readonly AssertionType[] = [
   'file_exists',
 ];
 
-/**
- * Each invalid part becomes a problem; the rest is used.
- * @param skill - With the header of the content that `read` returns.
- */
+/** Each invalid part becomes a problem; the rest is used. @param skill - With the header of the read content. */
 export async function readSuite(skill: Skill, read: ReadSkillFile): Promise<EvaluationSuite> {
   const used = new Map<string, string>();
   const noting: ReadSkillFile = (path, maxBytes) => {
@@ -183,7 +180,6 @@ function checkFile(file: unknown, at: string, read: ReadSkillFile, report: Repor
   }
 }
 
-/** Reports entries over the limit and entries that are no objects. */
 function rows(list: readonly unknown[], name: string, report: Report): readonly Readonly<Record<string, unknown>>[] {
   if (list.length > MAX_CASES) report(`${name} has ${list.length} entries; the first ${MAX_CASES} are used.`);
   return list

@@ -1,7 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { TakenOver } from '../search/types.ts';
 
-/** What a program can check in the output of a run. */
 export type AssertionType = 'output_contains' | 'output_not_contains' | 'output_matches' | 'file_exists';
 
 export interface Assertion {
@@ -14,7 +13,6 @@ export interface Assertion {
 export interface EvaluationCase {
   /** The id, or the scenario's name. The folder of its outputs has this name. */
   readonly id: string;
-  /** Relative to the skill. */
   readonly file: string;
   readonly prompt: string;
   readonly expectedOutput: string | null;
@@ -23,7 +21,6 @@ export interface EvaluationCase {
   readonly expectations: readonly string[];
 }
 
-/** A query that should find the skill first, or should not. */
 export interface TriggerCase {
   readonly query: string;
   readonly shouldTrigger: boolean;
@@ -48,7 +45,7 @@ export interface QueryResult extends TriggerCase {
   readonly passed: boolean;
 }
 
-/** Trigger queries, searched by words among the skills that models see. */
+/** Searched by words among the skills that models see. */
 export interface TriggerResult {
   readonly queries: readonly QueryResult[];
   /** Not tried, because models do not see the skill, or the time was over. */
@@ -136,7 +133,6 @@ export interface SkillEvidence {
   readonly heldBecause: string | null;
 }
 
-/** The query finds another skill first after the change. */
 export interface QueryChange extends TriggerCase {
   readonly before: string | null;
   readonly after: string | null;
@@ -149,20 +145,19 @@ export interface ProposalEvidence {
   readonly before: EvaluationResult | null;
   /** The content after approving; null for a deletion, or if it was not run. */
   readonly after: EvaluationResult | null;
-  /** Why one of them was not run; null when all were. */
+  /** Why a content was not run; null when all were. */
   readonly notRun: string | null;
   /** Queries of both contents whose first hit differs. */
   readonly changes: readonly QueryChange[];
   /** The new description's effect on other skills; null when it is the same, or nothing was tried. */
   readonly takenOver: TakenOver | null;
-  /** The author's `evidence`. */
   readonly claims: readonly Claim[];
 }
 
 export interface EvaluateOptions {
   /**
-   * One folder per case, named after its id, with `output.md` or `output.txt`, and files. Relative to the current
-   * folder. Default: the last outputs for this content and suite count.
+   * Has a folder per case, named after its id, with `output.md` or `output.txt`, and files. Default: the last outputs
+   * for this content and suite count.
    */
   readonly outputs?: string | undefined;
 }
@@ -171,15 +166,11 @@ export interface Evaluation {
   /** Test cases, kept results and claims. Runs nothing. @throws SKILL_NOT_FOUND, REGISTRY_CLOSED. */
   evidence(skillId: string): Promise<SkillEvidence>;
   /**
-   * Runs what needs no model: validity, tokens, trigger queries, assertions over outputs. Keeps the result by the
-   * digests of content and suite, and returns it while nothing has changed. Keeps a `grading.json` as a claim.
-   * @throws SKILL_NOT_FOUND; SKILL_HELD; INVALID_ARGUMENT when the outputs are no folder, or the files of the skill are
-   *   on a server; REGISTRY_CLOSED.
+   * Runs what needs no model: validity, tokens, trigger queries, assertions over outputs. The result is kept until
+   * content or suite changes; a `grading.json` is kept as a claim.
+   * @throws SKILL_NOT_FOUND; SKILL_HELD; INVALID_ARGUMENT for outputs that are no folder, or a skill on a server.
    */
   evaluate(skillId: string, options?: EvaluateOptions): Promise<EvaluationResult>;
-  /**
-   * Evaluates the present content and the one after approving, within ten seconds. Stores nothing.
-   * @throws PROPOSAL_NOT_FOUND, HISTORY_DAMAGED, REGISTRY_CLOSED.
-   */
+  /** Both contents, within ten seconds. Stores nothing. @throws PROPOSAL_NOT_FOUND, HISTORY_DAMAGED. */
   proposalEvidence(proposalId: string): Promise<ProposalEvidence>;
 }

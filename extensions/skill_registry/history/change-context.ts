@@ -35,10 +35,7 @@ export interface ChangeContext {
   granted(turn: TurnContext): ReadonlySet<string>;
   /** Whether text made from a skill's files may be given out. */
   readonly admit: Guard['admit'];
-  /**
-   * Reads the skills again before the caller gets its answer. Never rejects: errors become problems of the snapshot.
-   * @param written - The skill whose files changed. Default: scan all sources, as a skill was added or removed.
-   */
+  /** Never rejects: errors become problems. @param written - Default: all sources, as a skill came or went. */
   refresh(written?: Pick<SkillLocation, 'base' | 'below'>): Promise<unknown>;
   /** The trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
   retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
@@ -64,10 +61,7 @@ export function findLocation(context: ChangeContext, skillId: string, turn?: Tur
 /** Called with a file as it was read; null where there is none. */
 export type Quotes = (path: string, bytes: Buffer | null) => void;
 
-/**
- * Before an agent gets an error of `work` that quotes a file, checks whether the agent may get that text.
- * @throws as `work`; SKILL_NOT_FOUND when the skill is held with that file.
- */
+/** An error of `work` may quote a file: if the agent may not get that text, it becomes SKILL_NOT_FOUND. */
 export async function withJudgedErrors<T>(
   context: ChangeContext,
   skillId: string,
@@ -103,10 +97,7 @@ export function newLocation(
   return freeLocation(context, skillId, context.sources(), otherwise);
 }
 
-/**
- * As `newLocation`, below the first writable one of these sources; another source may have a skill of that id.
- * @param otherwise - Advice for a taken name. @param ifPresent - Advice for an existing skill.
- */
+/** As `newLocation`, in the first writable one of these sources, even if another source has the id. */
 export function freeLocation(
   context: ChangeContext,
   skillId: string,

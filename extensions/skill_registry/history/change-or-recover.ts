@@ -36,18 +36,15 @@ export interface OperationContext {
   readonly onStep: ((step: OperationStep) => void) | undefined;
   /** Called in the transaction that commits the change. */
   onCommit(database: SqliteDatabase, operation: Operation, revision: Revision): void;
-  /**
-   * Writes a committed change into `skills-lock.json`, if not done yet. @throws for an entry that breaks the format.
-   */
+  /** Writes a committed change into `skills-lock.json`, if not done yet. @throws for an invalid entry. */
   changeLock(change: LockChange): void;
   /** Called for a change that stays in the journal. */
   onUnfinished(unfinished: Unfinished): void;
 }
 
 /**
- * Makes a change in four steps: write the journal, change the files, commit with the revision, remove temporary files.
- * A failure before the commit undoes the change, even on a full disk. The caller holds the write lock and has stored
- * the contents.
+ * Steps: write the journal, change the files, commit with the revision, remove temporary files. A failure before the
+ * commit undoes the change, even on a full disk. The caller holds the write lock and has stored the contents.
  * @throws the failure, with nothing changed; CHANGE_UNFINISHED when undoing failed too.
  */
 export function runOperation(operation: Operation, context: OperationContext): Revision {
@@ -72,10 +69,7 @@ export function runOperation(operation: Operation, context: OperationContext): R
   return revision;
 }
 
-/**
- * Finishes or undoes the changes that ended processes left in the journal. The caller holds the write lock. If neither
- * works, the change stays in the journal, and `onUnfinished` is called.
- */
+/** Finishes or undoes changes of ended processes; if neither works, they stay. The caller holds the write lock. */
 export function recoverOperations(context: OperationContext, locationOf: LocationFinder): void {
   const { database, onUnfinished } = context;
   for (const entry of journal.entriesOf(database)) {
@@ -154,7 +148,7 @@ function unfinished({ id, location }: Operation, state: Unfinished['state'], err
   return { id, key: location.key, skillId: location.skillId, state, error };
 }
 
-/** Restores each file, unless somebody else has changed it since. @throws WRITE_FAILED. */
+/** An editor's later changes stay. @throws WRITE_FAILED. */
 function undo(begun: JournaledOperation, { database, dataDir }: OperationContext): void {
   const { location, changes, move } = begun;
   if (move) {
@@ -233,7 +227,6 @@ function digestAt(location: SkillLocation, path: string): string | null | undefi
   }
 }
 
-/** Also true when this user may not look. */
 function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -1,7 +1,6 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { nearestIds, showHidden } from '../../../lib/text/index.ts';
 
-/** Why the history cannot be used, if no check finds it damaged. */
 export type HistoryRefusal = 'busy' | 'full' | 'readonly' | 'cantopen' | 'io' | 'other';
 
 export function historyRefused(refusal: HistoryRefusal, file: string, cause: unknown): CodedError {
@@ -31,15 +30,12 @@ export function rowRefused(what: string): CodedError {
 }
 
 export interface Unfinished {
-  /** Id in the journal. */
   readonly id: string;
   /** Key of the skill's location; empty when unknown. */
   readonly key: string;
   /** Empty when unknown. */
   readonly skillId: string;
-  /**
-   * `undo`: must be undone. `settle`: is made, leftovers must be removed. `waiting`: stays until the root is approved.
-   */
+  /** `undo`: must be undone. `settle`: only leftovers must be removed. `waiting`: until the root is approved. */
   readonly state: 'undo' | 'settle' | 'waiting';
   readonly error?: unknown;
 }
@@ -90,13 +86,11 @@ export function skillExists(
   return new CodedError('SKILL_EXISTS', message, { skill_id: skillId });
 }
 
-/** For a roll-back of a skill that has revisions but was removed. */
 export function skillRemoved(skillId: string): CodedError {
   const message = `The skill "${skillId}" was removed. \`skill-registry restore ${skillId}\` restores its last content; then roll it back.`;
   return new CodedError('SKILL_NOT_FOUND', message, { skill_id: skillId });
 }
 
-/** For a restore. @param removed - Ids that can be restored. */
 export function notRemoved(skillId: string, removed: readonly string[]): CodedError {
   const near = nearestIds(removed, skillId);
   const ids = (near.length > 0 ? near : removed.slice(0, 10)).map((id) => JSON.stringify(id)).join(', ');
@@ -147,7 +141,6 @@ export function revisionIncomplete(skillId: string, paths: readonly string[]): C
   return new CodedError('REVISION_INCOMPLETE', message, { skill_id: skillId, paths });
 }
 
-/** @param paths - Present files that the roll-back would change or remove. */
 export function presentNotKept(skillId: string, paths: readonly string[]): CodedError {
   const files = paths.map((path) => quoted(path)).join(', ');
   const message = `Rolling "${skillId}" back would lose the present content of ${files}, which is not kept because it is larger than limits.file_bytes. Raise limits.file_bytes above their size, or move these files out of the skill, and roll back again.`;

@@ -7,9 +7,8 @@ import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
 import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused, quoted, rowRefused } from './errors.ts';
 
 /**
- * Opens `history.db`: revisions, proposals and the journal. Its content exists nowhere else, so it is never removed or
- * rebuilt: it is backed up before a migration, and a damaged file stays as it is.
- * @param migrations - SQL, one per version, from an empty file on. @param named - The path in messages.
+ * The content exists nowhere else: it is never removed or rebuilt, backed up before a migration, and left as it is when
+ * damaged.
  * @throws as `historyError`; HISTORY_NEWER; HISTORY_ROW_REFUSED for a schema that no release makes.
  */
 export function openHistoryDatabase(
@@ -46,7 +45,6 @@ export function isAllFinished(file: string): boolean {
   }
 }
 
-/** Whether a change is unfinished, or a report of a proposal must still be written. */
 export function hasUnfinished(database: SqliteDatabase): boolean {
   const sql = 'SELECT 1 FROM operation UNION ALL SELECT 1 FROM proposal WHERE file_due = 1 LIMIT 1';
   return database.prepare(sql).get() !== undefined;
@@ -68,8 +66,7 @@ export function sqliteRefusal(error: unknown): Exclude<HistoryRefusal, 'other'> 
 }
 
 /**
- * Turns a database error into HISTORY_BUSY, WRITE_FAILED, STORE_UNAVAILABLE or, after an integrity check,
- * HISTORY_DAMAGED. Other errors stay as they are.
+ * Other errors than those of a database stay as they are. HISTORY_DAMAGED only after an integrity check.
  * @param opening - The file being opened (history or copy): then every error is about the history.
  */
 export function historyError(file: string, error: unknown, opening?: string): unknown {
@@ -267,7 +264,6 @@ function damageOf(file: string): string | undefined {
   }
 }
 
-/** `ok`, or the damage. On a file that is no database, the check itself fails. */
 function verdictOn(database: SqliteDatabase, check: 'quick_check' | 'integrity_check'): string {
   try {
     return String(Object.values(database.prepare<object>(`PRAGMA ${check}(1)`).get() ?? {})[0]);

@@ -26,7 +26,6 @@ export interface HistoryFile {
 export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFile {
   let opened: Opened | undefined;
   let copied: Opened | undefined;
-  /** Its content was checked. */
   let sound: SqliteDatabase | undefined;
   let closed = false;
   let isHeld = false;
@@ -38,7 +37,6 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
     if (closed) throw registryClosed();
     if (leaveAlone) assertDataInRoot(dirname(dirname(dirname(path))));
   };
-  /** Closes a file that was removed or replaced. */
   const dropStale = (): void => {
     assertOpen();
     if (opened && !isHeld && fileIdentity(path) !== opened.identity) opened = drop(opened);
@@ -111,8 +109,8 @@ function orUndefined<T>(use: () => T): T | undefined {
 }
 
 /**
- * Counts the open histories of this process by identity. Closing a plain file descriptor releases all locks of the
- * process on that file, also those of SQLite: a history open here must not be read as a plain file.
+ * Open histories of this process, by identity. Closing a plain file descriptor releases all locks of the process on
+ * that file, also those of SQLite: an open history must not be read as a plain file.
  */
 const openHere = new Map<string, number>();
 

@@ -147,7 +147,6 @@ function whyNotRecorded(
 /** No digest starts like this. */
 const PRESENT = 'present';
 
-/** `bytes`: for files on disk. */
 interface Content extends Pick<Revision, 'files'> {
   readonly bytes?: SkillTree['bytes'];
 }
@@ -171,7 +170,6 @@ function textIfText(bytes: Buffer | undefined): string | undefined {
   return text !== undefined && bytes && Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-/** @throws REVISION_INCOMPLETE, HISTORY_ROW_REFUSED. */
 function changesTo(
   target: Revision,
   present: Revision | undefined,

@@ -6,10 +6,7 @@ import { readFolderTree } from './skill-tree.ts';
 /** Larger files are not read. */
 const MAX_INSPECTED_BYTES = 16 * 1024 * 1024;
 
-/**
- * Runs nothing; does not read links and private files (`.env`, `.git`, keys).
- * @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
- */
+/** Does not read links and private files. @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND. */
 export async function inspectFolder(folder: string): Promise<Inspection> {
   const { files, bytes } = readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES);
   const inspected = files.flatMap(({ path, mode }) => {

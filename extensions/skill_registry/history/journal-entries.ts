@@ -34,7 +34,6 @@ export interface Operation {
   readonly target?: number | undefined;
   /** Written when the change is committed, also if another process finishes it. */
   readonly lock?: LockChange | undefined;
-  /** Called in the transaction that commits the change. */
   readonly alongside?: ((database: SqliteDatabase) => void) | undefined;
 }
 
@@ -44,15 +43,12 @@ export interface LockChange {
   readonly entry: unknown;
 }
 
-/** What the journal keeps: enough to finish or undo the change. */
 export type JournaledOperation = Pick<Operation, 'id' | 'location' | 'changes' | 'move' | 'lock'>;
 
 /** Looks in the present sources. @throws SOURCE_NOT_WRITABLE. */
 export type LocationFinder = (skillId: string, key: string, source: string) => SkillLocation;
 
-/**
- * Writes no absolute path: the location is looked up again. In the format it is called `place`, as in earlier releases.
- */
+/** Writes no absolute path: the location, in the format `place`, is looked up again. */
 export function writeEntry(database: SqliteDatabase, { id, location, changes, move, lock }: JournaledOperation): void {
   const { skillId, source, key, below } = location;
   const content = JSON.stringify({ id, place: { skillId, source, key, below }, changes, move, lock });
@@ -94,20 +90,14 @@ export function subjectOf({ content }: JournalEntry): { readonly key: string; re
   return { key: typeof key === 'string' ? key : '', skillId: typeof skillId === 'string' ? skillId : '' };
 }
 
-/**
- * Unfinished changes of ended processes in a root that nobody has approved. A change that only has temporary files to
- * remove counts as finished.
- */
+/** In a root that nobody has approved. A change that only has temporary files to remove counts as finished. */
 export function unfinishedIn(database: SqliteDatabase): readonly Unfinished[] {
   return entriesOf(database)
     .filter(({ content }) => parse(content).done !== 1)
     .map((entry) => ({ id: entry.id, ...subjectOf(entry), state: 'waiting' }));
 }
 
-/**
- * `isDone`: the change is committed.
- * @throws HISTORY_ROW_REFUSED unless a registry with the present sources could have written the entry.
- */
+/** `isDone`: committed. @throws HISTORY_ROW_REFUSED for an entry that no registry with these sources writes. */
 export function readEntry(
   { id, content }: JournalEntry,
   locationOf: LocationFinder,
@@ -125,7 +115,7 @@ export function readEntry(
   return { id, location, changes, move: moveOf(entry.move), lock: lockOf(entry.lock), isDone: entry.done === 1 };
 }
 
-/** A new folder, relative to the data folder. */
+/** Relative to the data folder. */
 export function archiveFolder({ skillId }: Pick<SkillLocation, 'skillId'>): string {
   const name = skillId.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80);
   return `.archive/${name}-${randomBytes(6).toString('hex')}`;
@@ -137,7 +127,6 @@ export function checkedFolder(folder: unknown): string {
   throw rowRefused(`an archived folder with the name ${shown(folder)}`);
 }
 
-/** @throws HISTORY_ROW_REFUSED for a path that no change may have. */
 export function checkedPath(path: unknown, location: SkillLocation): string {
   try {
     if (typeof path === 'string' && filePath(path, { ...location, skillFile: path }) === path) return path;

@@ -10,7 +10,7 @@ import type { Revision } from './types.ts';
 
 const SLICE = 25;
 
-/** Records changes that the registry did not make itself. */
+/** Records what it finds on disk. */
 export class RevisionRecorder {
   readonly #context: ChangeContext;
   /** By the skill's key: the stamp of its files when recorded. */
@@ -20,11 +20,7 @@ export class RevisionRecorder {
     this.#context = context;
   }
 
-  /**
-   * Call it inside `Writer.exclusively`.
-   * @param note - Of a change that the registry made. Default: one that it found.
-   * @returns undefined when the skill has no files any more.
-   */
+  /** Call it inside `Writer.exclusively`. @param note - Default: the change was found on disk. */
   record(skill: Skill, note?: Omit<RevisionNote, 'at'>): Revision | undefined {
     const { limits, root, sources, writer } = this.#context;
     const source = sources().find(({ id }) => id === skill.source);
@@ -41,10 +37,7 @@ export class RevisionRecorder {
     return lastRevision(database, key);
   }
 
-  /**
-   * Records all skills changed since the last call. Stops when another process writes; the next call continues. @throws
-   * HISTORY_DAMAGED.
-   */
+  /** Stops when another process writes; the next call continues. @throws HISTORY_DAMAGED. */
   async recordAll(signal: AbortSignal): Promise<void> {
     const { root, snapshot, writer } = this.#context;
     const takeBreak = createBreaks();

@@ -22,10 +22,7 @@ export function recordPresent(
   database.transaction(() => addRevision(database, location, tree, { kind, by: 'unknown', at }));
 }
 
-/**
- * Returns the last revision when it already has this content. Revisions go by the key, in the column `place`, because
- * an id may move to another folder.
- */
+/** Adds nothing for the same content. Goes by the key, because an id may move to another folder. */
 export function addRevision(
   database: SqliteDatabase,
   { key, skillId }: Pick<SkillLocation, 'key' | 'skillId'>,
@@ -70,10 +67,8 @@ export function lastKeyOf(database: SqliteDatabase, skillId: string): string | u
   return database.prepare<{ place: string }>(sql).get(skillId)?.place;
 }
 
-/** Oldest first. */
 export interface LoadedRevisions {
   readonly revisions: readonly Revision[];
-  /** Why the present content could not be recorded. */
   readonly reason?: string | undefined;
 }
 
@@ -93,12 +88,11 @@ export function findRevision({ revisions, reason }: LoadedRevisions, skillId: st
   );
 }
 
-/** undefined when the file was too large to be kept. */
+/** Of a file too large to be kept: undefined. */
 export function storedBytes(database: SqliteDatabase, file: RevisionFile): Buffer | undefined {
   return file.kept ? getBlob(database, file.digest) : undefined;
 }
 
-/** Stores each content only once. @returns its digest. */
 export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
   const digest = digestOf(bytes);
   const isStored = database.prepare('SELECT 1 FROM blob WHERE digest = ?').get(digest) !== undefined;

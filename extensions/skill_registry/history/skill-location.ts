@@ -38,12 +38,11 @@ export interface SkillLocation {
   readonly validation: ValidationProfile;
 }
 
-/** A writable folder of a source or of agents. */
 export type SkillFolder = Pick<SkillSource, 'id' | 'writing'>;
 
 /**
- * The folders in which agents look for skills (`.agents/skills`, `.claude/skills`), with or without a source: other
- * tools install there what `skills-lock.json` names. Leaves out links, which may lead anywhere.
+ * Where agents look for skills: other tools install there what `skills-lock.json` names, also without a source. Leaves
+ * out links, which may lead anywhere.
  */
 export function agentFolders(root: string): readonly SkillFolder[] {
   const real = futureRealPath(root);
@@ -53,7 +52,6 @@ export function agentFolders(root: string): readonly SkillFolder[] {
   });
 }
 
-/** @throws SOURCE_NOT_WRITABLE. */
 export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], root: string): SkillLocation {
   const source = sources.find(({ id }) => id === skill.source);
   const refuse = (why: string) => sourceNotWritable(skill.id, skill.source, why);
@@ -82,11 +80,7 @@ export function locationForNew(skillId: string, sources: readonly SkillFolder[],
   return { skillId, source: source.id, key, base, below: skillId, skillFile: 'SKILL.md', validation };
 }
 
-/**
- * Finds the location in the present sources: no recorded path is trusted. The folder need not exist.
- * @param sourceId - Default: the first writable source that the folder lies in.
- * @throws SOURCE_NOT_WRITABLE when there is no such source.
- */
+/** Looks only in the present sources: no recorded path is trusted. @throws SOURCE_NOT_WRITABLE. */
 export function locationOfKey(
   skillId: string,
   key: string,
@@ -145,10 +139,7 @@ export function folderExists(location: SkillLocation): boolean {
   return lstatSync(folderOf(location), { throwIfNoEntry: false }) !== undefined;
 }
 
-/**
- * The path as the history records it: without `.` segments, SKILL.md in its own letter case.
- * @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for a path that is never written (`assertWritable`).
- */
+/** As the history records it. @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for a path that is never written. */
 export function filePath(path: string, location: SkillLocation): string {
   const { skillFile } = location;
   if (/\/\.?$/.test(path)) throw invalidArgument(`${quoted(path)} names a folder; give a file.`);
@@ -185,17 +176,13 @@ export function bytesAt(location: SkillLocation, path: string, limits: Limits): 
   }
 }
 
-/** @throws NOT_TEXT. */
 export function decodeText(bytes: Buffer, path: string): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
   throw new CodedError('NOT_TEXT', `${quoted(path)} is no UTF-8 text, so it cannot be changed as text.`);
 }
 
-/**
- * null removes the file. BOM and line ends stay as they are.
- * @throws NOT_TEXT, RESOURCE_NOT_FOUND when there is no file for a function to change.
- */
+/** Keeps BOM and line ends. @throws NOT_TEXT, RESOURCE_NOT_FOUND when a function has no file to change. */
 export function bytesAfter(before: Buffer | null, content: FileContent, path: string): Buffer | null {
   if (content === null) return null;
   if (before === null) {
@@ -220,7 +207,6 @@ export function checkChange(
   checkValid(location, path, before, after, unreviewed);
 }
 
-/** @throws RESOURCE_TOO_LARGE. */
 export function checkSize(location: SkillLocation, path: string, bytes: Buffer, limits: Limits): void {
   const limit = limitOf(location, path, limits);
   if (bytes.length <= limit) return;
@@ -229,10 +215,7 @@ export function checkSize(location: SkillLocation, path: string, bytes: Buffer, 
   throw new CodedError('RESOURCE_TOO_LARGE', message, { path, size: bytes.length, limit });
 }
 
-/**
- * @param unreviewed - No person reviews the change before models read it.
- * @throws SKILL_INVALID when the change makes SKILL.md invalid.
- */
+/** @param unreviewed - No person reviews the change before models read it. @throws SKILL_INVALID for SKILL.md. */
 export function checkValid(
   { skillId, skillFile, validation }: Pick<SkillLocation, 'skillId' | 'skillFile' | 'validation'>,
   path: string,

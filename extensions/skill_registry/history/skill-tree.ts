@@ -14,7 +14,6 @@ export interface SkillTree {
   readonly bytes: ReadonlyMap<string, Buffer>;
 }
 
-/** Temporary files of editors and operating systems. */
 const LEFTOVER = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
 
 /** Reading more files would delay every other writer. */
@@ -22,14 +21,12 @@ export const MAX_RECORDED_FILES = 2_000;
 /** The reader refuses paths of more than 64 segments. */
 const MAX_DEPTH = 63;
 
-/** A temporary file, which the history does not record. */
 export function isLeftover(path: string): boolean {
   return isTemporaryName(basename(path)) || LEFTOVER.test(path);
 }
 
 /**
- * What the history records: regular files, at most `MAX_RECORDED_FILES`, SKILL.md first; not those in node_modules or
- * those that `listContained` leaves out.
+ * Regular files, at most `MAX_RECORDED_FILES`, SKILL.md first; not in node_modules.
  * @param folder - Absolute, real. @param own - It lies in the registry's data folder.
  * @throws PATH_TRAVERSAL when the folder is now a link, RESOURCE_NOT_FOUND.
  */
@@ -60,9 +57,7 @@ export function readFolderTree(folder: string, maxBytes: number, own = false): S
   return treeOf(filesIn(folder, maxBytes, own));
 }
 
-/**
- * For any kind of source: files of a skill without a folder come from its source. A skill that is gone has no files.
- */
+/** For any kind of source, also for a skill without a folder. A skill that is gone has no files. */
 export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: number): SkillTree {
   return treeOf(eachFile(skill, source, maxBytes));
 }

@@ -48,9 +48,7 @@ export interface History {
   diff(skillId: string, a: string | number, b: string | number): Promise<string>;
   /** Writes an earlier content, as a new revision. @throws as `approve`, REVISION_NOT_FOUND, REVISION_INCOMPLETE. */
   rollback(skillId: string, revision: string | number, actor: Actor): Promise<Revision>;
-  /**
-   * Of a removed skill. @throws SKILL_NOT_FOUND, SKILL_EXISTS, SOURCE_NOT_WRITABLE, REVISION_INCOMPLETE, WRITE_FAILED.
-   */
+  /** @throws SKILL_NOT_FOUND, SKILL_EXISTS, SOURCE_NOT_WRITABLE, REVISION_INCOMPLETE, WRITE_FAILED. */
   restore(skillId: string, actor: Actor): Promise<Revision>;
 }
 
@@ -58,15 +56,14 @@ export interface History {
 export type FileContent = string | null | ((present: string) => string);
 
 /**
- * Changes skills without review; each change is a revision. The caller must check `writes` first. A skill that the
- * agent of the turn may not see is SKILL_NOT_FOUND.
+ * Changes without review, each a revision. The caller must check `writes` first. With a turn, only visible skills are
+ * found (else SKILL_NOT_FOUND).
  */
 export interface Management {
   /** @param content - SKILL.md. @throws INVALID_ARGUMENT, SKILL_EXISTS, SKILL_INVALID, SOURCE_NOT_WRITABLE. */
   create(skillId: string, content: string, actor: Actor): Promise<Revision>;
   /**
-   * Writes a new file that is a skill: a SKILL.md below other folders, or a bare `.md` file.
-   * @param path - Absolute, real.
+   * Writes a SKILL.md below other folders, or a bare `.md` file. @param path - Absolute, real.
    * @returns undefined when an ignore file or a limit hides the skill.
    * @throws SKILL_EXISTS, SKILL_INVALID, SOURCE_NOT_WRITABLE, WRITE_FAILED.
    */
@@ -77,8 +74,7 @@ export interface Management {
    */
   write(skillId: string, path: string, content: FileContent, actor: Actor, turn?: TurnContext): Promise<Revision>;
   /**
-   * Writes SKILL.md as the loader repairs it: frontmatter, byte order mark, file name. The catalog shows it after the
-   * next `refresh`, so many repairs need only one.
+   * Writes SKILL.md as the loader repairs it. Call `refresh` afterwards, once for many repairs.
    * @param shown - The whole new text that a person saw.
    * @throws SHOWN_CHANGED when it differs now, PROPOSAL_NO_CHANGE, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED.
    */

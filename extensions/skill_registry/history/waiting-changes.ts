@@ -7,7 +7,6 @@ import { CHANGE_WAITS } from '../trust/reasons.ts';
 import { changeUnfinished, historyDamaged, historyRefused, type Unfinished } from './errors.ts';
 import { countWaitingProposals, sqliteRefusal } from './history-database.ts';
 
-/** Unfinished changes in a root that nobody has approved: there they are neither finished nor undone. */
 export interface WaitingChanges {
   /** Reads the journal again if the history has changed. */
   renew(): Promise<void>;

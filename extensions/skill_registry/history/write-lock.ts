@@ -7,15 +7,9 @@ import { assertNoLinkLeadsOut, fileIdentity, makeStoreFolder, type SqliteDatabas
 import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
-/**
- * Processes with the same data folder write one at a time: SQLite takes an operating system lock on a separate file.
- * The lock ends with its process, even after a crash.
- */
+/** Lets one process at a time write in a data folder. The lock ends with its process, even after a crash. */
 export interface WriteLock {
-  /**
-   * `use` must be synchronous and short, because others wait.
-   * @throws HISTORY_BUSY when the lock is not free within 60 seconds, and what `use` throws.
-   */
+  /** `use` must be synchronous and short. @throws HISTORY_BUSY after 60 seconds, and what `use` throws. */
   run<T>(use: () => T): Promise<T>;
   /** Does not wait. @returns undefined when another process has the lock. */
   tryRun<T>(use: () => T): T | undefined;

@@ -9,10 +9,8 @@ import { isSkillFileName } from '../sources/walk/names.ts';
 import type { WritePolicy } from './types.ts';
 
 /**
- * What the owner allows for a path; undefined outside all sources.
- * `create` adds a skill and changes nothing that exists. It is an `update` if the path exists, lies in a skill or is
- * its SKILL.md, or if a SKILL.md there would hide a known skill. A write without a history could not be undone, so it
- * is denied.
+ * `create` changes nothing that exists. `update`: the path exists, lies in a skill or is its SKILL.md, or a SKILL.md
+ * there would hide a known skill. A write without a history could not be undone, so it is denied.
  * @param path - Absolute, real; it need not exist.
  */
 export function writePolicyOf(
@@ -83,7 +81,6 @@ function isTouched({ id, dir, file, realFile }: Skill, path: string, newId: stri
   return isSkillFileName(basename(path)) && dir !== null && isInside(dir, dirname(path));
 }
 
-/** Also true when this user may not look. */
 function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

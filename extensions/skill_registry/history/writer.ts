@@ -27,15 +27,11 @@ export interface WriterOptions extends Pick<OperationContext, 'changeLock' | 'ma
   readonly locationOf: LocationFinder;
   /** False: unfinished changes stay, and reading writes nothing into the data folder. Default: true. */
   readonly mayRecover?: boolean;
-  /**
-   * Writes the reports of proposals, before and after every write, with the lock held. Must not throw.
-   * @param dataDir - Real path. @returns a problem for each file that could not be written.
-   */
+  /** Writes due reports, before and after every write, with the lock held. Must not throw. @param dataDir - Real. */
   catchUp(database: SqliteDatabase, dataDir: string, at: string, onStep: WriterOptions['onStep']): readonly Problem[];
   readonly onStep?: ((step: WriteStep) => void) | undefined;
 }
 
-/** A change that has not begun, with contents where `Operation` has digests. */
 export interface PlannedChange extends Omit<Operation, 'id' | 'at' | 'changes'> {
   readonly changes: readonly { readonly path: string; readonly after: Buffer | null; readonly mode?: number }[];
 }
@@ -50,9 +46,7 @@ export class Writer {
   readonly #mayRecover: boolean;
   readonly #lock: WriteLock;
   readonly #history: HistoryFile;
-  /** Found by the last write. */
   #unfinished: readonly Unfinished[] = [];
-  /** Reports that the last write could not write. */
   #behind: readonly Problem[] = [];
 
   constructor(options: WriterOptions) {
@@ -74,10 +68,7 @@ export class Writer {
     return this.#history.reading();
   }
 
-  /**
-   * Runs `use` while no other process writes, with the real path of the data folder. First undoes unfinished changes,
-   * afterwards writes reports; a failure of either goes to `problems` and does not stop `use`.
-   */
+  /** First undoes unfinished changes, afterwards writes reports: a failure of either goes to `problems`. */
   async exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T> {
     this.#history.assertOpen();
     return this.#lock.run(() => this.#guarded(use));
@@ -106,7 +97,6 @@ export class Writer {
     return this.#history.exists();
   }
 
-  /** Whether a change is unfinished, or a report must still be written. */
   hasUnfinished(): boolean {
     return this.#history.exists() && hasUnfinished(this.#history.reading());
   }

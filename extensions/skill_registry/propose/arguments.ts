@@ -32,7 +32,6 @@ export const approval: FieldsSchema<Actor & { readonly version?: string | undefi
   z.object({ by: by(), reason: storedText().optional(), version: z.string().optional() }),
 );
 
-/** For a rejection or a recommendation. */
 export const opinion: FieldsSchema<Actor & { readonly reason: string; readonly version?: string | undefined }> = schema(
   (z) => z.object({ by: by(), reason: storedText(), version: z.string().optional() }),
 );

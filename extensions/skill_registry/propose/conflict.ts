@@ -8,7 +8,6 @@ import { newProposal, storeProposal } from './propose.ts';
 /** The author of proposals for files that an update could not merge. */
 export const UPDATE_AUTHOR = 'origin:update';
 
-/** A text file that was changed in the same lines here and at its origin. */
 export interface UpdateConflict {
   readonly path: string;
   /** The installed text; null when unknown, or when both sides added the file. */
@@ -16,11 +15,7 @@ export interface UpdateConflict {
   readonly theirs: Buffer;
 }
 
-/**
- * Prepares a proposal to replace the file with the text of the origin. It is stale from the start; `proposals edit`
- * shows both sides.
- * @returns `store`: call it inside `Writer.exclusively`, in a transaction.
- */
+/** Stale from the start; `proposals edit` shows both sides. `store`: inside `Writer.exclusively`, in a transaction. */
 export async function prepareConflict(
   { writer }: ChangeContext,
   location: SkillLocation,
@@ -41,7 +36,6 @@ export async function prepareConflict(
   return { id: row.id, store: (database) => storeProposal(database, request, row) };
 }
 
-/** Undecided proposals from earlier updates. */
 export function waitingConflicts({ writer }: ChangeContext, { skillId, key }: SkillLocation): readonly string[] {
   if (!writer.hasHistory()) return [];
   const rows = proposalRows(writer.database(), undefined, { author: UPDATE_AUTHOR, skillId });

@@ -4,11 +4,7 @@ import type { Check } from '../inspect/findings.ts';
 import type { Finding } from '../inspect/types.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
-/**
- * Proposals as a table; control characters are visible.
- * @param width - Columns of the terminal. Then ids are cut to their end, and a narrow window has fewer columns.
- *   Default: everything.
- */
+/** @param width - Columns of the terminal, where ids are cut to their end. Default: everything. */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
   const shown = COLUMNS.filter(({ from }) => width === undefined || width >= from);
   const idOf = width === undefined ? (id: string): string => id : shortIds(proposals.map(({ id }) => id));
@@ -17,7 +13,6 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
   return formatTable(names, rows, width);
 }
 
-/** Whether it changes the text by which agents choose the skill. */
 export function changesDescription({ checks }: Pick<Proposal, 'checks'>): boolean {
   return checks.some(({ kind }) => kind === 'description');
 }
@@ -73,14 +68,12 @@ export function describeBlockFindings(blocks: readonly Finding[]): string {
   return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
 }
 
-/** @param revision - The one that the proposal made. */
 export function undoText({ kind, skillId }: Pick<Proposal, 'kind' | 'skillId'>, revision: number | null): string {
   if (kind === 'create') return `To undo it: skill-registry remove ${skillId}`;
   if (kind === 'delete') return `To undo it: skill-registry restore ${skillId}`;
   return `To undo it: skill-registry rollback ${skillId} ${revision === null || revision < 2 ? 'REVISION' : revision - 1}`;
 }
 
-/** Three tables: all, by agent, by skill. */
 export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: number): string {
   const rowOf = (name: string, figures: ProposalFigures) => [
     name,

@@ -19,7 +19,6 @@ export interface NewProposal
   readonly place: string;
   /** null: the file is removed. */
   readonly proposed: string | null;
-  /** JSON. */
   readonly checks: string;
   readonly created: string;
 }
@@ -111,13 +110,11 @@ export function dueRows(database: SqliteDatabase): readonly ProposalRow[] {
   return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE file_due = 1 ORDER BY seq').all();
 }
 
-/** Whose report somebody has edited. */
 export function rowsWithEdits(database: SqliteDatabase): readonly ProposalRow[] {
   const sql = "SELECT * FROM proposal WHERE id IN (SELECT proposal FROM proposal_event WHERE kind = 'file-edited')";
   return database.prepare<ProposalRow>(sql).all();
 }
 
-/** Another open proposal for the same change. */
 export function openDuplicate(database: SqliteDatabase, row: NewProposal): string | undefined {
   const { id, place, path, kind, proposed } = row;
   const sql = `SELECT id FROM proposal WHERE state = 'open' AND id <> ? AND place = ? AND path = ? AND kind = ?
@@ -200,7 +197,6 @@ export function editProblem(database: SqliteDatabase, row: Edited, dataDir: stri
   return name === undefined ? undefined : fileEdited(row, join(dataDir, 'proposals', name));
 }
 
-/** @param file - The copy of the edited report. */
 export function fileEdited({ id, state, proposed }: Edited, file: string): Problem {
   const message = fileEditedMessage(id, state, file, proposed !== null);
   return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message };

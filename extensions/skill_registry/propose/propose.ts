@@ -28,7 +28,6 @@ const MAX_OPEN = 1000;
 /** Of one agent for one skill, open and stale. */
 const MAX_WAITING_OF_AUTHOR = 5;
 
-/** @throws as `Proposals.propose`. */
 export async function submit(
   context: ChangeContext,
   input: ProposalInput,

@@ -7,10 +7,7 @@ import type { ProposalInput } from './types.ts';
 /** A file does not prove who wrote it. */
 const AUTHOR = 'unknown, from a file';
 
-/**
- * Reads a report as `proposalReport` writes it. Uses only the id of the skill and the difference. Everything else in it
- * is a claim; the justification is kept as a quotation. @throws REPORT_INVALID for another form.
- */
+/** Uses only the id and the difference; the rest is a claim, quoted as justification. @throws REPORT_INVALID. */
 export function proposalInReport(report: string): ProposalInput {
   const text = report.replaceAll('\r\n', '\n');
   const [hidden] = hiddenCharacters(text);
@@ -43,7 +40,6 @@ function skillIn(yaml: string): string {
   return skill;
 }
 
-/** The only file in the difference, relative to the skill. */
 function fileIn(diff: string): { readonly path: string; readonly isNew: boolean } {
   const [, from = '', to = ''] = HEADER.exec(diff) ?? [];
   if (to === '/dev/null') throw invalid('its difference removes a file, which a person does by hand');

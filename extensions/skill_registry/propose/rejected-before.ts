@@ -3,11 +3,7 @@ import { getBlob } from '../history/revisions.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import type { NewProposal, ProposalRow } from './proposal-store.ts';
 
-/**
- * A rejected proposal for the same file with the same content, before or after a person edited it. A removal is the
- * same only while the removed content is the same.
- * @param after - null for a removal.
- */
+/** For the same file and content, also as it was before a person edited it. @param after - null for a removal. */
 export function rejectedBefore(
   database: SqliteDatabase,
   { place, path, base }: Pick<NewProposal, 'place' | 'path' | 'base'>,

@@ -27,10 +27,7 @@ import {
 } from './proposal-store.ts';
 import type { Proposal } from './types.ts';
 
-/**
- * Markdown for people. Agents' words are quotations or fenced, so they cannot begin a section. Invisible and control
- * characters are written as `⟦U+202E⟧`.
- */
+/** Agents' words are quoted or fenced: they cannot begin a section. Hidden characters are written as `⟦U+202E⟧`. */
 export function proposalReport(proposal: Proposal): string {
   const { kind, state, path, skillId, checks, recommendations, decision, conflict, evidence } = proposal;
   const parts: readonly (readonly string[])[] = [
@@ -53,17 +50,11 @@ export function isReportEdited(dataDir: string, row: ProposalRow): boolean {
   return present !== undefined && !isOurs(row, present);
 }
 
-/** @param dataDir - Real. */
 export function isReportThere(dataDir: string, row: ProposalRow): boolean {
   return isOurs(row, presentDigest(dataDir, row) ?? '');
 }
 
-/**
- * Writes the reports of changed proposals; an edited report is renamed first. A report that cannot be written stays
- * due, and the decision stands.
- * @param dataDir - Real. @returns WRITE_FAILED for each unwritten report, PROPOSAL_FILE_EDITED for each existing copy
- *   of an edited one.
- */
+/** An edited report is renamed first. A report that cannot be written stays due. @param dataDir - Real. */
 export function writeDueReports(
   database: SqliteDatabase,
   dataDir: string,

@@ -34,10 +34,7 @@ export interface Request {
   readonly notes: readonly string[];
 }
 
-/**
- * Refuses a change that can never be applied. If the agent has turned the skill off itself, it may only propose to turn
- * it on again; anything else is answered as if there were no skill.
- */
+/** An agent that turned the skill off may only propose to turn it on; else it gets the answer for a missing skill. */
 export function requestOf(
   context: ChangeContext,
   input: ProposalInput,

@@ -8,10 +8,7 @@ export function composeSkillMd(name: string, description: string, body: string):
   return `---\n${head}---\n\n${body.trim()}\n`;
 }
 
-/**
- * Sets frontmatter fields; null removes one. Everything else stays, comments too. @throws INVALID_ARGUMENT when the
- * frontmatter is no mapping.
- */
+/** null removes a field. Keeps everything else, comments too. @throws INVALID_ARGUMENT if it is no mapping. */
 export function patchFrontmatter(text: string, fields: Readonly<Record<string, unknown>>): string {
   const { yaml, bodyOffset } = splitFrontmatter(text);
   const { isMap, parseDocument } = yamlPackage();
@@ -28,9 +25,7 @@ export function patchFrontmatter(text: string, fields: Readonly<Record<string, u
 }
 
 /**
- * Replaces one part. Models write LF: line ends are not compared, and the new text gets the line ends of the replaced
- * part.
- * @param all - Replace every occurrence. Default: false.
+ * Ignores the kind of line ends, because models write LF; the new text gets those of the replaced part.
  * @throws INVALID_ARGUMENT unless `old` occurs once (with `all`: at least once) and differs from `next`.
  */
 export function replaceText(present: string, old: string, next: string, path: string, all = false): string {

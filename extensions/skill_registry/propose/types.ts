@@ -163,9 +163,8 @@ export interface Proposals {
    */
   propose(input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt>;
   /**
-   * Makes an open proposal from a report whose proposal is not in this history: the history was lost, or git brought
-   * the report. Uses only the skill and the difference; the author is `unknown, from a file`, the justification a
-   * quotation.
+   * Makes an open proposal from a report whose proposal is not in this history. Uses only the skill and the difference;
+   * the author is `unknown, from a file`, the justification a quotation.
    * @throws REPORT_INVALID for a report that the registry would not write; as `propose`.
    */
   import(report: string): Promise<ProposalReceipt>;
@@ -184,17 +183,16 @@ export interface Proposals {
   /**
    * Replaces the proposed text and computes diff and checks again; the author stays. A stale proposal is open again,
    * based on the file that `text` read last.
-   * @param edit.content - The whole new file; BOM and line ends are kept. @param edit.by - A person.
-   * @param edit.version - Of the text that was edited. Default: any.
+   * @param edit.content - The whole new file. @param edit.by - A person. @param edit.version - Of the edited text.
    * @throws PROPOSAL_CONFLICT, PROPOSAL_NO_CHANGE, PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_NOT_FOUND, INVALID_ARGUMENT
-   * where there is no text to edit, WRITE_DENIED for an agent, NOT_TEXT, RESOURCE_TOO_LARGE, SOURCE_NOT_WRITABLE.
+   *   where there is no text to edit, WRITE_DENIED for an agent, NOT_TEXT, RESOURCE_TOO_LARGE, SOURCE_NOT_WRITABLE.
    */
   edit(id: string, edit: ProposalEdit): Promise<EditedProposal>;
   /**
-   * If the file has changed since, merges both changes when they are in different lines; else the proposal is stale.
+   * Merges with later changes of the file in other lines; for the same lines, the proposal becomes stale.
    * @param actor.version - Of the proposal that was shown. Default: any.
    * @throws PROPOSAL_STALE, PROPOSAL_FILE_EDITED (once after each edit of the report), SKILL_INVALID, SKILL_NOT_FOUND,
-   * SOURCE_NOT_WRITABLE; BLOCK_NOT_CONFIRMED when somebody who is no person approves an attack.
+   *   SOURCE_NOT_WRITABLE; BLOCK_NOT_CONFIRMED when somebody who is no person approves an attack.
    */
   approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<DecidedProposal>;
   /** @throws INVALID_ARGUMENT without a reason. */
@@ -205,19 +203,15 @@ export interface Proposals {
   /** Decides nothing. @throws INVALID_ARGUMENT without a reason. */
   recommend(id: string, verdict: Recommendation['verdict'], actor: Actor & { readonly reason: string }): Promise<void>;
   /**
-   * Removes all texts of rejected proposals (diff, justification, evidence, checks, recommendations) and their reports
-   * from all files below `data/`. The row stays, so the same content is still PROPOSAL_REJECTED. The reason of the
-   * decision stays, with `[purged]` for words that share eight or more characters with those texts. Removes the cache
-   * and rewrites `history.db`, which takes longer the larger it is.
+   * Removes all texts of rejected proposals, and their reports, from all files below `data/`. The row stays, so the
+   * same content is still PROPOSAL_REJECTED; so does the reason, with `[purged]` for words that share eight or more
+   * characters with those texts. Rewrites `history.db`, which takes longer the larger it is.
    * @param ids - At least one. A purged proposal may be purged again.
    * @throws PROPOSAL_NOT_REJECTED, INVALID_ARGUMENT; HISTORY_BUSY when another process has a file open that contains
-   * some of the texts: purge again when it has ended.
+   *   some of the texts: purge again when it has ended.
    */
   purge(ids: readonly string[], actor: Pick<Actor, 'by'>): Promise<readonly PurgedProposal[]>;
   stats(): Promise<ProposalStats>;
-  /**
-   * Called for every new proposal; for those of other processes only while the registry watches. @returns a function
-   * that ends this.
-   */
+  /** For proposals of other processes, the registry must watch. @returns a function that ends this. */
   onArrival(listener: (proposal: Proposal) => void): () => void;
 }

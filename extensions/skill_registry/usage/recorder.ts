@@ -43,10 +43,7 @@ export interface RecordedStep {
   readonly threadId?: string | undefined;
 }
 
-/**
- * Records in memory. Functions are called during a turn: none waits or throws. Ignores turns that only a person sees
- * (`preview`) and persons who read outside a conversation.
- */
+/** Called during a turn: nothing waits or throws. Ignores previews and persons outside a conversation. */
 export interface UsageRecorder {
   loaded(event: SkillLoadedEvent, details: LoadDetails): void;
   /** Named to an agent. */

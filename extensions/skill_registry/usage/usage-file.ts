@@ -16,10 +16,7 @@ export interface UsageFile {
   read<T>(work: (database: UsageDatabase) => T): T;
   /** null when it is kept on disk. */
   notKept(): string | null;
-  /**
-   * USAGE_NOT_RECORDED: the file is not writable, was damaged and replaced, or had more events than are kept. Not
-   * reported when STORE_UNAVAILABLE gives the reason.
-   */
+  /** USAGE_NOT_RECORDED: not writable (unless STORE_UNAVAILABLE says why), replaced, or older events dropped. */
   problems(dropped: number): readonly Problem[];
   close(): void;
 }

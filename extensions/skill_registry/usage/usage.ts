@@ -67,7 +67,6 @@ export function createUsage(options: UsageOptions): RecordedUsage {
     await countLoads(recorder.newRows());
     return (await fileNow()).write(unwritten);
   };
-  /** One at a time. */
   const flush = (): Promise<boolean> => {
     flushing = flushing.then(flushOnce);
     return flushing;
