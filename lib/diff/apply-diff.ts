@@ -3,29 +3,25 @@ import { endOf, joinLines, splitLines, usualEnd, withoutLineEnd } from './lines.
 import { type Hunk, type HunkLine, type ParsedDiff, parseDiff } from './parse-diff.ts';
 import { LineSearch, MAX_FOUND } from './search-lines.ts';
 
-/** Larger diffs are refused and not parsed. */
 export const MAX_DIFF_BYTES: number = 262_144;
 
-/** The result of applying a diff. */
 export type DiffOutcome =
   | {
       readonly applied: true;
-      /** The whole new text. It keeps the byte order mark and the line ends of the current text. */
+      /** Keeps the byte order mark and the line ends of the current text. */
       readonly text: string;
-      /** Mistakes of the diff that were accepted: "hunk 2 was found 4 lines further down". */
+      /** Accepted mistakes of the diff: "hunk 2 was found 4 lines further down". */
       readonly notes: readonly string[];
     }
   | ({ readonly applied: false } & Refused);
 
 /**
- * Applies a unified diff as models write it, when it can be applied in exactly one way. `fitHunk` says which mistakes are
- * accepted, `fitHunks` which are not.
+ * Applies a unified diff as models write it, when it can be applied in exactly one way. `fitHunk` says which mistakes
+ * are accepted. Unchanged lines keep their bytes; added lines end as most lines of the file do. Whether the last line
+ * has an end changes only with `\ No newline at end of file` on one side of the diff.
  *
- * Unchanged lines keep the bytes of the file. Added lines end as most lines of the file do. Whether the last line has an end
- * changes only where the diff says so, with `\ No newline at end of file` on one of its two sides.
- *
- * @param path - Path of the file that the diff is for, relative to the skill.
- * @param skillId - Id of the skill. With it, headers may also name a longer path that ends in `<skillId>/<path>`.
+ * @param path - Relative to the skill.
+ * @param skillId - With it, headers may also name a longer path that ends in `<skillId>/<path>`.
  */
 export function applyDiff(current: string, diff: string, path: string, skillId?: string): DiffOutcome {
   const refused = (reason: string): DiffOutcome => ({ applied: false, reason });
@@ -49,10 +45,8 @@ export function applyDiff(current: string, diff: string, path: string, skillId?:
 
 // --- internal ---
 
-/** A fit, with the number of its hunk in the diff, from 1. */
 type NumberedFit = HunkFit & { readonly number: number };
 
-/** What is wrong and what to do, for a model. */
 type Refused = { readonly reason: string };
 
 const MAX_REASONS = 4;
@@ -60,12 +54,9 @@ const TOO_MUCH =
   'The diff could fit at so many positions that the search was stopped: use fewer hunks, with unchanged lines that occur only once in the file.';
 
 /**
- * Finds the position of every hunk. Line numbers in a diff never decide: models count badly, and where lines repeat a wrong
- * position looks like the right one. Each hunk must fit at exactly one position. Equal hunks that fit at one position are one
- * hunk written several times. Equal hunks that fit at as many positions as there are hunks are used once each, when their line
- * numbers differ.
- *
- * @returns The fits, or the reasons of the first `MAX_REASONS` hunks that do not fit.
+ * Each hunk must fit at exactly one position. Line numbers never decide: models count badly, and where lines repeat, a
+ * wrong position looks right. Equal hunks that fit at one position are one hunk written several times. Equal hunks that
+ * fit at as many positions as there are hunks are used once each, when their line numbers differ.
  */
 function fitHunks(
   search: LineSearch,
@@ -126,8 +117,8 @@ function notesOn({ oldStart, lines, miscounted }: Hunk, number: number, fit: Hun
 }
 
 /**
- * The 0-based line where the lines already are that a hunk adds at one of its ends; undefined when they are not there. A hunk
- * with unchanged lines on one side only also fits after it was applied, because it does not say what follows.
+ * 0-based line where the added lines already are; undefined when they are not there. A hunk with unchanged lines on one
+ * side only fits again after it was applied, because it does not say what follows.
  */
 function firstAddedAlready(search: LineSearch, { start, lines }: HunkFit): number | undefined {
   const { top, bottom } = outerContext(lines);
@@ -138,18 +129,18 @@ function firstAddedAlready(search: LineSearch, { start, lines }: HunkFit): numbe
   return present ? from : undefined;
 }
 
-/** @param addedEnd - Line end of added lines without one of their own. Default: the end that most lines have. */
+/** @param addedEnd - For added lines without their own line end. Default: the end that most lines have. */
 function editLines(
   lines: readonly string[],
   fits: readonly NumberedFit[],
   addedEnd: string | undefined,
 ): { readonly lines: readonly string[] } | Refused {
-  // By 0-based line of the file. Added lines come before that line; the key of lines added at the end is the number of lines.
+  // By 0-based line of the file, before which the lines are added; the number of lines stands for the end.
   const added = new Map<number, HunkLine[]>();
   const addedBy = new Map<number, number>();
   const removedBy = new Map<number, number>();
   const shownBy = new Map<number, number>();
-  // Lines that have no line end according to the diff, in the current text and in the new one.
+  // Lines without a line end according to the diff.
   const unended = { old: new Set<number>(), new: new Set<HunkLine | number | undefined>() };
   for (const { start, lines: rows, number } of fits) {
     let at = start;
@@ -176,7 +167,7 @@ function editLines(
   }
   const oldLacksEnd = unended.old.has(lines.length - 1);
   const newLacksEnd = unended.new.has(edited.at(-1));
-  // When the diff says that both texts lack the last line end, it changes nothing there, even if that is not true.
+  // A diff that says that both texts lack the last line end changes nothing there, even if that is wrong.
   const isEnded =
     oldLacksEnd === newLacksEnd ? lines.length === 0 || endOf(lines.at(-1) as string) !== '' : oldLacksEnd;
   const usual = usualEnd(lines) ?? '\n';

@@ -2,29 +2,28 @@ import { quoteLine, SHOWN } from './lines.ts';
 import type { Hunk, HunkLine } from './parse-diff.ts';
 import { type Comparison, type LineSearch, MAX_FOUND } from './search-lines.ts';
 
-/** A position where a hunk fits. */
 export interface HunkFit {
-  /** 0-based line of the file where the first line of `lines` belongs. */
+  /** 0-based line of the file where `lines` begin. */
   readonly start: number;
-  /** The lines of the hunk that are used: without ignored outer lines, and indented as the file is. */
+  /** Without ignored outer lines, and indented as the file is. */
   readonly lines: readonly HunkLine[];
-  /** Mistakes of the hunk that were accepted. */
+  /** Accepted mistakes of the hunk. */
   readonly notes: readonly string[];
 }
 
 /**
- * Finds where a hunk fits. Comparisons are tried from exact to lenient, and the first one that finds a position decides. A hunk
- * that fits more than once is ambiguous, unless exactly one position is in the section that its heading names.
+ * Tries comparisons from exact to lenient; the first one that finds a position decides. A hunk that fits more than once
+ * is ambiguous, unless exactly one position is in the section that its heading names.
  *
  * 1. As written.
- * 2. Blanks at the ends of lines ignored.
+ * 2. Blanks at the ends of lines are ignored.
  * 3. Unchanged lines may lack the blank that marks them.
- * 4. All lines have the same blanks more, or less, at the beginning than in the file; added lines are then indented in the same
- *    way. At least two lines must agree, one of them removed: a removed line is indented as the added ones are.
- * 5. Up to two outer unchanged lines on each side are ignored, as few as possible. Lines next to a change must fit, and more
- *    lines must fit than are ignored.
+ * 4. All lines have the same blanks more, or less, at the beginning than in the file; added lines are indented in the
+ *    same way. At least two lines must agree, one of them removed: its indentation is that of the added ones.
+ * 5. Up to two outer unchanged lines on each side are ignored, as few as possible. Lines next to a change must fit, and
+ *    more lines must fit than are ignored.
  *
- * @returns All positions where it fits, at most `MAX_FOUND`.
+ * @returns at most `MAX_FOUND` positions.
  */
 export function fitHunk(search: LineSearch, hunk: Hunk, number: number): readonly HunkFit[] {
   const name = `hunk ${number}`;
@@ -35,7 +34,7 @@ export function fitHunk(search: LineSearch, hunk: Hunk, number: number): readonl
         let fits = [...found];
         if (fits.length === 0) continue;
         const notes: string[] = [];
-        // In a list that was cut, positions in the section may be missing.
+        // A list that was cut may lack positions in the section.
         const isWhole = fits.length > 1 && fits.length < MAX_FOUND;
         const section = isWhole && hunk.heading !== undefined ? search.section(hunk.heading) : undefined;
         const below = section ? fits.filter(([at]) => at >= section.from && at < section.to) : [];
@@ -51,7 +50,6 @@ export function fitHunk(search: LineSearch, hunk: Hunk, number: number): readonl
   return [];
 }
 
-/** Why a hunk that fits more than once is not applied. */
 export function whyAmbiguous({ oldStart }: Hunk, number: number, fits: readonly HunkFit[]): string {
   const count = fits.length >= MAX_FOUND ? `${MAX_FOUND} or more` : fits.length;
   const more = fits.length > MAX_SHOWN ? ', ...' : '';
@@ -60,7 +58,7 @@ export function whyAmbiguous({ oldStart }: Hunk, number: number, fits: readonly 
   return `Hunk ${number} fits at ${count} positions (from lines ${lines.join(', ')}${more}): add more unchanged lines before and after the change, up to a heading or another line that occurs only once.${stated}`;
 }
 
-/** Why a hunk that fits nowhere is not applied: it was applied before, it has no unchanged line, or the file has other lines. */
+/** It was applied before, it has no unchanged line, or the file has other lines. */
 export function whyNowhere({ lines }: Hunk, number: number, search: LineSearch, creates: boolean): string {
   const old = oldSide(lines);
   if (old.length === 0 && creates) {
@@ -72,7 +70,7 @@ export function whyNowhere({ lines }: Hunk, number: number, search: LineSearch, 
   if (search.texts.length === 0) return `Hunk ${number} expects lines, but the file is empty: only add lines.`;
   const { top, bottom } = outerContext(lines);
   const left = lines.filter(({ kind }) => kind !== '-');
-  // A hunk that only removes lines can be recognized by the lines around it, which are next to each other afterwards.
+  // After a hunk that only removes lines, the lines around it are next to each other.
   const isRecognizable = left.some(({ kind, text }) => kind === '+' && text.trim() !== '') || (top > 0 && bottom > 0);
   const [applied] = isRecognizable ? findRun(search, left, 'end') : [];
   if (applied !== undefined) {
@@ -81,7 +79,7 @@ export function whyNowhere({ lines }: Hunk, number: number, search: LineSearch, 
   return `Hunk ${number} does not fit anywhere. ${nearest(old, search)} Read the file again and copy its lines exactly, with a blank before each unchanged one.`;
 }
 
-/** How many unchanged lines a hunk begins and ends with. */
+/** Number of unchanged lines at the beginning and at the end. */
 export function outerContext(lines: readonly HunkLine[]): { readonly top: number; readonly bottom: number } {
   const top = lines.findIndex(({ kind }) => kind !== ' ');
   const last = lines.findLastIndex(({ kind }) => kind !== ' ');
@@ -90,21 +88,21 @@ export function outerContext(lines: readonly HunkLine[]): { readonly top: number
 
 // --- internal ---
 
-/** Outer unchanged lines that may be ignored on each side. */
+/** On each side. */
 const MAX_DROPPED = 2;
 const MAX_SHOWN = 8;
-/** Lines that occur more often are not used to find the nearest position. */
+/** Lines that occur more often do not help to find the nearest position. */
 const MAX_OCCURRENCES = 50;
-/** Lines of a hunk that are used to find the nearest position. */
+/** Of a hunk, to find the nearest position. */
 const MAX_COMPARED = 2000;
-/** Characters of a line in a message that stand before the first one that differs. */
+/** Characters shown before the first one that differs. */
 const BEFORE_DIFFERENCE = 40;
 
 function oldSide(lines: readonly HunkLine[]): readonly HunkLine[] {
   return lines.filter(({ kind }) => kind !== '+');
 }
 
-/** One map for each comparison: fits by the line of the file that must be in the section of the heading. */
+/** One map for each comparison. Keys are lines of the file that must be in the section of the heading. */
 type Comparisons = Generator<ReadonlyMap<number, HunkFit>>;
 
 function* fitWhole(search: LineSearch, lines: readonly HunkLine[], atEnd: boolean, name: string): Comparisons {
@@ -143,7 +141,7 @@ function* fitWithoutOuterLines(
   for (let dropped = 1; dropped <= maxTop + maxBottom; dropped++) {
     const [many, were] = dropped > 1 ? ['s', 'were'] : ['', 'was'];
     const notes = [`${dropped} outer unchanged line${many} of ${name} did not fit and ${were} ignored`];
-    // By the line of the file where the change is: it may be found with different outer lines ignored.
+    // By the line where the change is: it may be found several times, with different outer lines ignored.
     const found = new Map<number, HunkFit>();
     for (let above = Math.max(0, dropped - maxBottom); above <= Math.min(maxTop, dropped); above++) {
       const kept = lines.slice(above, lines.length - (dropped - above));
@@ -170,10 +168,7 @@ function findRun(
   return atEnd ? found.filter((start) => start + lines.length === search.texts.length) : found;
 }
 
-/**
- * The lines of a hunk with its added lines indented as the file is; undefined when the lines of the file are not all indented by
- * the same blanks more, or less, than in the hunk.
- */
+/** Undefined unless the file indents all lines of the hunk by the same blanks more, or less. */
 function shiftLines(
   lines: readonly HunkLine[],
   old: readonly HunkLine[],
@@ -197,7 +192,7 @@ function shiftLines(
   return lines.map((line) => (isAdded(line) ? { ...line, text: more + line.text.slice(less.length) } : line));
 }
 
-/** The position where most lines fit, and the first line that does not fit there. */
+/** Where most lines fit, and the first line that does not. */
 function nearest(old: readonly HunkLine[], search: LineSearch): string {
   const { texts } = search;
   const fitting = new Map<number, number>();
@@ -222,7 +217,7 @@ function nearest(old: readonly HunkLine[], search: LineSearch): string {
   if (there === undefined) return `${where}: where the diff has ${quoteLine(expected)}, the file has no line.`;
   let same = 0;
   while (same < expected.length && expected[same] === there[same]) same++;
-  // Cut so that the first difference shows.
+  // The first difference must be visible.
   const from = Math.max(expected.length, there.length) <= SHOWN ? 0 : Math.max(0, same - BEFORE_DIFFERENCE);
   return `${where}: where the diff has ${quoteLine(expected, from)}, the file has ${quoteLine(there, from)} (line ${start + wrong + 1}).`;
 }

@@ -2,28 +2,25 @@ import { diffArrays } from 'diff';
 
 export type LineEnd = '\n' | '\r\n' | '\r';
 
-/** A text in lines; `bom + lines.join('')` is the text again. */
+/** `bom + lines.join('')` is the text. */
 export interface LinedText {
   readonly bom: '' | '\ufeff';
-  /** Each with its own line end; the last may have none. Empty for an empty text. */
+  /** With their line ends; the last line may have none. Empty for an empty text. */
   readonly lines: readonly string[];
 }
 
-/** Names of line ends in a diff. */
 export const LINE_ENDS: Readonly<Record<string, LineEnd>> = { LF: '\n', CRLF: '\r\n', CR: '\r' };
 
-/** Lines end with LF, CRLF or CR. */
 export function splitLines(text: string): LinedText {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
   return { bom, lines: text.slice(bom.length).match(/[^\r\n]*(?:\r\n?|\n)|[^\r\n]+/g) ?? [] };
 }
 
-/** A text of lines. An empty line after one that ends with CR gets CR as well: its LF would become part of the line before. */
+/** An empty line after a line that ends with CR gets CR: its LF would become part of the line before. */
 export function joinLines(bom: string, lines: readonly string[]): string {
   return bom + lines.map((line, at) => (line === '\n' && lines[at - 1]?.endsWith('\r') ? '\r' : line)).join('');
 }
 
-/** A line without its line end. */
 export function withoutLineEnd(line: string): string {
   return line.slice(0, line.length - endOf(line).length);
 }
@@ -34,7 +31,7 @@ export function endOf(line: string): LineEnd | '' {
   return line.endsWith('\r') ? '\r' : '';
 }
 
-/** The line end that most lines have; undefined when none has one. When two are equally frequent: LF, then CRLF. */
+/** Undefined when no line has an end. When two are equally frequent: LF, then CRLF. */
 export function usualEnd(lines: readonly string[]): LineEnd | undefined {
   const counts = { '\n': 0, '\r\n': 0, '\r': 0 };
   for (const line of lines) {
@@ -46,11 +43,11 @@ export function usualEnd(lines: readonly string[]): LineEnd | undefined {
 }
 
 /**
- * The proposed whole text with the byte order mark and the line ends of `current`. An unchanged line keeps its bytes. A new line
- * gets the line end that most lines have, or keeps its own when `current` has no line end at all.
+ * The proposed text with the byte order mark and the line ends of `current`. Unchanged lines keep their bytes. New
+ * lines get the line end that most lines have, or keep their own when `current` has none.
  *
- * The last line has a line end when it has one in either text. Models lose it by accident, because tools that read files trim
- * it. A diff can remove it, with `\ No newline at end of file`.
+ * The last line has a line end when it has one in either text: models lose it by accident, because tools that read
+ * files trim it. A diff can remove it, with `\ No newline at end of file`.
  */
 export function adoptLineEndings(current: string, proposed: string): string {
   const now = splitLines(current);
@@ -71,7 +68,7 @@ export function adoptLineEndings(current: string, proposed: string): string {
   return joinLines(now.bom, adopted);
 }
 
-/** Lines `oldStart` up to `oldEnd` (0-based, exclusive) became lines `newStart` up to `newEnd`. */
+/** 0-based; the ends are exclusive. */
 export interface LineEdit {
   readonly oldStart: number;
   readonly oldEnd: number;
@@ -79,23 +76,20 @@ export interface LineEdit {
   readonly newEnd: number;
 }
 
-/** The largest edit distance that is searched for: the work grows with its square. */
+/** Largest edit distance: the work grows with its square. */
 const MAX_DISTANCE = 2000;
-/** The largest product of distance and number of lines. It limits the work when lines repeat. */
+/** Largest product of distance and number of lines: limits the work when lines repeat. */
 const MAX_WORK = 100_000_000;
 
-/**
- * The fewest edits that turn one list of lines into the other, ascending, with unchanged lines between any two. When finding them
- * would take too long: one edit from the first difference to the last.
- */
+/** Ascending and as few as possible; one edit for everything when that would take too long. */
 export function lineEdits(before: readonly string[], after: readonly string[]): readonly LineEdit[] {
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head++;
   let [oldEnd, newEnd] = [before.length, after.length];
   while (oldEnd > head && newEnd > head && before[oldEnd - 1] === after[newEnd - 1])
     [oldEnd, newEnd] = [oldEnd - 1, newEnd - 1];
-  // Lines are compared by number: comparing long equal texts again and again is slow. Lines that only one list has are left out:
-  // they cannot match, and without them the edit distance of most texts is small.
+  // Compares numbers, because comparing long equal texts is slow. Lines that only one list has are left out: they never
+  // match, and without them the edit distance of most texts is small.
   const ids = new Map<string, number>();
   for (let at = head; at < oldEnd; at++) if (!ids.has(before[at] as string)) ids.set(before[at] as string, ids.size);
   const shared = new Set(after.slice(head, newEnd).flatMap((line) => ids.get(line) ?? []));
@@ -125,14 +119,10 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   return edits;
 }
 
-/** Characters of a line that a message shows. */
+/** Characters of a line in a message. */
 export const SHOWN = 80;
 
-/**
- * A line in quotes, at most 80 characters of it. Invisible characters other than the blank are written as escapes.
- *
- * @param from - The first character that is shown.
- */
+/** At most 80 characters, in quotes. Invisible characters other than the blank become escapes. */
 export function quoteLine(text: string, from = 0): string {
   const escaped = JSON.stringify(text.slice(from, from + SHOWN)).replace(/[\p{C}\p{Z}]/gu, (char) =>
     char === ' ' ? char : `\\u{${(char.codePointAt(0) as number).toString(16)}}`,

@@ -1,13 +1,12 @@
 import { endOf, joinLines, lineEdits, splitLines, usualEnd, withoutLineEnd } from './lines.ts';
 
-/** The result of a merge. */
 export type MergeOutcome =
   | { readonly clean: true; readonly text: string }
   | {
       readonly clean: false;
       /**
-       * The regions that both sides changed differently, each between `<<<<<<< current`, `||||||| base`, `=======` and
-       * `>>>>>>> proposed`, with 3 lines of context. A line above each gives its line number in the current text.
+       * Regions that both sides changed differently, between `<<<<<<< current`, `||||||| base`, `=======` and
+       * `>>>>>>> proposed`, with 3 lines of context, each below its line number in the current text.
        */
       readonly conflict: string;
       /** The whole text with these regions in it. */
@@ -15,11 +14,11 @@ export type MergeOutcome =
     };
 
 /**
- * Three-way merge by line. A region that one side changed is taken from that side; equal changes of both sides are clean. Changes
- * of both sides without an unchanged line between them are a conflict.
+ * Three-way merge by line. Equal changes of both sides are clean. Other changes of both sides without an unchanged line
+ * between them are a conflict.
  *
- * Line ends and the byte order mark are merged separately. Each is taken from the proposal when only the proposal changed it,
- * else from `current`. Lines that the proposal adds with the usual line end of `base` get the usual line end of `current`.
+ * Line ends and the byte order mark are merged separately: the proposal's when only the proposal changed them, else
+ * those of `current`. Lines that the proposal adds with the usual line end of `base` get the usual one of `current`.
  */
 export function mergeTexts(base: string, current: string, proposed: string): MergeOutcome {
   const [o, a, b] = [splitLines(base), splitLines(current), splitLines(proposed)];
@@ -31,7 +30,7 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
     ...lineEdits(texts, b.lines.map(withoutLineEnd)).map((edit) => ({ ...edit, side: 'b' as const })),
   ].sort((a, b) => a.oldStart - b.oldStart);
   const pieces: Piece[] = [];
-  // The end of the merged part in the base, and the offset of each side from there, in lines.
+  // End of the merged part in the base, and the offset of each side from there, in lines.
   let to = 0;
   let shift = { a: 0, b: 0 };
   for (let next = 0; next <= edits.length; ) {
@@ -72,7 +71,7 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
 
 const CONTEXT = 3;
 
-/** A conflict, and the 0-based line of the current text where it begins. */
+/** `at`: 0-based line of the current text. */
 interface Conflict {
   readonly at: number;
   readonly ours: readonly string[];

@@ -3,9 +3,9 @@ import { LINE_ENDS, type LineEnd, quoteLine } from './lines.ts';
 export interface HunkLine {
   /** Unchanged, removed or added. */
   readonly kind: ' ' | '-' | '+';
-  /** Without the sign and the line end. */
+  /** Without sign and line end. */
   readonly text: string;
-  /** Of an unchanged line: the line with its leading blank, in case the blank belongs to the text and is not the sign. */
+  /** An unchanged line with its leading blank, which may belong to the text instead of being the sign. */
   readonly unsigned?: string;
   /** `\ No newline at end of file` follows. */
   readonly noNewline?: boolean;
@@ -15,33 +15,33 @@ export interface HunkLine {
 
 export interface Hunk {
   readonly lines: readonly HunkLine[];
-  /** 1-based, from its `@@` line. Only used in notes, because it is often wrong. */
+  /** 1-based, from its `@@` line. Only for notes, because it is often wrong. */
   readonly oldStart?: number;
-  /** Its `@@` line gives wrong numbers of lines. */
+  /** Its `@@` line has wrong counts. */
   readonly miscounted?: boolean;
-  /** The text of its `@@` line after the numbers. */
+  /** Text of its `@@` line after the numbers. */
   readonly heading?: string;
-  /** `*** End of File` follows: it belongs at the end of the file. */
+  /** `*** End of File` follows: the hunk belongs at the end of the file. */
   readonly atEnd?: boolean;
-  /** Number of lines at its end that have no sign, from an empty one on: they may be prose after the diff. */
+  /** Number of lines without a sign at its end, from an empty one on: they may be prose after the diff. */
   readonly looseTail: number;
 }
 
-/** A diff for one file: the hunks that change something, which messages number from 1, and what its headers say. */
+/** For one file. Only hunks that change something; messages number them from 1. */
 export type ParsedDiff = Readonly<Pick<ParsedRows, 'hunks' | 'creates' | 'addedEnd' | 'bom'>>;
 
 /**
- * Parses a diff as models write it. When all counts in the `@@` lines are right, they decide which row belongs to which hunk, so
- * that a well-formed diff is read as the format says. Otherwise the signs of the rows decide.
+ * When all counts in the `@@` lines are right, they decide which row belongs to which hunk, as the format says.
+ * Otherwise the signs of the rows decide.
  *
- * Also accepted: Markdown fences and prose around the diff, `*** Begin Patch`, hunks without numbers or without a header,
- * unchanged lines without their leading blank. Headers of our own express what the format cannot: `byte order mark
+ * Also accepted: Markdown fences and prose around the diff, `*** Begin Patch`, hunks without numbers or header,
+ * unchanged lines without their leading blank. Extra headers say what the format cannot: `byte order mark
  * added|removed`, `added lines end with LF|CRLF|CR`, and `\ Line ends with ...` after a line.
  *
- * @returns A reason for a model when the diff cannot be parsed or is not for this file.
+ * @returns a reason, for a model, when the diff cannot be parsed or is not for this file.
  */
 export function parseDiff(diff: string, path: string, skillId?: string): ParsedDiff | { readonly reason: string } {
-  // Lines end with LF or CRLF, or with CR when there is no LF.
+  // LF and CRLF end a line; CR does when there is no LF.
   const text = diff.replace(/^\ufeff/, '');
   const rows = text.includes('\n') ? text.split(/\r?\n|\r$/) : text.split('\r');
   if (rows.at(-1) === '') rows.pop();
@@ -70,11 +70,10 @@ interface ParsedRows {
   readonly oldNames: string[];
   readonly newNames: string[];
   readonly refusals: string[];
-  /** The file does not exist yet. */
   creates: boolean;
   addedEnd?: LineEnd | undefined;
   bom?: 'added' | 'removed' | undefined;
-  /** A row outside of all hunks that looks like a change. */
+  /** Looks like a change, but is outside of all hunks. */
   stray?: string;
 }
 
@@ -128,10 +127,10 @@ function whyNoDiff(rows: readonly string[], { hunks }: ParsedRows): string {
   return `This is not a diff; it begins with ${quoteLine(first)}. ${EXPECTED} To propose a whole new text, give it as content.`;
 }
 
-/** Characters of a file name. A longer text is cut before the patterns are tried. */
+/** Characters; a longer name is cut before the patterns are tried. */
 const MAX_NAME = 1024;
 
-/** Every way to read a name: with prefix `a/`, time stamp or remark in parentheses, and without; the shortest last. */
+/** All readings, the shortest last: with and without prefix `a/`, time stamp or remark in parentheses. */
 function readName(written: string): readonly string[] {
   const name = written.slice(0, MAX_NAME);
   const plain = (name.split('\t', 1)[0] as string).trim();
@@ -151,10 +150,8 @@ function readName(written: string): readonly string[] {
 }
 
 /**
- * Parses the rows of a diff.
- *
- * @param exact - The counts in the `@@` lines say where a hunk ends. False: the signs of the rows do.
- * @returns undefined when a count is missing or wrong, with `exact`.
+ * @param exact - The counts in the `@@` lines say where a hunk ends; else the signs of the rows do.
+ * @returns undefined, with `exact`, when a count is missing or wrong.
  */
 function parseRows(rows: readonly string[], exact: boolean): ParsedRows | undefined {
   const parsed: ParsedRows = { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
@@ -195,7 +192,7 @@ function parseRows(rows: readonly string[], exact: boolean): ParsedRows | undefi
   }
   if (parsed.hunks.length > 0) return parsed;
   if (exact) return parsed.bom && parsed;
-  // A diff without any header: only rows with signs, some of them changes.
+  // No header at all: only rows with signs, some of them changes.
   const isBody = rows.some((row) => /^[+-]/.test(row)) && rows.every((row) => row === '' || /^[ +\\-]/.test(row));
   if (parsed.newNames.length > 0 || !isBody) return parsed;
   return { hunks: [readHunkBody(rows, false)], oldNames: [], newNames: [], refusals: [], creates: false };
@@ -204,26 +201,26 @@ function parseRows(rows: readonly string[], exact: boolean): ParsedRows | undefi
 interface Fence {
   mark?: string | undefined;
   isDiff?: boolean;
-  /** A fence was closed: prose follows. */
+  /** Prose follows. */
   closed?: boolean;
 }
 
 interface HunkHeader extends Pick<Hunk, 'oldStart' | 'heading'> {
-  /** Only when the line has the standard format. */
+  /** Only in the standard format. */
   readonly counts?: { readonly old: number; readonly new: number };
 }
 
 const STANDARD = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 const PATCH_ROW = /^\*\*\* (?:(?:Begin Patch|End Patch|End of File)\s*$|(?:(?:Update|Add|Delete) File|Move to): )/;
 const DIFF_LANGUAGE = /^(?:diff|patch|udiff)$/i;
-/** A change, and not an item of a list, a line of dashes or a header. */
+/** Not an item of a list, a line of dashes or a header. */
 const CHANGE_ROW = /^(?:\+(?!\+\+ )|-(?! \S|-- |-{1,2} ?$))/;
 const MERGE = 'The diff is one of a merge ("@@@"): compare with one text only.';
 const RENAME = 'The diff renames or copies the file: a proposal can only change the text of one file.';
 const BINARY = 'The diff is binary: only text can be proposed.';
 const DELETE = 'The diff deletes the file: a diff can change its text, not delete it.';
 
-/** Parses rows outside of hunks. @returns How many rows were parsed, at least 1. */
+/** @returns the number of rows, at least 1. */
 function readHeaderRows(rows: readonly string[], at: number, parsed: ParsedRows, fence: Fence): number {
   const row = rows[at] as string;
   const next = rows[at + 1] ?? '';
@@ -268,7 +265,7 @@ function readGitRow(rows: readonly string[], at: number, parsed: ParsedRows): vo
   if (name !== undefined) parsed.newNames.push(name);
 }
 
-/** Parses an `@@` line; also `@@`, `@@ ... @@ heading`, `@@ heading` and numbers with blanks in between. */
+/** Also `@@`, `@@ ... @@ heading`, `@@ heading`, and numbers with blanks in between. */
 function readHunkHeader(row: string): HunkHeader {
   const close = row.indexOf('@@', 2);
   const inner = close === -1 ? row.slice(2) : row.slice(2, close);
@@ -284,10 +281,10 @@ function readHunkHeader(row: string): HunkHeader {
 }
 
 /**
- * The lines of a hunk from its rows. A row without a sign is an unchanged line without its leading blank. A row that is just `---`
- * or `+++` is one as well: it is a fence of frontmatter far more often than a change of `--`.
+ * A row without a sign is an unchanged line without its leading blank. `---` or `+++` alone is one too: it is far more
+ * often a fence of frontmatter than a change of `--`.
  *
- * @param exact - The counts of the hunk are right, so the signs are too.
+ * @param exact - The counts of the hunk are right, and so are the signs.
  */
 function readHunkBody(rows: readonly string[], exact: boolean): Pick<Hunk, 'lines' | 'looseTail'> {
   const lines: HunkLine[] = [];
@@ -319,7 +316,6 @@ function readHunkBody(rows: readonly string[], exact: boolean): Pick<Hunk, 'line
   return { lines, looseTail: isUnsignedTail ? lines.length - unsignedFrom + 1 : 0 };
 }
 
-/** Fence characters and language of a row that opens or closes a fence. */
 function fenceOf(row: string): { readonly mark?: string; readonly language?: string } {
   const [, mark, language = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(row.slice(0, 100)) ?? [];
   return mark !== undefined && /^[\w-]*$/.test(language.trim()) ? { mark, language: language.trim() } : {};
@@ -329,7 +325,7 @@ function startsHeader(rows: readonly string[], at: number): boolean {
   return (rows[at] ?? '').startsWith('--- ') && (rows[at + 1] ?? '').startsWith('+++ ');
 }
 
-/** Whether a hunk without an `@@` line begins: after the names of the file, or after the line that opens a fence of a diff. */
+/** It begins after the names of the file, or after the line that opens a fence of a diff. */
 function isHunkWithoutHeader(rows: readonly string[], at: number, fence: Fence = {}): boolean {
   const before = rows[at - 1] ?? '';
   const isBelowNames = startsHeader(rows, at - 2) || /^\*\*\* (?:Update|Add) File: /.test(before);
@@ -337,7 +333,7 @@ function isHunkWithoutHeader(rows: readonly string[], at: number, fence: Fence =
   return isBegun && /^[ +-]/.test(rows[at] ?? '') && !startsHeader(rows, at);
 }
 
-/** Whether a row outside of hunks may be a change. After a fence `- ` begins an item of a list; `--` begins a mail signature. */
+/** After a closed fence `- ` begins an item of a list; `--` begins a mail signature. */
 function looksLikeChange(row: string, fence: Fence): boolean {
   return fence.closed ? CHANGE_ROW.test(row) : /^[ +-]/.test(row) && !/^-- ?$/.test(row);
 }
@@ -371,8 +367,8 @@ function endBySigns(rows: readonly string[], from: number, fence: Fence, isConte
 }
 
 /**
- * For each row: whether it is a line of the file although it looks like the end of a fence. It is one when changes follow, or an
- * odd number of fences, before the next fence that opens a diff.
+ * A row that looks like the end of a fence is a line of the file when changes, or an odd number of fences, follow
+ * before the next fence that opens a diff.
  */
 function contentAfter(rows: readonly string[]): readonly boolean[] {
   const isContent: boolean[] = [];

@@ -1,21 +1,20 @@
-/** Which blanks a comparison of lines ignores: none, those at the end, those at both ends. */
+/** Which blanks are ignored: none, those at the end, those at both ends. */
 export type Comparison = 'exact' | 'end' | 'both';
 
-/** The most positions that are found for one run. */
+/** Positions of one run. */
 export const MAX_FOUND = 1000;
-/** The most comparisons of two lines, for all searches in one text together. */
+/** Comparisons of two lines, for all searches in one text together. */
 const MAX_STEPS = 20_000_000;
 
 interface Section {
   /** 0-based. */
   readonly from: number;
-  /** The end, exclusive. */
+  /** Exclusive. */
   readonly to: number;
 }
 
-/** Finds runs of lines in a text. All searches in one text share one limit of work. */
+/** All searches in one text share one limit of work. */
 export class LineSearch {
-  /** Lines without their ends. */
   readonly texts: readonly string[];
   readonly #indexes: Partial<Record<Comparison, LineIndex>> = {};
   // Many hunks may name the same heading of a long text.
@@ -26,12 +25,12 @@ export class LineSearch {
     this.texts = texts;
   }
 
-  /** True when the limit of work is reached: `find` then finds nothing more. */
+  /** The limit of work is reached: `find` finds nothing more. */
   exhausted(): boolean {
     return this.#steps <= 0;
   }
 
-  /** At most `most` lines that equal this one apart from blanks at both ends: 0-based, ascending. */
+  /** Lines that are equal apart from blanks at both ends: 0-based, ascending. */
   linesLike(text: string, most: number): readonly number[] {
     const { idOf, first, next } = this.#indexFor('both');
     const found: number[] = [];
@@ -40,7 +39,7 @@ export class LineSearch {
     return found;
   }
 
-  /** From a Markdown heading to the next one of the same or a higher level. Undefined unless it occurs exactly once. */
+  /** Up to the next Markdown heading of the same or a higher level. Undefined unless `heading` occurs exactly once. */
   section(heading: string): Section | undefined {
     const { texts } = this;
     if (this.#sections.has(heading)) return this.#sections.get(heading);
@@ -54,16 +53,12 @@ export class LineSearch {
     return found;
   }
 
-  /**
-   * Where the run begins, ascending, 0-based; at most `MAX_FOUND`. None for an empty run.
-   *
-   * @param run - For every line the texts that match it.
-   */
+  /** 0-based, ascending, at most `MAX_FOUND`. @param run - For each line the texts that match it. */
   find(run: readonly (readonly string[])[], comparison: Comparison): readonly number[] {
     const { ids, idOf, first, next, counts } = this.#indexFor(comparison);
     const runIds = run.map((choices) => choices.map((text) => idOf.get(NORMALIZE[comparison](text)) ?? -1));
     this.#steps -= run.length;
-    // The run can only be where its rarest line is.
+    // Looks only where the rarest line of the run is.
     let rarest: number | undefined;
     let fewest = Number.POSITIVE_INFINITY;
     for (const [at, choices] of runIds.entries()) {
@@ -103,13 +98,13 @@ const NORMALIZE: Readonly<Record<Comparison, (text: string) => string>> = {
   both: (text) => text.trim(),
 };
 
-/** Equal lines have the same number. Typed arrays, because a list for each of millions of lines would take too much memory. */
+/** Equal lines have the same number. In typed arrays: lists for millions of lines would take too much memory. */
 interface LineIndex {
   readonly ids: Int32Array;
-  /** The next line with the same number; -1 after the last one. */
+  /** The next line with the same number, or -1. */
   readonly next: Int32Array;
   readonly idOf: ReadonlyMap<string, number>;
-  /** By number: the first line that has it, and how many lines have it. */
+  /** By number: the first line that has it, and how many have it. */
   readonly first: readonly number[];
   readonly counts: readonly number[];
 }

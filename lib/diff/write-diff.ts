@@ -11,14 +11,9 @@ import {
 import { LineSearch } from './search-lines.ts';
 
 /**
- * A unified diff from which `applyDiff` makes `after` again, byte for byte: `--- a/<path>`, `+++ b/<path>`, lines that end with
- * LF, `\ No newline at end of file` where needed. Empty for equal texts.
- *
- * - Context is 3 lines, and more when 3 would fit at several positions, so that `applyDiff` can ignore the line numbers.
- * - Headers say what a diff with LF lines cannot: `added lines end with CRLF`, when most lines of `before` end otherwise;
- *   `\ Line ends with CR` after a line that ends otherwise; `byte order mark added|removed`.
- *
- * Larger texts may give more than `MAX_DIFF_BYTES`, which `applyDiff` refuses.
+ * `applyDiff` makes `after` of this diff again, byte for byte. Empty for equal texts. Lines end with LF; context is 3
+ * lines, and more when 3 would fit at several positions, so that line numbers are not needed. Extra headers say what
+ * the format cannot: see `parseDiff`. Large texts may give more than `MAX_DIFF_BYTES`, which `applyDiff` refuses.
  *
  * @param before - `null` when the file does not exist.
  * @param after - `null` when the file is deleted; `applyDiff` refuses that diff.
@@ -29,7 +24,7 @@ export function unifiedDiff(path: string, before: string | null, after: string |
   const next = splitLines(after ?? '');
   const edits = lineEdits(old.lines, next.lines);
   const byDefault = usualEnd(old.lines) ?? '\n';
-  // The line end of added lines without a remark; a header names it when it is not the usual one.
+  // Of added lines without a remark; a header names it when it is not the usual one.
   const assumed = usualEnd(edits.flatMap(({ newStart, newEnd }) => next.lines.slice(newStart, newEnd))) ?? byDefault;
   const rows = [
     ...(old.bom === next.bom ? [] : [`byte order mark ${next.bom === '' ? 'removed' : 'added'}`]),
@@ -45,10 +40,10 @@ export function unifiedDiff(path: string, before: string | null, after: string |
 
 const CONTEXT = 3;
 
-/** Edits that share a hunk, and the lines of `before` it shows. */
+/** Edits in one hunk, and the lines of `before` that it shows. */
 interface Group {
   readonly edits: readonly LineEdit[];
-  /** 0-based, the end exclusive. */
+  /** 0-based; the end is exclusive. */
   readonly from: number;
   readonly to: number;
 }
@@ -57,12 +52,12 @@ function nameOf(end: LineEnd): string {
   return Object.keys(LINE_ENDS).find((name) => LINE_ENDS[name] === end) as string;
 }
 
-/** The name as a header has it: in quotes when it has control characters, quotes, or blanks that a reader would trim. */
+/** In quotes when the name has control characters, quotes, or blanks that a reader would trim. */
 function quoteName(name: string): string {
   return /[\p{Cc}"\\]|^\s|\s$| {2}/u.test(name) ? JSON.stringify(name) : name;
 }
 
-/** Groups edits into hunks whose lines of `before` occur only once. */
+/** Groups whose lines of `before` occur only once. */
 function groupEdits(before: readonly string[], edits: readonly LineEdit[]): readonly Group[] {
   const texts = before.map(withoutLineEnd);
   const search = new LineSearch(texts);
@@ -106,7 +101,7 @@ function pushHunk(
     [from, to],
     [first.newStart - (first.oldStart - from), last.newEnd + (to - last.oldEnd)],
   ] as const;
-  // 1-based, with the number of lines; when there are none, the line before.
+  // 1-based, with the number of lines; without lines, the line before.
   const [old, next] = shown.map(([start, end]) => {
     if (end === start) return `${start},0`;
     return end - start === 1 ? `${end}` : `${start + 1},${end - start}`;

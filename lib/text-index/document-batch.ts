@@ -1,34 +1,32 @@
 import { batchPosting, MAX_TIMES } from './postings.ts';
 import { runsOf, termsOfRun, wordsOf } from './terms.ts';
 
-/** What the index stores of one document beside its postings. */
 export interface IndexDocument {
   readonly key: string;
   /** Number of terms of the header, then of each section. */
   readonly lengths: Uint16Array;
-  /** Words of the header as they are written: candidates for correcting typing errors. */
+  /** Of the header, not stemmed: candidates for corrections. */
   readonly words: readonly string[];
 }
 
-/** The fewest letters of a word that is corrected: for shorter ones too many words are one edit away. */
+/** Letters of a word that is corrected: for shorter ones too many words are one edit away. */
 export const MIN_CORRECTED = 4;
 
-/** Documents that are written together, so that a term takes one row and not one for each document. */
+/** Written together, so that a term takes one row and not one for each document. */
 export interface DocumentBatch {
   readonly documents: readonly IndexDocument[];
-  /** By term: postings made by `batchPosting`, with the position in `documents`. */
+  /** By term: postings of `batchPosting`, with positions in `documents`. */
   readonly terms: ReadonlyMap<string, { readonly postings: readonly number[] }>;
 }
 
-/** A batch that is being filled. */
 export interface OpenBatch extends DocumentBatch {
   /**
    * @param key - Unique.
-   * @param header - Its words are the candidates for corrections.
-   * @param body - Markdown; each of its sections is ranked separately.
+   * @param header - Its words are candidates for corrections.
+   * @param body - Markdown; each section is ranked separately.
    */
   add(key: string, header: string, body: string): void;
-  /** Characters of all texts that were added. */
+  /** Of all texts that were added. */
   characters(): number;
 }
 
@@ -54,7 +52,7 @@ export function createBatch(): OpenBatch {
   };
 }
 
-/** The sections of a Markdown body, each with its heading. A `#` in a code block is not a heading. None for an empty body. */
+/** With their headings. A `#` in a code block is not a heading. None for an empty body. */
 export function sectionsOf(body: string): readonly string[] {
   const sections: string[] = [];
   let [start, at, fenced] = [0, 0, false];
@@ -76,34 +74,30 @@ export function sectionsOf(body: string): readonly string[] {
 
 // --- internal ---
 
-/** Characters of a body that are indexed. */
+/** Characters that are indexed. */
 const MAX_INDEXED_BODY = 262_144;
-/** Sections of a document; the last one holds the rest. */
+/** The last section holds the rest. */
 const MAX_SECTIONS = 1000;
 const HEADING = /^ {0,3}#{1,6}\s/;
 const FENCE = /^\s*(?:```|~~~)/;
 
-/** Where one term occurs, and how often in the last counted section that has it. */
 interface TermCount {
   readonly postings: number[];
-  /** Number of that section, over all documents, from 1. */
+  /** Last counted section that has the term, from 1 over all documents; `times` is for this section. */
   section: number;
   times: number;
 }
 
 interface Counts {
   readonly terms: Map<string, TermCount>;
-  /** Cache: the counts of the terms of a run, because most runs occur several times. */
+  /** A cache: most runs occur several times. */
   readonly runs: Map<string, readonly TermCount[]>;
-  /** Sections counted so far. */
   sections: number;
 }
 
 /**
- * Counts the terms of one section.
- *
  * @param first - The posting of a term that occurs once in the section.
- * @returns The number of terms in the section.
+ * @returns the number of terms in the section.
  */
 function countTerms(counts: Counts, text: string, first: number): number {
   let occurrences = 0;

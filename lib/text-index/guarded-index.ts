@@ -2,16 +2,16 @@ import { type SqliteDatabase, sqliteFailure } from '../sqlite/index.ts';
 import { chunksOf, type PostingChunk } from './postings.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 
-/** The index in a file; an index in memory takes over when the file cannot be opened, or fails later. */
+/** The index in a file; in memory when the file cannot be opened, or fails later. */
 export interface GuardedIndex {
-  /** Runs `work`. When the file fails meanwhile, `work` runs a second time: on a new file instead of a damaged one, else in memory. */
+  /** When the file fails, `work` runs again: on a new file in place of a damaged one, else in memory. */
   use<T>(work: (index: TextIndex) => T): T;
   close(): void;
 }
 
 /**
- * @param open - Opens the database on first use. Default: the index is in memory from the beginning.
- * @param remove - Removes the damaged file, so that `open` creates it again. It is called once.
+ * @param open - Called on first use. Default: the index is in memory.
+ * @param remove - Called once, for a damaged file, so that `open` creates it again.
  */
 export function createGuardedIndex(open?: () => SqliteDatabase, remove?: () => void): GuardedIndex {
   let database: SqliteDatabase | undefined;
@@ -48,7 +48,7 @@ export function createGuardedIndex(open?: () => SqliteDatabase, remove?: () => v
   return { use, close: () => database?.close() };
 }
 
-/** The index in memory, for this process alone. */
+/** For this process alone. */
 export function createMemoryIndex(): TextIndex {
   const numbers = new Map<string, number>();
   const lengths: Uint16Array[] = [];

@@ -4,14 +4,11 @@ export interface PostingChunk {
   readonly postings: Uint32Array;
 }
 
-/**
- * A posting is a 32-bit number: 9 bits for the document within its chunk, 11 bits for the section (0 is the header:
- * id, name, tags, trigger keywords, description), 12 bits for how often the term occurs there.
- */
+/** A posting has 9 bits for the document within its chunk, 11 for the section (0: header), 12 for its frequency. */
 export const CHUNK_DOCUMENTS = 512;
 export const MAX_TIMES = 0xfff;
 
-/** Parts of a posting of `PostingChunk`; the document is its number within the chunk. */
+/** The number within the chunk. */
 export function postingDocument(packed: number): number {
   return packed >>> 23;
 }
@@ -24,19 +21,14 @@ export function postingTimes(packed: number): number {
   return packed & MAX_TIMES;
 }
 
-/**
- * A posting of a batch, whose documents have no numbers yet: the same bits, with the position in the batch instead of the document;
- * the position may be over 511. The term occurs once in it; add 1 for each further time, up to `MAX_TIMES`.
- */
+/** Documents of a batch have no numbers yet: `position` is used, also over 511. Add 1 for each further time. */
 export function batchPosting(position: number, section: number): number {
   return position * DOCUMENT_UNIT + (section << 12) + 1;
 }
 
 /**
- * Groups the postings of one term of a batch by chunk.
- *
- * @param first - The number of the first document of the batch.
- * @param isNew - By position in the batch: whether the document is added. Postings of the others are left out.
+ * @param first - Number of the first document of the batch.
+ * @param isNew - By position in the batch; postings of other documents are left out.
  */
 export function* chunksOf(
   postings: readonly number[],
@@ -62,5 +54,4 @@ export function* chunksOf(
 
 // --- internal ---
 
-/** The bits of a posting below those of the document. */
 const DOCUMENT_UNIT: number = 2 ** 23;

@@ -1,20 +1,19 @@
 import { stemmer } from 'stemmer';
 
 /**
- * The terms of a text that are indexed and searched for, in order: words in lower case without accents, English words reduced to
- * their stem (Porter). An identifier (camelCase, snake_case, dotted) gives its parts and then the whole without separators.
- * Chinese, Japanese and Korean text gives its pairs of characters. `c++`, `c#` and `f#` are one term.
+ * In order: lower case, without accents, without stop words, English words as stems (Porter). An identifier (camelCase,
+ * snake_case, dotted) gives its parts and then the whole without separators. Chinese, Japanese and Korean text gives
+ * pairs of characters. `c++`, `c#` and `f#` are one term.
  */
 export function termsOf(text: string): readonly string[] {
   return runsOf(text).flatMap(termsOfRun);
 }
 
-/** The parts of a text between separators, as they are written: each holds one or more words. */
+/** The parts of a text between separators; each has one or more words. */
 export function runsOf(text: string): readonly string[] {
   return text.match(ROUGH_RUN) ?? [];
 }
 
-/** The terms of one run. `termsOf` gives those of all runs of a text. */
 export function termsOfRun(run: string): readonly string[] {
   const terms: string[] = [];
   scanRough(run, (word) => {
@@ -24,7 +23,7 @@ export function termsOfRun(run: string): readonly string[] {
   return terms;
 }
 
-/** The words of a text in lower case, not stemmed, without stop words and without whole identifiers. */
+/** Lower case, not stemmed, without stop words and whole identifiers. */
 export function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   scan(text, (word, whole) => {
@@ -33,7 +32,7 @@ export function wordsOf(text: string): readonly string[] {
   return words;
 }
 
-/** The term of one lower-case word; undefined for a stop word. */
+/** Undefined for a stop word. @param word - Lower case. */
 export function termOf(word: string): string | undefined {
   if (STOP_WORDS.has(word)) return undefined;
   const cached = stems.get(word);
@@ -46,15 +45,15 @@ export function termOf(word: string): string | undefined {
   return term;
 }
 
-/** The terms of a query, each once. A skill gets a higher rank with an `optional` term, and no lower rank without it. */
+/** Each once. An `optional` term raises the rank of a skill; a skill without it does not rank lower. */
 export interface QueryTerms {
   readonly terms: readonly string[];
   readonly optional: readonly string[];
-  /** The word of each term, for corrections. */
+  /** By term, for corrections. */
   readonly words: ReadonlyMap<string, string>;
 }
 
-/** @param max - Only the first terms are used, at most this many: a prompt may be a whole file. */
+/** @param max - Number of terms that are used: a prompt may be a whole file. */
 export function queryTerms(text: string, max: number): QueryTerms {
   const words = new Map<string, string>();
   const optional = new Set<string>();
@@ -70,7 +69,6 @@ export function queryTerms(text: string, max: number): QueryTerms {
 
 // --- internal ---
 
-/** Frequent English words: neither indexed nor searched for. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about again all also am an and any are as at be because been being both but by can could did do does doing don for ' +
@@ -81,13 +79,13 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Characters of a word. Longer texts are hashes or encoded data, and are left out. */
+/** Characters; longer texts are hashes or encoded data, and are left out. */
 const MAX_WORD = 48;
 const MAX_STEMS = 20_000;
-/** Characters of a word in the cache. For V8 a longer one is a slice of its text, and would keep the whole text in memory. */
+/** V8 stores a longer word as a slice of its text, and a cached one would keep the whole text in memory. */
 const MAX_CACHED_WORD = 12;
 const ENGLISH = /^[a-z]{3,24}$/;
-/** A fast approximation of `RUN`, which takes ten times as long and is only used for letters beyond ASCII. */
+/** A fast approximation of `RUN`, which takes ten times as long and is used only for letters beyond ASCII. */
 const ROUGH_RUN = /[A-Za-z0-9\u0080-\uffff]+(?:[._][A-Za-z0-9\u0080-\uffff]+)*(?:\+\+|#)?/g;
 const RUN = /[\p{L}\p{N}\p{M}]+(?:[._][\p{L}\p{N}\p{M}]+)*(?:\+\+|#)?/gu;
 const ASCII = /^[\0-\x7f]*$/;
@@ -97,7 +95,7 @@ const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han
 const CAMEL_CASE = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 const ASCII_CAMEL_CASE = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 
-/** A cache: stemming is the slowest step, and most words occur again and again. */
+/** A cache: stemming is the slowest step, and most words occur often. */
 const stems = new Map<string, string>();
 
 type Visit = (word: string, whole: boolean) => void;
@@ -134,7 +132,6 @@ function visitWord(word: string, visit: Visit): void {
   if (word.length > 0 && word.length <= MAX_WORD) visit(word, false);
 }
 
-/** Lower case without accents. */
 function plain(word: string): string {
   const lower = word.toLowerCase();
   return ASCII.test(lower) ? lower : lower.normalize('NFD').replace(/\p{M}/gu, '').normalize('NFC');

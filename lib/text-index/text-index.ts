@@ -2,42 +2,37 @@ import { type SqliteDatabase, SqliteRowsDamaged, type SqliteStatement } from '..
 import type { DocumentBatch } from './document-batch.ts';
 import { chunksOf, type PostingChunk } from './postings.ts';
 
-/** The full-text index in the database of the cache. Several processes may add to it at once. */
+/** In the database of the cache. Several processes may add documents at once. */
 export interface TextIndex {
-  /** The number of a document; undefined when it is not indexed. */
+  /** Undefined when the document is not indexed. */
   numberOf(key: string): number | undefined;
   /** Number of terms of the header, then of each section. */
   lengthsOf(document: number): Uint16Array;
   /** One more than the highest number of a document. */
   size(): number;
   postings(term: string): readonly PostingChunk[];
-  /** Words of all headers, for corrections. Cached until documents are added. */
+  /** Of all headers, for corrections. Cached until documents are added. */
   words(): readonly string[];
-  /** Adds the documents that are not in the index, in one transaction. */
+  /** Skips documents that are indexed already. One transaction. */
   add(batch: DocumentBatch): void;
   /** Reads what other processes have added or emptied. */
   catchUp(): void;
-  /** Increases each time the index is emptied: the numbers of documents from before are not valid then. */
+  /** Increases when the index is emptied: earlier numbers of documents are invalid then. */
   generation(): number;
   /** Runs `read` on one state of the file. */
   atOnce<T>(read: () => T): T;
-  /**
-   * Empties the index when most of its documents are not needed any more, at most once a week: other processes may need others.
-   *
-   * @param live - Documents that are needed.
-   */
+  /** When most documents are not `live`; at most once a week, because other processes may need them. */
   emptyWhenStale(live: number, now: number): void;
 }
 
 /**
- * The tables of the full-text index. Increase the version with every change of terms or sections.
+ * Raise the version with every change of terms or sections.
  *
- * A document is one content of one id, so unchanged skills are never indexed again. A row of `search_posting` holds the postings of
- * one term in 512 documents; new ones are appended (see postings.ts). Numbers of documents are reserved first (`next`), then
- * their postings are written, then their rows in `search_document`; several processes do this at the same time. A document is in the
- * index when it has a row, and `seq` is the order of the rows. Postings of a number without a row are ignored.
+ * A document is one content of one id: unchanged skills are never indexed again. A process reserves numbers (`next`),
+ * then appends postings (a row has those of one term in 512 documents), then adds rows to `search_document`; several do
+ * this at once. A document is indexed when it has a row; postings of other numbers are ignored.
  *
- * The triggers remove the row of `search_state` when somebody changes rows by hand: then the index is made again. Without it a search
+ * After a change by hand the triggers remove the row of `search_state`, and the index is made again: otherwise a search
  * would not find what was deleted, and nothing would say so.
  */
 export const SEARCH_INDEX: { readonly name: string; readonly version: number; readonly sql: string } = {
@@ -74,7 +69,7 @@ CREATE TRIGGER search_word_changed AFTER UPDATE ON search_word BEGIN DELETE FROM
 `,
 };
 
-/** Every function throws errors that `sqliteFailure` classifies. */
+/** Functions throw errors that `sqliteFailure` classifies. */
 export function createTextIndex(database: SqliteDatabase): TextIndex {
   const numbers = new Map<string, number>();
   const lengths: Uint16Array[] = [];
@@ -107,7 +102,7 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
     }
   };
 
-  // In one state of the file: a document has a number below the next one.
+  // In one state of the file: each document has a number below `next`.
   database.transaction(() => {
     catchUp();
     if (lengths.length > stateIn(state).next) throw new SqliteRowsDamaged('A number was not reserved.');
@@ -146,7 +141,7 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
 
 // --- internal ---
 
-/** The index is emptied when it has this many times the needed documents, and at least this many more. */
+/** The index is stale with this many times the needed documents, and this many more. */
 const STALE_TIMES = 4;
 const STALE_LEAST = 2000;
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -156,11 +151,10 @@ interface State {
   readonly generation: number;
   /** When the index was last emptied, in milliseconds since 1970; 0: never. */
   readonly since: number;
-  /** The number for the next document. */
   readonly next: number;
 }
 
-/** @param isNew - By position in the batch. @param first - The number of the first document of the batch; the others follow. */
+/** @param isNew - By position in the batch. @param first - Number of the first document; the others follow. */
 function write(database: SqliteDatabase, batch: DocumentBatch, isNew: readonly boolean[], first: number): void {
   const append = database.prepare(
     `INSERT INTO search_posting (term, chunk, data) VALUES (?, ?, ?)
@@ -168,7 +162,7 @@ function write(database: SqliteDatabase, batch: DocumentBatch, isNew: readonly b
   );
   const addWord = database.prepare('INSERT OR IGNORE INTO search_word (word) VALUES (?)');
   const addDocument = database.prepare('INSERT OR IGNORE INTO search_document (number, key, lengths) VALUES (?, ?, ?)');
-  // In the order of the table, so that consecutive rows are in the same pages.
+  // In the order of the table: consecutive rows are in the same pages.
   for (const term of [...batch.terms.keys()].sort()) {
     for (const { chunk, postings } of chunksOf(batch.terms.get(term)?.postings ?? [], first, isNew))
       append.run(term, chunk, bytesOf(postings));
@@ -193,7 +187,7 @@ function stateIn(statement: SqliteStatement<State>): State {
 }
 
 function empty(database: SqliteDatabase, now: number, generation: number): void {
-  // The triggers remove the state as well.
+  // The triggers remove the state too.
   database.exec(
     'DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word; DELETE FROM search_state',
   );
@@ -206,7 +200,7 @@ function bytesIn(data: unknown, size: number): Uint8Array {
   throw new SqliteRowsDamaged('A row of the index has other values than were written.');
 }
 
-/** Copies the bytes only when they are not aligned to four. */
+/** Copies only bytes that are not aligned to four. */
 function readPostings(value: unknown): Uint32Array {
   const data = bytesIn(value, 4);
   const aligned = data.byteOffset % 4 === 0 ? data : Uint8Array.from(data);

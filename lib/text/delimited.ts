@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * A text between a first and a last line that the text itself cannot contain: both lines have a key that is a digest of the text and
- * does not occur in it. The same label and text always give the same result.
+ * Between two lines that the text cannot contain: both have a key, a digest of the text that does not occur in it. The
+ * same label and text give the same result.
  *
  * @param label - One line: what the text is.
  */
@@ -13,7 +13,7 @@ export function delimited(label: string, text: string): string {
 
 // --- internal ---
 
-/** Digits of a key: enough that nobody can write a text that contains its own key. Three decimal digits take one token. */
+/** Enough that nobody can write a text that contains its own key. Three decimal digits take one token. */
 const KEY_DIGITS = 18;
 
 function delimiterKey(label: string, text: string): string {

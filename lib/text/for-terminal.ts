@@ -1,25 +1,19 @@
 import { type Colour, hasColour, inColour } from './colours.ts';
 import { wrapWords } from './terminal-text.ts';
 
-/** A window, and the environment that says whether it has colours. */
 export interface TerminalWindow {
-  /** Characters of a line; absent: unknown, and nothing is wrapped. */
+  /** Characters of a line; absent: nothing is wrapped. */
   readonly columns?: number | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/**
- * Text as a terminal shows it: differences, errors and warnings in colour unless NO_COLOR is set, words wrapped at the width of the
- * window. Lines of a difference are never wrapped. It has to be safe for a terminal already.
- *
- * @param isTerminal - Whether what it is written to is a terminal; otherwise it stays as it is.
- */
+/** Colours differences, errors and warnings; wraps other lines than those of a difference. `text` must be safe already. */
 export function forTerminal(text: string, { columns, environment }: TerminalWindow, isTerminal: boolean): string {
   if (!isTerminal) return text;
   const isColoured = hasColour(environment);
   let part: Part = 'words';
   const shown = text.split('\n').map((line) => {
-    // What an author wrote is indented wherever it is no line of a difference, so it begins no part.
+    // Lines that an author wrote are indented, except those of a difference: they begin no part.
     if (line.startsWith('--- ')) part = 'difference';
     else if (CHECKS.test(line)) part = 'checks';
     else if (line === '') part = 'words';
@@ -34,7 +28,7 @@ export function forTerminal(text: string, { columns, environment }: TerminalWind
 
 type Part = 'difference' | 'checks' | 'words';
 
-/** The heading of what an inspection found; what its signs mean may follow. */
+/** An explanation of signs may follow. */
 const CHECKS = /^Checks(?: \(|$)/;
 
 const COLOUR_OF: Readonly<Record<Part, readonly (readonly [RegExp, Colour])[]>> = {

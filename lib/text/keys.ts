@@ -1,19 +1,18 @@
 import { digestOf } from '../digest/index.ts';
 import { matchesOf } from './line.ts';
 
-/** A key, a token or a password that stands in a text. */
 export interface FoundKey {
   /** `a GitHub token` */
   readonly what: string;
-  /** Enough to find it and to tell it from another one, not enough to use it. */
+  /** Enough to find the key and tell it from others, not enough to use it. */
   readonly masked: string;
   /** 1-based. */
   readonly line: number;
 }
 
 /**
- * Keys, tokens and passwords in a text, as their services write them. Not: placeholders, examples of documentation, and what
- * everybody may have. Takes linear time; `undefined` between steps, for a break.
+ * Keys, tokens and passwords, except placeholders, examples of documentation, and public ones. Linear time; `undefined`
+ * between steps, for a break.
  */
 export function* findKeys(text: string): Generator<FoundKey | undefined> {
   let [line, counted] = [1, 0];
@@ -26,7 +25,7 @@ export function* findKeys(text: string): Generator<FoundKey | undefined> {
       matchesOf(part, kind.pattern).map((match) => ({ kind, match, at: start + match.index })),
     );
     for (const { kind, match, at } of found.sort((left, right) => left.at - right.at)) {
-      // What begins later is found by a later step.
+      // A later step finds it.
       if (at < from || at >= from + STEP) continue;
       yield undefined;
       const masked = maskedKey(kind, match, part.slice(match.index));
@@ -40,22 +39,22 @@ export function* findKeys(text: string): Generator<FoundKey | undefined> {
   }
 }
 
-/** The text without what looks like a key, placeholders included: more people see a message than the text itself. */
+/** Placeholders are removed too: more people see a message than the text itself. */
 export function withoutKeys(text: string): string {
   return KINDS.reduce((masked, { pattern }) => masked.replace(pattern, shortened), text);
 }
 
 // --- internal ---
 
-/** Characters that one step searches, and the most that a key has. */
+/** Characters that one step searches, and that a key can have. */
 const STEP = 8000;
 const MAX_KEY = 8000;
 
 interface KeyKind {
   readonly what: string;
-  /** Repetitions are bounded, so that a search takes linear time. */
+  /** Repetitions are bounded: a search takes linear time. */
   readonly pattern: RegExp;
-  /** What is secret in a match; undefined when nothing is. Default: the match, unless it is a placeholder. `rest` begins with the match. */
+  /** The secret part; undefined for none. Default: the match, except a placeholder. `rest` begins with the match. */
   readonly secretOf?: (value: string, rest: string) => string | undefined;
   /** Default: the first characters, the length, and a part of the digest. */
   readonly mask?: (match: RegExpExecArray) => string;
@@ -73,7 +72,7 @@ const KINDS: readonly KeyKind[] = [
   {
     what: 'an API key',
     pattern: /\b[sr]k[-_](?:ant|proj|live|test|or|svcacct|admin)?[-_]?[A-Za-z0-9_-]{20,255}/g,
-    // Words with hyphens between them are a name.
+    // Words with hyphens are a name.
     secretOf: (value) => (/(?=[A-Za-z0-9]{0,15}\d)[A-Za-z0-9]{16}/.test(value) ? unlessPlaceholder(value) : undefined),
   },
   { what: 'a Slack token', pattern: /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
@@ -92,7 +91,7 @@ const KINDS: readonly KeyKind[] = [
     what: 'a password in an address',
     pattern: /:\/\/[^\s/:@"'`<>]{0,100}:[^\s/:@"'`<>$*{}]{3,200}@/g,
     secretOf: passwordOf,
-    // No digest: a password may be short enough to be guessed by it.
+    // No digest: a short password could be guessed by it.
     mask: ({ input, index, 0: match }) =>
       `${match.slice(3, 7)}…@${/^[\w.-]{0,100}/.exec(input.slice(index + match.length))?.[0]}`,
   },
@@ -100,7 +99,7 @@ const KINDS: readonly KeyKind[] = [
 
 const PLACEHOLDER =
   /example|your|placeholder|dummy|sample|fake|redacted|replace|insert|change_?me|xxxx|0000|12345678|abcdefgh|abcd1234/i;
-/** Different characters that a random value has at least. */
+/** Different characters of a random value. */
 const VARIETY = 8;
 
 function unlessPlaceholder(value: string | undefined): string | undefined {
@@ -122,7 +121,7 @@ function shortened(value: string): string {
   return `${value.slice(0, 4)}… (${value.length} characters)`;
 }
 
-/** A token of a service: one that says what it is for, and not to everybody (`anon`), nor the one of the documentation. */
+/** Not `anon`, which is public, and not the example of the documentation. */
 function isSecretClaim(token: string): boolean {
   const [header = '', claims = ''] = token.split('.', 2).map((part) => Buffer.from(part, 'base64url').toString('utf8'));
   if (/John Doe|1234567890|example|"role"\s*:\s*"anon"/i.test(claims)) return false;
@@ -133,7 +132,7 @@ function isSecretClaim(token: string): boolean {
   }
 }
 
-/** Hosts and passwords that stand for others, or that are of this machine alone. */
+/** Placeholders, and hosts and passwords of this machine alone. */
 const NO_HOST = /^[^.]*$|example|your|^127\.|^0\.0\.0\.0|\.(?:test|local|invalid|internal)$/i;
 const NO_PASSWORD =
   /^(?:my|the|some|db)?[-_]?(?:pass|pw|secret|user|admin|root|postgres|mysql|guest|test|token|key|api)/i;
@@ -146,7 +145,7 @@ function passwordOf(value: string, rest: string): string | undefined {
   return PLACEHOLDER.test(password) ? undefined : password;
 }
 
-/** The offset of the line after the one at `from`; 0 when there is none. LF, CRLF and CR end a line. */
+/** 0 when there is no next line. LF, CRLF and CR end a line. */
 function nextLine(text: string, from: number): number {
   LINE_END.lastIndex = from;
   return LINE_END.test(text) ? LINE_END.lastIndex : 0;

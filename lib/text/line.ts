@@ -1,24 +1,22 @@
-/**
- * Characters that are invisible, or change how others are shown: controls, zero-width and bidi marks, tag characters, fillers.
- */
+/** Invisible, or changes how others are shown: controls, zero-width and bidi marks, tag characters, fillers. */
 const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
-/** As `INVISIBLE`, and lone surrogates. */
+/** With lone surrogates. */
 export const HIDDEN: RegExp = new RegExp(`${INVISIBLE.source}|\\p{Surrogate}`, 'gu');
-/** Joiners and the emoji selector are kept when they join: Persian, Indic scripts and emoji need them. */
+/** Kept when they join: Persian, Indic scripts and emoji need them. */
 const KEPT = new Set(['\u200c', '\u200d', '\ufe0f']);
 
-/** A fast test, because most texts need no change. */
+/** A fast test: most texts need no change. */
 const TO_FOLD = /[^\S ]|^ | $| {2}|\p{Surrogate}|[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/u;
 
-/** A faster one: most lines are printable ASCII without two blanks in a row or one at an end. */
+/** A faster one: most lines are printable ASCII with single blanks inside. */
 const IS_PLAIN = /^(?:[!-~]+(?: [!-~]+)*)?$/;
 
-/** One line of plain text: white space folded, invisible characters removed, lone surrogates replaced by U+FFFD. */
+/** White space folded, invisible characters removed, lone surrogates replaced by U+FFFD. */
 export function foldLine(text: string): string {
   if (IS_PLAIN.test(text) || !TO_FOLD.test(text)) return text;
   return (
     text
-      // First, because removing a character between two surrogates would join them.
+      // First: removing a character between two surrogates would join them.
       .replace(/\p{Surrogate}/gu, '\ufffd')
       .replace(/\s+/g, ' ')
       .replace(INVISIBLE, (char, at: number, whole: string) =>
@@ -29,12 +27,12 @@ export function foldLine(text: string): string {
   );
 }
 
-/** True when `foldLine` would change it: such a text cannot be an id. */
+/** Such a text cannot be an id. */
 export function needsFolding(text: string): boolean {
   return foldLine(text) !== text;
 }
 
-/** A part of an address without percent signs; what is no such text stays as it is. */
+/** Without percent signs; a text that cannot be decoded stays as it is. */
 export function decodedAddress(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -43,14 +41,14 @@ export function decodedAddress(text: string): string {
   }
 }
 
-/** Length in code points, not in UTF-16 units. */
+/** Not UTF-16 units. */
 export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** Cuts a text at the end of a word: at most `limit` UTF-16 units and an ellipsis are left. */
+/** At the end of a word: at most `limit` UTF-16 units and an ellipsis. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit + 1);
@@ -59,10 +57,7 @@ export function shorten(text: string, limit: number): string {
   return `${kept.replace(/[\ud800-\udbff]$/, '').replace(/[\s,.;:!?-]+$/, '')}…`;
 }
 
-/**
- * All matches of a global pattern that never matches an empty text. Faster than `matchAll`, which copies the pattern at each call:
- * for single lines and a pattern with Unicode classes, copying takes most of the time.
- */
+/** For a global pattern without empty matches. `matchAll` copies the pattern, which takes longer than most searches. */
 export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArray[] {
   const matches: RegExpExecArray[] = [];
   pattern.lastIndex = 0;
@@ -70,7 +65,7 @@ export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArr
   return matches;
 }
 
-/** Whether the joiner or selector `char` at offset `at` joins: in Persian and Indic words, and in emoji. */
+/** Whether the joiner or selector `char` joins: in Persian and Indic words, and in emoji. */
 export function isJoining(text: string, at: number, char: string): boolean {
   const before = charBefore(text, at);
   switch (char) {

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Up to `count` ids that look like `requested`, the most similar first; at least half of the letters must be equal. */
+/** The most similar first; at least half of the letters are equal. */
 export function nearestIds(ids: Iterable<string>, requested: string, count = 3): readonly string[] {
   const target = requested.slice(0, 64).toLowerCase();
   const near: { id: string; edits: number }[] = [];
@@ -20,11 +20,10 @@ export function nearestIds(ids: Iterable<string>, requested: string, count = 3):
 }
 
 /**
- * The question at the end of a message about a word that is not known: ` Did you mean "watch"?`. Empty when no known word is near: one
- * of which it is a part (`mode`, `integration_mode`), else one with nearly the same letters: a third of them may differ, or all may be
- * there in another order.
+ * ` Did you mean "watch"?`, or empty. Meant is a known word of which `word` is a part (`mode`, `integration_mode`); else
+ * one that differs in at most a third of the letters, or has them all in another order.
  *
- * @param more - What is said of the word that may be meant, after it. Default: nothing.
+ * @param more - Follows the known word. Default: nothing.
  */
 export function didYouMean(word: unknown, known: Iterable<string>, more: (known: string) => string = () => ''): string {
   if (typeof word !== 'string') return '';

@@ -5,9 +5,8 @@ import { HIDDEN, isJoining } from './line.ts';
 import { FLAG_EMOJI, isFlagEmoji } from './without-hidden.ts';
 
 /**
- * Text that is safe to write to a terminal: control characters other than line feed and tab are written as `\xNN`, other characters
- * that are invisible or change the direction of the text as `\u{NNNN}`. Joiners and emoji selectors that join, and the flags of
- * `withoutHidden`, stay.
+ * Safe for a terminal: control characters other than line feed and tab become `\xNN`, other invisible or bidi characters
+ * `\u{NNNN}`. Joiners and emoji selectors that join, and the flags of `withoutHidden`, stay.
  */
 export function printable(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(FLAG_OR_HIDDEN, (found, at: number, whole: string) => {
@@ -18,12 +17,12 @@ export function printable(text: string): string {
   });
 }
 
-/** An estimate of tokens for a table: English text and code have about four characters for each. */
+/** English text and code have about four characters for each token. */
 export function estimateTokens(characters: number): string {
   return `~${Math.ceil(characters / 4)}`;
 }
 
-/** `6 running, 2 off`: how often each word is there, the most frequent first. */
+/** `6 running, 2 off`: the most frequent first. */
 export function countedWords(words: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -34,10 +33,10 @@ export function countedWords(words: readonly string[]): string {
 }
 
 /**
- * Rows in aligned columns, two spaces apart. Columns of numbers and estimates are aligned to the right.
+ * Columns are two spaces apart; numbers and estimates are aligned to the right.
  *
- * @param width - Width of the terminal in characters: the last column is cut to fit, down to 20 characters, then the others, the widest
- *   one first, down to 8 each, and then the first one; numbers are never cut. Default: nothing is cut.
+ * @param width - In characters. Cuts the last column down to 20, then the widest others down to 8, then the first one;
+ *   never numbers. Default: nothing is cut.
  */
 export function formatTable(
   header: readonly string[],
@@ -47,14 +46,13 @@ export function formatTable(
   const cells = [header, ...rows].map((row) => row.map((cell) => cellText(String(cell))));
   const numeric = header.map((_, column) => rows.length > 0 && rows.every((row) => isNumeric(row[column])));
   const last = header.length - 1;
-  // The last column needs no padding.
   const widths = header.slice(0, last).map((_, column) => widest(cells, column));
   const before = (): number => widths.reduce((sum, columnWidth) => sum + columnWidth + 2, 0);
   if (width !== undefined) {
     const least = Math.min(LEAST_LAST, widest(cells, last));
     for (let over = before() + least - width; over > 0; over--) {
       const words = widths.map((columnWidth, column) => (numeric[column] ? 0 : columnWidth));
-      // The first column is what a person gives to another command, so it is cut last.
+      // Last, because people give the first column to other commands.
       const [first = 0, ...others] = words;
       const most = Math.max(0, ...others);
       if (most > LEAST_OTHER) widths[others.indexOf(most) + 1] = most - 1;
@@ -78,10 +76,7 @@ export function formatTable(
     .join('\n');
 }
 
-/**
- * Text with its lines wrapped at words, never in one: addresses are copied. What follows is indented as the line is. With less
- * than 20 characters beside the indentation a line stays as it is.
- */
+/** Never inside a word: addresses are copied. Keeps indentation; does nothing with less than 20 characters beside it. */
 export function wrapWords(text: string, width: number = Number.POSITIVE_INFINITY): string {
   return text
     .split('\n')
@@ -89,7 +84,7 @@ export function wrapWords(text: string, width: number = Number.POSITIVE_INFINITY
     .join('\n');
 }
 
-/** A word as a POSIX shell reads it: in single quotes where it would read something else. */
+/** For a POSIX shell: in single quotes when needed. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -98,7 +93,7 @@ export function shellWord(text: string): string {
 
 let wrapAnsi: typeof wrapAnsiOf | undefined;
 
-/** The package is loaded for the first line that is too long. */
+/** Loads the package for the first line that is too long. */
 function foldedLine(line: string, columns: number): string {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const width = columns - indent.length;
@@ -107,13 +102,13 @@ function foldedLine(line: string, columns: number): string {
   return wrapAnsi(line.slice(indent.length), width).replace(/^/gm, indent);
 }
 
-/** Characters that are left of the last column, and of each of the others, in a narrow terminal. */
+/** Characters that stay of the last column, and of each of the others. */
 const LEAST_LAST = 20;
 const LEAST_OTHER = 8;
 
 const FLAG_OR_HIDDEN = new RegExp(`${FLAG_EMOJI}|${HIDDEN.source}`, 'gu');
 
-/** A cell on one line. Fast for plain words, because a table may have very many cells. */
+/** Fast for plain words: a table may have very many cells. */
 function cellText(cell: string): string {
   return /^(?:[\x21-\x7e]| (?! ))*$/.test(cell) ? cell : printable(cell).replace(/\s+/g, ' ');
 }
@@ -128,7 +123,7 @@ function widest(cells: readonly (readonly string[])[], column: number): number {
 
 let loaded: typeof stringWidthOf | undefined;
 
-/** Width on a terminal, in characters. The package is only loaded for text beyond ASCII, because that takes long. */
+/** Loads the package only for text beyond ASCII, because that takes long. */
 function stringWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   loaded ??= (createRequire(import.meta.url)('string-width') as { readonly default: typeof stringWidthOf }).default;

@@ -1,32 +1,30 @@
-/** Sources of patterns with the flag `u`. */
+/** For patterns with the flag `u`. */
 const TAG = '\\u{e0000}-\\u{e007f}';
 const SELECTOR: string = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
 /** Only the three flags that Unicode recommends for interchange: other sequences could spell short words. */
 export const FLAG_EMOJI: string = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
 
-/** A text without hidden characters. */
 export interface TextWithoutHidden {
   readonly text: string;
-  /** Number of hidden characters that were left out. */
+  /** Number of hidden characters. */
   readonly leftOut: number;
 }
 
-/** What is hidden in a text. */
 export interface HiddenText {
   /** Number of characters that `withoutHidden` leaves out. */
   readonly hidden: number;
-  /** What the tag characters among them say, in ASCII; at most 400 characters. */
+  /** In ASCII, by tag characters; at most 400 characters. */
   readonly says: string;
-  /** Number of characters that change the direction of the text around them (U+202A to U+202E, U+2066 to U+2069). */
+  /** Number of characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069). */
   readonly turned: number;
-  /** Offsets of the first of each; -1 when there is none. */
+  /** Offsets; -1: none. */
   readonly firstHidden: number;
   readonly firstTurned: number;
 }
 
 /**
- * The text without characters that models read and people cannot see: Unicode tag characters (U+E0000 to U+E007F), except in the
- * flags of England, Scotland and Wales, and variation selectors after another one.
+ * Leaves out what models read and people cannot see: Unicode tag characters (U+E0000 to U+E007F), except in the flags
+ * of England, Scotland and Wales, and variation selectors after another one.
  */
 export function withoutHidden(text: string): TextWithoutHidden {
   if (!MAY_HIDE.test(text)) return { text, leftOut: 0 };
@@ -39,13 +37,13 @@ export function withoutHidden(text: string): TextWithoutHidden {
   return { text: kept, leftOut };
 }
 
-/** The text with a last line that says how many characters were left out, when there are any. */
+/** Adds a line with the number of hidden characters, unless it is 0. */
 export function withNote({ text, leftOut }: TextWithoutHidden): string {
   if (leftOut === 0) return text;
   return `${text}\n\n[${leftOut === 1 ? '1 hidden character was' : `${leftOut} hidden characters were`} left out of this text.]`;
 }
 
-/** What is hidden in a text; undefined when nothing is. */
+/** Undefined when nothing is hidden. */
 export function findHiddenText(text: string): HiddenText | undefined {
   if (!MAY_HIDE.test(text) && !TURNS.test(text)) return undefined;
   let [hidden, says, firstHidden] = [0, '', -1];
@@ -60,7 +58,7 @@ export function findHiddenText(text: string): HiddenText | undefined {
   return { hidden, says: says.slice(0, MAX_SAID), turned, firstHidden, firstTurned: text.search(TURNS) };
 }
 
-/** What tag characters say in ASCII; nothing for any other character. */
+/** The ASCII text of tag characters. */
 export function tagText(text: string): string {
   return text.replace(/./gsu, (char) => {
     const code = (char.codePointAt(0) ?? 0) - 0xe0000;
@@ -68,7 +66,7 @@ export function tagText(text: string): string {
   });
 }
 
-/** Whether a match of a pattern that begins with `FLAG_EMOJI` is a flag. */
+/** For a match of a pattern that begins with `FLAG_EMOJI`. */
 export function isFlagEmoji(found: string): boolean {
   return found.startsWith('\u{1f3f4}');
 }
@@ -78,7 +76,7 @@ export function isFlagEmoji(found: string): boolean {
 const MAX_SAID = 400;
 
 const HIDDEN = new RegExp(`${FLAG_EMOJI}|[${TAG}][${TAG}${SELECTOR}]*|(?<=[${SELECTOR}])[${TAG}${SELECTOR}]+`, 'gu');
-/** A fast test, because most texts have none of these. */
+/** A fast test: most texts have none of these. */
 const MAY_HIDE = new RegExp(`[${TAG}]|[${SELECTOR}]{2}`, 'u');
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
 const ALL_TURNS = new RegExp(TURNS, 'g');
