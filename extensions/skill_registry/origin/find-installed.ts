@@ -33,7 +33,7 @@ export interface InstalledSkills {
   elsewhere(name: string): string | undefined;
 }
 
-/** A repository may bring its lock, so a lock covers no path outside the root and no folder for all projects. */
+/** A repository may bring its lock, so it covers neither paths outside the root nor a person's own folders. */
 export function findInstalled(context: ChangeContext): InstalledSkills {
   const isOfRoot = ofRoot(context.root);
   const known = bySlug([...context.snapshot().byQualifiedId.values()], ({ id }) => id);

@@ -44,7 +44,7 @@ export interface DirectorySourceOptions {
   readonly ignoreFiles?: boolean;
   /** Default: `lenient`. */
   readonly validation?: ValidationProfile | undefined;
-  /** A missing `root` is no problem. Default: false. */
+  /** Report no problem when `root` is missing. Default: false. */
   readonly optional?: boolean;
   readonly ifNone?: boolean;
   readonly writable?: boolean;

@@ -14,7 +14,7 @@ export interface McpSourceOptions extends Omit<ServerListOptions, 'noteBlocked'>
 }
 
 /**
- * If the server is slow, a scan returns without its list, which is reported later as a change. While the server fails,
+ * A scan does not wait long for a slow server: its list is reported later as a change. While the server fails,
  * its last skills stay. Problems: MCP_SERVER_FAILED, MCP_CIRCLE, MCP_SECRET_MISSING, MCP_SKILL_REFUSED.
  */
 export function createMcpSource(options: McpSourceOptions): SkillSource {

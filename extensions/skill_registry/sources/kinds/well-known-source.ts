@@ -31,7 +31,7 @@ export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'ca
   readonly url: string;
   /** Milliseconds before the page is asked again. */
   readonly intervalMs: number;
-  /** A missing copy is no problem. */
+  /** Report no problem while the copy is missing. */
   readonly optional: boolean;
   readonly fetchCopy: FetchCopy;
   readonly onProgress: (line: string) => void;

@@ -16,7 +16,7 @@ export interface ServerListOptions {
   readonly id: string;
   readonly server: McpServerConfig;
   readonly root: string;
-  /** A failing server is no problem. */
+  /** Report no problem while the server fails. */
   readonly optional: boolean;
   readonly getSecret: (name: string) => string | undefined;
   readonly instance: string;
