@@ -34,9 +34,7 @@ export interface BootOptions {
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Ids of extensions to start despite `enabled: false`; an unknown id is a problem. Default: none. */
   readonly enable?: readonly string[];
-  /**
-   * False: extensions, `.env` and config files of the root have no effect until a person approves it. Default: true.
-   */
+  /** False: nothing of the root (extensions, `.env`, config files) counts until a person approves it. Default: true. */
   readonly trust?: boolean;
   /** Secrets. A missing name is read from `<root>/.env`. Default: none; the command passes the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -76,9 +74,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
 
 const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
 
-/**
- * Kernels that this async call starts: an agent called there would wait for itself. One store for all, as in turns.ts.
- */
+/** Kernels that this call starts: an agent called there would wait for itself. One store for all, as in turns.ts. */
 const startingKernels = new AsyncLocalStorage<readonly unknown[]>();
 
 class RunningKernel {

@@ -32,9 +32,7 @@ export interface LifecycleParts {
   load(found: FoundExtension): Promise<Extension>;
 }
 
-/**
- * Initializes all in order, starts all in order, runs services. A failure skips those that depend on it. Never rejects.
- */
+/** Initializes all in order, starts all, runs services. A failure skips those that depend on it. Never rejects. */
 export async function startExtensions(
   { order, refused }: StartOrder,
   records: Map<string, ExtensionRecord>,

@@ -33,9 +33,7 @@ export interface OwnerConfig {
   readonly problems: readonly Problem[];
 }
 
-/**
- * @param before - Last valid values, used while the file is invalid: an editor may have saved a part. Default: none.
- */
+/** @param before - Last valid values, used while the file is invalid: an editor may be saving. Default: none. */
 export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
   const file = join(rootDir, 'data', id, 'config.yaml');
   const broken = (line: number, reason: string): OwnerConfig => {

@@ -20,9 +20,7 @@ export interface OpenOptions {
   /** Default: any kind of entry, without waiting for a FIFO. */
   readonly folder?: boolean;
   readonly make?: boolean;
-  /**
-   * The caller's own files: reserved paths may be opened (`reserve`); written folders get mode 0700. Default: false.
-   */
+  /** The caller's own files: may be reserved (`reserve`); written folders get the mode 0700. Default: false. */
   readonly own?: boolean;
 }
 
