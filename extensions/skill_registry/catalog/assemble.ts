@@ -11,7 +11,6 @@ import { requiresProblems } from './requires.ts';
 import { applyRestrictions, heldProblems, type Restrictions } from './restrictions.ts';
 import { frozen, type Pack, type Snapshot } from './snapshot.ts';
 
-/** Equal inputs make an equal snapshot. */
 export interface Assembled {
   readonly from: readonly SkillSource[];
   /** Those of `from`, then that of the built-in skills. */

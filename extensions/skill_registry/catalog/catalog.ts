@@ -13,7 +13,6 @@ import { changedIds, fingerprintOf, frozen, type Snapshot } from './snapshot.ts'
 
 export interface CatalogOptions extends RestrictionOptions {
   readonly limits: SkillRegistryConfig['limits'];
-  /** Default: `first`. */
   readonly collision?: SkillRegistryConfig['collision'];
   /** Skills that are found only by qualified id. Default: none. */
   readonly builtIn?: SkillSource;
@@ -74,10 +73,7 @@ export class Catalog {
     return () => this.#listeners.delete(listener);
   }
 
-  /**
-   * Scans all sources, and replaces the snapshot if anything has changed. Calls during a scan share one scan after it,
-   * because the running scan may have read a file before it changed. @throws REGISTRY_CLOSED.
-   */
+  /** Calls during a scan share one scan after it: the running one may be too early. @throws REGISTRY_CLOSED. */
   async refresh(): Promise<Snapshot> {
     this.#assertOpen();
     // Checked first: between two scans `#running` is undefined, although the next scan is about to start.
@@ -92,10 +88,7 @@ export class Catalog {
     return this.#following;
   }
 
-  /**
-   * Reads one skill again after a write in its folder (a real path), and scans all sources only if more may have
-   * changed. @throws REGISTRY_CLOSED.
-   */
+  /** Reads the skill in `folder` (a real path) again, and all sources if more may differ. @throws REGISTRY_CLOSED. */
   async refreshSkill(folder: string): Promise<Snapshot> {
     this.#assertOpen();
     if (this.#running || this.#following) return this.refresh();
@@ -190,7 +183,6 @@ export class Catalog {
     return this.#replaceIfChanged(await assemble(this.#assembled, this.#current.version + 1, collision));
   }
 
-  /** When a source fails, its last scan stays in use. */
   async #scan(source: SkillSource, all: readonly SkillSource[]): Promise<SourceScan> {
     try {
       const scan = await source.scan(this.#options.limits, all);

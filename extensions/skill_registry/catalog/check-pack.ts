@@ -8,10 +8,7 @@ import { parsePromptPack } from '../sources/kinds/prompt-pack.ts';
 import type { SkillCheck, SkillFinding, ValidateSkillOptions } from '../validate/validate-skill.ts';
 import { Catalog } from './catalog.ts';
 
-/**
- * Checks a PromptPack JSON and its skills: all problems of loading it, and tools in `allowed-tools` that the pack does
- * not declare. Runs nothing in it. A wrong path is a finding, too.
- */
+/** All problems of loading the pack, and tools in `allowed-tools` that it does not declare. Runs nothing in it. */
 export async function checkPack(
   path: string,
   { profile = 'spec', cwd = process.cwd() }: ValidateSkillOptions = {},

@@ -5,9 +5,8 @@ import { eachWithBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /**
- * SKILL_ID_CONFUSABLE for each skill whose id looks like an earlier one: by letter case, or by letters that look alike
- * (`соde` with Cyrillic letters, `c0de`, `rn` for `m`, `vv` for `w`) in Unicode's table. `skills`: one per id, in order
- * of precedence.
+ * SKILL_ID_CONFUSABLE for each id that looks like an earlier one: other letter case, or letters that Unicode calls
+ * confusable (`соde` with Cyrillic letters, `c0de`, `rn` for `m`). `skills`: one per id, in order of precedence.
  */
 export async function confusableIds(skills: readonly Pick<Skill, 'id' | 'file'>[]): Promise<readonly Problem[]> {
   const seen = new Map<string, Pick<Skill, 'id' | 'file'>>();

@@ -13,10 +13,7 @@ export interface EqualCopies {
   readonly differ: boolean;
 }
 
-/**
- * Reads the files of such skills. Of files above `limits.resource_bytes` only the size is compared. Returns `before`
- * while the skills are the same and no files differ, because reading all files each time takes too long.
- */
+/** Large files are compared by size. Keeps `before` while the same skills are equal: reading all files takes long. */
 export async function equalCopies(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],

@@ -4,7 +4,6 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 
 export interface Merged {
-  /** One per id, in order of source, then id. */
   readonly skills: readonly Skill[];
   readonly byId: ReadonlyMap<string, Skill>;
   readonly byQualifiedId: ReadonlyMap<string, Skill>;
@@ -18,10 +17,9 @@ export interface FoundSkills {
 }
 
 /**
- * Merges the skills of all sources. The collision policy chooses one skill per id, by order of source, then path;
- * `error` chooses none. The others stay readable by qualified id, and each is reported. One real file in several
- * sources, or equal content, is no collision. A skill is preloaded when a source preloads it or a copy of it. `sources`
- * are in order of precedence; `files` are digests of the other files by qualified id (default: all are equal).
+ * The collision policy chooses one skill per id, by order of source, then path; `error` chooses none. Losers are
+ * reported and stay readable by qualified id. One real file in several sources, or equal content, is no collision.
+ * `files`: digests of other files by qualified id; default: all are equal.
  */
 export async function mergeSources(
   sources: readonly FoundSkills[],

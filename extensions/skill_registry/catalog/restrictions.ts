@@ -57,7 +57,6 @@ export async function applyRestrictions(scan: SourceScan, restrictions: Restrict
   return { skills, losers, problems: [...scan.problems, ...problems] };
 }
 
-/** A skill whose id another skill has is named by its qualified id. */
 export async function heldProblems({
   byId,
   byQualifiedId,

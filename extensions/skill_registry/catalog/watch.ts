@@ -25,9 +25,8 @@ const MAX_SHARE = 0.003;
 const MAX_REST_MS = 60_000;
 
 /**
- * Refreshes the catalog until `signal` aborts: on file events, and at every interval (less often with many skills),
- * because network file systems send no events. An event only starts a refresh, which finds the changes. Without free
- * file watches it only polls.
+ * Refreshes on file events, and at every interval (less often with many skills), because network file systems send no
+ * events. An event only starts a refresh, which finds the changes. Only polls if there are no more file watches.
  */
 export async function watchCatalog(options: WatchOptions, signal: AbortSignal): Promise<void> {
   const { catalog, watch, onMode, onError } = options;
@@ -108,7 +107,6 @@ export function createDebounce(act: () => void): { wake(): void; cancel(): void 
 }
 
 export interface FolderEventsOptions {
-  /** Levels of folders below each path. */
   readonly depth: number;
   wake(): void;
   /** Called when something cannot be watched, also during `follow`. `error.code` says why. */

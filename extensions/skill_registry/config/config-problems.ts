@@ -2,10 +2,7 @@ import type { Problem } from 'skill-registry/kernel';
 import type { FindKey, KeyPosition } from './key-finder.ts';
 import { isRecord, UNREADABLE, type ValuePosition } from './readers.ts';
 
-/**
- * Collects the wrong values of a config. `problems` gives one for each, at most 20 per section, then one with the
- * number of the others. `refused` replaces `effect` in messages when one wrong value refuses everything.
- */
+/** At most 20 problems per section, then the number of others. `refused` replaces `effect` if all is refused. */
 export function collectProblems(
   file: string,
   path: readonly string[],

@@ -44,7 +44,6 @@ export interface SourceConfig {
   readonly path?: string | undefined;
   /** An npm package that can be resolved from the root. */
   readonly package?: string | undefined;
-  /** A PromptPack JSON. */
   readonly pack?: string | undefined;
   readonly inline?: InlineSkillConfig | readonly InlineSkillConfig[] | undefined;
   /** The skill folders of another agent: those of the project, nearest first, then that of the home directory. */
@@ -296,9 +295,8 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
 );
 
 /**
- * Reads a config and fills in the defaults. Each unknown key or wrong value is a CONFIG_KEY_INVALID problem: the key
- * gets its default, a wrong entry of a list is left out. Problems give lines of `file` (the owner's) or of the
- * `manifest` merged with it.
+ * Unknown keys and wrong values are CONFIG_KEY_INVALID problems, with lines of `file` (the owner's) or `manifest`. A
+ * wrong key gets its default; a wrong entry of a list is left out.
  */
 export function readConfig(
   input: SkillRegistryConfigInput,
@@ -334,10 +332,7 @@ export function isSourceId(id: string): boolean {
   return SOURCE_ID.test(id);
 }
 
-/**
- * The page below which `.well-known/agent-skills/index.json` is, without a slash at the end; `text` is its address or
- * that of the index. Undefined for any other text.
- */
+/** The page without a slash at the end. `text`: its address, or that of its `/.well-known/` index; else undefined. */
 export function pageAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) return undefined;

@@ -78,7 +78,6 @@ export function listOf<T>(entry: Reader<T>): Reader<readonly T[]> {
   });
 }
 
-/** Any keys. Leaves out wrong entries. */
 export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>>> {
   return readerOf({ type: 'object', additionalProperties: entry.schema }, (value, at) => {
     if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');

@@ -13,10 +13,8 @@ export interface SkillForAgent {
 }
 
 /**
- * Adds a skill to `disabled` in the config of a root (absolute), or removes it. Keeps comments and other keys; makes a
- * missing file. Registries use the change from their next start on. Enabling for every agent also removes entries for
- * single agents. `changed` is false when the config says so already.
- *
+ * Adds a skill to `disabled` in the config of a root (absolute), or removes it, for the next start of registries. Keeps
+ * comments and other keys; makes a missing file. Enabling for every agent also removes entries for single agents.
  * @throws INVALID_ARGUMENT when a skill that is disabled for every agent is to be enabled for one; CONFIG_INVALID,
  * WRITE_FAILED, PATH_TRAVERSAL.
  */

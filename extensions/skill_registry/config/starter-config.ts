@@ -6,10 +6,7 @@ import { isInside, realPathOf } from '../../../lib/files/index.ts';
 import { ownerFile } from './owner-file.ts';
 import { PRESET_NAMES, PRESETS, type PresetName } from './presets.ts';
 
-/**
- * The config file of a new root (absolute): every key of the manifest with its default, commented out. Only `sources`
- * is set, to `presets`; the other presets are commented out.
- */
+/** All keys of the manifest with defaults, commented out, except `presets` in `sources`. `root` is absolute. */
 export function starterConfig(root: string, presets: readonly PresetName[]): string {
   const manifest = readFileSync(join(builtExtensions(), 'skill_registry', 'manifest.yaml'), 'utf8');
   const [, block = ''] = manifest.split(/^config:\n/m);
@@ -30,10 +27,7 @@ const HEAD = [
   '',
 ];
 
-/**
- * For editors with the YAML language server. A relative path where the package is installed in the root or above it: it
- * is right on other machines, too. Else a file address, without blanks.
- */
+/** For the YAML language server: relative where possible, right on other machines too; else a file address. */
 function schemaAddress(root: string): string {
   const schema = join('dist', 'schemas', 'config.schema.json');
   const from = dirname(ownerFile(root));

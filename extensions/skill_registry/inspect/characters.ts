@@ -15,7 +15,6 @@ interface Seen {
   /** Offset of the first one, and of the first one in a new line. */
   first: number;
   firstNew?: number;
-  /** The text that tag characters spell. */
   text: string;
 }
 
@@ -100,7 +99,6 @@ function markNewLines(text: string, oldLines: ReadonlySet<string>, seen: Readonl
   }
 }
 
-/** HTML comments, and link definitions that are used as comments. */
 function* newComments(before: string, after: string): Generator<Fact> {
   const oldComments = new Set([...comments(before)].map(({ text }) => text));
   const lineOf = lineFinder(after);

@@ -18,10 +18,7 @@ import { secretFacts } from './secrets.ts';
 import { shellFacts } from './shell.ts';
 import { sizeChecks } from './size.ts';
 
-/**
- * Computes what a change does from the texts, not from what its author says. Most important first, at most 20 of one
- * kind, then the number of the others. Linear time, with breaks for other work.
- */
+/** From the texts, not from what the author says. Most important first, at most 20 of a kind, then a number. */
 export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
   const checks = [
     ...(await tokenChecks(input)),
@@ -161,7 +158,6 @@ function problemKey({ code, severity, details }: Problem): string {
   return JSON.stringify([code, severity, details?.field ?? null]);
 }
 
-/** Repeated problems are counted. */
 function notIn(problems: readonly Problem[], otherProblems: readonly Problem[]): readonly Problem[] {
   const left = new Map<string, number>();
   for (const problem of otherProblems) left.set(problemKey(problem), (left.get(problemKey(problem)) ?? 0) + 1);

@@ -36,7 +36,6 @@ const SKILLS = '(?:any|all|every|each)(?: of the)?(?: other)? skills?';
 const TASKS =
   '(?:tasks?|requests?|questions?|prompts?|conversations?|messages?|turns?|sessions?|responses?|repl(?:y|ies)|answers?|queries|query)';
 const USE = '(?:use|load|read|invoke|call|apply|run|pick|choose|prefer|activate|consult)';
-/** Words after a task that limit it to one kind. */
 const KIND =
   'that|which|involving|about|related|where|in|on|for|with|to|from|of|against|using|regarding|concerning|like';
 
@@ -169,7 +168,6 @@ function* permissionFacts(old: Header | undefined, now: Header, lineOf: LineOf):
   }
 }
 
-/** The keys that tell a client what to install or which variables to set. */
 function clientInstructions(block: unknown): Readonly<Record<string, unknown>> {
   const { os, requires, always, emoji, homepage, ...instructions } = asMapping(block) ?? {};
   return instructions;

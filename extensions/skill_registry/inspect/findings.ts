@@ -31,14 +31,12 @@ export interface Check {
 
 export interface CheckInput {
   readonly skillId: string;
-  /** Relative to the skill. */
   readonly path: string;
   readonly isSkillFile: boolean;
   /** null: the file or skill is new. */
   readonly before: string | null;
   /** null: the file is removed. */
   readonly after: string | null;
-  /** Relative paths of all files of the skill: new references are checked against them. */
   readonly files: readonly string[];
   /** The problems of a text under the profile of its source. Called for SKILL.md only. */
   readonly problemsOf: (text: string) => readonly Problem[];
@@ -48,11 +46,9 @@ export interface Fact {
   /** Facts of one kind with equal keys are the same. */
   readonly key: string;
   readonly level: Check['level'];
-  /** Our words; quotes are escaped. */
   readonly what: string;
   /** The author's words: escaped, shortened and without secrets when shown. */
   readonly quoted?: string;
-  /** 1-based, in the new text; undefined when it is not there. */
   readonly line?: number;
 }
 

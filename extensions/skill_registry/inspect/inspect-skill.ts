@@ -12,9 +12,8 @@ import type { Finding, InspectedFile, Inspection, InspectionRule } from './types
 export { RULE_SET } from './rule-set.ts';
 
 /**
- * Searches the first 1 MiB of each file of a skill, in linear time, with breaks for other work (an `undefined` file is
- * a break). Runs nothing and reads nothing else: the same files give the same findings. A finding names a file that is
- * longer.
+ * Searches the first 1 MiB of each file (a finding names longer files) in linear time; an `undefined` file is a break.
+ * Runs nothing and reads nothing else: the same files give the same findings.
  */
 export async function inspectSkill(files: Iterable<InspectedFile | undefined>): Promise<Inspection> {
   const found = new Map<string, Finding>();
@@ -46,7 +45,6 @@ export function inspectionRules(): readonly InspectionRule[] {
   return RULES.map(({ id, level, family, message, why, mend }) => ({ id, level, family, message, why, mend }));
 }
 
-/** Compared by rule, file and excerpt. */
 export function newFindings(before: Inspection, after: Inspection): readonly Finding[] {
   const old = new Set(before.findings.map(findingKey));
   return after.findings.filter((finding) => !old.has(findingKey(finding)));

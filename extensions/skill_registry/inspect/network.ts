@@ -32,12 +32,10 @@ export function* networkFacts({ line, text, code, kind }: ScannedLine): Generato
 
 const ADDRESS =
   /\b([a-z][a-z0-9+.-]{1,15}):\/\/((?:[^\s/?#"'`<>()[\]|\\^,;@]{1,300}@)?(?:\[[0-9a-f:.]{2,60}\]|[^\s/?#"'`<>()[\]|\\^,;@]{1,300}))/gi;
-/** Schemes of files, and of protocols on this machine. */
 const NO_NETWORK = new Set(['file', 'skill', 'unix']);
 const LINK_WITHOUT_SCHEME = /(?:\]\( ?<?|(?:src|href) ?= ?["']?)\/\/([^\s/?#"'`<>()]{1,300})/gi;
 /** `user@host:path` of git and scp. */
 const USER_AT_HOST = /\b[\w.+-]{1,64}@((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}):(?=[\w~.]|\/(?!\/))/gi;
-/** Programs whose arguments name a host. */
 const TARGETS =
   /\b(?:curl|wget|aria2c|ssh|scp|sftp|rsync|ftp|telnet|nc|ncat|netcat|socat|ping|dig|nslookup|host|git (?:clone|push|pull|fetch|remote add|submodule add)|docker (?:pull|run|push)|iwr|irm|invoke-webrequest|invoke-restmethod) ([^|;&`]{1,300})/gi;
 const HOST_WORD = /^["']?(?:[\w.+-]{1,64}@)?(?:[a-z0-9_-]{1,63}\.){1,8}([a-z]{2,24})(?=[:/?"']|$)(.?)/i;

@@ -2,17 +2,13 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import type { Pattern, Span, Stance } from './rule.ts';
 import { type Start, startsOf } from './starts.ts';
 
-/** Where expressions match in one passage: finds the same as trying each at every offset, much faster. */
 export interface PassageSearch {
   /** Whether the expression may match: a fast test. */
   mayHave(expression: RegExp): boolean;
   spans(expression: RegExp): readonly Span[];
 }
 
-/**
- * Searches passages for `expressions` (without flags, for text in lower case): one walk finds where matches of any of
- * them may begin, and each is tried only there.
- */
+/** Expressions have no flags and are for lower case. One walk finds where each may match; it is tried only there. */
 export function createPassageSearch(expressions: Iterable<RegExp>): (text: string) => PassageSearch {
   const known = new Map<RegExp, Known>();
   const tree = createTree();
@@ -39,10 +35,7 @@ export function createPassageSearch(expressions: Iterable<RegExp>): (text: strin
   };
 }
 
-/**
- * Where all expressions of a pattern match near each other. A match that the text negates does not hide another one
- * that overlaps it. Linear time in the length of the text and the number of matches.
- */
+/** Matches near each other. A negated one does not hide another that overlaps it. Linear in text and matches. */
 export function* spansOf(
   text: string,
   search: PassageSearch,
@@ -73,7 +66,6 @@ export function* spansOf(
 interface Known {
   /** Number in the tree; undefined when the expression does not tell how a match begins. */
   readonly index: number | undefined;
-  /** Sticky; global when it is tried everywhere. */
   readonly search: RegExp;
 }
 
@@ -123,7 +115,6 @@ const MAX_LENGTH = 10;
 const AT_WORD = 1;
 const ANYWHERE = 2;
 
-/** Finds many texts in one walk: each node is the beginning of some of them. */
 function createTree() {
   /** For each node: the node after the next character; 0 for none. */
   const rows: Uint16Array[] = Array.from({ length: ANYWHERE + 1 }, () => new Uint16Array(WIDTH));

@@ -89,7 +89,6 @@ function passageOf(lines: readonly Line[]): Passage {
   const linesAt: Line[] = [];
   const parts: string[] = [];
   let length = 0;
-  // Line ends at the end of `parts`.
   let ends = 0;
   let isContinued = false;
   let wasCode = true;

@@ -3,7 +3,6 @@ import { decodedAddress, matchesOf } from '../../../lib/text/index.ts';
 import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Files that a text names: files of the skill, missing files, and files outside the skill. */
 export function referenceFinder(path: string, files: readonly string[]): (line: ScannedLine) => Generator<Fact> {
   const skillFiles = new Set(['SKILL.md', path, ...files]);
   const folders = new Set([...skillFiles].flatMap(foldersAbove));
@@ -71,7 +70,6 @@ const DRIVE = /^[a-z]:[\\/]/i;
 /** Top folders of a file system; `/api/users` is not such a path. */
 const ROOT_FOLDER =
   /^\/(?:etc|usr|var|home|root|tmp|opt|s?bin|dev|proc|sys|mnt|media|boot|lib|run|srv|users|library|applications|private|volumes)(?:\/|$)/i;
-/** Clients' placeholders for the skill's folder. */
 const OWN_FOLDER = /(?:\{baseDir\}|\$\{?(?:CLAUDE_SKILL_DIR|SKILL_DIR)\}?)\/?/g;
 const HOME = /\$(?:\{HOME\}|HOME\b)/g;
 
@@ -104,7 +102,6 @@ function* wordsOf(code: string): Generator<string> {
   }
 }
 
-/** `<name>.md`, `*.md`, `$FILE`, `{id}/x`, `.../x`. */
 function isPlaceholder(path: string): boolean {
   return /[<>{}$*…\0]|\.\.\./.test(path);
 }
@@ -131,7 +128,6 @@ function firstOf(path: string): string {
   return path.split('/')[0] ?? '';
 }
 
-/** `a/b/c.md`: `a` and `a/b`. */
 function foldersAbove(file: string): readonly string[] {
   const segments = file.split('/').slice(0, -1);
   return segments.map((_, at) => segments.slice(0, at + 1).join('/'));

@@ -21,7 +21,6 @@ export interface PassageRule extends RuleText {
   readonly patterns: readonly Pattern[];
 }
 
-/** Searches a whole file, for what patterns cannot find. */
 export interface FileRule extends RuleText {
   /** `undefined` between steps is a break: a step takes a few milliseconds at most. */
   readonly find: (file: ClassifiedFile, skill: readonly ClassifiedFile[]) => Iterable<Match | undefined>;
@@ -94,7 +93,6 @@ export interface Match {
   readonly line?: number;
   /** The author's words; escaped and shortened before they are shown. */
   readonly words: string;
-  /** Replaces the rule's message. */
   readonly message?: string;
   /** Default: the text asks to do it. */
   readonly stance?: Stance;

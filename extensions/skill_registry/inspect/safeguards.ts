@@ -4,10 +4,7 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import { type Check, type CheckInput, type Fact, listChecks } from './findings.ts';
 import { scanLines } from './scanned-line.ts';
 
-/**
- * Finds sentences that ask, test, forbid, stop or back up and that the new text lacks. A sentence that was moved,
- * wrapped or changed a little is kept: a new sentence does the same and has most of its words.
- */
+/** Lost sentences that ask, test, forbid, stop or back up. A new sentence with most of the words counts as kept. */
 export async function safeguardChecks(input: CheckInput): Promise<readonly Check[]> {
   const { before, after, isSkillFile, path } = input;
   if (before === null) return [];
@@ -29,7 +26,6 @@ export async function safeguardChecks(input: CheckInput): Promise<readonly Check
 
 // --- internal ---
 
-/** Changed sentences of each text that are compared, each with each. */
 const MAX_COMPARED = 300;
 /** The part of its words that a slightly changed sentence keeps. */
 const MOST = 0.6;
@@ -130,11 +126,9 @@ async function sentencesOf(text: string, path: string): Promise<ReadonlyMap<stri
 const SENTENCE_END = /(?<=[.!?;][*_`"')\]]{0,3}) +/;
 const MARKS = /[*_`#>|~]+/g;
 const END = /(?<![\s.!?;:,])[\s.!?;:,]+$/;
-/** Begins an item, a heading, a quotation or a row of a table. */
 const OPENS = /^(?:[-*+#|>]|\d{1,9}[.)] )/;
 const ITEM = /^(?:(?:[-*+>]|\d{1,9}[.)]|\[[ xX]?\]|#{1,6}) )+/;
 
-/** Joins the lines of a paragraph; a line of code is alone. */
 function* paragraphsOf(text: string, path: string): Generator<string> {
   let lines: string[] = [];
   let next = 0;

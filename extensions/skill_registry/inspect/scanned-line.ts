@@ -13,9 +13,8 @@ export interface ScannedLine {
 }
 
 /**
- * The lines that are not empty. The ending of `path` decides between prose and code. Fences, also indented and quoted
- * ones, are found line by line: a Markdown parser may take more than linear time on hostile text. Code that is not
- * recognised is searched as prose.
+ * The lines that are not empty; the ending of `path` decides between prose and code. Fences are found line by line: a
+ * Markdown parser can take more than linear time on hostile text. Code that is not recognised is prose.
  */
 export function* scanLines(text: string, path: string): Generator<ScannedLine> {
   const fileKind = kindOfFile(path, text);
@@ -89,20 +88,16 @@ interface Fence {
   /** The client runs it before the model reads the text. */
   readonly run: boolean;
   readonly line: number;
-  /** Offset of its first line. */
   readonly start: number;
 }
 
-/** Also in quotations and list items. */
 const FENCE = /^[\s>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(`{3,}|~{3,})[ \t]*([^`]*)$/;
 const SHELLS = /^(?:ba|z|da|k|fi|c|tc)?sh$|^(?:shell|shellscript|powershell|pwsh|ps1|bat|batch|cmd|dos|nu|nushell)$/;
 const CONSOLES = /^(?:console|terminal|shell-?session|sh-?session|shellsession)$/;
 const PROSE_FILE = /\.(?:md|mdx|markdown|txt|rst|adoc)$/i;
 const SHELL_FILE = /\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command)$/i;
 const PROMPT = /^\s{0,40}(?:\$|%|PS [^>]{0,80}>|PS>|[\w.-]{1,40}@[\w.-]{1,40}[^$#]{0,80}[$#]) /;
-/** The command continues in the next line. */
 const CONTINUED = /(?:\\|\||&&)$/;
-/** Most lines that are joined. */
 const MAX_CONTINUED = 50;
 
 function kindOfFile(path: string, text: string): LineKind {

@@ -18,7 +18,6 @@ export function* secretFacts({ line, text, kind }: ScannedLine): Generator<Fact>
 // --- internal ---
 
 const UPPER_CASE = /(?<![A-Za-z0-9_])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}(?![A-Za-z0-9_])/g;
-/** Variables as code and shells refer to them. */
 const VARIABLE =
   /(?:\$\{?(?:env:)?|\bprocess\.env(?:\.|\[["'])|\benviron(?:\[|\.get\()["']|\bgetenv\(["']|\bENV\[["']|\bexport |\bprintenv )([A-Za-z_][A-Za-z0-9_]{0,80})/gi;
 const CREDENTIAL =

@@ -144,9 +144,7 @@ const WITH_VERB = new Set(
     'pip3 pipx pnpm poetry systemctl terraform uv yarn'
   ).split(' '),
 );
-/** Words before a command. */
 const KEYWORDS = new Set('if then else elif do while until time ! { ( [[ [ & &&'.split(' '));
-/** No command follows these words. */
 const NO_COMMAND = new Set('for case esac in fi done } ) function select'.split(' '));
 const WRAPPERS = new Set('sudo doas env nohup exec command xargs builtin'.split(' '));
 const WORD = /^[\w./~@+:$%-]{1,40}$/;
@@ -167,7 +165,6 @@ function commandsOf(words: readonly string[]): readonly string[] {
   return found;
 }
 
-/** At most eight words of each command. */
 function segments(line: string): readonly (readonly string[])[] {
   const found: string[][] = [];
   let words: string[] = [];

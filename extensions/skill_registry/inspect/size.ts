@@ -3,7 +3,6 @@ import type { Check, CheckInput } from './findings.ts';
 import { type Fact, listChecks } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 
-/** Lines and bytes that are added and removed, and text that readers easily miss. */
 export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly Check[] {
   if (after === null) {
     const what = `Removes the file: ${linesOf(before ?? '').length} lines`;
@@ -86,7 +85,6 @@ function linesOf(text: string): readonly string[] {
   return [...rawLines(text)].map(({ raw }) => raw);
 }
 
-/** Repeated lines are counted. */
 function countShared(left: readonly string[], right: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const line of left) counts.set(line, (counts.get(line) ?? 0) + 1);

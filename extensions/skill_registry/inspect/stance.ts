@@ -1,9 +1,8 @@
 import type { Passage, Span, Stance } from './rule.ts';
 
 /**
- * How a text speaks of one of its parts. Only the clause around it, the headings above it and its row of a table count,
- * and nothing in frontmatter: an author can write any word near an attack. `negation` also negates, at the end of the
- * clause before the part.
+ * Only the clause around the part, the headings above it and its row of a table count, nothing in frontmatter: an
+ * author can write any word near an attack. `negation` also negates, at the end of the clause before the part.
  */
 export function stanceOf(passage: Passage, { start, end }: Span, negation?: RegExp): Stance {
   const headings = passage.headingsAt(start);
@@ -17,7 +16,6 @@ export function stanceOf(passage: Passage, { start, end }: Span, negation?: RegE
   return isListed || EXPRESSION.test(text.slice(start, end)) ? 'listed' : undefined;
 }
 
-/** The sentence, line or row of a table around a part. */
 export function sentenceAround(text: string, { start, end }: Span): string {
   const before = text.slice(Math.max(0, start - AROUND), start);
   const after = text.slice(end, end + AROUND);

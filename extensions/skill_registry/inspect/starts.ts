@@ -1,4 +1,3 @@
-/** A text with which a match can begin. */
 export interface Start {
   readonly text: string;
   /** Whether no letter, digit or `_` is before it. */
@@ -24,7 +23,6 @@ export function startsOf(source: string): readonly Start[] | undefined {
     };
   }
 
-  /** Ends before a `|` or `)` of an outer group. */
   function sequence(): Part {
     const starts: Start[] = [];
     let [isKnown, mayBeEmpty, atWord] = [true, true, false];
@@ -51,7 +49,6 @@ export function startsOf(source: string): readonly Start[] | undefined {
     return { starts: isKnown ? starts : undefined, mayBeEmpty };
   }
 
-  /** Plain characters, a class, or a group. */
   function partHere(): Part {
     if (take(/\((?:\?:|\?<\w+>)?/y) !== '') {
       const part = alternatives();

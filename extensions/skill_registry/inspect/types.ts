@@ -30,14 +30,12 @@ export interface Inspection {
   readonly findings: readonly Finding[];
 }
 
-/** A rule without what it searches for. */
 export interface InspectionRule {
   /** Stable: approvals name it. */
   readonly id: string;
   readonly level: FindingLevel;
   /** `install lures`, `secrets`, `instructions`, ... */
   readonly family: string;
-  /** What was found, in one line. */
   readonly message: string;
   readonly why: string;
   /** What an author can do about it. */

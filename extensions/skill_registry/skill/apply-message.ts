@@ -1,4 +1,3 @@
-/** The values of placeholders in instructions. */
 export interface Placeholders {
   /** The names of the skill's arguments, in order. */
   readonly names: readonly string[];

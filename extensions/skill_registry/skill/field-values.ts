@@ -96,7 +96,6 @@ export function readList(key: string, from: FieldSource): readonly string[] {
   return [];
 }
 
-/** Of `tags` and `metadata.tags`, each once. */
 export function readTags(from: FieldSource, { tags }: Fields): readonly string[] {
   const own = readList('tags', from);
   if (tags === undefined || tags === null) return own;

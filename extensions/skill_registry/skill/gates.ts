@@ -24,10 +24,7 @@ export interface GateEnvironment {
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/**
- * Undefined without a gate. `always: true` keeps only the condition `os`. A block may be text, because some tools write
- * it on one line. `report` gets a message for each value of a wrong type; its readable part is used.
- */
+/** `always: true` keeps only `os`. A block may be text: some tools write it so. `report` gets each wrong value. */
 export function readGate(metadata: Mapping, report: (message: string) => void): Gate | undefined {
   for (const name of ['openclaw', 'clawdbot']) {
     const block = readBlock(metadata, `metadata.${name}`, report);
@@ -82,7 +79,6 @@ export function gateClosedBecause(gate: Gate, here: GateEnvironment): string | u
 
 // --- internal ---
 
-/** Reads the key at the end of `path`. Anything but a mapping is reported. */
 function readBlock(from: Mapping, path: string, report: (message: string) => void): Mapping | undefined {
   const value = from[path.split('.').at(-1) as string];
   if (value === undefined || value === null) return undefined;

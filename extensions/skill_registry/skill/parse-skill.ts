@@ -37,7 +37,6 @@ export interface SkillHeader {
   readonly modelInvocable: boolean;
   /** False (`user-invocable: false`): no slash command. */
   readonly userInvocable: boolean;
-  /** Shown after the slash command. */
   readonly argumentHint?: string;
   /** Names for the arguments of the slash command, in order. */
   readonly arguments: readonly string[];
@@ -66,7 +65,6 @@ export interface ParsedSkill {
 
 const MAX_FRONTMATTER = 64 * 1024;
 const MAX_DESCRIPTION = 1024;
-/** Fields that have a meaning here. */
 export const OWN_FIELDS: ReadonlySet<string> = new Set([
   'name',
   'description',

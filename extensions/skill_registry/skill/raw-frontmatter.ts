@@ -112,7 +112,6 @@ function parse(yaml: string, firstLine: number): RawFrontmatter | { readonly fai
   }
 }
 
-/** Characters that are not printable in YAML 1.1. */
 const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 const IN_QUOTES = "put the value in single quotes, and write each ' in it twice";

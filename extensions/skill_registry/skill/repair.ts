@@ -4,22 +4,18 @@ import { bodyOf, splitFrontmatter } from './frontmatter.ts';
 import { OWN_FIELDS, parseSkill } from './parse-skill.ts';
 import { fieldAt, readWithPackage, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
-/** A SKILL.md with the loader's repairs written down. */
 export interface Repair {
   /** The whole text; the same one where only the name of the file is wrong. */
   readonly text: string;
-  /** What was done, in words. Not empty. */
   readonly done: readonly string[];
 }
 
 /**
- * Writes down what `parseSkill` repairs: removes a byte order mark and blank lines before the frontmatter, closes the
- * frontmatter where the loader ends it, quotes values that YAML refuses, and sets a missing, invalid or different name
- * to that of the directory. A text without frontmatter gets one if it begins with prose that can describe it. All other
- * lines keep their bytes; the file is renamed to SKILL.md.
- *
- * @returns undefined when there is nothing to repair, or when another value or the body would be read differently
- * afterwards, here or by a YAML reader that does not repair.
+ * Writes down what `parseSkill` repairs: removes a byte order mark and blank lines before the frontmatter, closes it
+ * where the loader ends it, quotes values that YAML refuses, and sets a missing, invalid or different name to that of
+ * the directory. Text that begins with prose gets a frontmatter. All other lines keep their bytes; the file is renamed
+ * to SKILL.md. @returns undefined when there is nothing to repair, or when another value or the body would be read
+ * differently afterwards, here or by a YAML reader that does not repair.
  */
 export function repairSkill(text: string, directory: string, file = 'SKILL.md'): Repair | undefined {
   const repair = repairText(text, directory);
@@ -110,7 +106,6 @@ function withName(lines: readonly string[], directory: string, end: string, done
 
 const NAME_CODES: ReadonlySet<string> = new Set(['NAME_MISSING', 'NAME_INVALID', 'NAME_MISMATCH']);
 
-/** The same skill but for its name, without new problems. */
 function isSame(before: string, after: string, directory: string): boolean {
   const [was, is] = [parseSkill(before, '', directory), parseSkill(after, '', directory)];
   if (!was.header || !is.header || bodyOf(before) !== bodyOf(after)) return false;
@@ -148,7 +143,6 @@ const CORRECTIONS: readonly ((line: string) => string)[] = [
   (line) => line.replace(/^[ \t]+(?=([\w-]+):(?:\s|$))/, (blanks, key) => (OWN_FIELDS.has(key) ? '' : blanks)),
 ];
 
-/** Corrects the lines that were taken as text of the field above them. */
 function inRepaired(yaml: string, { repaired, lineOf }: YamlFields, correct: (line: string) => string): string {
   const lines = yaml.split(/\r\n|\n|\r/);
   for (const key of repaired) {

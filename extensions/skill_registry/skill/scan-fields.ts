@@ -125,7 +125,6 @@ function textOfItem(text: string, rows: readonly string[], from: number, indent:
   return indentOf(rows[next] ?? '') > indent ? undefined : { value: scalarOf(text), end: next };
 }
 
-/** Skips blank rows and comments. */
 function nextRow(rows: readonly string[], at: number): number {
   let next = at;
   for (; next < rows.length; next++) {

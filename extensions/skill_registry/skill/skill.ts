@@ -40,7 +40,6 @@ export interface ResourceInfo {
   readonly size: number;
 }
 
-/** The files of a skill other than SKILL.md. */
 export interface SkillListing {
   /** By path, at most 512. */
   readonly files: readonly ResourceInfo[];
@@ -82,7 +81,6 @@ export function quotedName(name: string): string {
   );
 }
 
-/** For SKILL_ID_INVALID. */
 export function unusableIdText(kind: 'directory' | 'file', id: string): string {
   return `The ${kind} name ${quotedName(id)} is the id and may not contain a backtick, colon, control character, invisible character, or white space other than a blank. Rename it.`;
 }

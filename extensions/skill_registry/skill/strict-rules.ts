@@ -45,7 +45,6 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
   return { violations, lineOf: source.lineOf, declared: declaredFiles(fields) };
 }
 
-/** `didYouMean` for an unknown field; empty for a known one. */
 export function didYouMeanField(field: string): string {
   return Object.hasOwn(RULES, field) ? '' : didYouMean(field, Object.keys(RULES));
 }

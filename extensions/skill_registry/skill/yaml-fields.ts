@@ -171,10 +171,7 @@ function isCircular(data: unknown): boolean {
 
 const KEY_LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(\S.*)|[ \t]*)$/;
 
-/**
- * Quotes one top-level value: of the nearest field at or above `line` that is not valid alone, because YAML reports an
- * unclosed quote or bracket at a later, correct field.
- */
+/** Takes the nearest invalid field at or above `line`: YAML reports an unclosed quote or bracket later. */
 function quoteValueAt(text: string, line: number, done: readonly string[]): { text: string; key: string } | undefined {
   const lines = text.split('\n');
   const above: Field[] = [];

@@ -8,7 +8,6 @@ import { userCacheDirectory } from '../../../lib/trust/index.ts';
 import { storeUnavailable } from '../skill/errors.ts';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
 
-/** Tables of one kind of content in `cache.db`. */
 export interface CachePart {
   /** Its table, or the beginning of its tables' names: `search` for `search_document`. */
   readonly name: string;
@@ -20,9 +19,8 @@ export interface CachePart {
 /**
  * Opens `cache.db` (absolute, or `:memory:`): data that can be rebuilt from the skills at any time. A part of another
  * version is rebuilt, also while other processes use it; tables of no part are dropped. A damaged file is removed. When
- * the file cannot be written, or is locked, the cache is in memory and lost at the end; `onMemory` gets the reason.
- *
- * @throws `sqliteFailure`: `unavailable`, when SQLite itself cannot be loaded.
+ * the file cannot be written, or is locked, the cache is in memory; `onMemory` gets the reason. @throws
+ * `sqliteFailure`: `unavailable`.
  */
 export function openCacheDatabase(
   file: string,
@@ -185,7 +183,6 @@ function isCurrent(database: SqliteDatabase, parts: readonly CachePart[]): boole
   return versions?.size === parts.length && parts.every(({ name, version }) => versions.get(name) === version);
 }
 
-/** Undefined when the file is new, has another format, or another program changed its tables. */
 function versionsIn(database: SqliteDatabase): ReadonlyMap<string, number> | undefined {
   const { user_version } = database.prepare<{ user_version: number }>('PRAGMA user_version').get() ?? {};
   if (user_version !== FORMAT) return undefined;
@@ -244,7 +241,6 @@ function reasonOf(error: unknown): string {
 
 const FORGOTTEN_MS = 90 * 86_400_000;
 
-/** Caches of other roots that were not used for 90 days. */
 function removeUnused(roots: string): void {
   if (roots !== join(userCacheDirectory(), 'roots')) return;
   try {

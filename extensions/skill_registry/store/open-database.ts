@@ -7,10 +7,8 @@ import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 export type { SqliteDatabase };
 
 /**
- * Opens a SQLite file (absolute, or `:memory:`) in write-ahead mode: readers never wait for a writer of another
- * process. Only this user has access to its folder, which is created, and its files. `busyMs`: how long a writer waits.
- * Default: 5,000.
- *
+ * In write-ahead mode: readers never wait for a writer of another process. Creates the folder; only this user has
+ * access to it and its files. `file`: absolute, or `:memory:`. `busyMs`: how long a writer waits; default 5,000.
  * @throws errors that `sqliteFailure` classifies, and those of `assertNoLinkLeadsOut`.
  */
 export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
@@ -29,10 +27,7 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
   }
 }
 
-/**
- * Refuses a link that leads out of `data/` or of the user's cache directory (which may be links): its target could be
- * another program's database. @throws STORE_UNAVAILABLE.
- */
+/** Refuses links out of `data/` or the cache directory, to another program's database. @throws STORE_UNAVAILABLE. */
 export function assertNoLinkLeadsOut(file: string): void {
   const data = futureRealPath(dirname(dirname(file)));
   const linked = ['', '-wal', '-shm', '-journal'].find((end) => !isInside(futureRealPath(file + end), data));

@@ -18,7 +18,6 @@ export function reserveOwnData(root: string): OwnData {
 
 // --- internal ---
 
-/** With real paths, and targets of links in the registry's folder. */
 function reservedPaths(root: string): readonly string[] {
   const data = join(futureRealPath(root), 'data');
   const folder = futureRealPath(join(futureRealPath(data), 'skill_registry'));

@@ -7,9 +7,7 @@ export interface Inspected {
   /** Real path of the skill's folder or file. */
   readonly path: string;
   readonly digest: string;
-  /** Whether it comes from elsewhere. */
   readonly broughtIn: boolean;
-  /** Those that a person decides about. */
   readonly findings: readonly Pick<Finding, 'rule' | 'excerpt'>[];
 }
 

@@ -9,7 +9,6 @@ import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem 
 import type { JudgedFile, NoteBlocked, Present, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
 export interface HeldSkillsOptions {
-  /** Called before the first inspection. */
   readonly loadFiles: () => Promise<SkillFiles>;
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
@@ -33,9 +32,7 @@ export interface Judgement {
 /** How long the first snapshot, and each later one, waits for inspections. */
 const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
-/** At least this many skills are inspected, also when that takes longer. */
 const ALWAYS_INSPECTED = 16;
-/** After this time `checkAll` ends with the changes that it has found. */
 const SHOWN_AFTER_MS = 1_000;
 /** Skills in one step: about a millisecond. */
 const LOOKED_UP = 200;
@@ -160,7 +157,6 @@ export class HeldSkills {
     return found;
   }
 
-  /** The `block` findings that are not allowed for this skill. */
   async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
     const { inspectFiles } = await this.#load();
     const { digest, inspection } = await inspectFiles(() => given, this.#inspections.inspectionOf);
@@ -298,7 +294,6 @@ interface Inspecting {
   readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
 }
 
-/** The real path; without one, file and qualified id. */
 function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {
   return dir ?? realFile ?? `${file}\0${qualifiedId}`;
 }

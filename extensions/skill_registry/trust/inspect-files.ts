@@ -11,7 +11,6 @@ export interface InspectedSkill {
   /** Of SKILL.md, the first file. */
   readonly skillDigest: string;
   readonly inspection: Inspection;
-  /** The digest of each inspected file, by path. */
   readonly files: ReadonlyMap<string, string>;
   /** Whether the judged file is the same on disk. */
   readonly isPresent: boolean;
@@ -40,7 +39,6 @@ export async function inspectFiles(
 
 // --- internal ---
 
-/** Kept in memory while the digest is looked up. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 interface ReadFiles extends Pick<InspectedSkill, 'digest' | 'skillDigest' | 'files'> {
@@ -80,7 +78,6 @@ async function readFiles(read: Read, keptBytes: number, judged: JudgedFile | und
   return { digest, skillDigest, files, kept: bytes <= keptBytes ? kept : undefined, notes };
 }
 
-/** `differs` is called when the file on disk is another one or missing. */
 function withFile(read: Read, { path, bytes }: JudgedFile, differs: () => void): Read {
   return function* () {
     let isThere = false;

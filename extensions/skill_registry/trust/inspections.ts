@@ -5,7 +5,6 @@ import { RULE_SET } from '../inspect/rule-set.ts';
 import type { Inspection } from '../inspect/types.ts';
 import { type CachePart, cacheProblems, createCache } from '../store/cache.ts';
 
-/** The last inspection of a skill. */
 export interface InspectionEntry {
   /** Of SKILL.md. */
   readonly skillDigest: string;
@@ -18,13 +17,11 @@ export interface InspectionEntry {
 
 /** This user's inspections by digest and rule set, and the folders of skills. Any may be lost at any time. */
 export interface Inspections {
-  /** Reads the entries at these paths in one query. */
   load(paths: readonly string[]): void;
   entryAt(path: string): InspectionEntry | undefined;
   inspectionOf(digest: string): Inspection | undefined;
   /** Digests of the inspected files, by path; undefined when not known. */
   filesOf(digest: string): ReadonlyMap<string, string> | undefined;
-  /** Whether a loaded skill has a `block` finding. */
   hasBlocked(): boolean;
   /** `files` as of `filesOf`. Default: they are not kept. */
   keep(path: string, entry: InspectionEntry, inspection: Inspection, files?: ReadonlyMap<string, string>): void;

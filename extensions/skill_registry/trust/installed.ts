@@ -32,7 +32,6 @@ export function createInstalled(root: string): Installed {
 
 // --- internal ---
 
-/** None if the file cannot be read. */
 function namesIn(root: string): readonly string[] {
   try {
     const { skills } = JSON.parse(readContained(root, NAME, MAX_LOCK).toString('utf8')) as { skills?: unknown };

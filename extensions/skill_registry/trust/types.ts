@@ -4,7 +4,6 @@ import type { Skill, SkillListing } from '../skill/skill.ts';
 
 export type { Finding, FindingLevel } from '../inspect/types.ts';
 
-/** The inspected present files of a skill. */
 export interface SkillTrust {
   readonly skillId: string;
   readonly qualifiedId: string;
@@ -34,7 +33,6 @@ interface Leaving {
   readonly audience: 'model' | 'person' | 'binding';
 }
 
-/** A skill's line in the catalog. */
 export interface LeavingLine extends Leaving {
   readonly kind: 'line';
 }
@@ -71,9 +69,8 @@ export type Admission =
 /** All bytes of skills leave through this one function. */
 export interface Guard {
   /**
-   * Says whether this may leave: at once for a line; else after judging the very bytes that leave, with the other files
-   * of the skill as they are now. Without bytes it judges the present files. @throws RESOURCE_NOT_FOUND when SKILL.md
-   * is gone.
+   * At once for a line; else after judging the very bytes that leave, with the other files of the skill as they are
+   * now. Without bytes it judges the present files. @throws RESOURCE_NOT_FOUND when SKILL.md is gone.
    */
   readonly admit: {
     (leaving: LeavingLine): Admission;
@@ -91,7 +88,6 @@ export interface Present {
   readonly listing: SkillListing | undefined;
 }
 
-/** The files of skills on disk. */
 export interface SkillFiles {
   /** `stamp`: equal as long as no file has changed; empty when the stats cannot tell. `listing`: the files seen. */
   stamp(skill: Skill): Generator<undefined, Present, undefined>;
@@ -99,7 +95,6 @@ export interface SkillFiles {
   read(skill: Skill): Iterable<InspectedFile | Finding | undefined>;
 }
 
-/** Files on another machine, as their server lists them. */
 export interface RemoteFiles {
   /** As `SkillTrust.digest`; undefined when the skill is no longer listed. */
   digestOf(skill: Skill): string | undefined;

@@ -4,7 +4,6 @@ import { decodedAddress, shorten } from '../../../lib/text/index.ts';
 import { bodyOf, splitFrontmatter } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 
-/** A probable mistake in a skill that breaks no rule. */
 export interface AuthorMistake {
   readonly code: 'BODY_EMPTY' | 'DESCRIPTION_THIN' | 'FENCE_UNCLOSED' | 'FILE_MISSING' | 'HOME_PATH';
   readonly message: string;
@@ -31,7 +30,6 @@ interface BodyLine {
 const MAX_LINE = 2_000;
 const FENCE = /^[\s>]*(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/;
 
-/** Lines outside HTML comments. `unclosed`: the line of a fence that is not closed. */
 function bodyLines(text: string): { readonly lines: readonly BodyLine[]; readonly unclosed?: number } {
   const { bodyOffset } = splitFrontmatter(text);
   const first = text.slice(0, bodyOffset).split(/\r\n|\n|\r/).length;
@@ -110,7 +108,6 @@ const EXAMPLE = /\be\.g\b|\bexample|hard-?coded/i;
 const NOT_MEANT =
   /\b(?:creat|writ|sav|generat|output|produc|stor|export|add|mak|mkdir|touch|copy|copie|renam|new|draft|append|move|put|split|extract|into|if (?:it|they|present|exists?|available)|optional|e\.g|example|such as|like|would|could|may|might|instead|no|not|never|without|don'?t|avoid|missing|✅|❌|your (?:repo|project)|the (?:repo|project|target)|(?:of|in) the skill|hard-?coded)\w*/i;
 
-/** Paths below the skill that a line tells the reader to read or run. */
 function* filesIn({ text, code }: BodyLine): Generator<string> {
   if (code !== undefined) {
     const run = SHELL.has(code) ? RUN.exec(text)?.[1] : undefined;

@@ -31,7 +31,6 @@ export function textProblems(text: string, skillId: string, validation: Validati
   return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
 }
 
-/** One line each. */
 export function newErrors(
   before: string | null,
   after: string,

@@ -38,12 +38,10 @@ export type PropertiesErrorCode =
   | 'FIELD_INVALID';
 
 /**
- * Reads the fields of the skill in a directory, as the reference implementation of agentskills.io does and with its
- * messages. Checks only that name and description are there. Nested `metadata` is JSON, not Python.
- *
- * @throws SKILL_NOT_FOUND (no SKILL.md), SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING,
- * FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (name or description missing or
- * empty).
+ * Reads the fields as the reference implementation of agentskills.io does, with its messages. Checks only that name and
+ * description are there. Nested `metadata` is JSON, not Python. @throws SKILL_NOT_FOUND (no SKILL.md),
+ * SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING, FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID
+ * (no YAML, or no mapping), FIELD_INVALID (name or description missing or empty).
  */
 export function readProperties(path: string, { cwd = process.cwd() }: ReadPropertiesOptions = {}): SkillProperties {
   const file = findSkillMd(resolve(cwd, path));

@@ -53,7 +53,6 @@ export function readSkillMd(file: string): SkillMdText {
   }
 }
 
-/** Why bytes are not UTF-8 text. */
 export interface EncodingFault {
   /** True: most of it can be read. False: not text, or text in another encoding. */
   readonly isText: boolean;
@@ -96,9 +95,8 @@ export function encodingFault(bytes: Buffer): EncodingFault | undefined {
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Always accepted. */
 const MAX_INVALID = 8;
-/** With more, at most one character in this many may be invalid. */
+/** Above `MAX_INVALID`, at most one character in this many may be invalid. */
 const MAX_INVALID_ONE_IN = 10;
 
 const NOT_UTF8 = 'SKILL.md is not UTF-8 text; save it as UTF-8';

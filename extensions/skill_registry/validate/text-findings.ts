@@ -69,7 +69,6 @@ function messageOf(count: number, what: string, spelled = ''): string {
   return `${what}: ${count}${spelled === '' ? '' : `; they spell ${JSON.stringify(oneLine(spelled, 160))}`}. Remove them.`;
 }
 
-/** Each key once, at its first place. */
 function keysInText(path: string, bytes: Uint8Array): readonly HiddenFinding[] {
   if (!isUtf8(bytes)) return [];
   const keys = [...findKeys(Buffer.from(bytes).toString('utf8'))].flatMap((key) => key ?? []);

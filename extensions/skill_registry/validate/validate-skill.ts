@@ -104,7 +104,6 @@ interface Subject {
   readonly fault: EncodingFault | undefined;
   readonly file: string;
   readonly directory: string;
-  /** Of the directory. */
   readonly name: string;
 }
 
@@ -239,7 +238,6 @@ function notStandard({ message, line }: Violation): SkillFinding {
   return { severity: 'warning', code: 'NOT_STANDARD', message, line };
 }
 
-/** Whether the loader reported it in other words. */
 function isReported({ message, line }: Violation, problems: readonly Problem[]): boolean {
   if (message.startsWith('Unexpected fields')) return false;
   const isFraming = /^(?:Invalid YAML|SKILL\.md )/.test(message);

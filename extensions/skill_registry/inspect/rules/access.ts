@@ -3,7 +3,6 @@ import { ADDRESS, NEGATED, re } from './words.ts';
 
 const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\.env(?: files?)?)`;
 
-/** Access to secrets, accounts and programs that are no part of the task. */
 export const ACCESS: readonly Rule[] = [
   {
     id: 'collects-secrets',

@@ -22,7 +22,6 @@ export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | un
 
 // --- internal ---
 
-/** Characters in one step. */
 const PART = 8000;
 
 /** A whole run; tried where one begins. */
@@ -105,7 +104,6 @@ function newlines(text: string): number {
   return count;
 }
 
-/** Also of a text that is encoded twice. */
 function commandOf(decoded: string, depth: number): string | undefined {
   if (!READABLE.test(decoded.slice(0, 400))) return undefined;
   if (COMMAND.test(decoded)) return decoded;

@@ -2,7 +2,6 @@ import type { Rule } from '../rule.ts';
 import { AS_ROOT, BARE_ADDRESS, END, FETCH, INTERPRETER, PIPE, re, SHELL } from './words.ts';
 
 const PIPED = String.raw`${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
-/** Runs the output of a command. */
 const RUNS = String.raw`(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|\`)|\b(?:eval|iex|invoke-expression)\s?\(?["']?(?:\$\(|<\(|\`|\()?|\bsource\s["']?(?:\$\(|<\(|\`))`;
 
 /** Starts a file as a command on Windows. */

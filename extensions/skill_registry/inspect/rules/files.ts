@@ -2,7 +2,6 @@ import { hiddenCharacters, tagText } from '../../../../lib/text/index.ts';
 import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { rawLines } from '../scanned-line.ts';
 
-/** Of each file. */
 export const SEARCHED_BYTES: number = 1024 * 1024;
 
 export const FILES: readonly Rule[] = [

@@ -9,7 +9,6 @@ interface Language {
   readonly overrides: RegExp;
   readonly hides: RegExp;
   readonly skips: RegExp;
-  /** Before the match: it is not meant. */
   readonly negated: RegExp;
 }
 
@@ -95,7 +94,6 @@ export const HIDES: readonly Pattern[] = [...HIDES_IN_ENGLISH, ...patternsOf('hi
 
 export const SKIPS: readonly Pattern[] = [...SKIPS_IN_ENGLISH, ...patternsOf('skips')];
 
-/** Sends secrets to an address, in any language. */
 export const SENDS_ABROAD: readonly Pattern[] = [
   {
     match: [

@@ -1,7 +1,6 @@
 import { CLAUSE, NOT_IDLE } from '../stance.ts';
 import { re } from './words.ts';
 
-/** The people a model works for. */
 export const PERSON =
   '(?:(?:the|your|any|our|a|each) )?(?:end )?(?:user|human|person|operator|owner|customer|client|developer)';
 /** "Never do it" says the opposite. */

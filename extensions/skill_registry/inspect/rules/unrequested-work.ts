@@ -3,7 +3,6 @@ import { ADDRESS, NEGATED, re } from './words.ts';
 
 const MAIL = String.raw`(?<![\w.@/])[\w.+-]{2,40}@(?!example\.|company\.|acme\.|domain\.|email\.|your|users\.noreply|mail\.com|test\.)[\w-]{2,40}(?:\.[a-z][\w-]{1,20}){1,3}\b`;
 
-/** Against the user, for another person, or hidden. */
 export const UNREQUESTED_WORK: readonly Rule[] = [
   {
     id: 'falsifies-work',

@@ -7,7 +7,6 @@ export function re(written: TemplateStringsArray, ...parts: readonly string[]): 
   return new RegExp(String.raw(written, ...parts));
 }
 
-/** A shell at the end of a pipe or before its script. */
 export const SHELL: string = String.raw`(?:[\w./-]{0,40}/)?(?:ba|z|da|k|fi|c|tc)?sh`;
 export const INTERPRETER: string = String.raw`(?:${SHELL}|(?:[\w./-]{0,40}/)?(?:python[\d.]{0,5}|perl|ruby|node|php|osascript|pwsh|powershell)|iex|invoke-expression)`;
 export const FETCH: string = String.raw`(?:curl|wget|bitsadmin|certutil|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|downloadstring|downloadfile|downloaddata|urlopen|urlretrieve|requests\.get|httpx\.get|axios\.get|fetch)`;
@@ -18,7 +17,6 @@ export const AS_ROOT: string = String.raw`(?:(?:sudo|doas|env|exec|command|nohup
 /** Must follow the name of a program that runs its piped input. */
 export const END: string = String.raw`(?![\w/-]|\.\w)`;
 
-/** Files and stores that keep a person's secrets. */
 export const SECRET_STORE: string = String.raw`(?:\.ssh(?![\w-])(?!/[\w-]{1,30}\.pub|/known_hosts|/config)|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.aws(?:/credentials)?(?![\w-])|\.config/(?:gcloud|gh|solana|op)\b|\.(?:clawdbot|openclaw|moltbot|claude|codex)/(?:\.env|\.credentials|credentials|openclaw\.json|auth|config)|\.kube/config|\.docker/config\.json|\.netrc\b|\.pypirc\b|\.git-credentials|\.gnupg\b|\blogin data\b|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|\bexodus\.wallet|\bmetamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\bsecurity (?:dump|export)-keychain|\bfind-(?:generic|internet)-password|\blogin\.keychain|/etc/shadow|\.(?:bash|zsh)_history)`;
 export const ENVIRONMENT: string = String.raw`(?:json\.dumps\(\s?(?:dict\()?os\.environ|dict\(os\.environ|json\.stringify\(\s?process\.env\s?[),]|(?<![\w-])(?:env|printenv|set|export -p)\s?(?:2?>\s?\S{1,60}|\|)|\$\((?:env|printenv)\)|/proc/(?:self|\d{1,7})/environ|\bget-childitem env:|\bgci env:|\bos\.environ\.(?:copy\(\)|items\(\))|str\(os\.environ\))`;
 export const SEND: string = String.raw`(?:\bcurl[^\n]{0,200}?\s(?:-d\b|--data[\w-]{0,12}|-f\b|--form\b|-t\b|--upload-file\b|-x\s?(?:post|put)\b)|\bwget[^\n]{0,120}?--post-(?:data|file)|\b(?:requests|httpx|session|client)\.(?:post|put)\(|\baxios\.(?:post|put)\(|\bmethod['"]?\s?[:=]\s?['"](?:post|put)|\burlopen\([^\n]{0,120}?data\s?=|\brequest\([^\n]{0,120}?data\s?=|\bhttps?\.request\(|\b(?:nc|ncat|netcat)\s(?:-[\w]{1,5}\s){0,3}[\w.-]{3,60}\s\d{2,5}|\bscp\s[^\n]{0,120}?@?[\w.-]{3,60}:|\.sendall\(|\bsenddocument\b|\bsendmessage\b|\bsftp\.put\(|\binvoke-(?:restmethod|webrequest)\s[^\n]{0,120}?-method\s(?:post|put)|\b(?:irm|iwr)\s[^\n]{0,120}?-method\s(?:post|put)|\buploadstring\(|\buploadfile\(|\bnavigator\.sendbeacon\()`;
@@ -26,5 +24,4 @@ export const SEND: string = String.raw`(?:\bcurl[^\n]{0,200}?\s(?:-d\b|--data[\w
 export const DROP: string = String.raw`(?:webhook\.site|requestbin|requestcatcher\.com|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|burpcollaborator|oast(?:ify)?\.(?:fun|pro|live|site|me|online|com)|interact\.sh|beeceptor\.com|hookbin|trycloudflare\.com|bore\.pub|serveo\.net|loca\.lt|localtunnel|discord(?:app)?\.com/api/webhooks|api\.telegram\.org/bot\d|transfer\.sh|file\.io|0x0\.st|gofile\.io|catbox\.moe|anonfiles|temp\.sh|oshi\.at|bashupload|paste\.rs|pastebin\.com/api)`;
 /** Before a match: it means the opposite, like "never". */
 export const NEGATED: RegExp = re`(?:\b(?:never|not|no|cannot|avoid|don['’]t|refuse|instead of|without|won['’]t|prevents?|against)\b${NOT_IDLE}${CLAUSE}|["“])$`;
-/** An internet address. */
 export const ADDRESS: string = String.raw`https?://(?!localhost|127\.|0\.0\.0\.0|www\.w3\.org|your|\{|<|\$)[^\s"'\`)]{4,200}`;
