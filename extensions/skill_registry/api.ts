@@ -45,13 +45,14 @@ export type * from './workflow/types.ts';
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   /**
-   * With a query best first, else in catalog order. A query first indexes new and changed skills, about 1 ms each,
-   * unless `admin.prepareSearch` did. @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
+   * The best first with a query, else in catalog order. A query first indexes new and changed skills, about 1 ms each,
+   * unless `admin.prepareSearch` did.
+   * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
    */
   list(query?: ListQuery, turn?: TurnContext): SkillList;
   /**
-   * For a system prompt, within `catalog.budget_tokens`; null when no skill is visible. Names the tools of `turn.tools`
-   * (default: `config.tools`); leaves out `turn.givenSkills`, whose body is in the instructions.
+   * The catalog text for a system prompt, within `catalog.budget_tokens`; null when no skill is visible. Names the
+   * tools of `turn.tools` (default: `config.tools`); leaves out `turn.givenSkills`, whose body is in the instructions.
    */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /** @param names - Default: `config.tools`. @throws INVALID_ARGUMENT for an unknown name. */
@@ -75,7 +76,8 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   /** Bodies over `limits.skill_tokens` are included only after `admin.tokenCounts`. */
   problems(): readonly Problem[];
   /**
-   * Called after each new snapshot with the added, removed and changed ids. An error becomes HOOK_FAILED.
+   * Called after each new snapshot with the added, removed and changed ids. If it throws, this is a problem
+   * (HOOK_FAILED).
    * @returns a function that unsubscribes.
    */
   onChange(listener: (ids: readonly string[], snapshot: Snapshot) => void): () => void;
@@ -126,9 +128,9 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   /** Tokens of `context('')`, for an agent that sees all skills. */
   contextCost(): Promise<ContextCost>;
   /**
-   * By skill id; counts are cached by content.
-   * @param options.bodies - Reads every SKILL.md. Default: true.
-   * @param options.atMost - If more skills are uncounted, none is counted. Default: no limit.
+   * Token counts by skill id, cached by content.
+   * @param options.bodies - Count bodies, which reads every SKILL.md. Default: true.
+   * @param options.atMost - If more skills have no count yet, counts none. Default: no limit.
    */
   tokenCounts(options?: {
     readonly bodies?: boolean;
@@ -137,7 +139,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   /** HIDDEN_CHARACTERS: invisible or reordered text in files and names. Reads every file, unlike `problems()`. */
   hiddenTextProblems(): Promise<readonly Problem[]>;
   /**
-   * Index and body of the skill of that id; else `<templates>/<role>/system_prompt.md`; else one sentence.
+   * The skill of that id (index and body); else the template `<templates>/<role>/system_prompt.md`; else one sentence.
    * @param options.templates - Folder, relative to the root. Default: `templates/roles`.
    * @throws INVALID_ARGUMENT when the role is no valid name, or its template cannot be rendered.
    */
@@ -155,7 +157,8 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    */
   decideTrust(action: 'allow' | 'revoke', skillId: string, decision: TrustDecision): Promise<SkillTrust>;
   /**
-   * The not allowed `block` findings. Show them to the person who decides, then pass them to `allowShown`.
+   * The `block` findings that would hold the skill and that nobody has allowed. Show them to the person who decides,
+   * then pass them to `allowShown`.
    * @throws as `Proposals.get` and `History.revisions`.
    */
   blockFindingsAfter(change: ChangeToApprove): Promise<readonly Finding[]>;
@@ -169,7 +172,7 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
     shown: readonly Finding[],
     actor: { readonly by: string; readonly reason?: string | undefined },
   ): Promise<string | null>;
-  /** Catalog order, skills that lost a collision last. @param agents - Each with `agentId` and `boundSkills`. */
+  /** In catalog order; skills that lost a collision last. @param agents - Each with `agentId` and `boundSkills`. */
   whoSees(agents: readonly TurnContext[]): Promise<readonly SkillVisibility[]>;
   /**
    * Riskiest first: by the number of `block` findings, then `warn`; then by kind (deletion, new skill, change), then
@@ -204,13 +207,15 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   /** Whether and how a file below a source may be written; undefined outside. @param path - Absolute, real. */
   writePolicy(path: string): WritePolicy | undefined;
   /**
-   * In the order of `paths`; undefined for a path in no skill (ask `mayGivePlainFile`). Ask before reading a file;
-   * files of a skill are read with `readBytes`. @param paths - Absolute, real; they need not exist.
+   * The skill of each path, in the order of `paths`; undefined for a path in no skill (ask `mayGivePlainFile`). Ask
+   * before reading a file; read files of a skill with `readBytes`.
+   * @param paths - Absolute, real; they need not exist.
    */
   readPolicies(paths: readonly string[], turn: TurnContext): Promise<readonly (ReadPolicy | undefined)[]>;
   /**
-   * For a file in no skill. Below a source it may belong to a skill that cannot be loaded, so it is inspected: false
-   * with a `block` finding. @param path - Absolute, real. @param bytes - The exact bytes that the agent would get.
+   * Whether an agent may get a file that is in no skill. Below a source it is inspected, because it may belong to a
+   * skill that cannot be loaded: false with a `block` finding.
+   * @param path - Absolute, real. @param bytes - The exact bytes that the agent would get.
    */
   mayGivePlainFile(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Equal for the same root and sources on a machine. MCP clients use it to leave out their own registry. */

@@ -16,7 +16,6 @@ export interface Hooks extends Required<Pick<HookOptions, 'getSecret' | 'onProgr
   readonly onWriteStep: HookOptions['onWriteStep'] | undefined;
   /** For a function that the host passes later, such as a listener. */
   readonly call: CallHook;
-  /** HOOK_FAILED. */
   problems(): readonly Problem[];
 }
 

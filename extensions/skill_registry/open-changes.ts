@@ -31,7 +31,6 @@ export interface OpenChanges {
   recover(): Promise<void>;
   /** Why the history cannot be used, and which changes are unfinished. */
   problems(): readonly Problem[];
-  /** As `Writer.explain`. */
   explain(error: unknown): unknown;
   /** Until `signal` aborts, records changes on disk and announces new proposals. */
   keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
@@ -43,7 +42,7 @@ export type ChangeOptions = Omit<
   'changeLock' | 'maxBytes' | 'locationOf' | 'isCode' | 'onCommit' | 'catchUp'
 >;
 
-/** Nothing signals a change beside SKILL.md, so all skills are checked this often. */
+/** Nothing signals a change of other files than SKILL.md, so all skills are checked this often. */
 const CHECK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 

@@ -19,7 +19,7 @@ export interface SkillRegistryOptions {
    * Default: true, for at most 5 seconds; `watch` and `refresh` do the rest.
    */
   readonly inspect?: boolean;
-  /** Called when embedding takes more than a second. */
+  /** Called with the progress of embedding that takes more than a second. */
   readonly onProgress?: (line: string) => void;
   /** Called for every load of a skill or one of its files. */
   readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;

@@ -59,7 +59,7 @@ export function comparePresent(context: ChangeContext, database: SqliteDatabase,
   return compare(createPresent(context), database, row);
 }
 
-/** Sets `open` or `stale` by the present skill, and stores nothing. An incomparable proposal keeps its state. */
+/** Sets `open` or `stale` by the present skill; stores nothing. If it cannot be compared, the state stays. */
 export async function withPresentState(
   context: ChangeContext,
   database: SqliteDatabase,

@@ -156,8 +156,8 @@ export interface ProposalEvidence {
 
 export interface EvaluateOptions {
   /**
-   * Has a folder per case, named after its id, with `output.md` or `output.txt`, and files. Default: the last outputs
-   * for this content and suite count.
+   * A folder with one folder per case, named after its id, with `output.md` or `output.txt`, and files. Default: none;
+   * then the assertions of the last outputs for this content and suite count.
    */
   readonly outputs?: string | undefined;
 }
@@ -166,11 +166,15 @@ export interface Evaluation {
   /** Test cases, kept results and claims. Runs nothing. @throws SKILL_NOT_FOUND, REGISTRY_CLOSED. */
   evidence(skillId: string): Promise<SkillEvidence>;
   /**
-   * Runs what needs no model: validity, tokens, trigger queries, assertions over outputs. The result is kept until
-   * content or suite changes; a `grading.json` is kept as a claim.
-   * @throws SKILL_NOT_FOUND; SKILL_HELD; INVALID_ARGUMENT for outputs that are no folder, or a skill on a server.
+   * Runs what needs no model: validity, tokens, trigger queries, assertions over outputs. Returns the kept result while
+   * nothing has changed. Keeps a `grading.json` of the outputs as a claim.
+   * @throws SKILL_NOT_FOUND; SKILL_HELD; INVALID_ARGUMENT for outputs that are no folder, or a skill on a server;
+   *   REGISTRY_CLOSED.
    */
   evaluate(skillId: string, options?: EvaluateOptions): Promise<EvaluationResult>;
-  /** Both contents, within ten seconds. Stores nothing. @throws PROPOSAL_NOT_FOUND, HISTORY_DAMAGED. */
+  /**
+   * Runs the content before and after approving, for at most ten seconds. Stores nothing.
+   * @throws PROPOSAL_NOT_FOUND, HISTORY_DAMAGED, REGISTRY_CLOSED.
+   */
   proposalEvidence(proposalId: string): Promise<ProposalEvidence>;
 }

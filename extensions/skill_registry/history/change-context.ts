@@ -35,7 +35,7 @@ export interface ChangeContext {
   granted(turn: TurnContext): ReadonlySet<string>;
   /** Whether text made from a skill's files may be given out. */
   readonly admit: Guard['admit'];
-  /** Never rejects: errors become problems. @param written - Default: all sources, as a skill came or went. */
+  /** Never rejects: errors become problems. @param written - Default: a skill was added or removed; scan all. */
   refresh(written?: Pick<SkillLocation, 'base' | 'below'>): Promise<unknown>;
   /** The trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
   retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;

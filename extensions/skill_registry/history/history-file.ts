@@ -22,7 +22,7 @@ export interface HistoryFile {
   close(): void;
 }
 
-/** @param leaveAlone - Read a copy, so that SQLite writes nothing beside the file. */
+/** @param leaveAlone - Read a copy, so that SQLite writes no file next to it. */
 export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFile {
   let opened: Opened | undefined;
   let copied: Opened | undefined;

@@ -11,7 +11,7 @@ import type { Revision, RevisionFile } from './types.ts';
 /** `target`: the number of the revision that it restores. */
 export type RevisionNote = Pick<Operation, 'kind' | 'by' | 'reason' | 'proposal' | 'target' | 'at'>;
 
-/** Records the content on disk, whoever wrote it. Does nothing when the last revision has it. */
+/** Records the content on disk, unless the last revision has it. */
 export function recordPresent(
   database: SqliteDatabase,
   location: Pick<SkillLocation, 'key' | 'skillId'>,

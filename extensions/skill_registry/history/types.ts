@@ -48,7 +48,10 @@ export interface History {
   diff(skillId: string, a: string | number, b: string | number): Promise<string>;
   /** Writes an earlier content, as a new revision. @throws as `approve`, REVISION_NOT_FOUND, REVISION_INCOMPLETE. */
   rollback(skillId: string, revision: string | number, actor: Actor): Promise<Revision>;
-  /** @throws SKILL_NOT_FOUND, SKILL_EXISTS, SOURCE_NOT_WRITABLE, REVISION_INCOMPLETE, WRITE_FAILED. */
+  /**
+   * Brings a removed skill back.
+   * @throws SKILL_NOT_FOUND, SKILL_EXISTS, SOURCE_NOT_WRITABLE, REVISION_INCOMPLETE, WRITE_FAILED.
+   */
   restore(skillId: string, actor: Actor): Promise<Revision>;
 }
 

@@ -58,7 +58,7 @@ export interface Proposal {
   /** `sha256:...`; changes with every edit. Pass it to `approve` to approve exactly what was shown. */
   readonly version: string;
   readonly diff: string;
-  /** Whether a person can edit its text: it waits, removes nothing, and the file still exists. */
+  /** Whether a person can edit its text. False for a decided one, a removal, a stale new skill, or a removed skill. */
   readonly editable: boolean;
   readonly justification: string;
   readonly evidence: string | null;

@@ -26,7 +26,6 @@ export interface UsageOptions {
 
 export interface RecordedUsage extends Usage {
   readonly recorder: UsageRecorder;
-  /** USAGE_NOT_RECORDED. */
   problems(): readonly Problem[];
   /** Writes all records; gives up after half a second. */
   close(): Promise<void>;
