@@ -73,7 +73,7 @@ export class Catalog {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Calls during a scan share one scan after it: the running one may be too early. @throws REGISTRY_CLOSED. */
+  /** Calls during a scan share one more: the running scan may have read files too early. @throws REGISTRY_CLOSED. */
   async refresh(): Promise<Snapshot> {
     this.#assertOpen();
     // Checked first: between two scans `#running` is undefined, although the next scan is about to start.

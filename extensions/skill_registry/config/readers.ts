@@ -1,6 +1,6 @@
 import { didYouMean } from '../../../lib/text/index.ts';
 
-/** Reads one value; undefined after `at.report` for a wrong one. Not zod, which loads longer than a thousand skills. */
+/** Reads one value; undefined after `at.report` for a wrong one. Not zod: loading it takes too long. */
 export interface Reader<T> {
   (value: unknown, at: ValuePosition): T | undefined;
   /** For editors: accepts what the reader accepts, without rules that JSON Schema cannot express. */

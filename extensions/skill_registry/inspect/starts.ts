@@ -4,7 +4,7 @@ export interface Start {
   readonly atWord: boolean;
 }
 
-/** An expression is tried only where one of these is. Undefined: unknown, as for a class of many characters. */
+/** Each match begins with one of these. Undefined: unknown, as for a class of many characters. */
 export function startsOf(source: string): readonly Start[] | undefined {
   let at = 0;
   const take = (sticky: RegExp): string => {

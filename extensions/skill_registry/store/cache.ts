@@ -19,8 +19,8 @@ export interface CachePart {
 /**
  * Opens `cache.db` (absolute, or `:memory:`): data that can be rebuilt from the skills at any time. A part of another
  * version is rebuilt, also while other processes use it; tables of no part are dropped. A damaged file is removed. When
- * the file cannot be written, or is locked, the cache is in memory; `onMemory` gets the reason. @throws
- * `sqliteFailure`: `unavailable`.
+ * the file cannot be written, or is locked, the cache is in memory; `onMemory` gets the reason.
+ * @throws `sqliteFailure`: `unavailable`.
  */
 export function openCacheDatabase(
   file: string,

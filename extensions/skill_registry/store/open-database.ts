@@ -27,7 +27,7 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
   }
 }
 
-/** Refuses links out of `data/` or the cache directory, to another program's database. @throws STORE_UNAVAILABLE. */
+/** A link out of `data/` or the cache directory may lead to another program's file. @throws STORE_UNAVAILABLE. */
 export function assertNoLinkLeadsOut(file: string): void {
   const data = futureRealPath(dirname(dirname(file)));
   const linked = ['', '-wal', '-shm', '-journal'].find((end) => !isInside(futureRealPath(file + end), data));

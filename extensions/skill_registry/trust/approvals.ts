@@ -17,7 +17,7 @@ export function decidable(findings: readonly Finding[]): readonly Finding[] {
   return blocks.length > 0 ? blocks : findings.filter(({ rule }) => rule === KEY_RULE);
 }
 
-/** A person allowed this content in any folder, or, for an own skill, each finding in this folder (also after edits). */
+/** A person allowed this content in any folder, or, for an own skill, each finding in this one (also after edits). */
 export function isAllowed(trust: Pick<Trust, 'decisions'>, inspected: Inspected): boolean {
   const allowed = new Set(trust.decisions().flatMap((one) => (one.action === 'allow' ? [subjectKey(one)] : [])));
   const isDecided = (subject: Subject): boolean => allowed.has(subjectKey(subject));

@@ -52,7 +52,7 @@ export interface JudgedFile {
   readonly digest: string;
 }
 
-/** `heldBecause`: no agent gets it; a person does, with this reason. `listing`: other files, if the guard has it. */
+/** `heldBecause`: no agent gets it; a person does, with this reason. `listing`: other files, if known. */
 export type Admission =
   | { readonly given: true; readonly heldBecause?: string; readonly listing?: SkillListing | undefined }
   | {
