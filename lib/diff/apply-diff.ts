@@ -76,7 +76,6 @@ function fitHunks(
     const found = fitHunk(search, hunk, number);
     if (search.exhausted()) return { reason: TOO_MUCH };
     const stated = equal.flatMap(([{ oldStart }]) => oldStart ?? []);
-    // Hunks with the same line number are one hunk written several times.
     const isOneForEach = found.length === equal.length && new Set(stated).size === stated.length;
     const [only] = found.length === 1 ? found : [];
     if (found.length === 0) reasons.push(whyNowhere(hunk, number, search, creates));
@@ -116,10 +115,7 @@ function notesOn({ oldStart, lines, miscounted }: Hunk, number: number, fit: Hun
   return [...notes, `hunk ${number} was found ${where}`];
 }
 
-/**
- * 0-based line where the added lines already are; undefined when they are not there. A hunk with unchanged lines on one
- * side only fits again after it was applied, because it does not say what follows.
- */
+/** A hunk with unchanged lines on one side only fits again after it was applied: looks for its added lines there. */
 function firstAddedAlready(search: LineSearch, { start, lines }: HunkFit): number | undefined {
   const { top, bottom } = outerContext(lines);
   const added = lines.slice(top, lines.length - bottom);

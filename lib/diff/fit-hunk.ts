@@ -7,7 +7,6 @@ export interface HunkFit {
   readonly start: number;
   /** Without ignored outer lines, and indented as the file is. */
   readonly lines: readonly HunkLine[];
-  /** Accepted mistakes of the hunk. */
   readonly notes: readonly string[];
 }
 
@@ -79,7 +78,6 @@ export function whyNowhere({ lines }: Hunk, number: number, search: LineSearch, 
   return `Hunk ${number} does not fit anywhere. ${nearest(old, search)} Read the file again and copy its lines exactly, with a blank before each unchanged one.`;
 }
 
-/** Number of unchanged lines at the beginning and at the end. */
 export function outerContext(lines: readonly HunkLine[]): { readonly top: number; readonly bottom: number } {
   const top = lines.findIndex(({ kind }) => kind !== ' ');
   const last = lines.findLastIndex(({ kind }) => kind !== ' ');
@@ -88,12 +86,10 @@ export function outerContext(lines: readonly HunkLine[]): { readonly top: number
 
 // --- internal ---
 
-/** On each side. */
 const MAX_DROPPED = 2;
 const MAX_SHOWN = 8;
 /** Lines that occur more often do not help to find the nearest position. */
 const MAX_OCCURRENCES = 50;
-/** Of a hunk, to find the nearest position. */
 const MAX_COMPARED = 2000;
 /** Characters shown before the first one that differs. */
 const BEFORE_DIFFERENCE = 40;
@@ -192,7 +188,6 @@ function shiftLines(
   return lines.map((line) => (isAdded(line) ? { ...line, text: more + line.text.slice(less.length) } : line));
 }
 
-/** Where most lines fit, and the first line that does not. */
 function nearest(old: readonly HunkLine[], search: LineSearch): string {
   const { texts } = search;
   const fitting = new Map<number, number>();

@@ -119,7 +119,6 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   return edits;
 }
 
-/** Characters of a line in a message. */
 export const SHOWN = 80;
 
 /** At most 80 characters, in quotes. Invisible characters other than the blank become escapes. */

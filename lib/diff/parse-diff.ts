@@ -1,7 +1,6 @@
 import { LINE_ENDS, type LineEnd, quoteLine } from './lines.ts';
 
 export interface HunkLine {
-  /** Unchanged, removed or added. */
   readonly kind: ' ' | '-' | '+';
   /** Without sign and line end. */
   readonly text: string;
@@ -27,7 +26,6 @@ export interface Hunk {
   readonly looseTail: number;
 }
 
-/** For one file. Only hunks that change something; messages number them from 1. */
 export type ParsedDiff = Readonly<Pick<ParsedRows, 'hunks' | 'creates' | 'addedEnd' | 'bom'>>;
 
 /**
@@ -149,10 +147,7 @@ function readName(written: string): readonly string[] {
   });
 }
 
-/**
- * @param exact - The counts in the `@@` lines say where a hunk ends; else the signs of the rows do.
- * @returns undefined, with `exact`, when a count is missing or wrong.
- */
+/** @param exact - Counts in the `@@` lines decide; undefined when one is missing or wrong. Else the signs decide. */
 function parseRows(rows: readonly string[], exact: boolean): ParsedRows | undefined {
   const parsed: ParsedRows = { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
   const fence: Fence = {};
@@ -280,12 +275,7 @@ function readHunkHeader(row: string): HunkHeader {
   };
 }
 
-/**
- * A row without a sign is an unchanged line without its leading blank. `---` or `+++` alone is one too: it is far more
- * often a fence of frontmatter than a change of `--`.
- *
- * @param exact - The counts of the hunk are right, and so are the signs.
- */
+/** `---` or `+++` alone is an unchanged line: it is far more often a fence of frontmatter than a change of `--`. */
 function readHunkBody(rows: readonly string[], exact: boolean): Pick<Hunk, 'lines' | 'looseTail'> {
   const lines: HunkLine[] = [];
   let unsignedFrom = 0;
@@ -366,10 +356,7 @@ function endBySigns(rows: readonly string[], from: number, fence: Fence, isConte
   return rows.length;
 }
 
-/**
- * A row that looks like the end of a fence is a line of the file when changes, or an odd number of fences, follow
- * before the next fence that opens a diff.
- */
+/** A row of a fence is a line of the file when changes, or an odd number of fences, follow before the next diff. */
 function contentAfter(rows: readonly string[]): readonly boolean[] {
   const isContent: boolean[] = [];
   let changes = false;

@@ -1,15 +1,13 @@
 /** Which blanks are ignored: none, those at the end, those at both ends. */
 export type Comparison = 'exact' | 'end' | 'both';
 
-/** Positions of one run. */
 export const MAX_FOUND = 1000;
 /** Comparisons of two lines, for all searches in one text together. */
 const MAX_STEPS = 20_000_000;
 
 interface Section {
-  /** 0-based. */
+  /** 0-based; `to` is exclusive. */
   readonly from: number;
-  /** Exclusive. */
   readonly to: number;
 }
 
@@ -58,7 +56,6 @@ export class LineSearch {
     const { ids, idOf, first, next, counts } = this.#indexFor(comparison);
     const runIds = run.map((choices) => choices.map((text) => idOf.get(NORMALIZE[comparison](text)) ?? -1));
     this.#steps -= run.length;
-    // Looks only where the rarest line of the run is.
     let rarest: number | undefined;
     let fewest = Number.POSITIVE_INFINITY;
     for (const [at, choices] of runIds.entries()) {
@@ -101,7 +98,6 @@ const NORMALIZE: Readonly<Record<Comparison, (text: string) => string>> = {
 /** Equal lines have the same number. In typed arrays: lists for millions of lines would take too much memory. */
 interface LineIndex {
   readonly ids: Int32Array;
-  /** The next line with the same number, or -1. */
   readonly next: Int32Array;
   readonly idOf: ReadonlyMap<string, number>;
   /** By number: the first line that has it, and how many have it. */

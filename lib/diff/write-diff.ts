@@ -40,7 +40,6 @@ export function unifiedDiff(path: string, before: string | null, after: string |
 
 const CONTEXT = 3;
 
-/** Edits in one hunk, and the lines of `before` that it shows. */
 interface Group {
   readonly edits: readonly LineEdit[];
   /** 0-based; the end is exclusive. */

@@ -20,13 +20,8 @@ export interface DocumentBatch {
 }
 
 export interface OpenBatch extends DocumentBatch {
-  /**
-   * @param key - Unique.
-   * @param header - Its words are candidates for corrections.
-   * @param body - Markdown; each section is ranked separately.
-   */
+  /** @param body - Markdown; each section is ranked separately. */
   add(key: string, header: string, body: string): void;
-  /** Of all texts that were added. */
   characters(): number;
 }
 
@@ -95,10 +90,7 @@ interface Counts {
   sections: number;
 }
 
-/**
- * @param first - The posting of a term that occurs once in the section.
- * @returns the number of terms in the section.
- */
+/** Returns the number of terms. @param first - The posting of a term that occurs once in the section. */
 function countTerms(counts: Counts, text: string, first: number): number {
   let occurrences = 0;
   counts.sections += 1;

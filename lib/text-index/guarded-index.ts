@@ -9,10 +9,7 @@ export interface GuardedIndex {
   close(): void;
 }
 
-/**
- * @param open - Called on first use. Default: the index is in memory.
- * @param remove - Called once, for a damaged file, so that `open` creates it again.
- */
+/** In memory without `open`. @param remove - Called once, for a damaged file, so that `open` creates it again. */
 export function createGuardedIndex(open?: () => SqliteDatabase, remove?: () => void): GuardedIndex {
   let database: SqliteDatabase | undefined;
   let inMemory = open === undefined;

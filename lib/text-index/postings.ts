@@ -26,10 +26,7 @@ export function batchPosting(position: number, section: number): number {
   return position * DOCUMENT_UNIT + (section << 12) + 1;
 }
 
-/**
- * @param first - Number of the first document of the batch.
- * @param isNew - By position in the batch; postings of other documents are left out.
- */
+/** @param first - Number of the first document. @param isNew - By position; other documents are left out. */
 export function* chunksOf(
   postings: readonly number[],
   first: number,

@@ -6,7 +6,6 @@ import { chunksOf, type PostingChunk } from './postings.ts';
 export interface TextIndex {
   /** Undefined when the document is not indexed. */
   numberOf(key: string): number | undefined;
-  /** Number of terms of the header, then of each section. */
   lengthsOf(document: number): Uint16Array;
   /** One more than the highest number of a document. */
   size(): number;
@@ -187,7 +186,6 @@ function stateIn(statement: SqliteStatement<State>): State {
 }
 
 function empty(database: SqliteDatabase, now: number, generation: number): void {
-  // The triggers remove the state too.
   database.exec(
     'DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word; DELETE FROM search_state',
   );
@@ -200,7 +198,6 @@ function bytesIn(data: unknown, size: number): Uint8Array {
   throw new SqliteRowsDamaged('A row of the index has other values than were written.');
 }
 
-/** Copies only bytes that are not aligned to four. */
 function readPostings(value: unknown): Uint32Array {
   const data = bytesIn(value, 4);
   const aligned = data.byteOffset % 4 === 0 ? data : Uint8Array.from(data);

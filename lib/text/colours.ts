@@ -33,7 +33,7 @@ const COLOURS: Readonly<Record<Colour, Format>> = {
   removed: 'red',
 };
 
-/** Only for a terminal. Does not ask `hasColour`. */
+/** Only for a terminal for which `hasColour` is true. */
 export function inColour(colour: Colour, text: string): string {
   return styleText(COLOURS[colour], text, { validateStream: false });
 }

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * Between two lines that the text cannot contain: both have a key, a digest of the text that does not occur in it. The
- * same label and text give the same result.
- *
- * @param label - One line: what the text is.
+ * Puts `text` between two lines that it cannot contain: their key is a digest of it that does not occur in it. The same
+ * label (one line) and text give the same result.
  */
 export function delimited(label: string, text: string): string {
   const key = delimiterKey(label, text);

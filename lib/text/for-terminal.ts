@@ -7,7 +7,7 @@ export interface TerminalWindow {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Colours differences, errors and warnings; wraps other lines than those of a difference. `text` must be safe already. */
+/** Colours differences, errors and warnings; wraps lines, except those of a difference. `text` must be safe already. */
 export function forTerminal(text: string, { columns, environment }: TerminalWindow, isTerminal: boolean): string {
   if (!isTerminal) return text;
   const isColoured = hasColour(environment);

@@ -10,10 +10,7 @@ export interface FoundKey {
   readonly line: number;
 }
 
-/**
- * Keys, tokens and passwords, except placeholders, examples of documentation, and public ones. Linear time; `undefined`
- * between steps, for a break.
- */
+/** No placeholders, examples of documentation or public keys. Linear time; `undefined` between steps, for a break. */
 export function* findKeys(text: string): Generator<FoundKey | undefined> {
   let [line, counted] = [1, 0];
   for (let from = 0; from < text.length; from += STEP) {

@@ -20,10 +20,8 @@ export function nearestIds(ids: Iterable<string>, requested: string, count = 3):
 }
 
 /**
- * ` Did you mean "watch"?`, or empty. Meant is a known word of which `word` is a part (`mode`, `integration_mode`); else
- * one that differs in at most a third of the letters, or has them all in another order.
- *
- * @param more - Follows the known word. Default: nothing.
+ * ` Did you mean "watch"?`, or empty. Names a known word of which `word` is a part (`mode`, `integration_mode`), else
+ * one that differs in at most a third of the letters, or has them all in another order. `more` follows the known word.
  */
 export function didYouMean(word: unknown, known: Iterable<string>, more: (known: string) => string = () => ''): string {
   if (typeof word !== 'string') return '';

@@ -5,7 +5,7 @@ import { HIDDEN, isJoining } from './line.ts';
 import { FLAG_EMOJI, isFlagEmoji } from './without-hidden.ts';
 
 /**
- * Safe for a terminal: control characters other than line feed and tab become `\xNN`, other invisible or bidi characters
+ * Safe for a terminal: controls other than line feed and tab become `\xNN`, other invisible or bidi characters
  * `\u{NNNN}`. Joiners and emoji selectors that join, and the flags of `withoutHidden`, stay.
  */
 export function printable(text: string): string {
@@ -76,7 +76,7 @@ export function formatTable(
     .join('\n');
 }
 
-/** Never inside a word: addresses are copied. Keeps indentation; does nothing with less than 20 characters beside it. */
+/** Never inside a word: addresses are copied. Keeps indentation; with less than 20 characters beside it, all stays. */
 export function wrapWords(text: string, width: number = Number.POSITIVE_INFINITY): string {
   return text
     .split('\n')
@@ -93,7 +93,6 @@ export function shellWord(text: string): string {
 
 let wrapAnsi: typeof wrapAnsiOf | undefined;
 
-/** Loads the package for the first line that is too long. */
 function foldedLine(line: string, columns: number): string {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const width = columns - indent.length;

@@ -23,7 +23,6 @@ export async function countTokensInSlices(text: string, takeBreak: () => Promise
   return sum;
 }
 
-/** For callers with many texts. */
 export function loadTokenCounter(): Promise<(text: string) => number> {
   tokenizer ??= import('gpt-tokenizer/encoding/o200k_base').then(({ countTokens: count }) => {
     // Empty sets: special tokens are counted as text, not refused.

@@ -6,7 +6,6 @@ export const FLAG_EMOJI: string = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].ma
 
 export interface TextWithoutHidden {
   readonly text: string;
-  /** Number of hidden characters. */
   readonly leftOut: number;
 }
 

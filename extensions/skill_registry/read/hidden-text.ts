@@ -23,7 +23,7 @@ export async function hiddenTextOf(
     for (const path of skill.remote ? [] : [undefined, ...paths]) {
       await takeBreak();
       const options = { countsAsLoad: false, ...(path === undefined ? {} : { path }) };
-      // Models cannot read a file either that was removed or is too large.
+      // Models cannot read a file that was removed or is too large either.
       const bytes = await reading.readBytes(skill.qualifiedId, options).catch(() => new Uint8Array());
       problems.push(...hiddenInText(path ?? '', bytes).map((finding) => problemOf(skill, finding)));
     }

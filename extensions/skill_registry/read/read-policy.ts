@@ -55,7 +55,6 @@ function ownerOf(path: string, { snapshot, granted }: ReadPolicyContext, turn: T
   // The file of a pack contains several skills, so the turn must see all of them.
   if (inFile.length > 0 && !inFile.every(isWhole) && inFile.every(sees)) return { policy: undefined };
   const candidates = inFile.length > 0 ? inFile.map((skill) => ({ skill, below: 'SKILL.md' })) : within(path, folders);
-  // One skill that the turn sees is enough.
   const seen = inFile.every(isWhole) ? candidates.find(({ skill }) => sees(skill)) : undefined;
   const found = seen ?? candidates.find(({ skill }) => !sees(skill));
   if (!found) return undefined;

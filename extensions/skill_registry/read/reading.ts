@@ -56,7 +56,7 @@ export class SkillReading implements Reading {
         audience: turn ? 'model' : 'person',
         turn,
         countsAsLoad: countsAsLoad !== false,
-        // A caller without `onHeld` cannot show that the skill is held, such as a search for hidden characters.
+        // A caller without `onHeld`, such as a search for hidden characters, cannot show that a skill is held.
         isMarked: onHeld !== undefined,
       },
       ({ bytes, heldBecause }) => {

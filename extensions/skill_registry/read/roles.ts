@@ -74,10 +74,7 @@ export function createRoleResolver(registry: Skills): RoleResolver {
   };
 }
 
-/**
- * One line for each skill that a model may load, by name, within the budget of the catalog. `highlight` is first, with
- * `* `. Ends with a line end; empty without skills.
- */
+/** A line for each skill that a model may load, by name, within the catalog's budget; `highlight` first, with `* `. */
 export async function skillIndex(
   snapshot: Snapshot,
   { catalog, tools }: Pick<SkillRegistryConfig, 'catalog' | 'tools'>,

@@ -124,17 +124,11 @@ export interface Reading {
     },
     turn?: TurnContext,
   ): Promise<Uint8Array>;
-  /**
-   * The other files, at most 512.
-   *
-   * @param turn - Lists the skill that the id means to this agent, if it may read it. Default: that of the catalog.
-   * @throws SKILL_NOT_FOUND.
-   */
+  /** At most 512 files. @param turn - Lists the skill that the id means to this agent. @throws SKILL_NOT_FOUND. */
   resources(skillId: string, turn?: TurnContext): readonly ResourceInfo[];
   /**
    * Number of files and folders that are never read, listed, stored or changed: `.env` and `.env.*` (except
    * `.env.example`, `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root.
-   *
    * @throws SKILL_NOT_FOUND.
    */
   leftOutCount(skillId: string): number;

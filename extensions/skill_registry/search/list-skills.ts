@@ -26,11 +26,7 @@ const WITH_MEANING = 'Use other words for the query.';
 const NO_SKILLS = 'There is none that may be seen.';
 const NOT_THERE = 'None that may be seen has this tag or source, whatever the words are: leave it out.';
 
-/**
- * @param skills - What the caller sees, in catalog order.
- * @param pending - Not inspected yet. A person sees them already.
- * @throws INVALID_ARGUMENT.
- */
+/** `skills`: what the caller sees. `pending`: not inspected yet; people see them already. @throws INVALID_ARGUMENT. */
 export function listSkills(
   { searcher, meaning, readSkill }: ListSkillsOptions,
   skills: readonly Skill[],

@@ -54,12 +54,7 @@ export class Searcher {
     this.#guarded = createGuardedIndex(database, removeDatabase);
   }
 
-  /**
-   * Indexes missing skills first, without breaks.
-   *
-   * @param skills - Word frequencies are counted over these. The same array again is faster.
-   * @param likeness - Not used for a query with a phrase.
-   */
+  /** Counts word frequencies over `skills`, after indexing the missing ones. The same array again is faster. */
   search(
     skills: readonly Skill[],
     text: string,

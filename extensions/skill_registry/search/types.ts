@@ -1,4 +1,3 @@
-/** Public types of search. No code. */
 import type { Problem } from 'skill-registry/kernel';
 
 export interface ListQuery {

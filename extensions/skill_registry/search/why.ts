@@ -9,12 +9,7 @@ const MAX_CHARS = 160;
 /** Characters of a body that are searched. */
 const MAX_BODY = 65_536;
 
-/**
- * The field with most terms of the query, and one line of it.
- *
- * @param terms - With corrections.
- * @param body - Called only when no field has every term.
- */
+/** The field with most terms of the query, and one line of it. `body` is called only when no field has every term. */
 export function reasonFor(
   skill: Skill,
   query: string,

@@ -145,7 +145,7 @@ export function isWithoutSkills({ packs }: Snapshot, { workflowState }: TurnCont
   return state !== undefined && isNone(scopes?.states.get(state));
 }
 
-/** With the agent, because an agent gets neither the texts nor the loaded skills of its caller. */
+/** The key contains the agent, because an agent gets neither the texts nor the loaded skills of its caller. */
 export function conversationKey({ threadId, agentId }: TurnContext): string {
   return JSON.stringify([threadId, agentId]);
 }

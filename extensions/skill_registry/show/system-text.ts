@@ -174,7 +174,7 @@ async function firstRanking(
   skills: readonly Skill[],
   { rank, thread, pending, unranked, hasPrompt }: SystemTextOptions,
 ): Promise<readonly Skill[]> {
-  // Before `unranked`, which is known after the ranking.
+  // Comes first, because `unranked` knows the number only after the ranking.
   const now = thread?.get()?.provisional === false ? undefined : await rank();
   const missing = pending + (now ? await unranked() : 0);
   const before = choiceToKeep(thread, missing === 0);

@@ -3,7 +3,7 @@ import { RecentMap } from '../../../lib/recent-map/index.ts';
 
 /** Lines that the first turn of a thread chose, and those that later turns added. */
 export interface CatalogChoice {
-  /** Meaning of `lines`: those with a description, while every skill is named; all lines; or the ranking for bodies. */
+  /** `lines` are: those with a description (every skill is named), all lines, or the ranking (bodies are shown). */
   readonly kind: 'described' | 'chosen' | 'ranked';
   /** By id, in order; empty texts for `ranked`. */
   readonly lines: ReadonlyMap<string, string>;

@@ -13,11 +13,7 @@ import type { TokenCounts } from './types.ts';
 
 /** By digest: each content is counted once, also over several refreshes and processes. */
 export interface SkillTokenCounts {
-  /**
-   * Counts what is missing. A body that cannot be read, or has changed since the snapshot, has no count.
-   *
-   * @param atMost - When more skills than this are not counted, nothing is counted.
-   */
+  /** Counts what is missing, unless it is more than `atMost`. Bodies that have changed or cannot be read have no count. */
   count(
     snapshot: Snapshot,
     options: { readonly bodies: boolean; readonly atMost: number },

@@ -7,7 +7,7 @@ export interface TokenCounts {
   readonly l2: number | null;
 }
 
-/** Of skills, in every system prompt. */
+/** Tokens of skills in every system prompt. */
 export interface ContextCost {
   readonly tokens: number;
   /** The part for the text of `catalog.enforcement`. */

@@ -17,7 +17,6 @@ export interface RequestedChange {
   readonly path?: string;
   /** null removes the file; a function gets the present text. Absent for `delete`. */
   readonly content?: string | null | ((present: string) => string);
-  /** Shown to the reviewer. */
   readonly justification: string;
 }
 

@@ -24,11 +24,7 @@ const MAKERS: Readonly<Record<ToolName | 'workflow_event', (registry: SkillsForT
   workflow_event: workflowEventTool,
 };
 
-/**
- * A tool scans the sources first when the agent does not see the named skill: another tool may just have written it.
- *
- * @throws INVALID_ARGUMENT for an unknown name.
- */
+/** Tools scan first when the agent does not see the skill: it may just have been written. @throws INVALID_ARGUMENT. */
 export function makeTools(names: readonly string[], registry: SkillsForTools): readonly Tool[] {
   return names.map((name) => {
     const make = Object.hasOwn(MAKERS, name) ? MAKERS[name as keyof typeof MAKERS] : undefined;

@@ -4,7 +4,7 @@ import { withNote } from '../../../lib/text/index.ts';
 import { withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-/** PromptKit's, with its argument and `instructions`. No `skill__deactivate`: nothing is kept active or granted. */
+/** As in PromptKit. There is no `skill__deactivate`: nothing is kept active, and a skill grants no tools. */
 export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Tool {
   return defineTool({
     name: 'skill__activate',
@@ -22,7 +22,7 @@ export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z):
   });
 }
 
-/** PromptKit's, with its arguments and `content`. */
+/** As in PromptKit. */
 export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>, z: Z): Tool {
   return defineTool({
     name: 'skill__read_resource',

@@ -15,15 +15,11 @@ export interface Workflows {
   at(turn: TurnContext): TurnContext;
   /** Undefined outside of a workflow, and when the pack, its workflow or the state does not exist (any more). */
   position(turn: TurnContext): WorkflowPosition | undefined;
-  /**
-   * @param state - Default: the first state.
-   * @throws INVALID_ARGUMENT when there is no such pack or state, or no `threadId`.
-   */
+  /** Default: the first state. @throws INVALID_ARGUMENT when there is no such pack or state, or no `threadId`. */
   enter(turn: TurnContext, pack: string, state?: string): WorkflowPosition;
   /** A workflow of an agent's manifest begins again in its first state. */
   leave(turn: TurnContext): void;
   /** @throws INVALID_ARGUMENT outside of a workflow, and for an event that the state does not have. */
   follow(turn: TurnContext, event: string): WorkflowPosition;
-  /** Whether any state of the workflow has an event. */
   hasEvents(turn: TurnContext): boolean;
 }

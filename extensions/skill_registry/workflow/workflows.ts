@@ -88,11 +88,7 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
   return workflows;
 }
 
-/**
- * A state that a person names as `<pack>` or `<pack>:<state>`.
- *
- * @throws INVALID_ARGUMENT when there is no such pack or state.
- */
+/** For `<pack>` or `<pack>:<state>`, as a person names it. @throws INVALID_ARGUMENT without such a pack or state. */
 export function workflowStateNamed(snapshot: Snapshot, name: string): NonNullable<TurnContext['workflowState']> {
   const colon = snapshot.packs.has(name) ? -1 : name.lastIndexOf(':');
   const pack = colon < 0 ? name : name.slice(0, colon);
@@ -128,7 +124,7 @@ export function eventsText(events: ReadonlyMap<string, string>): string {
 // --- internal ---
 
 interface Conversation {
-  /** By a person. */
+  /** The pack that a person has chosen. */
   chosen?: string;
   readonly states: Map<string, string>;
 }

@@ -23,10 +23,7 @@ export class VectorStore {
   readonly #model: string;
   readonly #statements: Statements;
 
-  /**
-   * @param endpoint - Together with the model it says which vectors are comparable.
-   * @throws when sqlite-vec cannot be loaded, and errors that `sqliteFailure` classifies.
-   */
+  /** @throws when sqlite-vec cannot be loaded, and errors that `sqliteFailure` classifies. */
   constructor(database: SqliteDatabase, endpoint: { readonly baseUrl: string; readonly model: string }) {
     database.loadExtension(getLoadablePath());
     this.#database = database;

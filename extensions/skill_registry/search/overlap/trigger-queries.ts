@@ -12,11 +12,7 @@ const FILE = 'evals/trigger-eval.json';
 const MAX_BYTES = 262_144;
 const MAX_ROWS = 500;
 
-/**
- * An invalid file is a TRIGGER_EVAL_INVALID problem.
- *
- * @param readFile - Throws like `readContained`; undefined when there is no file.
- */
+/** An invalid file is a TRIGGER_EVAL_INVALID problem. `readFile` throws like `readContained`; undefined: no file. */
 export async function triggerQueries(
   skills: readonly Skill[],
   readFile: (skill: Skill, path: string, maxBytes: number) => Buffer | undefined,
