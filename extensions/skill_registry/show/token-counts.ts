@@ -13,7 +13,7 @@ import type { TokenCounts } from './types.ts';
 
 /** By digest: each content is counted once, also over several refreshes and processes. */
 export interface SkillTokenCounts {
-  /** Counts what is missing, unless it is more than `atMost`. Bodies that have changed or cannot be read have no count. */
+  /** Counts what is missing, unless that is more than `atMost`. Changed or unreadable bodies have no count. */
   count(
     snapshot: Snapshot,
     options: { readonly bodies: boolean; readonly atMost: number },
