@@ -13,7 +13,7 @@ export interface EqualCopies {
   readonly differ: boolean;
 }
 
-/** Compares too large files by size. Reading takes long: equal copies of unchanged skills are not read again. */
+/** Compares very large files by size. Reading takes long: equal copies of unchanged skills are not read again. */
 export async function equalCopies(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],

@@ -27,7 +27,7 @@ const HEAD = [
   '',
 ];
 
-/** For the YAML language server: relative where possible, right on other machines too; else a file address. */
+/** For the YAML language server: a relative path if possible, because it is right on other machines, too. */
 function schemaAddress(root: string): string {
   const schema = join('dist', 'schemas', 'config.schema.json');
   const from = dirname(ownerFile(root));

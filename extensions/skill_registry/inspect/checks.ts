@@ -18,7 +18,7 @@ import { secretFacts } from './secrets.ts';
 import { shellFacts } from './shell.ts';
 import { sizeChecks } from './size.ts';
 
-/** Reads the texts, not what the author says. At most 20 of a kind, most important first, and the number of others. */
+/** Checks the texts, not what the author says. At most 20 of a kind, most important first, and the number of others. */
 export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
   const checks = [
     ...(await tokenChecks(input)),

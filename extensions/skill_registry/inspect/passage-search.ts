@@ -8,7 +8,7 @@ export interface PassageSearch {
   spans(expression: RegExp): readonly Span[];
 }
 
-/** Expressions have no flags and are for lower case. One walk finds where each may match; it is tried only there. */
+/** One walk over a text finds where each expression (no flags, lower case) may match; it is tried only there. */
 export function createPassageSearch(expressions: Iterable<RegExp>): (text: string) => PassageSearch {
   const known = new Map<RegExp, Known>();
   const tree = createTree();
@@ -35,7 +35,7 @@ export function createPassageSearch(expressions: Iterable<RegExp>): (text: strin
   };
 }
 
-/** Matches near each other. A negated one does not hide another that overlaps it. Linear in text and matches. */
+/** Finds where all expressions match near each other. A negated match hides no other one. Takes linear time. */
 export function* spansOf(
   text: string,
   search: PassageSearch,

@@ -4,7 +4,7 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import { type Check, type CheckInput, type Fact, listChecks } from './findings.ts';
 import { scanLines } from './scanned-line.ts';
 
-/** Lost sentences that ask, test, forbid, stop or back up. A new sentence with most of the words counts as kept. */
+/** Finds removed sentences that ask, test, forbid, stop or back up. One that was only reworded a little is kept. */
 export async function safeguardChecks(input: CheckInput): Promise<readonly Check[]> {
   const { before, after, isSkillFile, path } = input;
   if (before === null) return [];

@@ -14,8 +14,9 @@ export interface Repair {
  * Writes down what `parseSkill` repairs: removes a byte order mark and blank lines before the frontmatter, closes it
  * where the loader ends it, quotes values that YAML refuses, and sets a missing, invalid or different name to that of
  * the directory. Text that begins with prose gets a frontmatter. All other lines keep their bytes; the file is renamed
- * to SKILL.md. @returns undefined when there is nothing to repair, or when another value or the body would be read
- * differently afterwards, here or by a YAML reader that does not repair.
+ * to SKILL.md.
+ * @returns undefined when there is nothing to repair, or when another value or the body would be read differently
+ * afterwards, here or by a YAML reader that does not repair.
  */
 export function repairSkill(text: string, directory: string, file = 'SKILL.md'): Repair | undefined {
   const repair = repairText(text, directory);

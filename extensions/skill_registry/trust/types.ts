@@ -69,8 +69,9 @@ export type Admission =
 /** All bytes of skills leave through this one function. */
 export interface Guard {
   /**
-   * At once for a line; else after judging the very bytes that leave, with the other files of the skill as they are
-   * now. Without bytes it judges the present files. @throws RESOURCE_NOT_FOUND when SKILL.md is gone.
+   * Says whether this may leave: at once for a line; else it first judges the very bytes that leave, with the other
+   * files of the skill as they are now, or without bytes all present files.
+   * @throws RESOURCE_NOT_FOUND when SKILL.md is gone.
    */
   readonly admit: {
     (leaving: LeavingLine): Admission;

@@ -39,9 +39,9 @@ export type PropertiesErrorCode =
 
 /**
  * Reads the fields as the reference implementation of agentskills.io does, with its messages. Checks only that name and
- * description are there. Nested `metadata` is JSON, not Python. @throws SKILL_NOT_FOUND (no SKILL.md),
- * SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING, FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID
- * (no YAML, or no mapping), FIELD_INVALID (name or description missing or empty).
+ * description are there. Nested `metadata` is JSON, not Python.
+ * @throws SKILL_NOT_FOUND (no SKILL.md), SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING,
+ * FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (no name or description, or empty).
  */
 export function readProperties(path: string, { cwd = process.cwd() }: ReadPropertiesOptions = {}): SkillProperties {
   const file = findSkillMd(resolve(cwd, path));
