@@ -78,7 +78,10 @@ export const proposals = [
   {
     title: 'Two halves of an attack are approved at the same time',
     in: 'changeFunctions',
-    swap: ['last.then(() => approveUnattended(id, actor))', 'last && approveUnattended(id, actor)'],
+    swap: [
+      'last.then(() => approveUnattended(id, actor))',
+      'Promise.resolve(last === undefined).then(() => approveUnattended(id, actor))',
+    ],
     test: 'writes no attack of two halves that an agent approves at the same time',
   },
   {

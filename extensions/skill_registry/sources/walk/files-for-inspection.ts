@@ -15,13 +15,13 @@ export interface SkillReader {
   readonly listed: (skill: Skill) => readonly { readonly path: string; readonly size: number }[];
 }
 
-/** More than is listed: what is not listed can still be read by its path. */
+/** More than agents see listed: a file that is not listed can still be read by its path. */
 const EVERYTHING: ListOptions = { maxFiles: 2_000, maxFolders: 2_000, dependencies: true, sizes: false };
 const MAX_BYTES = 4 * 1024 * 1024;
-/** A file that was changed less than this long ago could change again without another time. */
+/** A file that changed more recently could change again with the same time. */
 const SETTLED_MS = 2_000;
 
-/** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
+/** All files that can be handed out, listed or not. */
 export function filesForInspection({ readSkill, readFile, listed }: SkillReader): SkillFiles {
   function* others(skill: Skill): Steps<Others> {
     // The copy of a page is in a folder of the registry, which no search for skills enters.
@@ -50,7 +50,7 @@ export function filesForInspection({ readSkill, readFile, listed }: SkillReader)
   };
 }
 
-/** The files of a skill in the archive, as they are inspected once they are back. @param folder - Absolute, real. */
+/** The files of an archived skill as inspected after its return. @param folder - Absolute, real. */
 export function* archivedForInspection(folder: string): Generator<InspectedFile | Finding | undefined> {
   const { files } = yield* filesBelow(folder, { ...EVERYTHING, own: true });
   for (const file of files)
@@ -58,7 +58,7 @@ export function* archivedForInspection(folder: string): Generator<InspectedFile 
       yield 'path' in one && one.path.toLowerCase() === 'skill.md' ? { ...one, path: 'SKILL.md' } : one;
 }
 
-/** Files of a skill that are not on disk yet, as `filesForInspection` reads them there: so both have the same digest. */
+/** Files before they are written, read as `filesForInspection` reads them later, so both digests are equal. */
 export function* asReadForInspection(files: readonly Required<InspectedFile>[]): Generator<InspectedFile | Finding> {
   for (const { path, bytes, executable } of files) {
     if (path === 'SKILL.md') yield { path, bytes };
@@ -69,7 +69,7 @@ export function* asReadForInspection(files: readonly Required<InspectedFile>[]):
 
 // --- internal ---
 
-/** The files of a skill beside SKILL.md; `below`: everything in its folder, when that is where they are. */
+/** `files`: without SKILL.md; `below`: the whole folder, if the skill has one. */
 interface Others {
   readonly files: readonly ResourceInfo[];
   readonly below?: Parameters<typeof shownOf>[0];
@@ -86,13 +86,13 @@ function* readIfThere(
     if (size > MAX_BYTES) yield tooLarge(path, size);
     else yield { path, bytes: readFile(path), executable: (mode & 0o111) !== 0 };
   } catch {
-    // It was removed, or cannot be read: then it cannot be handed out either.
+    // The file was removed or is unreadable, so it cannot be handed out either.
   }
 }
 
 /**
- * `stamp`: of paths, sizes, times and inodes; empty when a file is so new that its times do not tell the next change. `present`: the
- * files that are still there, with their sizes.
+ * `stamp`: of paths, sizes, times and inodes; empty when a file is so new that its next change may keep its time.
+ * `present`: the files that still exist, with sizes.
  */
 function* stampOf(
   { dir, file, realFile }: Skill,
