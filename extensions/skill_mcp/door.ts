@@ -127,7 +127,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       const text = await instructions.text;
       const server = new McpServer(info, {
         capabilities: {
-          ...{ tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
+          tools: {},
+          prompts: { listChanged: true },
+          resources: { listChanged: true },
           // Lets a registry with this server as a source detect that both are the same (sources/mcp/cycle.ts).
           experimental: { 'skill-registry': { instance: registry.admin.instanceId() } },
         },

@@ -36,7 +36,9 @@ export function skillTools(registry: Pick<SkillRegistry, 'tools'>, turn: TurnCon
           description,
           inputSchema: {
             '~standard': {
-              ...{ version: 1, vendor: 'skill-registry', validate },
+              version: 1,
+              vendor: 'skill-registry',
+              validate,
               jsonSchema: { input: schema, output: schema },
             },
           },

@@ -107,8 +107,13 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const search = await openSearch({ ...base, ...bytes, catalog, closing, visible, onProblem });
   const changes = createChanges(
     {
-      ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
-      ...{ collision: config.collision, snapshot, sources: () => catalog.sources() },
+      root,
+      caches: cacheFilesOf(root),
+      limits: config.limits,
+      writes: config.writes,
+      collision: config.collision,
+      snapshot,
+      sources: () => catalog.sources(),
       granted: grants.of,
       refresh: (written) =>
         (written ? catalog.refreshSkill(join(written.base, written.below)) : catalog.refresh()).catch(() => undefined),
@@ -119,7 +124,11 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
   const usage = createUsage({
-    ...{ root, isOn: config.usage, onDisk: trusted && options.cache !== 'memory', onProblem, snapshot },
+    root,
+    isOn: config.usage,
+    onDisk: trusted && options.cache !== 'memory',
+    onProblem,
+    snapshot,
     revisions: async (skillId) =>
       existsSync(join(dataDir, 'history.db'))
         ? changes.run(({ history }) => history.revisions(skillId)).catch(() => [])
@@ -130,13 +139,25 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     hooks.onSkillLoaded?.(event);
   };
   return {
-    ...{ root, config, hooks, closing, grants, visible, tokens, usage, readSkill: bytes.readSkill },
+    root,
+    config,
+    hooks,
+    closing,
+    grants,
+    visible,
+    tokens,
+    usage,
+    readSkill: bytes.readSkill,
     ...skills,
     ...search,
     changes,
     sentBodies: createSentBodies(),
     reading: new SkillReading({
-      ...{ catalog, grants, limits: config.limits, admit, onLoaded },
+      catalog,
+      grants,
+      limits: config.limits,
+      admit,
+      onLoaded,
       tokensOfBody: tokens.ofBody,
     }),
     problems: () => [
@@ -202,8 +223,15 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
   const sourceIds = new Set<string>();
   const instance = () => instanceOf(root, config.sources);
   const sourceOptions = {
-    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds, fetchCopy, instance },
-    ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
+    root,
+    trusted,
+    configFile,
+    validation: config.validation,
+    taken: sourceIds,
+    fetchCopy,
+    instance,
+    getSecret: hooks.getSecret,
+    onProgress: hooks.onProgress,
     cache: cacheFile === undefined ? undefined : base.skillFiles,
     noteBlocked: (...found: Parameters<NoteBlocked>) => heldSkills.noteBlocked(...found),
   };
@@ -272,8 +300,14 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
     config.embeddings.base_url === ''
       ? undefined
       : new (await import('./search/meaning/meaning.ts')).Meaning({
-          ...{ config: config.embeddings, configFile, cacheFile, database, readSkill, onProblems: onProblem },
-          ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
+          config: config.embeddings,
+          configFile,
+          cacheFile,
+          database,
+          readSkill,
+          onProblems: onProblem,
+          getSecret: hooks.getSecret,
+          onProgress: hooks.onProgress,
         });
   const visibleNow = (turn: TurnContext): readonly Skill[] => {
     assertOpen({ closing });

@@ -20,7 +20,7 @@ export interface ReviewerOptions
 
 const id = z.string().describe('The whole id of the proposal.');
 const verdict = z.enum(['approve', 'reject']);
-const reason = z.string().describe('Two or three sentences for its author and for whoever decides.');
+const reason = z.string().describe('Two or three sentences for its author and for the person who decides.');
 
 export function reviewTools(options: ReviewerOptions): readonly Tool[] {
   const { proposals, proposalEvidence, blockFindingsAfter, agentId, decide } = options;
@@ -47,7 +47,13 @@ export function reviewTools(options: ReviewerOptions): readonly Tool[] {
         reviewer(turn);
         const waiting = (await proposals.list()).map(
           ({ id: proposal_id, state, kind, skillId: skill_id, path, author, created }) => ({
-            ...{ proposal_id, state, kind, skill_id, path, author, created },
+            proposal_id,
+            state,
+            kind,
+            skill_id,
+            path,
+            author,
+            created,
           }),
         );
         return { success: true, proposals: withVisibleText(waiting) };
@@ -105,7 +111,9 @@ function ranOf({ before, after, notRun, changes, takenOver }: ProposalEvidence):
 function summaryOf({ totals, validity, tokens, triggers, problems }: EvaluationResult): object {
   const { passed, failed, notRun } = totals;
   return {
-    ...{ checks: { passed, failed, not_run: notRun }, validity, tokens },
+    checks: { passed, failed, not_run: notRun },
+    validity,
+    tokens,
     triggers: triggers && { precision: triggers.precision, recall: triggers.recall },
     problems: problems.map(({ code, message }) => ({ code, message })),
   };

@@ -96,7 +96,7 @@ function writeFileTool(options: WorkspaceOptions): Tool {
     input: z.strictObject({
       path: z.string().describe(PATH),
       content: z.string(),
-      justification: z.string().optional().describe('Why; for whoever reviews a change to a skill.'),
+      justification: z.string().optional().describe('Why; for the person who reviews a change to a skill.'),
     }),
     execute: (wanted, { turn }) => writeFile(wanted, turn, options),
   });

@@ -7,10 +7,8 @@ import { ROOT, sourceFiles } from './imports.ts';
 /** Code that ships, and what builds it. Data of the package that is written as code, as the rules of inspections, is in it. */
 const FOLDERS = ['lib', 'kernel', 'extensions', 'cli', 'scripts'];
 /** They are lowered with every piece of work that takes code away, and raised by nothing else than an issue that says by how much. */
-const MOST = { lines: 63_500, characters: 2_800_000 };
+const MOST = { lines: 57_500, characters: 2_525_000 };
 const COLUMNS = 120;
-/** Places that are left from before; none may be added. */
-const LEFT = { longLines: 930, spreads: 41 };
 /** What is no literal in a line that is longer because of one: its name, a call, a condition. */
 const BESIDE_A_LITERAL = 60;
 
@@ -29,12 +27,12 @@ it('stays within its lines and characters', () => {
 });
 
 it('has no line over 120 columns but for one address, one regular expression or one message', () => {
-  expect(files.flatMap(longLines).slice(LEFT.longLines)).toEqual([]);
+  expect(files.flatMap(longLines)).toEqual([]);
 });
 
 it('spreads no literal to save a line', () => {
   const wrong = files.flatMap(({ file, text }) => (/^\s*\.\.\.\{ /m.test(text) ? [file] : []));
-  expect(wrong.slice(LEFT.spreads)).toEqual([]);
+  expect(wrong).toEqual([]);
 });
 
 // --- internal ---

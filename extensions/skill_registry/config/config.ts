@@ -181,8 +181,11 @@ const PAGE_EXPECTED = 'expected an https: address (http: only on this machine) w
 
 const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped', 'wellKnown', 'mcp'] as const;
 const SOURCE_DEFAULTS = {
-  ...{ allow_outside: false, preload: false, optional: false },
-  ...{ ignore_files: false, bare_files: false },
+  allow_outside: false,
+  preload: false,
+  optional: false,
+  ignore_files: false,
+  bare_files: false,
 };
 const sourceEntry: Reader<SourceConfig> = refine(
   entryOf<SourceConfig>(

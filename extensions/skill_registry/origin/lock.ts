@@ -165,7 +165,7 @@ function documentOf(root: string, content: string | undefined): LockDocument {
   const document = jsonOf(content, file);
   // Not zod's output, which drops an entry named `__proto__`.
   if (schemas().lockDocument.safeParse(document).success) return document as LockDocument;
-  throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Mend it, or move it away.');
+  throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Correct it, or move it away.');
 }
 
 function textIfThere(root: string): string | undefined {
@@ -187,7 +187,7 @@ function jsonOf(content: string, file: string): unknown {
   try {
     return JSON.parse(content);
   } catch (error) {
-    throw lockInvalid(file, `${(error as Error).message}. Mend it, or move it away.`);
+    throw lockInvalid(file, `${(error as Error).message}. Correct it, or move it away.`);
   }
 }
 

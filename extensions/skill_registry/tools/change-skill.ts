@@ -115,8 +115,11 @@ export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals
       const author = `agent:${turn.agentId}`;
       const own = await proposals.list('all', { author, skillId, limit });
       const rows = own.map(({ id, skillId: skill_id, state, decision }) => ({
-        ...{ proposal_id: id, skill_id, state },
-        ...{ decided_by: visibleText(decision?.by), reason: visibleText(decision?.reason) },
+        proposal_id: id,
+        skill_id,
+        state,
+        decided_by: visibleText(decision?.by),
+        reason: visibleText(decision?.reason),
       }));
       return { success: true, proposals: rows };
     },

@@ -23,7 +23,10 @@ export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED)
     const entries = entriesOf(await run(['ls-tree', '-r', '-z', '-l', '--full-tree', commit]));
     const objects = new Map(entries.map(({ path, object }) => [path, object]));
     return {
-      ...{ origin, at: { commit, isTag }, entries, close },
+      origin,
+      at: { commit, isTag },
+      entries,
+      close,
       name: /([^/:]+?)(\.git)?\/*$/.exec(origin.url)?.[1] ?? 'skill',
       async read(paths) {
         if (paths.length === 0) return [];

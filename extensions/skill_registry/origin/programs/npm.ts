@@ -20,7 +20,10 @@ export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
     const within = (path: string): string => path.slice(path.indexOf('/') + 1);
     const originals = new Map(entries.map(({ path }) => [within(path), path]));
     return {
-      ...{ origin, at: { version }, name: origin.name.replace(/^.*\//, ''), close: () => undefined },
+      origin,
+      at: { version },
+      name: origin.name.replace(/^.*\//, ''),
+      close: () => undefined,
       entries: entries.map((entry) => ({ ...entry, path: within(entry.path) })),
       read: (paths) => read(paths.map((path) => originals.get(path) ?? path)),
     };

@@ -122,8 +122,14 @@ function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): P
   const { reference, preload, pointer } = entry;
   if (reference.startsWith('@') && isPackageName(reference)) {
     const source = createPackageSource({
-      ...{ id, name: reference, from: folder, allowOutside, validation, cache },
-      ...{ factory: false, namedIn: { file, pointer } },
+      id,
+      name: reference,
+      from: folder,
+      allowOutside,
+      validation,
+      cache,
+      factory: false,
+      namedIn: { file, pointer },
     });
     return { reference, pointer, source, preload, problems: none, target: () => findPackage(reference, folder) };
   }

@@ -105,7 +105,13 @@ function skillOf(
   const { files: listed, leftOut } = withoutPrivate(others.sort((a, b) => (a.path < b.path ? -1 : 1)));
   const label = `The skill ${quotedName(id)} of the MCP server "${source}": `;
   return {
-    ...{ skill, entry, header, digest: digestOf(header, files), files, listed, leftOut },
+    skill,
+    entry,
+    header,
+    digest: digestOf(header, files),
+    files,
+    listed,
+    leftOut,
     // Line numbers would be those of the generated text.
     problems: problems.map(({ line: _line, ...problem }) => ({ ...problem, message: label + problem.message })),
   };

@@ -69,7 +69,9 @@ export function httpTransport(
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     reconnectionOptions: {
-      ...{ maxRetries: 0, initialReconnectionDelay: 1_000, maxReconnectionDelay: 1_000 },
+      maxRetries: 0,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 1_000,
       reconnectionDelayGrowFactor: 1,
     },
     async fetch(address, init) {
