@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
 import { readFloor, statFloor } from './floors.mjs';
-import { MILLION_EVENTS } from './million-events.mjs';
+import { FULL_USAGE } from './full-usage.mjs';
 import { compared, median, percentile, timed } from './statistics.mjs';
 
 const [, , what, folder, root] = process.argv;
@@ -120,7 +120,7 @@ const measurements = {
     }
     return result;
   },
-  /** A report over a million events of 1,000 skills and 20 agents in 180 days, and the events of one conversation. */
+  /** A report over 180,000 events of 1,000 skills and 20 agents in 180 days, and the events of one conversation. */
   async report() {
     const registry = await open('disk');
     await registry.read(registry.snapshot().skills[0].id, {}, { agentId: 'agent' });
@@ -135,7 +135,7 @@ const measurements = {
 async function fillUsage(file) {
   const { openSqlite } = await tsImport('../lib/sqlite/index.ts', import.meta.url);
   const database = openSqlite(file);
-  database.exec(MILLION_EVENTS);
+  database.exec(FULL_USAGE);
   database.close();
 }
 

@@ -20,7 +20,7 @@ import { createTurns, type Turns } from '../turns/turns.ts';
 import { type Discovery, findExtensions } from './discover.ts';
 import { createExtensionContexts, runningInstance } from './extension-context.ts';
 import { brokenStatus, type ExtensionRecord, problemOf, provides, statusOf } from './extension-record.ts';
-import { type Budgets, type LifecycleParts, startExtensions, stopExtensions } from './lifecycle.ts';
+import { type LifecycleParts, startExtensions, stopExtensions } from './lifecycle.ts';
 import { loadApproved } from './loader.ts';
 import { type LogEntry, Messages, problemLine } from './messages.ts';
 import { createSecrets } from './settings.ts';
@@ -47,6 +47,18 @@ export interface BootOptions {
 /** For tests. */
 export interface InternalBootOptions extends BootOptions {
   readonly budgets?: Partial<Budgets>;
+}
+
+/** In milliseconds. */
+export interface Budgets {
+  /** For one context provider in one turn. Default: 2,000. */
+  readonly context: number;
+  /** For each of `initialize` and `start`. Default: 30,000. */
+  readonly start: number;
+  /** For all extensions together. Default: 4,500. */
+  readonly stop: number;
+  /** Delay before a failed service starts again for the first time. Default: 1,000. */
+  readonly serviceRestart: number;
 }
 
 export interface Kernel extends KernelApi {

@@ -9,20 +9,9 @@ import { dependencyReason, type ExtensionRecord, NO_INSTRUCTIONS, problemOf, pro
 import type { Messages } from './messages.ts';
 import type { StartOrder } from './start-order.ts';
 
-/** In milliseconds. */
-export interface Budgets {
-  /** For one context provider in one turn. Default: 2,000. */
-  readonly context: number;
-  /** For each of `initialize` and `start`. Default: 30,000. */
-  readonly start: number;
-  /** For all extensions together. Default: 4,500. */
-  readonly stop: number;
-  /** Delay before a failed service starts again for the first time. Default: 1,000. */
-  readonly serviceRestart: number;
-}
-
 export interface LifecycleParts {
-  readonly budgets: Budgets;
+  /** In milliseconds. */
+  readonly budgets: Readonly<Record<'start' | 'stop' | 'serviceRestart', number>>;
   /** Aborts when the kernel has to stop: nothing more starts, and running steps are not awaited. */
   readonly interrupted: AbortSignal;
   readonly contexts: ExtensionContexts;

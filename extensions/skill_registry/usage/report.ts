@@ -92,12 +92,12 @@ export function conditions(given: Readonly<Record<string, string | undefined>>):
 
 const MAX_FAILING = 50;
 
-/** One row per event, and per day for offers. */
+/** One row per event, and per day for offers. A day is a number: making a date of each event would take half of the time. */
 function usedWhere(where: string): string {
   return `
-    SELECT skill, ifnull(agent, '') AS agent, kind, outcome, date(time / 1000, 'unixepoch') AS day, 1 AS amount,
+    SELECT skill, ifnull(agent, '') AS agent, kind, outcome, time / ${DAY_MS} AS day, 1 AS amount,
       ifnull(tokens, 0) AS tokens FROM event WHERE${where} time >= ?
-    UNION ALL SELECT skill, agent, 'offer', '', day, count, 0 FROM offer WHERE${where} day >= ?`;
+    UNION ALL SELECT skill, agent, 'offer', '', unixepoch(day) * 1000 / ${DAY_MS}, count, 0 FROM offer WHERE${where} day >= ?`;
 }
 
 function sumOf(kind: string): string {
@@ -107,11 +107,16 @@ function sumOf(kind: string): string {
 const FIGURES = `${['offer', 'load', 'resource', 'refusal', 'failure'].map((kind) => `${sumOf(kind)} AS ${kind}s`).join(', ')},
   ifnull(sum(tokens), 0) AS tokens`;
 
-function everyDay(from: number, until: number, found: UsageReport['days']): UsageReport['days'] {
+function everyDay(
+  from: number,
+  until: number,
+  found: readonly { readonly day: number; readonly offers: number; readonly loads: number }[],
+): UsageReport['days'] {
   const byDay = new Map(found.map((one) => [one.day, one]));
   const count = Math.floor((until - from) / DAY_MS) + 1;
   return Array.from({ length: count }, (_, at) => {
-    const day = dayOf(from + at * DAY_MS);
-    return byDay.get(day) ?? { day, offers: 0, loads: 0 };
+    const time = from + at * DAY_MS;
+    const { offers, loads } = byDay.get(Math.floor(time / DAY_MS)) ?? { offers: 0, loads: 0 };
+    return { day: dayOf(time), offers, loads };
   });
 }

@@ -164,7 +164,7 @@ it('gives a server for a transport of one’s own, which tells of changes until 
   const client = new Client({ name: 'test', version: '1.0.0' });
   client.setNotificationHandler('notifications/prompts/list_changed', () => void heard.push('prompts'));
   await Promise.all([server.connect(ours), client.connect(theirs as never)]);
-  expect((await client.listTools()).tools).toHaveLength(4);
+  expect((await client.listTools()).tools).toHaveLength(3);
   writeTree(root, { 'skills/cup/SKILL.md': skillMd({ name: 'cup', description: 'Holds tea.' }) });
   await registry.refresh();
   await waitFor('the notification', () => heard.length === 1);
