@@ -92,7 +92,7 @@ export function conditions(given: Readonly<Record<string, string | undefined>>):
 
 const MAX_FAILING = 50;
 
-/** One row per event, and per day for offers. A day is a number: making a date of each event would take half of the time. */
+/** One row per event, and per day for offers. A day is a number, because making a date of each event is slow. */
 function usedWhere(where: string): string {
   return `
     SELECT skill, ifnull(agent, '') AS agent, kind, outcome, time / ${DAY_MS} AS day, 1 AS amount,
