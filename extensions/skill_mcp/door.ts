@@ -68,7 +68,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
   const { dialect, tools: ofAgents } = registry.config;
-  const added = dialect.length > 0 ? ofAgents.filter((name) => OF_DIALECTS.has(name)) : [];
+  // `skill` also changes skills, so it needs an author.
+  const isAdded = (name: string): boolean => OF_DIALECTS.has(name) && (name !== 'skill' || Boolean(turn.agentId));
+  const added = dialect.length > 0 ? ofAgents.filter(isAdded) : [];
   const named = [...(options.tools ?? DEFAULT_TOOLS), ...added];
   const offered = [...new Set(named)].filter((name) => !WITH_AGENT.has(name) || turn.agentId);
   const tools = registry.tools(offered);

@@ -68,7 +68,7 @@ function workflowFunctions(
     at(turn) {
       const given = checked(turn);
       const found = at(given);
-      return found === given ? turn : found;
+      return found === given ? ((turn as TurnContext | undefined) ?? found) : found;
     },
     position: now('workflows.position(turn)', [ofTurn], position),
     enter: now('workflows.enter(turn, pack, state)', [ofTurn, text, words], enter),

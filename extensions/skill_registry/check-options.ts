@@ -1,13 +1,15 @@
 import { statSync } from 'node:fs';
 import { CodedError } from 'skill-registry/kernel';
-import { unknownField, wrongArgument } from '../../lib/arguments/index.ts';
+import { unknownField, unreadable, wrongArgument } from '../../lib/arguments/index.ts';
 import { CONFIG_SCHEMA } from './config/config.ts';
 import type { InternalOptions } from './parts.ts';
 
 /** Without a schema: opening a registry loads no zod. @throws INVALID_ARGUMENT, also for an unknown option. */
 export function checkOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) throw wrong('', 'an object', options);
-  for (const [name, value] of Object.entries(options)) {
+  // Also what an object of a class inherits.
+  for (const name of new Set([...Object.keys(options), ...Object.keys(OPTIONS)])) {
+    const value = readOption(options, name);
     if (value === undefined) continue;
     if (!Object.hasOwn(OPTIONS, name)) {
       const known = Object.keys(OPTIONS).filter((key) => !INTERNAL.includes(key));
@@ -20,6 +22,14 @@ export function checkOptions(options: unknown): void {
 }
 
 // --- internal ---
+
+function readOption(options: object, name: string): unknown {
+  try {
+    return (options as Readonly<Record<string, unknown>>)[name];
+  } catch (error) {
+    throw unreadable(`${CALLED}.${name}`, error);
+  }
+}
 
 const CALLED = 'createSkillRegistry: options';
 /** In a missing folder no skill would be found, without any message. */

@@ -133,11 +133,16 @@ function catalogFunctions(
 ): Part<'addSource' | 'list' | 'onChange' | 'refresh' | 'snapshot' | 'visible'> {
   const { catalog, closing, meaning, makeSources: makeAll, readSkill, searcher, sourceIds: taken, usage } = parts;
   const addSource = createAddSource({ catalog, taken, makeAll, closed: closing.signal });
+  /** One that is given twice is called once. */
+  const listeners = new WeakMap<ChangeListener, ChangeListener>();
   return {
     addSource: later('registry.addSource(source, options)', [anything, addOptions], addSource),
-    onChange: now('registry.onChange(listener)', [aFunction<ChangeListener>()], (listener) =>
-      catalog.onChange((ids, snapshot) => listener(ids, copyForCallers(snapshot))),
-    ),
+    onChange: now('registry.onChange(listener)', [aFunction<ChangeListener>()], (listener) => {
+      const wrapped: ChangeListener =
+        listeners.get(listener) ?? ((ids, snapshot) => listener(ids, copyForCallers(snapshot)));
+      listeners.set(listener, wrapped);
+      return catalog.onChange(wrapped);
+    }),
     refresh: async () => copyForCallers(await catalog.refresh()),
     snapshot: () => copyForCallers(catalog.snapshot()),
     visible: now('registry.visible(turn, audience)', [turn, audience], (turn = {}, audience = 'model') =>

@@ -84,6 +84,10 @@ export function unknownField(
   return `has no ${shown(key)}.${hint} It may have: ${known.join(', ')}.`;
 }
 
+export function unreadable(name: string, cause: unknown): CodedError<'INVALID_ARGUMENT'> {
+  return new CodedError('INVALID_ARGUMENT', `${name} cannot be read: its getter threw.`, {}, cause);
+}
+
 // --- internal ---
 
 type Issue = Zod.core.$ZodRawIssue;
@@ -101,21 +105,37 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 function parse<Output>(name: string, built: Zod.ZodType<Output>, value: unknown): Zod.ZodSafeParseResult<Output> {
+  // It is checked by the function that is called, which may keep it: a copy would be another object.
+  if (built.type === 'any') return { success: true, data: value as Output };
   try {
-    return built.safeParse(withoutUndefined(value), { error: expectation, reportInput: true });
+    return built.safeParse(readFields(value, fieldNames(built)), { error: expectation, reportInput: true });
   } catch (error) {
     throw unreadable(name, error);
   }
 }
 
-function unreadable(name: string, cause: unknown): CodedError<'INVALID_ARGUMENT'> {
-  return new CodedError('INVALID_ARGUMENT', `${name} cannot be read: its getter threw.`, {}, cause);
+/**
+ * Without fields that are undefined. Reads each field once, because a getter may give something else later.
+ *
+ * @param names - Are read also where they are inherited or not enumerable, as in an object of a class.
+ */
+function readFields(value: unknown, names: readonly string[]): unknown {
+  if (Object.prototype.toString.call(value) !== '[object Object]') return value;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const read = [...new Set([...Object.keys(fields), ...names])].map((name) => [name, fields[name]] as const);
+  return Object.fromEntries(read.filter(([, one]) => one !== undefined));
 }
 
-/** Calls each getter once: it may give something else later. */
-function withoutUndefined(value: unknown): unknown {
-  if (Object.prototype.toString.call(value) !== '[object Object]') return value;
-  return Object.fromEntries(Object.entries(value as object).filter(([, one]) => one !== undefined));
+function fieldNames(built: Zod.core.$ZodType): readonly string[] {
+  const def = built._zod.def as {
+    readonly shape?: object;
+    readonly innerType?: Zod.core.$ZodType;
+    readonly in?: Zod.core.$ZodType;
+    readonly out?: Zod.core.$ZodType;
+    readonly options?: readonly Zod.core.$ZodType[];
+  };
+  const below = [def.innerType, def.in, def.out, ...(def.options ?? [])];
+  return [...Object.keys(def.shape ?? {}), ...below.flatMap((one) => (one ? fieldNames(one) : []))];
 }
 
 function expectation(issue: Issue): string | undefined {

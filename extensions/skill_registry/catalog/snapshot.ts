@@ -51,10 +51,10 @@ export function copyForCallers(snapshot: Snapshot): Snapshot {
   const packCopies = new Map([...packs.values()].map((pack) => [pack, copyOfPack(pack)]));
   const copy = frozen({
     ...snapshot,
-    byId: new Map(byId),
-    byQualifiedId: new Map(byQualifiedId),
-    builtIn: new Map(builtIn),
-    packs: new Map([...packs].map(([id, pack]) => [id, packCopies.get(pack) as Pack])),
+    byId: readOnly(new Map(byId)),
+    byQualifiedId: readOnly(new Map(byQualifiedId)),
+    builtIn: readOnly(new Map(builtIn)),
+    packs: readOnly(new Map([...packs].map(([id, pack]) => [id, packCopies.get(pack) as Pack]))),
   });
   copies.set(snapshot, copy);
   return copy;
@@ -110,9 +110,20 @@ export function frozen<T extends object>(value: T): T {
 
 const copies = new WeakMap<Snapshot, Snapshot>();
 
+/** All callers share the copies, so none changes them by mistake. */
+function readOnly<Key, Value>(map: Map<Key, Value>): ReadonlyMap<Key, Value> {
+  for (const name of ['set', 'delete', 'clear']) Object.defineProperty(map, name, { value: refuse });
+  return map;
+}
+
+function refuse(): never {
+  throw new TypeError('A snapshot cannot be changed.');
+}
+
 function copyOfPack({ scopes, byId }: Pack): Pack {
-  const events = new Map([...scopes.events].map(([state, next]) => [state, new Map(next)]));
-  return { scopes: { ...scopes, states: new Map(scopes.states), events }, byId: new Map(byId) };
+  const events = new Map([...scopes.events].map(([state, next]) => [state, readOnly(new Map(next))]));
+  const states = readOnly(new Map(scopes.states));
+  return { scopes: { ...scopes, states, events: readOnly(events) }, byId: readOnly(new Map(byId)) };
 }
 
 function stampOf(skill: Skill | undefined): string | undefined {
