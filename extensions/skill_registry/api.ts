@@ -12,7 +12,7 @@ import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './sear
 import type { ContextCost, SkillVisibility, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { CustomSource } from './sources/types.ts';
-import type { ChangeToApprove, Finding, SkillTrust, TrustDecision } from './trust/types.ts';
+import type { ChangeToApprove, Finding, InspectedChange, SkillTrust, TrustDecision } from './trust/types.ts';
 import type { Usage } from './usage/types.ts';
 import type { Workflows } from './workflow/types.ts';
 
@@ -157,11 +157,11 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    */
   decideTrust(action: 'allow' | 'revoke', skillId: string, decision: TrustDecision): Promise<SkillTrust>;
   /**
-   * The `block` findings that would hold the skill and that nobody has allowed. Show them to the person who decides,
-   * then pass them to `allowShown`.
+   * `blocks`: what would hold the skill. Show them to the person who decides, give `digest` as `inspected` to the
+   * decision, then pass `blocks` to `allowShown`.
    * @throws as `Proposals.get` and `History.revisions`.
    */
-  blockFindingsAfter(change: ChangeToApprove): Promise<readonly Finding[]>;
+  blockFindingsAfter(change: ChangeToApprove): Promise<InspectedChange>;
   /**
    * Allows the findings that a person saw before approving, unless another finding holds the skill.
    * @param actor - Nothing is allowed unless `by` is a person (`person:ada`).

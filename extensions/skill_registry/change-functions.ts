@@ -3,8 +3,8 @@ import { type Schema, schema } from '../../lib/arguments/index.ts';
 import type { AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
 import { frozen } from './catalog/snapshot.ts';
 import { aFunction, type CheckedCalls, revision, text, texts, turn, words } from './checked-calls.ts';
-import { assertNoAttack } from './decisions.ts';
-import { actor, by, fileContent, storedText } from './history/arguments.ts';
+import { inspectedWithoutAttack } from './decisions.ts';
+import { actor, by, decider, fileContent, storedText } from './history/arguments.ts';
 import type { OpenChanges } from './open-changes.ts';
 import type { ApplyOptions } from './origin/types.ts';
 import { assertOpen, type Parts } from './parts.ts';
@@ -34,8 +34,8 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
   // One by one: two harmless halves may become an attack together.
   let last: Promise<unknown> = Promise.resolve();
   const approveUnattended: typeof approve = async (id, actor) => {
-    await assertNoAttack(parts, id);
-    return approve(id, actor);
+    const inspected = await inspectedWithoutAttack(parts, id);
+    return approve(id, { ...actor, inspected });
   };
   return {
     proposals: {
@@ -95,10 +95,10 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
       diff: later('history.diff(skillId, a, b)', [text, revision, revision], (id, a, b) =>
         run(({ history }) => history.diff(id, a, b)),
       ),
-      rollback: later('history.rollback(skillId, revision, actor)', [text, revision, actor], (id, number, actor) =>
+      rollback: later('history.rollback(skillId, revision, actor)', [text, revision, decider], (id, number, actor) =>
         run(({ history }) => history.rollback(id, number, actor)),
       ),
-      restore: later('history.restore(skillId, actor)', [text, actor], (id, actor) =>
+      restore: later('history.restore(skillId, actor)', [text, decider], (id, actor) =>
         run(({ history }) => history.restore(id, actor)),
       ),
     },

@@ -6,14 +6,22 @@ import { openTrust } from '../../lib/trust/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin, WaitingForPerson } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { type CheckedCalls, ofTurn, revision, text, words } from './checked-calls.ts';
+import type { FilesAfter } from './decide/apply-or-stale.ts';
 import { actor, by, storedText } from './history/arguments.ts';
+import { digestOfFiles } from './history/inspected-change.ts';
 import type { Actor } from './history/types.ts';
-import type { InspectedFile } from './inspect/types.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import type { Proposal } from './propose/types.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
-import type { ChangeToApprove, Finding, FindingLevel, SkillTrust, TrustDecision } from './trust/types.ts';
+import type {
+  ChangeToApprove,
+  Finding,
+  FindingLevel,
+  InspectedChange,
+  SkillTrust,
+  TrustDecision,
+} from './trust/types.ts';
 
 export function decisionFunctions(
   parts: Parts,
@@ -45,7 +53,7 @@ export function decisionFunctions(
     ),
     blockFindingsAfter: later('admin.blockFindingsAfter(change)', [change], async (change) => {
       assertOpen(parts);
-      return blockFindingsAfter(parts, change);
+      return inspectAfter(parts, change);
     }),
     allowShown: later(
       'admin.allowShown(skillId, shown, actor)',
@@ -81,10 +89,10 @@ export function decisionFunctions(
   };
 }
 
-/** For an approval by anyone but a person. @throws BLOCK_NOT_CONFIRMED when the skill would be held. */
-export async function assertNoAttack(parts: Parts, proposalId: string): Promise<void> {
-  const blocks = await afterProposal(parts, proposalId);
-  if (blocks.length === 0) return;
+/** For an approval by anyone but a person. @returns `inspected`. @throws BLOCK_NOT_CONFIRMED when it would be held. */
+export async function inspectedWithoutAttack(parts: Parts, proposalId: string): Promise<string | null> {
+  const { blocks, digest } = await inspectAfter(parts, { proposalId });
+  if (blocks.length === 0) return digest;
   const message = `A person would call this an attack (${blocks.map(({ rule }) => rule).join(', ')}), so only a person can approve it. Nothing was changed, and the proposal waits for one. Reject it, or tell the user.`;
   throw new CodedError('BLOCK_NOT_CONFIRMED', message, { proposal: proposalId });
 }
@@ -143,13 +151,19 @@ async function setDisabled(
 
 type Given = Pick<Parts, 'catalog' | 'changes' | 'heldSkills'>;
 
-/** Without those that are allowed already. */
-async function blockFindingsAfter(parts: Given, change: ChangeToApprove): Promise<readonly Finding[]> {
-  if ('proposalId' in change) return afterProposal(parts, change.proposalId);
-  if ('revision' in change) return afterRollback(parts, change);
-  // Asked again, even if somebody allowed it before the removal.
-  const files = await parts.changes.run(({ history }) => history.filesToRestore(change.restoredId));
-  return parts.heldSkills.blocksIn(undefined, files);
+async function inspectAfter(
+  { catalog, changes, heldSkills }: Given,
+  change: ChangeToApprove,
+): Promise<InspectedChange> {
+  const after = await changes.run(async ({ proposals, history }): Promise<FilesAfter | undefined> => {
+    if ('proposalId' in change) return proposals.filesAfter(change.proposalId);
+    // Asked again, even if somebody allowed it before the removal.
+    if ('restoredId' in change) return { skill: undefined, files: await history.filesToRestore(change.restoredId) };
+    const { skillId, revision } = change;
+    return { skill: skillNamed(catalog.snapshot(), skillId), files: await history.filesOfRevision(skillId, revision) };
+  });
+  if (!after) return { blocks: [], digest: null };
+  return { blocks: await heldSkills.blocksIn(after.skill, after.files), digest: digestOfFiles(after.files) };
 }
 
 /** @returns why the skill is held; null when it is not. */
@@ -171,46 +185,6 @@ async function allowShown(
   const decided = await heldSkills.decide('allow', skill, { by, reason, digest });
   await catalog.refresh();
   return decided.heldBecause;
-}
-
-async function afterProposal({ catalog, changes, heldSkills }: Given, id: string): Promise<readonly Finding[]> {
-  const { kind, skillId, path, state } = await changes.run(({ proposals }) => proposals.get(id));
-  if (kind === 'delete' || state !== 'open') return [];
-  const skill = kind === 'create' ? undefined : skillNamed(catalog.snapshot(), skillId);
-  const name = nameOf(path);
-  const others = skill ? (await heldSkills.filesOf(skill)).filter((file) => file.path !== name) : [];
-  const bytes = await textAfter(changes, id);
-  const changed = bytes === undefined ? [] : [{ path: name, bytes }];
-  return heldSkills.blocksIn(skill, [...changed, ...others]);
-}
-
-/** undefined for a removed file, and where `approve` throws the reason. */
-async function textAfter({ run }: Given['changes'], id: string): Promise<Buffer | undefined> {
-  try {
-    return await run(({ proposals }) => proposals.textAfter(id));
-  } catch (error) {
-    if (isCodedError(error)) return undefined;
-    throw error;
-  }
-}
-
-async function afterRollback(
-  { catalog, changes, heldSkills }: Given,
-  { skillId, revision }: Extract<ChangeToApprove, { readonly revision: string | number }>,
-): Promise<readonly Finding[]> {
-  const { files } = await changes.run(({ history }) => history.revision(skillId, revision));
-  const read: InspectedFile[] = [];
-  for (const { path, kept, mode } of files) {
-    if (!kept) continue;
-    const bytes = await changes.run(({ history }) => history.read(skillId, revision, path));
-    read.push({ path: nameOf(path), bytes, executable: (mode & 0o111) !== 0 });
-  }
-  return heldSkills.blocksIn(skillNamed(catalog.snapshot(), skillId), read);
-}
-
-/** As an inspection names it. */
-function nameOf(path: string): string {
-  return path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
 }
 
 function findingKey({ rule, excerpt }: Finding): string {

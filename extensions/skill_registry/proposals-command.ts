@@ -32,7 +32,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
       if (id === '') return print(USAGE);
       if (action === 'show') {
         const proposal = await proposals.get(id);
-        const blocks = await admin.blockFindingsAfter({ proposalId: proposal.id });
+        const { blocks } = await admin.blockFindingsAfter({ proposalId: proposal.id });
         seen.set(`${by} ${proposal.id}`, { version: proposal.version, blocks });
         return print(await shownText(admin, proposal, blocks));
       }
@@ -42,7 +42,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const { id: whole, version } = proposal;
         const key = `${by} ${whole}`;
         const shown = seen.get(key);
-        const blocks = await admin.blockFindingsAfter({ proposalId: whole });
+        const { blocks, digest: inspected } = await admin.blockFindingsAfter({ proposalId: whole });
         // Decides only what this person saw. An approval is merged with later changes of the skill.
         if (shown?.version !== version || !isDeepStrictEqual(shown.blocks, blocks)) {
           seen.set(key, { version, blocks });
@@ -55,7 +55,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         }
         const note = noteAfterId(words, proposal, shown.blocks);
         if (note === undefined) return print(`Nothing is decided. ${howToApprove(proposal, shown.blocks)}`);
-        const actor = { by, version, ...(note ? { reason: note } : {}) };
+        const actor = { by, version, inspected, ...(note ? { reason: note } : {}) };
         const { skillId, revision } = await proposals.approve(whole, actor);
         const heldBecause = await admin.allowShown(skillId, shown.blocks, actor);
         const held =

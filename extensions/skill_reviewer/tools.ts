@@ -69,8 +69,8 @@ export function reviewTools(options: ReviewerOptions): readonly Tool[] {
         // A model gets no path of this machine, such as that of the report.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
         const ran = await proposalEvidence(proposal_id);
-        const attack = attackIn(await blockFindingsAfter({ proposalId: proposal_id }));
-        return { success: true, skill_id, ...withVisibleText({ ...attack, ...shown, ran: ranOf(ran) }) };
+        const { blocks } = await blockFindingsAfter({ proposalId: proposal_id });
+        return { success: true, skill_id, ...withVisibleText({ ...attackIn(blocks), ...shown, ran: ranOf(ran) }) };
       },
     }),
     defineTool({

@@ -27,7 +27,7 @@ export const evidence = [
   {
     title: 'What would be held after a proposal is run',
     in: 'runBoth',
-    swap: ['await blocksIn(contents, source)', '(await blocksIn(contents, source)).slice(0, 0)'],
+    swap: ['after.files', 'after.files.slice(after.files.length)'],
     test: 'runs nothing of a content that would be held',
   },
   {

@@ -16,8 +16,8 @@ export const proposals = [
     title: 'The command approves another text than it has shown',
     in: 'approveShown',
     swap: [
-      'registry.proposals.approve(id, { ...actor, version })',
-      'registry.proposals.approve(id, { ...actor, ...(version ? {} : { version }) })',
+      '{ ...actor, version, inspected: now.digest }',
+      '{ ...actor, ...(version ? {} : { version }), inspected: now.digest }',
     ],
     test: 'approves what was shown, and nothing that somebody has made of it since',
   },
@@ -35,14 +35,14 @@ export const proposals = [
   },
   {
     title: 'An attack that a merge makes is not looked for',
-    in: 'afterProposal',
-    swap: ['await textAfter(changes, id)', 'Buffer.from((await changes.proposals.text(id)).content)'],
+    in: 'filesAfter',
+    swap: ['after ? [{ path, bytes: after }] : []', 'after ? [] : []'],
     test: 'asks for the id of the skill when two halves that look harmless become an attack as they are merged',
   },
   {
     title: 'The command approves what became an attack while it asked',
     in: 'approveShown',
-    never: '!isDeepStrictEqual(await registry.admin.blockFindingsAfter({ proposalId: id }), blocks)',
+    never: '!isDeepStrictEqual(now.blocks, blocks)',
     test: 'approves nothing when the other half of an attack comes while the person is asked',
   },
   {
@@ -65,7 +65,7 @@ export const proposals = [
   },
   {
     title: 'An agent that may decide approves an attack',
-    in: 'assertNoAttack',
+    in: 'inspectedWithoutAttack',
     always: 'blocks.length === 0',
     test: 'leaves an attack to a person, whatever agent may decide, and writes nothing of it',
   },
@@ -83,6 +83,45 @@ export const proposals = [
       'Promise.resolve(last === undefined).then(() => approveUnattended(id, actor))',
     ],
     test: 'writes no attack of two halves that an agent approves at the same time',
+  },
+  {
+    title: 'What is approved is not what was inspected',
+    in: 'decideOn',
+    drop: 'assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan).files);',
+    test: 'approves, rolls back and restores only what was inspected',
+  },
+  {
+    title: 'A skill is rolled back to what was not inspected',
+    in: 'createHistory.rollback',
+    drop: 'assertInspected(skillId, actor, () => inspectedFiles(target));',
+    test: 'approves, rolls back and restores only what was inspected',
+  },
+  {
+    title: 'A proposal that did not apply when it was inspected is approved',
+    in: 'assertInspected',
+    swap: ['inspected === undefined', '(inspected ?? undefined) === undefined'],
+    test: 'writes no attack into a skill that is exchanged while a person approves in a conversation',
+  },
+  {
+    title: 'A conversation approves what it did not inspect',
+    in: 'proposalsCommand.execute',
+    swap: [
+      '{ by, version, inspected, ...(note ? { reason: note } : {}) }',
+      '{ by, version, ...(note ? { reason: note } : {}) }',
+    ],
+    test: 'writes no attack into a skill that is exchanged while a person approves in a conversation',
+  },
+  {
+    title: 'The review page approves what it did not inspect',
+    in: 'approveShown',
+    swap: ['{ ...actor, version, inspected }', '{ ...actor, version }'],
+    test: 'writes no attack into a skill that is exchanged while a person approves at the page',
+  },
+  {
+    title: 'An agent approves what was not inspected',
+    in: 'changeFunctions.approveUnattended',
+    swap: ['{ ...actor, inspected }', 'actor'],
+    test: 'writes no attack into a skill that is exchanged while an agent approves',
   },
   {
     title: 'The reviewing agent is given an attack unmarked',
@@ -104,13 +143,13 @@ export const proposals = [
   },
   {
     title: 'An attack that comes into the archive while a person is asked is restored',
-    in: 'restore',
-    never: '!isDeepStrictEqual(await registry.admin.blockFindingsAfter({ restoredId: id }), blocks)',
+    in: 'createHistory.restore',
+    drop: 'assertInspected(skillId, actor, () => filesOf(change));',
     test: 'restores nothing when an attack comes into the archive while the person is asked',
   },
   {
     title: 'The last revision is looked at instead of the archived files',
-    in: 'createHistory.filesToRestore',
+    in: 'createHistory.filesOf',
     swap: [
       'move ? [...archivedForInspection(join(writer.dataDir, move.folder))] : []',
       "move?.folder === '' ? [...archivedForInspection(move.folder)] : []",
@@ -119,7 +158,7 @@ export const proposals = [
   },
   {
     title: 'A skill that is restored from its last revision is not looked at',
-    in: 'createHistory.filesToRestore',
+    in: 'createHistory.filesOf',
     drop: '...recorded',
     test: 'restores nothing unasked when the attack lies in the last revision, without an archive',
   },

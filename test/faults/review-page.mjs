@@ -81,13 +81,13 @@ export const reviewPage = [
   {
     title: 'The review page approves another text than it has shown',
     in: 'module proposal',
-    swap: ['{ ...actor, version }', "{ ...actor, ...(version === '' ? { version } : {}) }"],
+    swap: ['{ ...actor, version, inspected }', "{ ...actor, ...(version === '' ? { version } : {}), inspected }"],
     test: 'that somebody has edited meanwhile is not approved with another text than was shown',
   },
   {
     title: 'The review page allows an attack that it has not shown',
     in: 'approveShown',
-    never: "state === 'open' && findingsDigest(blocks) !== shown",
+    never: 'inspected !== null && findingsDigest(blocks) !== shown',
     test: 'with what a person would call an attack is approved only when that was shown, and then allowed',
   },
   {

@@ -39,7 +39,7 @@ export async function showBlockFindings(
   { id }: Proposal,
   { say }: Terminal,
 ): Promise<readonly Finding[]> {
-  const blocks = await admin.blockFindingsAfter({ proposalId: id });
+  const { blocks } = await admin.blockFindingsAfter({ proposalId: id });
   if (blocks.length > 0) say(`${describeBlockFindings(blocks)}\n`);
   return blocks;
 }
@@ -55,11 +55,12 @@ export async function approveShown(
   actor: Actor,
   terminal: Terminal,
 ): Promise<DecidedProposal> {
-  if (!isDeepStrictEqual(await registry.admin.blockFindingsAfter({ proposalId: id }), blocks)) {
+  const now = await registry.admin.blockFindingsAfter({ proposalId: id });
+  if (!isDeepStrictEqual(now.blocks, blocks)) {
     const message = `What an inspection finds in "${proposal.skillId}" has changed since it was shown. Nothing was decided. Look at it again: skill-registry proposals show ${id}`;
     throw new CodedError('SHOWN_CHANGED', message);
   }
-  const decision = await registry.proposals.approve(id, { ...actor, version });
+  const decision = await registry.proposals.approve(id, { ...actor, version, inspected: now.digest });
   const { proposalId, skillId, revision, merged } = decision;
   const heldBecause = await registry.admin.allowShown(skillId, blocks, actor);
   const how = merged ? ', merged with later changes' : '';

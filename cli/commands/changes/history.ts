@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-import { CodedError } from 'skill-registry/kernel';
 import { describeBlockFindings, describeRevisions } from '../../../extensions/skill_registry/propose/describe.ts';
 import { printable, toWire } from '../../../lib/text/index.ts';
 import { sayHeld } from '../../held-text.ts';
@@ -36,7 +34,8 @@ export async function rollback(id: string, wanted: string, options: Options, ter
   const { byId, byQualifiedId } = registry.snapshot();
   // A removed skill: `rollback` throws, and its message says how to restore the skill.
   if (!byId.has(id) && !byQualifiedId.has(id)) await registry.history.rollback(id, wanted, actor);
-  const blocks = await registry.admin.blockFindingsAfter({ skillId: id, revision: wanted });
+  const change = { skillId: id, revision: wanted };
+  const { blocks, digest: inspected } = await registry.admin.blockFindingsAfter(change);
   const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
   const attacked = blocks.length > 0 ? ((byId.get(id) ?? byQualifiedId.get(id))?.id ?? id) : undefined;
   const ask = options.yes ? undefined : terminal.ask;
@@ -55,7 +54,7 @@ export async function rollback(id: string, wanted: string, options: Options, ter
       return EXIT.problem;
     }
   }
-  const revision = await registry.history.rollback(id, wanted, actor);
+  const revision = await registry.history.rollback(id, wanted, { ...actor, inspected });
   // Without a difference no findings were shown, so none are allowed.
   const heldBecause = await registry.admin.allowShown(id, difference === '' ? [] : blocks, actor);
   terminal.print({ ...toWire(revision), diff: difference });
@@ -73,7 +72,7 @@ export async function restore(id: string, options: Options, terminal: Terminal):
   const { ask, say } = terminal;
   const { registry } = await openRegistry(options, terminal);
   const actor = actorOf(options, terminal);
-  const blocks = await registry.admin.blockFindingsAfter({ restoredId: id });
+  const { blocks, digest: inspected } = await registry.admin.blockFindingsAfter({ restoredId: id });
   if (blocks.length > 0) {
     say(`${describeBlockFindings(blocks)}\n`);
     if (!ask) throw blockNotConfirmed('restores it', `skill-registry restore ${printable(id)}`);
@@ -82,13 +81,8 @@ export async function restore(id: string, options: Options, terminal: Terminal):
       say('Nothing was changed');
       return EXIT.problem;
     }
-    if (!isDeepStrictEqual(await registry.admin.blockFindingsAfter({ restoredId: id }), blocks))
-      throw new CodedError(
-        'SHOWN_CHANGED',
-        `What an inspection finds in "${id}" has changed since it was shown. Nothing was changed. Restore it again to see it.`,
-      );
   }
-  const revision = await registry.history.restore(id, actor);
+  const revision = await registry.history.restore(id, { ...actor, inspected });
   const heldBecause = await registry.admin.allowShown(id, blocks, actor);
   const changed = await registry.history.diff(id, Math.max(1, revision.number - 1), revision.number);
   if (changed !== '') say(changed);

@@ -4,6 +4,7 @@ import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
+import { presentFiles } from '../history/inspected-change.ts';
 import { checkedPath } from '../history/journal-entries.ts';
 import { getBlob } from '../history/revisions.ts';
 import {
@@ -19,15 +20,17 @@ import {
   skillsAt,
 } from '../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
+import type { InspectedFile } from '../inspect/types.ts';
 import { skillGone } from '../propose/errors.ts';
 import type { ProposalRow } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 
 export type Plan = ApplyPlan | StalePlan;
 
-interface ApplyPlan {
+export interface ApplyPlan {
   readonly location: SkillLocation;
   readonly after: Buffer | null;
   readonly merged: boolean;
@@ -59,6 +62,25 @@ export function comparePresent(context: ChangeContext, database: SqliteDatabase,
   return compare(createPresent(context), database, row);
 }
 
+/** The files of the skill as an approval leaves them, for an inspection. @throws RESOURCE_NOT_FOUND. */
+export function filesAfter(
+  context: ChangeContext,
+  { kind, path: changed, source }: ProposalRow,
+  { location: { key, skillFile }, after }: ApplyPlan,
+): FilesAfter {
+  const skill = kind === 'create' ? undefined : skillIn(context, key, source);
+  if (kind === 'delete') return { skill, files: [] };
+  const path = changed === skillFile ? 'SKILL.md' : changed;
+  const others = skill ? presentFiles(context, skill).filter((file) => file.path !== path) : [];
+  return { skill, files: [...(after ? [{ path, bytes: after }] : []), ...others] };
+}
+
+export interface FilesAfter {
+  /** As it is now; undefined for a new one. */
+  readonly skill: Skill | undefined;
+  readonly files: readonly InspectedFile[];
+}
+
 /** Sets `open` or `stale` by the present skill; stores nothing. If it cannot be compared, the state stays. */
 export async function withPresentState(
   context: ChangeContext,
@@ -85,17 +107,21 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
     if (location.below === skillId) return location;
     throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);
   }
-  const { byId, byQualifiedId } = context.snapshot();
+  const { byId } = context.snapshot();
   const named = byId.get(skillId);
   if (named && named.source === source && skillKey(named, root) === key) return locationOfSkill(named, sources, root);
-  // Two sources may have the same folder, and one of them may not be writable.
-  const there = skillsAt(key, byQualifiedId.values(), root);
-  const skill = there.find((one) => one.source === source) ?? there[0];
+  const skill = skillIn(context, key, source);
   if (!skill) throw skillNotFound(skillId, []);
   return locationOfSkill(skill, sources, root);
 }
 
 // --- internal ---
+
+/** By its folder: another skill may have the id now, and two sources may have the same folder. */
+function skillIn({ root, snapshot }: ChangeContext, key: string, source: string): Skill | undefined {
+  const there = skillsAt(key, snapshot().byQualifiedId.values(), root);
+  return there.find((skill) => skill.source === source) ?? there[0];
+}
 
 interface Present {
   readonly context: ChangeContext;

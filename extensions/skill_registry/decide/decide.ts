@@ -1,9 +1,10 @@
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
+import { assertInspected } from '../history/inspected-change.ts';
 import { archiveFolder, type Operation } from '../history/journal-entries.ts';
 import { putBlob } from '../history/revisions.ts';
 import type { SkillLocation } from '../history/skill-location.ts';
-import type { Actor, Revision } from '../history/types.ts';
+import type { Decider, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import {
   proposalChanged,
@@ -27,7 +28,7 @@ import { isReportEdited } from '../propose/reports.ts';
 import type { DecidedProposal, Proposals } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { planOf, type StalePlan } from './apply-or-stale.ts';
+import { filesAfter, planOf, type StalePlan } from './apply-or-stale.ts';
 
 export async function approve(
   context: ChangeContext,
@@ -145,12 +146,13 @@ function checkReason(reason: string, what: string): void {
 }
 
 /** Call it inside `exclusively`. */
-function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Actor): Outcome {
+function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Decider): Outcome {
   const { writer } = context;
   writer.assertFinished(row.place);
   const plan = planOf(context, database, row);
   if (!('stale' in plan)) {
     const { location, after, merged } = plan;
+    assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan).files);
     const change =
       row.kind === 'delete'
         ? ({ kind: 'removed', changes: [], move: { direction: 'out', folder: archiveFolder(location) } } as const)

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import type { TurnContext } from 'skill-registry/kernel';
+import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import type { ChangeContext } from '../history/change-context.ts';
 import { proposalNotFound } from '../propose/errors.ts';
 import {
@@ -26,15 +26,15 @@ import type {
   Proposals,
 } from '../propose/types.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { comparePresent, withPresentState } from './apply-or-stale.ts';
+import { comparePresent, type FilesAfter, filesAfter, withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
 import { purge } from './purge.ts';
 import { withRetrieval } from './retrieval.ts';
 
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
-  /** The file as an approval would leave it now; undefined when it is removed, or the proposal does not apply. */
-  textAfter(id: string): Promise<Buffer | undefined>;
+  /** As an approval would leave them now; undefined when the proposal does not apply. */
+  filesAfter(id: string): Promise<FilesAfter | undefined>;
   /** Calls the listeners for proposals of other processes since the last call. The first call calls none. */
   announce(): void;
 }
@@ -110,7 +110,19 @@ export function createProposals(
       return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
     },
     text: (id) => proposedText(context, id),
-    textAfter: async (id) => textAfter(id),
+    async filesAfter(id) {
+      if (!writer.hasHistory()) throw proposalNotFound(id, []);
+      const row = rowOf(writer.database(), id);
+      if (row.state !== 'open' && row.state !== 'stale') return undefined;
+      try {
+        const plan = comparePresent(context, writer.database(), row);
+        return 'stale' in plan ? undefined : filesAfter(context, row, plan);
+      } catch (error) {
+        // `approve` throws the reason.
+        if (isCodedError(error)) return undefined;
+        throw error;
+      }
+    },
     edit: (...given) => edit(context, ...given),
     approve: (...given) => approve(context, ...given),
     reject: (...given) => reject(context, ...given),

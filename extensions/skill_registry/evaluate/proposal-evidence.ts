@@ -1,17 +1,14 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../lib/breaks/index.ts';
-import { comparePresent } from '../decide/apply-or-stale.ts';
+import { comparePresent, type FilesAfter, filesAfter } from '../decide/apply-or-stale.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { skillsAt } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
 import type { Proposal } from '../propose/types.ts';
 import type { Overlap } from '../search/overlap/overlap.ts';
-import type { Skill } from '../skill/skill.ts';
 import type { HeldSkills } from '../trust/held-skills.ts';
-import type { Finding } from '../trust/types.ts';
 import { runCases } from './run-cases.ts';
 import { type EvaluatedContent, evaluateContent } from './run-checks.ts';
-import { type ChangedFile, changedSubject, newSubject, type PresentSource, presentSubject } from './subject.ts';
+import { changedSubject, newSubject, type PresentSource, presentSubject } from './subject.ts';
 import type { Claim, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
 
 export interface EvaluationSource extends PresentSource, Pick<Overlap, 'takenOver'> {
@@ -58,15 +55,14 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
   try {
     const contents = await contentsOf(context, source, proposal);
     if (contents === undefined) return nothing('the proposal does not apply to the present content');
-    const { present, changed } = contents;
+    const { present, changed, after } = contents;
     await takeBreak();
     const { heldBecause: held } = present
       ? await context.admit({ skill: present.skill, kind: 'derived', audience: 'model', ...textOf(present) })
       : {};
-    const [block] = changed ? await blocksIn(contents, source) : [];
+    const [block] = changed ? await source.heldSkills.blocksIn(after.skill, after.files) : [];
     await takeBreak();
-    const { path, after } = contents.file;
-    const text = path === 'SKILL.md' ? after?.toString('utf8') : undefined;
+    const text = changed?.isProposed ? changed.text : undefined;
     const isBeforeRun = present !== undefined && held === undefined;
     return {
       takenOver: text === undefined ? null : await source.takenOver(proposal.skillId, text),
@@ -88,7 +84,7 @@ interface Contents {
   readonly present: EvaluatedContent | undefined;
   /** undefined for a deletion. */
   readonly changed: EvaluatedContent | undefined;
-  readonly file: ChangedFile;
+  readonly after: FilesAfter;
 }
 
 /** undefined when the proposal has become stale. */
@@ -101,29 +97,15 @@ async function contentsOf(
   const row = rowOf(database, id);
   const plan = comparePresent(context, database, row);
   if ('stale' in plan) return undefined;
-  const file = { path: path === plan.location.skillFile ? 'SKILL.md' : path, after: plan.after };
+  const after = filesAfter(context, row, plan);
   if (kind === 'create') {
     const made = plan.after && (await newSubject(context, { skillId, source: sourceId }, plan.after));
-    return { present: undefined, changed: made ?? undefined, file };
+    return { present: undefined, changed: made ?? undefined, after };
   }
-  const skill = skillAt(context, plan.location.key, sourceId);
-  if (!skill) return undefined;
-  const present = await presentSubject(context, source, skill);
-  if (kind === 'delete') return { present, changed: undefined, file };
-  const changed = await changedSubject(context, present, { path, after: plan.after });
-  return { present, changed, file };
-}
-
-async function blocksIn({ present, file }: Contents, { heldSkills }: EvaluationSource): Promise<readonly Finding[]> {
-  const others = present ? (await heldSkills.filesOf(present.skill)).filter(({ path }) => path !== file.path) : [];
-  const changed = file.after ? [{ path: file.path, bytes: file.after }] : [];
-  return heldSkills.blocksIn(present?.skill, [...changed, ...others]);
-}
-
-/** By its folder: another skill may have the id now. */
-function skillAt({ snapshot, root }: ChangeContext, key: string, source: string): Skill | undefined {
-  const there = skillsAt(key, snapshot().byQualifiedId.values(), root);
-  return there.find((skill) => skill.source === source) ?? there[0];
+  if (!after.skill) return undefined;
+  const present = await presentSubject(context, source, after.skill);
+  if (kind === 'delete') return { present, changed: undefined, after };
+  return { present, changed: await changedSubject(context, present, { path, after: plan.after }), after };
 }
 
 /** Without outputs, which belong to at most one of the two contents. */

@@ -1,5 +1,5 @@
 import { checkArgument, type FieldsSchema, type Schema, schema } from '../../../lib/arguments/index.ts';
-import type { Actor, FileContent } from './types.ts';
+import type { Actor, Decider, FileContent } from './types.ts';
 
 const WHOLE = 'a text in whole characters, without half of a surrogate pair';
 
@@ -23,6 +23,10 @@ export const by: Schema<string> = schema((z) =>
 );
 
 export const actor: FieldsSchema<Actor> = schema((z) => z.object({ by: by(), reason: storedText().optional() }));
+
+export const decider: FieldsSchema<Decider> = schema((z) =>
+  z.object({ by: by(), reason: storedText().optional(), inspected: z.string().nullish() }),
+);
 
 /** Makes the new text from the present one. Its result is checked like a text. */
 export const newText: Schema<(present: string) => string> = schema((z) =>

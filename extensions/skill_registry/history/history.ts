@@ -9,6 +9,7 @@ import { archivedForInspection } from '../sources/walk/files-for-inspection.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { notRemoved, presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
+import { assertInspected } from './inspected-change.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { RevisionRecorder } from './recorder.ts';
 import { findRevision, type LoadedRevisions, lastKeyOf, revisionsOf, storedBytes } from './revisions.ts';
@@ -28,6 +29,8 @@ import type { PlannedChange, ResultOrReason } from './writer.ts';
 export interface OpenHistory extends History {
   /** What `restore` would write, for an inspection. @throws as `restore`. */
   filesToRestore(skillId: string): Promise<readonly InspectedFile[]>;
+  /** What `rollback` would write, without files that were not kept. @throws as `revision`. */
+  filesOfRevision(skillId: string, revision: string | number): Promise<readonly InspectedFile[]>;
 }
 
 export function createHistory(context: ChangeContext, recorder: RevisionRecorder): OpenHistory {
@@ -68,6 +71,17 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     return locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
   };
 
+  const inspectedFiles = ({ files }: Revision): readonly InspectedFile[] =>
+    files.flatMap((file) => {
+      const bytes = bytesOf(file);
+      return bytes ? [asInspected(file.path, bytes, file.mode)] : [];
+    });
+  const filesOf = ({ changes, move }: RestoringChange): readonly InspectedFile[] => {
+    const archived = move ? [...archivedForInspection(join(writer.dataDir, move.folder))] : [];
+    const recorded = changes.map(({ path, after, mode }) => asInspected(path, after ?? Buffer.alloc(0), mode));
+    return [...archived.filter((one) => one !== undefined && 'bytes' in one), ...recorded];
+  };
+
   return {
     revisions: async (skillId) => (await load(skillId)).revisions,
     revision: async (skillId, number) => findRevision(await load(skillId), skillId, number),
@@ -87,7 +101,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         name === PRESENT ? presentTree(skillId) : findRevision(loaded, skillId, name);
       return differenceOf(contentOf(a), contentOf(b), bytesOf);
     },
-    async rollback(skillId, number, { by, reason }) {
+    async rollback(skillId, number, actor) {
       const skill = skillNamed(context.snapshot(), skillId);
       if (!skill) {
         findRevision(await load(skillId), skillId, number);
@@ -97,38 +111,37 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         const notRecorded = whyNotRecorded(skill, { result: recorder.record(skill) });
         const revisions = revisionsOf(database, skillKey(skill, root));
         const target = findRevision({ revisions, reason: notRecorded }, skillId, number);
+        assertInspected(skillId, actor, () => inspectedFiles(target));
         const location = locationOfSkill(skill, context.sources(), root);
         const present = revisions.at(-1) as Revision;
         const changes = changesTo(target, present, location, bytesOf);
         if (changes.length === 0) return { revision: present, location };
+        const { by, reason } = actor;
         const change = { location, changes, kind: 'rollback', by, reason, target: target.number } as const;
         return { revision: writer.apply(change), location };
       });
       await context.refresh(location);
       return revision;
     },
-    async restore(skillId, { by, reason }) {
+    async restore(skillId, actor) {
       const location = locationToRestore(skillId);
       const revision = await writer.exclusively((database, dataDir) => {
         writer.assertFinished(location.key);
         if (folderExists(location))
           throw skillExists(skillId, `there is ${folderOf(location)}`, 'Move it away, then restore again.');
         const change = restoringChange(database, location, dataDir);
+        assertInspected(skillId, actor, () => filesOf(change));
+        const { by, reason } = actor;
         return writer.apply({ location, kind: 'restored', by, reason, ...change });
       });
       await context.refresh();
       return revision;
     },
     async filesToRestore(skillId) {
-      const location = locationToRestore(skillId);
-      const { changes, move } = restoringChange(writer.database(), location, writer.dataDir);
-      const archived = move ? [...archivedForInspection(join(writer.dataDir, move.folder))] : [];
-      const recorded = changes.map(({ path, after, mode = 0 }) => ({
-        path: path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path,
-        bytes: after ?? Buffer.alloc(0),
-        executable: (mode & 0o111) !== 0,
-      }));
-      return [...archived.filter((one) => one !== undefined && 'bytes' in one), ...recorded];
+      return filesOf(restoringChange(writer.database(), locationToRestore(skillId), writer.dataDir));
+    },
+    async filesOfRevision(skillId, number) {
+      return inspectedFiles(findRevision(await load(skillId), skillId, number));
     },
   };
 }
@@ -142,6 +155,11 @@ function whyNotRecorded(
   if (recorded && 'reason' in recorded) return recorded.reason;
   if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
   return recorded?.result ? undefined : `${file} cannot be read now.`;
+}
+
+function asInspected(path: string, bytes: Buffer, mode: number = 0): InspectedFile {
+  const isSkillFile = path.toLowerCase() === 'skill.md';
+  return { path: isSkillFile ? 'SKILL.md' : path, bytes, executable: (mode & 0o111) !== 0 };
 }
 
 /** No digest starts like this. */
@@ -210,12 +228,10 @@ function idsOf(database: SqliteDatabase): readonly string[] {
     .map(({ id }) => id);
 }
 
+type RestoringChange = Pick<PlannedChange, 'changes' | 'move'>;
+
 /** From the archive; without the archived folder, from the last revision. */
-function restoringChange(
-  database: SqliteDatabase,
-  location: SkillLocation,
-  dataDir: string,
-): Pick<PlannedChange, 'changes' | 'move'> {
+function restoringChange(database: SqliteDatabase, location: SkillLocation, dataDir: string): RestoringChange {
   const { key, skillId } = location;
   const sql = 'SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1';
   const archived = database.prepare<{ folder: string }>(sql).get(key);

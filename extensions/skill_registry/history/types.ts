@@ -37,6 +37,15 @@ export interface Actor {
   readonly reason?: string | undefined;
 }
 
+/** Who makes a change that can put an attack into a skill. */
+export interface Decider extends Actor {
+  /**
+   * `digest` of `admin.blockFindingsAfter`: only a skill with the files that were inspected is written, else
+   * SHOWN_CHANGED. Default: any.
+   */
+  readonly inspected?: string | null | undefined;
+}
+
 export interface History {
   /** Oldest first, also of a removed skill. @throws SKILL_NOT_FOUND. */
   revisions(skillId: string): Promise<readonly Revision[]>;
@@ -47,12 +56,12 @@ export interface History {
   /** A unified diff of all files from `a` to `b`; `present` names the files on disk. @throws as `read`. */
   diff(skillId: string, a: string | number, b: string | number): Promise<string>;
   /** Writes an earlier content, as a new revision. @throws as `approve`, REVISION_NOT_FOUND, REVISION_INCOMPLETE. */
-  rollback(skillId: string, revision: string | number, actor: Actor): Promise<Revision>;
+  rollback(skillId: string, revision: string | number, actor: Decider): Promise<Revision>;
   /**
    * Brings a removed skill back.
    * @throws SKILL_NOT_FOUND, SKILL_EXISTS, SOURCE_NOT_WRITABLE, REVISION_INCOMPLETE, WRITE_FAILED.
    */
-  restore(skillId: string, actor: Actor): Promise<Revision>;
+  restore(skillId: string, actor: Decider): Promise<Revision>;
 }
 
 /** New text of a file, null to remove it, or a function of the present text. */

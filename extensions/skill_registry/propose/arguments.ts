@@ -1,7 +1,7 @@
 /** Descriptions are for models. */
 import { type FieldsSchema, schema } from '../../../lib/arguments/index.ts';
-import { by, newText, storedText } from '../history/arguments.ts';
-import type { Actor } from '../history/types.ts';
+import { by, decider, newText, storedText } from '../history/arguments.ts';
+import type { Actor, Decider } from '../history/types.ts';
 import type { ProposalEdit, ProposalFilter, ProposalInput } from './types.ts';
 
 export const proposalInput: FieldsSchema<ProposalInput> = schema((z) =>
@@ -28,8 +28,8 @@ export const proposalFilter: FieldsSchema<ProposalFilter> = schema((z) =>
   }),
 );
 
-export const approval: FieldsSchema<Actor & { readonly version?: string | undefined }> = schema((z) =>
-  z.object({ by: by(), reason: storedText().optional(), version: z.string().optional() }),
+export const approval: FieldsSchema<Decider & { readonly version?: string | undefined }> = schema((z) =>
+  z.object({ ...decider().shape, version: z.string().optional() }),
 );
 
 export const opinion: FieldsSchema<Actor & { readonly reason: string; readonly version?: string | undefined }> = schema(

@@ -1,5 +1,5 @@
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import type { Actor, FileContent } from '../history/types.ts';
+import type { Actor, Decider, FileContent } from '../history/types.ts';
 import type { Check } from '../inspect/findings.ts';
 
 export type ProposalState = 'open' | 'approved' | 'rejected' | 'stale';
@@ -192,9 +192,10 @@ export interface Proposals {
    * Merges with later changes of the file in other lines; for the same lines, the proposal becomes stale.
    * @param actor.version - Of the proposal that was shown. Default: any.
    * @throws PROPOSAL_STALE, PROPOSAL_FILE_EDITED (once after each edit of the report), SKILL_INVALID, SKILL_NOT_FOUND,
-   *   SOURCE_NOT_WRITABLE; BLOCK_NOT_CONFIRMED when somebody who is no person approves an attack.
+   *   SOURCE_NOT_WRITABLE, SHOWN_CHANGED (see `inspected`); BLOCK_NOT_CONFIRMED when somebody who is no person
+   *   approves an attack.
    */
-  approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<DecidedProposal>;
+  approve(id: string, actor: Decider & { readonly version?: string | undefined }): Promise<DecidedProposal>;
   /** @throws INVALID_ARGUMENT without a reason. */
   reject(
     id: string,

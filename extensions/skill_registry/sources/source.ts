@@ -100,7 +100,10 @@ export interface SourceReader {
   readonly listed: (skill: Skill) => readonly ResourceInfo[];
 }
 
-export function createSourceReader(sources: () => readonly SkillSource[], config: SkillRegistryConfig): SourceReader {
+export function createSourceReader(
+  sources: () => readonly SkillSource[],
+  config: Pick<SkillRegistryConfig, 'limits'>,
+): SourceReader {
   const sourceOf = (skill: Skill): SkillSource => {
     const source = sources().find(({ id }) => id === skill.source);
     if (source) return source;

@@ -84,6 +84,14 @@ export type ChangeToApprove =
   | { readonly skillId: string; readonly revision: string | number }
   | { /** Of a removed skill. */ readonly restoredId: string };
 
+/** What an inspection finds in a skill as a change would leave it. */
+export interface InspectedChange {
+  /** Findings of level `block` that nobody has allowed. */
+  readonly blocks: readonly Finding[];
+  /** Of the inspected files; null: the change cannot be made now. For `inspected` of the decision. */
+  readonly digest: string | null;
+}
+
 export interface Present {
   readonly stamp: string;
   readonly listing: SkillListing | undefined;

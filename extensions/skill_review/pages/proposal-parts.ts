@@ -36,7 +36,7 @@ export async function proposalMain(
   answer: ActionResult,
 ): Promise<Html> {
   const { id, kind, skillId, source, path, state, author, model, created, diff, purged } = proposal;
-  const blocks = await registry.admin.blockFindingsAfter({ proposalId: id });
+  const { blocks } = await registry.admin.blockFindingsAfter({ proposalId: id });
   const view = viewOf(context.req.query('view'));
   const skill = registry.snapshot().byId.get(skillId);
   const isWaiting = state === 'open' || state === 'stale';

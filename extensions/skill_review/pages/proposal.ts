@@ -66,7 +66,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
     review.changed();
     if (form.optional('next') !== 'approve') return context.redirect(`${proposalAddress(id)}?done=edited`, 303);
     // The person has not seen findings in the new text: approve it only when there are none of level `block`.
-    const blocks = await admin.blockFindingsAfter({ proposalId: id });
+    const { blocks } = await admin.blockFindingsAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
     const work = approveShown(review, id, { version: edited.version, blocks: findingsDigest([]) });
     return decision(context, review, work, (refused) => show(context, review, id, { refused }));
@@ -94,14 +94,14 @@ async function approveShown(
   reason?: string,
 ): Promise<string> {
   const { admin, proposals } = registry;
-  const blocks = await admin.blockFindingsAfter({ proposalId: id });
-  const { state, skillId } = await proposals.get(id);
-  // For a stale or decided proposal `approve` throws the right reason.
-  if (state === 'open' && findingsDigest(blocks) !== shown)
+  const { blocks, digest: inspected } = await admin.blockFindingsAfter({ proposalId: id });
+  const { skillId } = await proposals.get(id);
+  // Where it does not apply, `approve` throws the reason.
+  if (inspected !== null && findingsDigest(blocks) !== shown)
     throw shownChanged('What an inspection finds in this skill');
-  if (state === 'open') assertIdTyped(skillId, blocks, typedId);
+  assertIdTyped(skillId, blocks, typedId);
   const actor = actorOf(review, reason);
-  const { merged, skillId: changedId } = await proposals.approve(id, { ...actor, version });
+  const { merged, skillId: changedId } = await proposals.approve(id, { ...actor, version, inspected });
   await admin.allowShown(changedId, blocks, actor);
   return `${proposalAddress(id)}?done=${merged ? 'merged' : 'approved'}`;
 }

@@ -31,11 +31,11 @@ export function addSkillHistory(app: ReviewApp, review: Review): void {
     const id = context.req.param('id');
     const fields = await fieldsOf(context);
     const restore = async (): Promise<void> => {
-      const blocks = await admin.blockFindingsAfter({ restoredId: id });
+      const { blocks, digest: inspected } = await admin.blockFindingsAfter({ restoredId: id });
       if (findingsDigest(blocks) !== fields.text('blocks')) throw shownChanged(`The skill "${id}"`);
       assertIdTyped(id, blocks, fields.optional('typed_id'));
       const actor = actorOf(review, fields.optional('reason'));
-      await history.restore(id, actor);
+      await history.restore(id, { ...actor, inspected });
       await admin.allowShown(id, blocks, actor);
     };
     const outcome = await orRefusal(restore());
@@ -85,13 +85,13 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
     const fields = await fieldsOf(context);
     const reason = fields.optional('reason');
     const rollBack = async (): Promise<void> => {
-      const blocks = await admin.blockFindingsAfter({ skillId: id, revision });
+      const { blocks, digest: inspected } = await admin.blockFindingsAfter({ skillId: id, revision });
       const present = (await history.revisions(id)).at(-1);
       if (String(present?.number) !== fields.text('present') || findingsDigest(blocks) !== fields.text('blocks'))
         throw shownChanged(`The skill "${id}"`);
       assertIdTyped(idOf(registry, id), blocks, fields.optional('typed_id'));
       const actor = actorOf(review, reason);
-      await history.rollback(id, revision, actor);
+      await history.rollback(id, revision, { ...actor, inspected });
       await admin.allowShown(id, blocks, actor);
     };
     const outcome = await orRefusal(rollBack());
@@ -118,8 +118,8 @@ async function list(context: ReviewContext, review: Review, id: string, refused?
     .reverse()
     .map((one) => row(id, one));
   // `restore` reports why it cannot run.
-  const found = skill ? [] : await orRefusal(review.registry.admin.blockFindingsAfter({ restoredId: id }));
-  const blocks = isRefused(found) ? [] : found;
+  const found = skill ? { blocks: [] } : await orRefusal(review.registry.admin.blockFindingsAfter({ restoredId: id }));
+  const { blocks } = isRefused(found) ? { blocks: [] } : found;
   const restore = confirm(context, `${skillAddress(id)}/restore`, id, blocks, 'Restore');
   const main = html`${skillHead(id, skill, 'history')}
 ${refused ? note(html`<p><b>Nothing was changed.</b> ${refused.message}</p>`, 'block') : ''}
@@ -156,7 +156,7 @@ async function rollbackPage(
   const { admin, history, snapshot } = review.registry;
   const present = (await history.revisions(id)).at(-1);
   const diff = present === undefined ? '' : await history.diff(id, present.number, revision);
-  const blocks = await admin.blockFindingsAfter({ skillId: id, revision });
+  const { blocks } = await admin.blockFindingsAfter({ skillId: id, revision });
   const view = viewOf(context.req.query('view'));
   const address = `${skillAddress(id)}/rollback/${encodeURIComponent(revision)}`;
   const main = html`${skillHead(id, skillOf(snapshot(), id), 'history')}
