@@ -1,28 +1,25 @@
 import type { Problem } from 'skill-registry/kernel';
 import { isLoopback } from '../../../lib/loopback/index.ts';
-import { collectProblems, sourceAdvice } from './config-problems.ts';
-import { keyFinder } from './key-finder.ts';
+import { collectProblems, keyFinder, sourceAdvice } from './config-problems.ts';
 import { type McpServerConfig, mcpServer } from './mcp.ts';
 import { PRESET_NAMES, type PresetName } from './presets.ts';
 import {
   bool,
-  entryOf,
   integerFrom,
   type JsonSchema,
   json,
   listOf,
   numberFrom,
+  objectOf,
   oneOf,
   plainCopy,
   type Reader,
   readerOf,
   recordOf,
   refine,
-  sectionOf,
   text,
   textLike,
   valueThat,
-  withAdvice,
 } from './readers.ts';
 
 /** `name` or `@scope/name`, by npm's present rules; no name can leave node_modules. */
@@ -165,17 +162,12 @@ const someText = valueThat<string>(
 );
 const mode = oneOf('allow', 'propose', 'deny');
 const profile = oneOf('lenient', 'spec', 'strict');
-const inlineSkill = entryOf<InlineSkillConfig>(
+const inlineSkill = objectOf<InlineSkillConfig>(
   { name: someText, description: someText, instructions: someText, files: recordOf(text) },
-  ['name', 'description', 'instructions'],
   {},
+  ['name', 'description', 'instructions'],
 );
-function oneOrMore<T>(entry: Reader<T>): Reader<readonly T[]> {
-  const list = listOf(entry);
-  return readerOf({ anyOf: [entry.schema, list.schema] }, (value, at) =>
-    list(Array.isArray(value) ? value : [value], at),
-  );
-}
+const inlineSkills = listOf(inlineSkill);
 
 const PAGE_EXPECTED = 'expected an https: address (http: only on this machine) without user name, query and fragment';
 
@@ -188,12 +180,14 @@ const SOURCE_DEFAULTS = {
   bare_files: false,
 };
 const sourceEntry: Reader<SourceConfig> = refine(
-  entryOf<SourceConfig>(
+  objectOf<SourceConfig>(
     {
       path: someText,
       package: textLike(PACKAGE_NAME, 'expected the name of an npm package'),
       pack: someText,
-      inline: oneOrMore(inlineSkill),
+      inline: readerOf({ anyOf: [inlineSkill.schema, inlineSkills.schema] }, (value, at) =>
+        inlineSkills(Array.isArray(value) ? value : [value], at),
+      ),
       preset: oneOf(...PRESET_NAMES),
       shipped: oneOf<true | 'if_none'>(true, 'if_none'),
       wellKnown: refine(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
@@ -208,20 +202,21 @@ const sourceEntry: Reader<SourceConfig> = refine(
       bare_files: bool,
       writable: bool,
     },
-    [],
     SOURCE_DEFAULTS,
+    [],
   ),
   `expected exactly one of ${KINDS.join(', ')}, and no preload with mcp`,
   (entry) => KINDS.filter((kind) => entry[kind] !== undefined).length === 1 && !(entry.mcp && entry.preload),
   { oneOf: KINDS.map((kind) => ({ required: [kind] })) },
 );
-const source = withAdvice(sourceEntry, sourceAdvice);
-
-const disabledForAgent = entryOf<Exclude<DisabledSkill, string>>(
-  { skill: someText, agent: someText },
-  ['skill', 'agent'],
-  {},
+const source: Reader<SourceConfig> = readerOf(sourceEntry.schema, (value, at) =>
+  sourceEntry(value, { ...at, advice: sourceAdvice(value) }),
 );
+
+const disabledForAgent = objectOf<Exclude<DisabledSkill, string>>({ skill: someText, agent: someText }, {}, [
+  'skill',
+  'agent',
+]);
 const disabledSkill: Reader<DisabledSkill> = readerOf(
   { anyOf: [someText.schema, disabledForAgent.schema] },
   (value, at) => (typeof value === 'object' ? disabledForAgent(value, at) : someText(value, at)),
@@ -229,7 +224,7 @@ const disabledSkill: Reader<DisabledSkill> = readerOf(
 
 const NO_EMBEDDINGS: EmbeddingsConfig = { base_url: '', model: '', timeout_ms: 400, batch: 64 };
 const embeddings: Reader<EmbeddingsConfig> = refine(
-  sectionOf(
+  objectOf(
     {
       base_url: valueThat('expected an http(s) address without a password', { type: 'string' }, isEndpoint),
       model: text,
@@ -263,23 +258,23 @@ const DEFAULTS: SkillRegistryConfig = {
   usage: true,
 };
 
-const config: Reader<SkillRegistryConfig> = sectionOf(
+const config: Reader<SkillRegistryConfig> = objectOf(
   {
     sources: listOf(source),
     disabled: listOf(disabledSkill),
     collision: oneOf('first', 'last', 'error'),
     validation: profile,
     inject: oneOf('catalog', 'bodies', 'off'),
-    catalog: sectionOf(
+    catalog: objectOf(
       { format: oneOf('bullets', 'xml'), budget_tokens: integerFrom(50), enforcement: bool, pinned: listOf(text) },
       DEFAULTS.catalog,
     ),
-    watch: sectionOf(
+    watch: objectOf(
       { mode: oneOf('events', 'poll', 'off'), interval_seconds: numberFrom(0.05, 86_400) },
       DEFAULTS.watch,
     ),
-    writes: sectionOf({ create: mode, update: mode, delete: mode }, DEFAULTS.writes),
-    limits: sectionOf(
+    writes: objectOf({ create: mode, update: mode, delete: mode }, DEFAULTS.writes),
+    limits: objectOf(
       {
         skill_tokens: integerFrom(1),
         resource_bytes: integerFrom(1),
@@ -291,7 +286,7 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
     tools: listOf(oneOf<ToolName>(...DEFAULT_TOOLS, ...OTHER_TOOLS)),
     dialect: listOf(oneOf(...DIALECTS)),
     embeddings,
-    gates: sectionOf({ check: bool, settings: recordOf(json) }, DEFAULTS.gates),
+    gates: objectOf({ check: bool, settings: recordOf(json) }, DEFAULTS.gates),
     usage: bool,
   },
   DEFAULTS,
@@ -308,7 +303,11 @@ export function readConfig(
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
   const find = keyFinder(file, manifest);
   const { at, problems } = collectProblems(file, [], 'the default is used', find);
-  const read = config(plainCopy(input), at) ?? DEFAULTS;
+  const read =
+    config(
+      plainCopy(() => input),
+      at,
+    ) ?? DEFAULTS;
   const added = dialectTools(read.dialect);
   const named = DIALECTS.flatMap((dialect) => {
     const only = dialectTools([dialect]).filter((tool) => read.tools.includes(tool) && !added.includes(tool));
@@ -325,7 +324,13 @@ export function readSourceConfig(
   file: string,
 ): { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] } {
   const { at, problems } = collectProblems(file, path, '', undefined, 'the source is not added');
-  return { source: source(plainCopy(entry), at), problems: problems() };
+  return {
+    source: source(
+      plainCopy(() => entry),
+      at,
+    ),
+    problems: problems(),
+  };
 }
 
 export const CONFIG_SCHEMA: JsonSchema = config.schema;

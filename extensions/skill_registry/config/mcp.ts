@@ -1,4 +1,4 @@
-import { entryOf, type Reader, readerOf, refine, type ValuePosition, valueThat } from './readers.ts';
+import { isRecord, objectOf, type Reader, readerOf, refine, valueThat } from './readers.ts';
 
 /** An MCP server with the Skills extension (SEP-2640): a program or an address. */
 export interface McpServerConfig {
@@ -35,7 +35,7 @@ const env = recordLike('expected names of variables with texts', /^[^\0=]+$/, /^
 const headers = recordLike('expected names of headers with one line of text', /^[\w!#$%&'*+.^`|~-]+$/, /^[^\0\r\n]*$/);
 
 const server: Reader<McpServerConfig> = refine(
-  entryOf<McpServerConfig>({ command, args, env, url, headers }, [], {}),
+  objectOf<McpServerConfig>({ command, args, env, url, headers }, {}, []),
   'expected either command, with args and env, or url, with headers',
   (read) =>
     read.url === undefined
@@ -45,7 +45,7 @@ const server: Reader<McpServerConfig> = refine(
 
 /** A wrong value is reported by its type alone, because it may hold a secret. */
 export const mcpServer: Reader<McpServerConfig> = readerOf(server.schema, (value, at) =>
-  server(value, { ...at, report: withoutValue(at) }),
+  server(value, { ...at, isSecret: true }),
 );
 
 // --- internal ---
@@ -62,20 +62,11 @@ function recordLike(expected: string, key: RegExp, text: RegExp): Reader<Readonl
   return valueThat(
     expected,
     { type: 'object', additionalProperties: { type: 'string' } },
-    (value) =>
-      typeof value === 'object' &&
-      value !== null &&
-      !Array.isArray(value) &&
-      Object.entries(value).every(([name, one]) => key.test(name) && isText(one, text)),
+    (value) => isRecord(value) && Object.entries(value).every(([name, one]) => key.test(name) && isText(one, text)),
   );
 }
 
 function isAddress(value: unknown): boolean {
   const address = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   return address !== undefined && /^https?:$/.test(address.protocol) && !address.username && !address.password;
-}
-
-function withoutValue({ report }: ValuePosition): ValuePosition['report'] {
-  return (at, value, expected, hint) =>
-    report(at, value, expected, hint, `"(${value === null ? 'null' : typeof value})"`);
 }

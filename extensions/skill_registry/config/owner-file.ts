@@ -12,17 +12,11 @@ export function ownerFile(root: string): string {
 export function writeOwnerFile(root: string, text: string): void {
   const real = futureRealPath(ownerFile(root));
   const mode = (statSync(real, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
-  makeFolder(ownerFile(root));
-  writeContained(dirname(real), basename(real), text, { own: true, mode });
-}
-
-// --- internal ---
-
-function makeFolder(file: string): void {
   try {
-    makeStoreFolder(dirname(file));
+    makeStoreFolder(dirname(ownerFile(root)));
   } catch (error) {
     if (isCodedError(error)) throw error;
-    throw writeFailed(file, (error as NodeJS.ErrnoException).code ?? describeError(error), error);
+    throw writeFailed(ownerFile(root), (error as NodeJS.ErrnoException).code ?? describeError(error), error);
   }
+  writeContained(dirname(real), basename(real), text, { own: true, mode });
 }

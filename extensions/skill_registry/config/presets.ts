@@ -1,28 +1,6 @@
-/** Agents whose skill folders can be a source; `agents` is the folder that several share. */
-export const PRESET_NAMES = [
-  'agents',
-  'claude',
-  'codex',
-  'copilot',
-  'cursor',
-  'gemini',
-  'github',
-  'goose',
-  'openclaw',
-  'opencode',
-  'pi',
-  'windsurf',
-] as const;
-export type PresetName = (typeof PRESET_NAMES)[number];
-
-/** Relative to the project, and to the home directory. */
-export interface PresetPaths {
-  readonly project: string;
-  readonly home: string;
-}
-
 /**
- * Each agent's own folders, as its documentation names them; many also read `.agents/skills`, which is `agents`.
+ * Agents whose skill folders can be a source. Each one's own folders, relative to the project and to the home
+ * directory, as its documentation names them; many also read `.agents/skills`, which is `agents`.
  *
  * claude: code.claude.com/docs/en/skills. codex: developers.openai.com/codex/skills (names `.agents/skills`;
  * `.codex/skills` is read too). copilot: docs.github.com, "About agent skills". cursor: cursor.com/docs/context/skills.
@@ -30,7 +8,7 @@ export interface PresetPaths {
  * openclaw: docs.openclaw.ai/tools/skills. opencode: opencode.ai/docs/skills. pi: pi.dev/docs/latest/skills. windsurf:
  * docs.windsurf.com/windsurf/cascade/skills.
  */
-export const PRESETS: Readonly<Record<PresetName, PresetPaths>> = {
+export const PRESETS = {
   agents: { project: '.agents/skills', home: '.agents/skills' },
   claude: { project: '.claude/skills', home: '.claude/skills' },
   codex: { project: '.codex/skills', home: '.codex/skills' },
@@ -44,4 +22,6 @@ export const PRESETS: Readonly<Record<PresetName, PresetPaths>> = {
   opencode: { project: '.opencode/skills', home: '.config/opencode/skills' },
   pi: { project: '.pi/skills', home: '.pi/agent/skills' },
   windsurf: { project: '.windsurf/skills', home: '.codeium/windsurf/skills' },
-};
+} as const;
+export type PresetName = keyof typeof PRESETS;
+export const PRESET_NAMES: readonly PresetName[] = Object.keys(PRESETS) as PresetName[];

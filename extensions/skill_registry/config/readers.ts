@@ -17,25 +17,20 @@ export interface ValuePosition {
   readonly path: readonly string[];
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
-  /** `hint`: what may be meant (`didYouMean`); called only for listed values. `shownAs` replaces the value. */
-  readonly report: (at: ValuePosition, value: unknown, expected: string, hint?: () => string, shownAs?: string) => void;
+  /** Of reports on the value itself, not on its parts. Begins with a blank, or is empty. */
+  readonly advice?: string | undefined;
+  /** It may hold a secret, so only its type is reported. */
+  readonly isSecret?: boolean;
+  /** `hint`: what may be meant (`didYouMean`); called only for listed values. */
+  readonly report: (at: ValuePosition, value: unknown, expected: string, hint?: () => string) => void;
 }
 
 export function valueThat<T>(expected: string, schema: JsonSchema, isRight: (value: unknown) => boolean): Reader<T> {
   return readerOf(schema, (value, at) => (isRight(value) ? (value as T) : reportWrong(at, value, expected)));
 }
 
-export const bool: Reader<boolean> = valueThat(
-  'expected true or false',
-  { type: 'boolean' },
-  (value) => typeof value === 'boolean',
-);
-
-export const text: Reader<string> = valueThat(
-  'expected a text',
-  { type: 'string' },
-  (value) => typeof value === 'string',
-);
+export const bool: Reader<boolean> = ofType('boolean', 'expected true or false');
+export const text: Reader<string> = ofType('string', 'expected a text');
 
 export function textLike(pattern: RegExp, expected: string): Reader<string> {
   return valueThat(
@@ -54,57 +49,69 @@ export function oneOf<T extends string | true>(...allowed: readonly T[]): Reader
   });
 }
 
-export function numberFrom(least: number, most: number): Reader<number> {
-  const expected = `expected a number from ${least} to ${most}`;
-  const schema = { type: 'number', minimum: least, maximum: most };
-  return valueThat(expected, schema, (value) => Number(value) === value && value >= least && value <= most);
-}
-
-export function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): Reader<number> {
+export function numberFrom(
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
+  type: 'number' | 'integer' = 'number',
+): Reader<number> {
   const range = most === Number.MAX_SAFE_INTEGER ? `, ${least} or more` : ` from ${least} to ${most}`;
   const isRight = (value: unknown): boolean =>
-    Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
-  return valueThat(`expected a whole number${range}`, { type: 'integer', minimum: least, maximum: most }, isRight);
+    typeof value === 'number' && value >= least && value <= most && (type === 'number' || Number.isSafeInteger(value));
+  const expected = `expected a ${type === 'integer' ? 'whole number' : type}${range}`;
+  return valueThat(expected, { type, minimum: least, maximum: most }, isRight);
+}
+
+export function integerFrom(least: number, most?: number): Reader<number> {
+  return numberFrom(least, most, 'integer');
 }
 
 export const json: Reader<unknown> = valueThat('expected a JSON value that is at most 100 levels deep', {}, (value) =>
   isJson(value),
 );
 
+const LEFT_OUT = 'this entry is left out';
+
 export function listOf<T>(entry: Reader<T>): Reader<readonly T[]> {
   return readerOf({ type: 'array', items: entry.schema }, (value, at) => {
     if (!Array.isArray(value)) return reportWrong(at, value, 'expected a list');
-    return value.flatMap((one, index) => entry(one, entryAt(at, String(index))) ?? []);
+    return value.flatMap((one, index) => entry(one, below(at, String(index), LEFT_OUT)) ?? []);
   });
 }
 
 export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>>> {
   return readerOf({ type: 'object', additionalProperties: entry.schema }, (value, at) => {
     if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
-    const isRight = ([key, one]: readonly [string, unknown]): boolean => entry(one, entryAt(at, key)) !== undefined;
+    const isRight = ([key, one]: readonly [string, unknown]): boolean =>
+      entry(one, below(at, key, LEFT_OUT)) !== undefined;
     return Object.fromEntries(Object.entries(value).filter(isRight)) as Record<string, T>;
   });
 }
 
 type Readers<T> = { readonly [Key in keyof T]-?: Reader<Exclude<T[Key], undefined>> };
 
-export function sectionOf<T extends object>(readers: Readers<T>, defaults: T): Reader<T> {
-  return readerOf(schemaOf(readers, [], defaults), (value, at) => {
-    const read = readKeys(value, readers, [], at);
-    const right = Object.entries(read ?? {}).filter(([, one]) => one !== undefined);
-    return read && { ...defaults, ...Object.fromEntries(right) };
-  });
-}
-
-/** Undefined when one of the values is wrong; unknown keys are ignored. */
-export function entryOf<T extends object>(
+/** A wrong value gets its default; if `required` is given, it makes the whole object undefined. */
+export function objectOf<T extends object>(
   readers: Readers<T>,
-  required: readonly (keyof T)[],
   defaults: Partial<T>,
+  required?: readonly (keyof T)[],
 ): Reader<T> {
-  return readerOf(schemaOf(readers, required, defaults), (value, at) => {
-    const read = readKeys(value, readers, required, at);
-    return read && !Object.values(read).includes(undefined) ? ({ ...defaults, ...read } as T) : undefined;
+  return readerOf(schemaOf(readers, defaults, required), (value, at) => {
+    if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
+    for (const [key, one] of Object.entries(value)) {
+      if (Object.hasOwn(readers, key)) continue;
+      const hint = (): string => didYouMean(key, Object.keys(readers));
+      at.report(below(at, key, 'it is ignored'), one, 'there is no such key', hint);
+    }
+    const read: Partial<T> = { ...defaults };
+    let isWhole = true;
+    for (const key of Object.keys(readers) as (keyof T & string)[]) {
+      const given = Object.hasOwn(value, key) ? value[key] : undefined;
+      if (given === undefined && !required?.includes(key)) continue;
+      const one = readers[key](given, below(at, key));
+      if (one === undefined) isWhole = false;
+      else read[key] = one;
+    }
+    return isWhole || !required ? (read as T) : undefined;
   });
 }
 
@@ -121,17 +128,6 @@ export function refine<T>(
   });
 }
 
-/** Adds advice to reports on the value itself, not on its parts. `advice` begins with a blank, or is empty. */
-export function withAdvice<T>(reader: Reader<T>, advice: (value: unknown) => string): Reader<T> {
-  return readerOf(reader.schema, (value, at) => {
-    const report: ValuePosition['report'] = (where, wrong, expected, hint, shownAs) => {
-      const isItself = where.path.length === at.path.length;
-      at.report(where, wrong, expected, isItself ? () => advice(wrong) || (hint?.() ?? '') : hint, shownAs);
-    };
-    return reader(value, { ...at, report });
-  });
-}
-
 /** Keys with values, and no other object: YAML also has sets, dates and bytes. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
@@ -143,15 +139,16 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 export const UNREADABLE: unique symbol = Symbol('cannot be read');
 
 /** A copy without getters and proxies: a program may give objects that throw or change. */
-export function plainCopy(value: unknown, copies: Map<unknown, unknown> = new Map()): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (copies.has(value)) return copies.get(value);
+export function plainCopy(read: () => unknown, copies: Map<unknown, unknown> = new Map()): unknown {
   try {
-    const isList = Array.isArray(value);
-    if (!isList && !isRecord(value)) return value;
-    const copy: Record<string, unknown> | unknown[] = isList ? new Array(value.length) : {};
+    const value = read();
+    if (!Array.isArray(value) && !isRecord(value)) return value;
+    if (copies.has(value)) return copies.get(value);
+    const fields = value as Readonly<Record<string, unknown>>;
+    // Without a prototype, so that `__proto__` is a key like any other.
+    const copy = Array.isArray(value) ? new Array(value.length) : Object.create(null);
     copies.set(value, copy);
-    for (const key of Object.keys(value)) define(copy, key, readOf(value, key, copies));
+    for (const key of Object.keys(fields)) copy[key] = plainCopy(() => fields[key], copies);
     return copy;
   } catch {
     return UNREADABLE;
@@ -160,38 +157,25 @@ export function plainCopy(value: unknown, copies: Map<unknown, unknown> = new Ma
 
 // --- internal ---
 
-function readOf(value: object, key: string, copies: Map<unknown, unknown>): unknown {
-  try {
-    return plainCopy((value as Readonly<Record<string, unknown>>)[key], copies);
-  } catch {
-    return UNREADABLE;
-  }
-}
-
-function define(copy: object, key: string, value: unknown): void {
-  Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true });
+function ofType<T>(type: 'boolean' | 'string', expected: string): Reader<T> {
+  return valueThat(expected, { type }, (value) => typeof value === type);
 }
 
 function reportWrong(at: ValuePosition, value: unknown, expected: string): undefined {
   at.report(at, value, expected);
 }
 
-function below(at: ValuePosition, key: string): ValuePosition {
-  return { ...at, path: [...at.path, key] };
-}
-
-function entryAt(at: ValuePosition, key: string): ValuePosition {
-  return { ...below(at, key), effect: 'this entry is left out' };
+function below({ advice: _, ...at }: ValuePosition, key: string, effect: string = at.effect): ValuePosition {
+  return { ...at, effect, path: [...at.path, key] };
 }
 
 function schemaOf<T extends object>(
   readers: Readers<T>,
-  required: readonly (keyof T)[],
-  defaults: Partial<T>,
+  defaults: Readonly<Partial<Record<string, unknown>>>,
+  required: readonly (keyof T)[] = [],
 ): JsonSchema {
   const properties = Object.entries<Reader<unknown>>(readers).map(([key, { schema }]) => {
-    const byDefault = (defaults as Readonly<Record<string, unknown>>)[key];
-    return [key, { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) }] as const;
+    return [key, Object.hasOwn(defaults, key) ? { ...schema, default: defaults[key] } : schema];
   });
   return {
     type: 'object',
@@ -199,26 +183,6 @@ function schemaOf<T extends object>(
     ...(required.length > 0 ? { required } : {}),
     additionalProperties: false,
   };
-}
-
-function readKeys<T extends object>(
-  value: unknown,
-  readers: Readers<T>,
-  required: readonly (keyof T)[],
-  at: ValuePosition,
-): Partial<T> | undefined {
-  if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
-  for (const [key, one] of Object.entries(value)) {
-    if (Object.hasOwn(readers, key)) continue;
-    const hint = (): string => didYouMean(key, Object.keys(readers));
-    at.report({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key', hint);
-  }
-  const read: Partial<T> = {};
-  for (const key of Object.keys(readers) as (keyof T & string)[]) {
-    const given = Object.hasOwn(value, key) ? value[key] : undefined;
-    if (given !== undefined || required.includes(key)) read[key] = readers[key](given, below(at, key));
-  }
-  return read;
 }
 
 /** Deeper values are refused: a value that contains itself never ends. */

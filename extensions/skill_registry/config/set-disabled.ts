@@ -20,24 +20,20 @@ export interface SkillForAgent {
  */
 export function setDisabled(
   root: string,
-  { skill, agent }: SkillForAgent,
+  named: SkillForAgent,
   isDisabled: boolean,
 ): { readonly file: string; readonly changed: boolean } {
   const file = ownerFile(root);
   const document = readDocument(file);
   const list = listIn(document, file);
-  const entries = (list?.toJSON() ?? []) as readonly unknown[];
-  const isForEvery = entries.includes(skill);
-  const isMeant = (entry: unknown): boolean =>
-    isForAgent(entry, skill, agent) || (agent === undefined && entry === skill);
-  if (isDisabled) {
-    if (isForEvery || (agent !== undefined && entries.some(isMeant))) return { file, changed: false };
-    add(document, list, agent === undefined ? skill : { skill, agent });
-  } else {
-    if (isForEvery && agent !== undefined) throw notForOne(skill, agent);
-    if (!list || !entries.some(isMeant)) return { file, changed: false };
-    list.items = list.items.filter((_, index) => !isMeant(entries[index]));
-  }
+  const entries = (list?.toJSON() ?? []) as readonly DisabledSkill[];
+  if (!isDisabled && named.agent !== undefined && entries.includes(named.skill))
+    throw notForOne(named.skill, named.agent);
+  const after = disabledAfter(entries, named, isDisabled);
+  const added = after[entries.length];
+  if (after.length === entries.length) return { file, changed: false };
+  if (added !== undefined) add(document, list, added);
+  else if (list) list.items = list.items.filter((_, index) => after.includes(entries[index] as DisabledSkill));
   writeOwnerFile(root, document.toString({ lineWidth: 0 }));
   return { file, changed: true };
 }
@@ -47,10 +43,11 @@ export function disabledAfter(
   { skill, agent }: SkillForAgent,
   isDisabled: boolean,
 ): readonly DisabledSkill[] {
-  const others = entries.filter((entry) => entry !== skill && !isForAgent(entry, skill, agent));
-  if (!isDisabled) return agent === undefined ? others : entries.filter((entry) => !isForAgent(entry, skill, agent));
-  if (agent === undefined) return [...others, skill];
-  return entries.includes(skill) ? entries : [...others, { skill, agent }];
+  const isMeant = (entry: unknown): boolean =>
+    isForAgent(entry, skill, agent) || (agent === undefined && entry === skill);
+  if (!isDisabled) return entries.filter((entry) => !isMeant(entry));
+  if (entries.includes(skill) || (agent !== undefined && entries.some(isMeant))) return entries;
+  return [...entries, agent === undefined ? skill : { skill, agent }];
 }
 
 // --- internal ---
@@ -85,7 +82,7 @@ function isForAgent(entry: unknown, skill: string, agent: string | undefined): b
   return named === skill && (agent === undefined || of === agent);
 }
 
-function add(document: Document, list: YAMLSeq | undefined, entry: string | Required<SkillForAgent>): void {
+function add(document: Document, list: YAMLSeq | undefined, entry: DisabledSkill): void {
   const node = document.createNode(entry, { flow: true });
   if (list) list.add(node);
   else document.set('disabled', document.createNode([node]));

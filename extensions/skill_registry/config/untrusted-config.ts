@@ -17,11 +17,12 @@ export function configOfUntrustedRoot(
   const kept: Record<string, unknown> = {};
   const ignored: string[] = [];
   for (const [key, value] of Object.entries(values)) {
-    if (key === 'sources' && Array.isArray(value)) {
+    const safe = Object.hasOwn(SAFE, key) ? SAFE[key] : undefined;
+    if (key === 'sources' && Array.isArray(value))
       kept.sources = value.flatMap((entry, index) => safeSource(entry, `sources.${index}`, rootDir, ignored));
-    } else if (isRecord(value) && Object.hasOwn(SECTIONS, key)) {
-      kept[key] = onlySafe(value, SECTIONS[key] ?? {}, `${key}.`, ignored);
-    } else Object.assign(kept, onlySafe({ [key]: value }, KEYS, '', ignored));
+    else if (typeof safe === 'object' && isRecord(value)) kept[key] = onlySafe(value, safe, `${key}.`, ignored);
+    else if (typeof safe === 'function' && safe(value)) kept[key] = value;
+    else ignored.push(key);
   }
   return { values: kept, ignored };
 }
@@ -39,7 +40,7 @@ const oneOf =
   (value) =>
     allowed.includes(value);
 
-const KEYS: Readonly<Record<string, IsSafe>> = {
+const SAFE: Readonly<Record<string, IsSafe | Readonly<Record<string, IsSafe>>>> = {
   disabled: () => true,
   collision: oneOf('first', 'error'),
   validation: oneOf('lenient', 'spec', 'strict'),
@@ -48,9 +49,6 @@ const KEYS: Readonly<Record<string, IsSafe>> = {
   tools: (value) =>
     Array.isArray(value) &&
     value.every(oneOf('list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update', 'list_proposals')),
-};
-
-const SECTIONS: Readonly<Record<string, Readonly<Record<string, IsSafe>>>> = {
   catalog: { budget_tokens: atMost(2000), enforcement: oneOf(false), format: oneOf('bullets', 'xml') },
   writes: { create: oneOf('propose', 'deny'), update: oneOf('propose', 'deny'), delete: oneOf('deny') },
   limits: {
