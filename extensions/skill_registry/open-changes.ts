@@ -5,7 +5,7 @@ import { isCode } from '../../kernel/host.ts';
 import { noteApproved } from './decide/decide.ts';
 import { createProposals, type OpenProposals } from './decide/proposals.ts';
 import { createEvaluation } from './evaluate/evidence.ts';
-import type { EvaluationSource } from './evaluate/proposal-evidence.ts';
+import type { EvaluationSource } from './evaluate/subject.ts';
 import type { Evaluation } from './evaluate/types.ts';
 import type { ChangeContext } from './history/change-context.ts';
 import { createHistory, type OpenHistory } from './history/history.ts';

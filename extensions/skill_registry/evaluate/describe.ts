@@ -67,9 +67,13 @@ function describeRan({ before, after, notRun, changes, takenOver }: ProposalEvid
     'Run by the registry, before -> after',
     ...(notRun === null ? [] : [`  not run   ${oneLine(notRun, 300)}`]),
     ...(before || after
-      ? [`  checks    ${both(({ totals }) => countsOf(totals))}`, `  validity  ${both(validityOf)}`, ...errors]
+      ? [
+          `  checks    ${both(({ totals }) => countsOf(totals))}`,
+          `  validity  ${both(validityOf)}`,
+          ...errors,
+          `  tokens    ${both(tokensOf)}`,
+        ]
       : []),
-    ...(before || after ? [`  tokens    ${both(tokensOf)}`] : []),
     ...(before?.triggers || after?.triggers ? [`  triggers  ${both(triggersOf)}`, ...cut(changed)] : []),
     ...(takenOver === null ? [] : [`  lines     ${takenOver.text}`]),
     ...((after ?? before)?.problems.map(({ message }) => `  problem   ${oneLine(message, 400)}`) ?? []),

@@ -17,7 +17,7 @@ const MAX_KEPT = 200;
 /** Replaces the result of the same content and suite. */
 export function keepResult(database: SqliteDatabase, key: string, kept: KeptResult): void {
   const { digest, suite, at } = kept.result;
-  write(database, { place: key, kind: 'result', digest, about: suite ?? '', at, content: JSON.stringify(kept) });
+  write(database, { place: key, kind: 'result', digest, about: suite ?? '', at, content: kept });
 }
 
 export function resultOf(
@@ -39,15 +39,14 @@ export function keepClaim(database: SqliteDatabase, key: string, claim: Claim): 
   const { about, at, digest } = claim;
   const before = claimsOf(database, key).find((one) => one.about === about && one.digest === digest);
   if (before && before.text === claim.text && JSON.stringify(before.summary) === JSON.stringify(claim.summary)) return;
-  write(database, { place: key, kind: 'claim', digest: digest ?? '', about, at, content: JSON.stringify(claim) });
+  write(database, { place: key, kind: 'claim', digest: digest ?? '', about, at, content: claim });
 }
 
 /** Newest first. */
 export function claimsOf(database: SqliteDatabase, key: string): readonly Claim[] {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'claim' ORDER BY seq DESC";
-  return database
-    .prepare<Row>(sql)
-    .all(key)
+  const all = database.prepare<Row>(sql).all(key);
+  return all
     .map(({ content }) => parsed(content))
     .filter((value): value is Claim => isRecord(value) && [value.about, value.at, value.text, value.by].every(isText));
 }
@@ -64,20 +63,15 @@ interface NewRow {
   readonly digest: string;
   readonly about: string;
   readonly at: string;
-  readonly content: string;
+  readonly content: KeptResult | Claim;
 }
 
-function write(database: SqliteDatabase, row: NewRow): void {
-  const { place, kind, digest, about, at, content } = row;
+function write(database: SqliteDatabase, { place, kind, digest, about, at, content }: NewRow): void {
+  const put = 'INSERT OR REPLACE INTO evidence (place, kind, digest, about, at, content) VALUES (?, ?, ?, ?, ?, ?)';
+  const newest = 'SELECT seq FROM evidence WHERE place = ? ORDER BY seq DESC LIMIT ?';
   database.transaction(() => {
-    database
-      .prepare('INSERT OR REPLACE INTO evidence (place, kind, digest, about, at, content) VALUES (?, ?, ?, ?, ?, ?)')
-      .run(place, kind, digest, about, at, content);
-    database
-      .prepare(
-        'DELETE FROM evidence WHERE place = ? AND seq NOT IN (SELECT seq FROM evidence WHERE place = ? ORDER BY seq DESC LIMIT ?)',
-      )
-      .run(place, place, MAX_KEPT);
+    database.prepare(put).run(place, kind, digest, about, at, JSON.stringify(content));
+    database.prepare(`DELETE FROM evidence WHERE place = ? AND seq NOT IN (${newest})`).run(place, place, MAX_KEPT);
   });
 }
 

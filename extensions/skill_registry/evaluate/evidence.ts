@@ -7,14 +7,15 @@ import { proposalRows } from '../propose/proposal-store.ts';
 import type { Proposals } from '../propose/types.ts';
 import { invalidArgument, skillHeldOrDisabled } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
 import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf } from './evidence-store.ts';
-import { openOutputs, type StoredOutput } from './outputs.ts';
-import { claimsOfProposal, type EvaluationSource, proposalEvidence, textOf } from './proposal-evidence.ts';
+import { outputsIn } from './outputs.ts';
+import { claimsOfProposal, proposalEvidence } from './proposal-evidence.ts';
 import { runCases } from './run-cases.ts';
 import { evaluateContent } from './run-checks.ts';
-import { presentSubject, presentSuite } from './subject.ts';
+import { type EvaluationSource, presentSubject, presentSuite } from './subject.ts';
 import { invalid } from './suite.ts';
-import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, SkillEvidence } from './types.ts';
+import type { Claim, Evaluation, EvaluationResult, EvaluationSuite } from './types.ts';
 
 /** Increase it when the same content and test cases would give another result. */
 const RULES = 2;
@@ -28,56 +29,42 @@ export function createEvaluation(
   proposals: Pick<Proposals, 'get'>,
 ): Evaluation {
   const { writer } = context;
-  const historyKeyOf = (skill: Skill): string => skillKey(skill, context.root);
   return {
     async evidence(skillId) {
       const skill = findSkill(context, skillId);
       const { heldBecause = null } = await context.admit({ skill, kind: 'derived', audience: 'person' });
       const { digest, suite } = await presentSuite(context, skill);
-      return {
-        skillId: skill.id,
-        digest,
-        suite,
-        ...keptOf(context, skill, { digest, suite: suite.digest }),
-        heldBecause,
-      };
+      const kept = keptOf(context, skill, { digest, suite: suite.digest });
+      return { skillId: skill.id, digest, suite, ...kept, heldBecause };
     },
     async evaluate(skillId, { outputs } = {}) {
       const skill = findSkill(context, skillId);
       if (skill.remote) throw invalidArgument(`The files of "${skill.id}" lie on a server, so it is evaluated there.`);
       const subject = await presentSubject(context, source, skill);
-      const { given } = await context.admit({ skill, kind: 'derived', audience: 'model', ...textOf(subject) });
+      const bytes = Buffer.from(subject.text);
+      const { given } = await context.admit({ skill, kind: 'derived', audience: 'model', bytes });
       if (!given) throw skillHeldOrDisabled('SKILL_HELD', skill.id);
-      const { suite } = subject;
+      const { digest, suite } = subject;
       const stored = outputs === undefined ? undefined : storedOf(suite, skill, outputs);
-      const before = readKept(context, historyKeyOf(skill), { digest: subject.digest, suite: suite.digest });
+      const key = skillKey(skill, context.root);
+      const { found: kept } = fromHistory(context, (database) =>
+        resultOf(database, key, { digest, suite: suite.digest }),
+      );
       const surroundings = surroundingsOf(suite, source);
-      const isSame = before.kept?.surroundings === surroundings;
-      if (before.kept && isSame && (stored === undefined || stored.digest === before.kept.outputs)) {
-        return { ...before.kept.result, reused: true, notKept: null };
-      }
-      const isOld = stored === undefined && before.kept !== undefined;
-      const cases = isOld ? before.kept.result.cases : await runCases(suite.cases, (one) => stored?.of.get(one.id));
+      if (kept?.surroundings === surroundings && (!stored || stored.digest === kept.outputs))
+        return { ...kept.result, reused: true };
+      const cases = kept && !stored ? kept.result.cases : await runCases(suite.cases, (one) => stored?.of.get(one.id));
       const at = writer.now();
       const options = { firstHits: source.firstHits, at, until: performance.now() + MAX_MS };
       const ran = await evaluateContent(subject, cases, options);
-      const result: EvaluationResult = {
-        ...ran,
-        problems: [...ran.problems, ...(stored?.problems ?? [])],
-        reused: false,
-        notKept: null,
-      };
-      const claims = [...(stored?.of ?? [])].flatMap(([about, { grading }]) =>
-        grading
-          ? [{ kind: 'grading', by: 'grading.json', at, about, digest: subject.digest, ...grading } satisfies Claim]
-          : [],
+      const problems = [...ran.problems, ...(stored?.problems ?? [])];
+      const result: EvaluationResult = { ...ran, problems, reused: false, notKept: null };
+      if (suite.digest === null) return result;
+      const claims = [...(stored?.of ?? [])].flatMap(([about, { grading }]): Claim | [] =>
+        grading ? { kind: 'grading', by: 'grading.json', at, about, digest, ...grading } : [],
       );
-      const outputsDigest = stored?.digest ?? before.kept?.outputs ?? '';
-      const notKept =
-        suite.digest === null
-          ? null
-          : await keep(context, historyKeyOf(skill), { result, surroundings, outputs: outputsDigest }, claims);
-      return { ...result, notKept };
+      const outputsDigest = stored?.digest ?? kept?.outputs ?? '';
+      return { ...result, notKept: await keep(context, key, { result, surroundings, outputs: outputsDigest }, claims) };
     },
     proposalEvidence: async (proposalId) => proposalEvidence(context, source, await proposals.get(proposalId)),
   };
@@ -85,21 +72,11 @@ export function createEvaluation(
 
 // --- internal ---
 
-interface Stored {
-  readonly of: ReadonlyMap<string, StoredOutput>;
-  readonly digest: string;
-  readonly problems: readonly Problem[];
-}
-
-function storedOf(suite: EvaluationSuite, skill: Skill, folder: string): Stored {
-  const outputs = openOutputs(folder);
+function storedOf({ cases }: EvaluationSuite, skill: Skill, folder: string) {
   const problems: Problem[] = [];
-  const found = suite.cases.flatMap((one) => {
-    const output = outputs.of(one, (path, what) => problems.push(invalid(skill, path, what)));
-    return output ? [[one.id, output] as const] : [];
-  });
-  const digest = digestOf(JSON.stringify([found.map(([id, output]) => [id, output.digest]), problems]));
-  return { of: new Map(found), digest, problems };
+  const of = outputsIn(folder, cases, (path, what) => problems.push(invalid(skill, path, what)));
+  const digests = [...of].map(([id, { digest }]) => [id, digest]);
+  return { of, digest: digestOf(JSON.stringify([digests, problems])), problems };
 }
 
 /** The answers to trigger queries depend on all skills that models see. */
@@ -111,34 +88,26 @@ function surroundingsOf({ queries }: EvaluationSuite, { visible }: EvaluationSou
 type Of = Pick<EvaluationResult, 'digest' | 'suite'>;
 
 /** Uses nothing from a history that cannot be read. Skills stay readable; the registry reports the problem. */
-function readKept(
-  { writer }: ChangeContext,
-  key: string,
-  of: Of,
-): { readonly kept: KeptResult | undefined; readonly notRead: string | null } {
+function fromHistory<T>({ writer }: ChangeContext, read: (database: SqliteDatabase) => T) {
   try {
-    return { kept: writer.hasHistory() ? resultOf(writer.database(), key, of) : undefined, notRead: null };
+    return { found: writer.hasHistory() ? read(writer.database()) : undefined, notRead: null };
   } catch (error) {
-    return { kept: undefined, notRead: reasonOf(writer, error) };
+    return { found: undefined, notRead: reasonOf(writer, error) };
   }
 }
 
-function keptOf(
-  context: ChangeContext,
-  skill: Skill,
-  of: Of,
-): Pick<SkillEvidence, 'result' | 'last' | 'claims' | 'notRead'> {
+function keptOf(context: ChangeContext, skill: Skill, of: Of) {
   const key = skillKey(skill, context.root);
-  const { kept, notRead } = readKept(context, key, of);
-  const result = kept ? { ...kept.result, reused: true, notKept: null } : null;
-  if (notRead !== null || !context.writer.hasHistory()) return { result, last: null, claims: [], notRead };
-  const database = context.writer.database();
-  const proposed = proposalRows(database, 'all', { skillId: skill.id })
-    .filter(({ place }) => place === key)
-    .flatMap(claimsOfProposal);
-  const claims = [...claimsOf(database, key), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
-  const last = result ? null : (lastResult(database, key) ?? null);
-  return { result, last, claims: claims.slice(0, MAX_CLAIMS), notRead };
+  const { found, notRead } = fromHistory(context, (database) => {
+    const kept = resultOf(database, key, of);
+    const result = kept ? { ...kept.result, reused: true } : null;
+    const proposed = proposalRows(database, 'all', { skillId: skill.id }).filter(({ place }) => place === key);
+    const claims = [...claimsOf(database, key), ...proposed.flatMap(claimsOfProposal)];
+    claims.sort((a, b) => (a.at > b.at ? -1 : 1));
+    const last = kept ? null : (lastResult(database, key) ?? null);
+    return { result, last, claims: claims.slice(0, MAX_CLAIMS) };
+  });
+  return { result: null, last: null, claims: [], ...found, notRead };
 }
 
 /** @returns why it could not be kept. */

@@ -25,24 +25,25 @@ const MAX_CLAIM = 4_000;
 const TEXTS = ['output.md', 'output.txt'];
 
 /**
- * Case folders are named `<id>` or `eval-<id>` and have `output.md` or `output.txt`, files, and `grading.json`; the
- * first two also below `outputs/`, all also below `with_skill/`. Links are not followed. @throws INVALID_ARGUMENT.
+ * By case id. Case folders are named `<id>` or `eval-<id>` and have `output.md` or `output.txt`, files, and
+ * `grading.json`; the first two also below `outputs/`, all also below `with_skill/`. Links are not followed.
+ * @param report - Called with what is wrong in a `grading.json`. @throws INVALID_ARGUMENT.
  */
-export function openOutputs(given: string): {
-  /** undefined without a folder. @param report - Called with what is wrong in a `grading.json`. */
-  of(one: EvaluationCase, report: (path: string, what: string) => void): StoredOutput | undefined;
-} {
+export function outputsIn(
+  given: string,
+  cases: readonly EvaluationCase[],
+  report: (path: string, what: string) => void,
+): ReadonlyMap<string, StoredOutput> {
   const base = folderAt(given);
   const folders = foldersIn(base, '');
-  return {
-    of(one, report) {
-      const name = [one.id, `eval-${one.id}`].find((candidate) => folders.includes(candidate));
-      if (name === undefined) return undefined;
-      const run = foldersIn(base, name).includes('with_skill') ? `${name}/with_skill` : name;
-      const below = foldersIn(base, run).includes('outputs') ? [`${run}/outputs`, run] : [run];
-      return storedOutput(base, run, below, one, report);
-    },
-  };
+  const found = cases.flatMap((one) => {
+    const name = [one.id, `eval-${one.id}`].find((candidate) => folders.includes(candidate));
+    if (name === undefined) return [];
+    const run = foldersIn(base, name).includes('with_skill') ? `${name}/with_skill` : name;
+    const below = foldersIn(base, run).includes('outputs') ? [`${run}/outputs`, run] : [run];
+    return [[one.id, storedOutput(base, run, below, one, report)] as const];
+  });
+  return new Map(found);
 }
 
 // --- internal ---
@@ -76,11 +77,11 @@ function storedOutput(
   report: (path: string, what: string) => void,
 ): StoredOutput {
   const { text, why } = textIn(base, below);
-  const read = (path: string, maxBytes: number): Buffer => readContained(base, path, maxBytes);
-  const gradingFile = `${run}/grading.json`;
+  const file = `${run}/grading.json`;
+  const wrong = (what: string): void => report(file, what);
   const grading = gradingOf(
-    readJson(gradingFile, read, (what) => report(gradingFile, what)),
-    (what) => report(gradingFile, what),
+    readJson(file, (path, maxBytes) => readContained(base, path, maxBytes), wrong),
+    wrong,
   );
   const fileAt = (path: string): string => {
     const found = below.map((folder) => fileIn(base, folder, path));
@@ -99,10 +100,8 @@ function textIn(base: string, below: readonly string[]): Pick<StoredOutput, 'tex
       return { text: null, why: oneLine(describeError(error), 300) };
     }
   }
-  return {
-    text: null,
-    why: `There is no ${TEXTS.join(' and no ')} in ${below.map((path) => oneLine(path, 100)).join(' or ')}/.`,
-  };
+  const folders = below.map((path) => oneLine(path, 100)).join(' or ');
+  return { text: null, why: `There is no ${TEXTS.join(' and no ')} in ${folders}/.` };
 }
 
 function fileIn(base: string, folder: string, path: string): string {
@@ -121,15 +120,13 @@ function fileIn(base: string, folder: string, path: string): string {
 /** The registry checks nothing in it, so it is a claim. */
 function gradingOf(data: unknown, report: (what: string) => void): StoredOutput['grading'] {
   if (data === undefined) return null;
-  const expectations =
-    isRecord(data) && Array.isArray(data.expectations) ? data.expectations.filter(isRecord) : undefined;
-  if (!isRecord(data) || !expectations) {
+  if (!isRecord(data) || !Array.isArray(data.expectations)) {
     report(
       'Expected { "expectations": [{ "text", "passed", "evidence" }], "summary": { "passed", "failed", "total", "pass_rate" } }.',
     );
     return null;
   }
-  const lines = expectations.map(({ text, passed, evidence }) => {
+  const lines = data.expectations.filter(isRecord).map(({ text, passed, evidence }) => {
     const because = typeof evidence === 'string' && evidence !== '' ? ` (${oneLine(evidence, 300)})` : '';
     return `${passed === true ? 'passed' : 'failed'}: ${oneLine(String(text), 300)}${because}`;
   });

@@ -4,16 +4,10 @@ import { comparePresent, type FilesAfter, filesAfter } from '../decide/apply-or-
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowOf } from '../propose/proposal-store.ts';
 import type { Proposal } from '../propose/types.ts';
-import type { Overlap } from '../search/overlap/overlap.ts';
-import type { HeldSkills } from '../trust/held-skills.ts';
 import { runCases } from './run-cases.ts';
 import { type EvaluatedContent, evaluateContent } from './run-checks.ts';
-import { changedSubject, newSubject, type PresentSource, presentSubject } from './subject.ts';
+import { changedSubject, type EvaluationSource, newSubject, presentSubject } from './subject.ts';
 import type { Claim, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
-
-export interface EvaluationSource extends PresentSource, Pick<Overlap, 'takenOver'> {
-  readonly heldSkills: Pick<HeldSkills, 'filesOf' | 'blocksIn'>;
-}
 
 /** Per content. */
 const MAX_MS = 5_000;
@@ -29,19 +23,9 @@ export async function proposalEvidence(
   return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOfProposal(proposal) };
 }
 
-export function claimsOfProposal({
-  id,
-  author,
-  created,
-  evidence,
-}: Pick<Proposal, 'id' | 'author' | 'created' | 'evidence'>): readonly Claim[] {
-  if (evidence === null) return [];
-  return [{ kind: 'proposal', by: author, at: created, about: id, digest: null, text: evidence, summary: null }];
-}
-
-/** SKILL.md, for the check whether it may be given out. */
-export function textOf({ text }: EvaluatedContent): { readonly bytes: Uint8Array } {
-  return { bytes: Buffer.from(text) };
+export function claimsOfProposal(proposal: Pick<Proposal, 'id' | 'author' | 'created' | 'evidence'>): readonly Claim[] {
+  const { id: about, author: by, created: at, evidence: text } = proposal;
+  return text === null ? [] : [{ kind: 'proposal', by, at, about, digest: null, text, summary: null }];
 }
 
 // --- internal ---
@@ -57,8 +41,9 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
     if (contents === undefined) return nothing('the proposal does not apply to the present content');
     const { present, changed, after } = contents;
     await takeBreak();
+    const bytes = Buffer.from(present?.text ?? '');
     const { heldBecause: held } = present
-      ? await context.admit({ skill: present.skill, kind: 'derived', audience: 'model', ...textOf(present) })
+      ? await context.admit({ skill: present.skill, kind: 'derived', audience: 'model', bytes })
       : {};
     const [block] = changed ? await source.heldSkills.blocksIn(after.skill, after.files) : [];
     await takeBreak();

@@ -40,7 +40,9 @@ export async function evaluateContent(
   return { skillId: skill.id, digest, suite: suite.digest, at, totals: totalsOf(part), ...part, tokens, problems };
 }
 
-export function totalsOf({
+// --- internal ---
+
+function totalsOf({
   validity,
   triggers,
   cases,
@@ -54,8 +56,6 @@ export function totalsOf({
   const notRun = cases.reduce((sum, one) => sum + one.notRun, triggers?.notTried ?? 0);
   return { passed, failed: verdicts.length - passed, notRun };
 }
-
-// --- internal ---
 
 /** Other tools apply the rules of the standard, so a lenient source is checked too. */
 function violations({ skill, text, profile }: EvaluatedContent): readonly string[] {

@@ -9,13 +9,14 @@ import { skillNotFound } from '../skill/errors.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
+import type { HeldSkills } from '../trust/held-skills.ts';
 import type { EvaluatedContent } from './run-checks.ts';
 import { type ReadSkillFile, readSuite } from './suite.ts';
 import type { EvaluationSuite } from './types.ts';
 
-export interface PresentSource {
-  readonly firstHits: Overlap['firstHits'];
+export interface EvaluationSource extends Pick<Overlap, 'firstHits' | 'takenOver'> {
   visible(): readonly Skill[];
+  readonly heldSkills: Pick<HeldSkills, 'filesOf' | 'blocksIn'>;
 }
 
 /** A skill on a server has no test cases here. */
@@ -34,7 +35,7 @@ export async function presentSuite(
 
 export async function presentSubject(
   context: ChangeContext,
-  { visible }: PresentSource,
+  { visible }: EvaluationSource,
   skill: Skill,
 ): Promise<EvaluatedContent & { readonly files: readonly RevisionFile[] }> {
   const source = sourceOf(context, skill);

@@ -35,12 +35,15 @@ export async function readSuite(skill: Skill, read: ReadSkillFile): Promise<Eval
   const problems: Problem[] = [...triggers.problems];
   const report = (path: string) => (what: string) => problems.push(invalid(skill, path, what));
   const cases = [
-    ...casesIn(EVALS, noting, report(EVALS)),
+    ...evalsIn(EVALS, noting, report(EVALS)),
     ...['eval.yaml', 'evals/eval.yaml'].flatMap((path) => scenariosIn(path, noting, report(path))),
   ];
-  const own = withoutRepeated(cases, (one) =>
-    report(one.file)(`The id ${quotedValue(one.id)} occurs twice; give each case its own.`),
-  );
+  const ids = new Set<string>();
+  const own = cases.filter(({ id, file }) => {
+    const isFirst = !ids.has(id);
+    if (!isFirst) report(file)(`The id ${quotedValue(id)} occurs twice; give each case its own.`);
+    return isFirst && ids.add(id);
+  });
   const { triggerKeywords } = skill;
   const isEmpty = used.size === 0 && triggerKeywords.length === 0;
   return {
@@ -69,11 +72,6 @@ export function readJson(path: string, read: ReadSkillFile, report: (what: strin
   }
 }
 
-/** A stranger's text, quoted for a message. */
-export function quotedValue(value: unknown): string {
-  return oneLine(JSON.stringify(value) ?? 'nothing', 80);
-}
-
 // --- internal ---
 
 type Report = (what: string) => void;
@@ -87,83 +85,79 @@ function readText(path: string, maxBytes: number, read: ReadSkillFile, report: R
   }
 }
 
-function casesIn(path: string, read: ReadSkillFile, report: Report): readonly EvaluationCase[] {
-  const data = readJson(path, read, report);
+function evalsIn(file: string, read: ReadSkillFile, report: Report): readonly EvaluationCase[] {
+  const data = readJson(file, read, report);
   if (data === undefined) return [];
-  if (!isRecord(data) || !Array.isArray(data.evals)) {
-    report('Expected { "skill_name": text, "evals": [{ "id", "prompt", "expected_output" }] }, so it is not used.');
-    return [];
-  }
-  return rows(data.evals, 'evals', report).flatMap((row, index) => {
-    const at = `evals[${index}]`;
-    const { id, prompt, expected_output: expected, files } = row;
+  const format = { file, list: 'evals', id: 'id', expected: EXPECTED_EVALS } as const;
+  return casesIn(isRecord(data) ? data.evals : undefined, format, report, (row, at) => {
+    const { expected_output: expected, files } = row;
     const own = ['assertions', 'expectations'].flatMap((field) => listIn(row[field], `${at}.${field}`, report));
-    if (!isText(id) && !Number.isSafeInteger(id))
-      return refuse(report, `${at}.id must be a text or a number, got ${quotedValue(id)}.`);
-    if (!isText(prompt)) return refuse(report, `${at}.prompt must be a text, got ${quotedValue(prompt)}.`);
-    for (const file of listIn(files, `${at}.files`, report)) checkFile(file, at, read, report);
-    return [
-      {
-        id: String(id).slice(0, MAX_ID),
-        file: path,
-        prompt,
-        expectedOutput: isText(expected) ? expected : null,
-        expectations: own.filter(isText),
-        assertions: assertionsIn(
-          own.filter((one) => !isText(one)),
-          at,
-          report,
-        ),
-      },
-    ];
+    for (const path of listIn(files, `${at}.files`, report)) checkFile(path, at, read, report);
+    const others = own.filter((one) => !isText(one));
+    return {
+      expectedOutput: isText(expected) ? expected : null,
+      expectations: own.filter(isText),
+      assertions: assertionsIn(others, at, report),
+    };
   });
 }
 
-function scenariosIn(path: string, read: ReadSkillFile, report: Report): readonly EvaluationCase[] {
-  const text = readText(path, MAX_BYTES.yaml, read, report);
+function scenariosIn(file: string, read: ReadSkillFile, report: Report): readonly EvaluationCase[] {
+  const text = readText(file, MAX_BYTES.yaml, read, report);
   if (text === undefined) return [];
   const parsed = parseMapping(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
   if ('message' in parsed)
     return refuse(report, `Line ${parsed.line}: ${oneLine(parsed.message, 200)}; it is not used.`);
-  const { scenarios } = parsed.data;
-  if (!Array.isArray(scenarios)) {
-    return refuse(
-      report,
-      'Expected scenarios: a list of { name, prompt, assertions: [{ type, value }] }, so it is not used.',
-    );
-  }
-  return rows(scenarios, 'scenarios', report).flatMap((row, index) => {
-    const at = `scenarios[${index}]`;
-    const { name, prompt, rubric } = row;
-    if (!isText(name)) return refuse(report, `${at}.name must be a text, got ${quotedValue(name)}.`);
+  const format = { file, list: 'scenarios', id: 'name', expected: EXPECTED_SCENARIOS } as const;
+  return casesIn(parsed.data.scenarios, format, report, ({ rubric, assertions }, at) => ({
+    expectedOutput: null,
+    expectations: isText(rubric) ? [rubric] : listIn(rubric, `${at}.rubric`, report).filter(isText),
+    assertions: assertionsIn(listIn(assertions, `${at}.assertions`, report), at, report),
+  }));
+}
+
+const EXPECTED_EVALS = '{ "skill_name": text, "evals": [{ "id", "prompt", "expected_output" }] }';
+const EXPECTED_SCENARIOS = 'scenarios: a list of { name, prompt, assertions: [{ type, value }] }';
+
+interface CaseFormat {
+  readonly file: string;
+  readonly list: string;
+  /** A number, too, where it is `id`. */
+  readonly id: 'id' | 'name';
+  readonly expected: string;
+}
+
+function casesIn(
+  given: unknown,
+  { file, list, id: key, expected }: CaseFormat,
+  report: Report,
+  checksOf: (
+    row: Readonly<Record<string, unknown>>,
+    at: string,
+  ) => Pick<EvaluationCase, 'expectedOutput' | 'expectations' | 'assertions'>,
+): readonly EvaluationCase[] {
+  if (!Array.isArray(given)) return refuse(report, `Expected ${expected}, so it is not used.`);
+  return listIn(given, list, report, MAX_CASES).flatMap((row, index) => {
+    const at = `${list}[${index}]`;
+    if (!isRecord(row)) return refuse(report, `${at} must be an object, got ${quotedValue(row)}.`);
+    const { [key]: id, prompt } = row;
+    if (!isText(id) && !(key === 'id' && Number.isSafeInteger(id))) {
+      const what = key === 'id' ? 'a text or a number' : 'a text';
+      return refuse(report, `${at}.${key} must be ${what}, got ${quotedValue(id)}.`);
+    }
     if (!isText(prompt)) return refuse(report, `${at}.prompt must be a text, got ${quotedValue(prompt)}.`);
-    return [
-      {
-        id: name.slice(0, MAX_ID),
-        file: path,
-        prompt,
-        expectedOutput: null,
-        expectations: isText(rubric) ? [rubric] : listIn(rubric, `${at}.rubric`, report).filter(isText),
-        assertions: assertionsIn(listIn(row.assertions, `${at}.assertions`, report), at, report),
-      },
-    ];
+    return [{ id: String(id).slice(0, MAX_ID), file, prompt, ...checksOf(row, at) }];
   });
 }
 
 function assertionsIn(given: readonly unknown[], at: string, report: Report): readonly Assertion[] {
   return given.flatMap((one) => {
-    const { type, value } = isRecord(one) ? one : { type: undefined, value: undefined };
-    const known = ASSERTION_TYPES.find((candidate) => candidate === type);
-    if (!known) {
-      return refuse(
-        report,
-        `${at}: an assertion is { type: ${ASSERTION_TYPES.join(' | ')}, value }, got ${quotedValue(one)}.`,
-      );
-    }
-    if (typeof value !== 'string' && typeof value !== 'number') {
-      return refuse(report, `${at}: the value of ${known} must be a text, got ${quotedValue(value)}.`);
-    }
-    return [{ type: known, value: String(value) }];
+    const { type: given, value } = isRecord(one) ? one : {};
+    const type = ASSERTION_TYPES.find((known) => known === given);
+    const expected = `an assertion is { type: ${ASSERTION_TYPES.join(' | ')}, value }`;
+    if (!type) return refuse(report, `${at}: ${expected}, got ${quotedValue(one)}.`);
+    if (typeof value === 'string' || typeof value === 'number') return [{ type, value: String(value) }];
+    return refuse(report, `${at}: the value of ${type} must be a text, got ${quotedValue(value)}.`);
   });
 }
 
@@ -180,32 +174,16 @@ function checkFile(file: unknown, at: string, read: ReadSkillFile, report: Repor
   }
 }
 
-function rows(list: readonly unknown[], name: string, report: Report): readonly Readonly<Record<string, unknown>>[] {
-  if (list.length > MAX_CASES) report(`${name} has ${list.length} entries; the first ${MAX_CASES} are used.`);
-  return list
-    .slice(0, MAX_CASES)
-    .flatMap((row, index) =>
-      isRecord(row) ? [row] : refuse(report, `${name}[${index}] must be an object, got ${quotedValue(row)}.`),
-    );
-}
-
-function listIn(value: unknown, name: string, report: Report): readonly unknown[] {
+function listIn(value: unknown, name: string, report: Report, most = MAX_ASSERTIONS): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return refuse(report, `${name} must be a list, got ${quotedValue(value)}.`);
-  if (value.length > MAX_ASSERTIONS)
-    report(`${name} has ${value.length} entries; the first ${MAX_ASSERTIONS} are used.`);
-  return value.slice(0, MAX_ASSERTIONS);
+  if (value.length > most) report(`${name} has ${value.length} entries; the first ${most} are used.`);
+  return value.slice(0, most);
 }
 
-function withoutRepeated(
-  cases: readonly EvaluationCase[],
-  report: (repeated: EvaluationCase) => void,
-): readonly EvaluationCase[] {
-  const seen = new Set<string>();
-  return cases.filter((one) => {
-    if (seen.has(one.id)) report(one);
-    return !seen.has(one.id) && seen.add(one.id);
-  });
+/** A stranger's text, for a message. */
+function quotedValue(value: unknown): string {
+  return oneLine(JSON.stringify(value) ?? 'nothing', 80);
 }
 
 function refuse(report: Report, what: string): [] {
