@@ -17,9 +17,8 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export async function download(url: string, maxBytes: number, options: DownloadOptions = {}): Promise<Buffer> {
-  const answer = await downloadIfChanged(url, maxBytes, options);
-  return (answer as Downloaded).bytes;
+export async function download(url: string, maxBytes: number, options?: DownloadOptions): Promise<Buffer> {
+  return ((await downloadIfChanged(url, maxBytes, options)) as Downloaded).bytes;
 }
 
 /**
@@ -38,19 +37,18 @@ export async function downloadIfChanged(
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     assertMayLead(from, address, url);
     const response = await answerOf(address, signal, etag);
+    const { status } = response;
     const target = response.headers.get('location');
-    if (response.status >= 300 && response.status < 400 && response.status !== 304 && target !== null) {
+    if (status >= 300 && status < 400 && status !== 304 && target !== null) {
       await response.body?.cancel();
       address = targetOf(target, address, url);
       continue;
     }
-    if (response.status === 304 && etag !== undefined) return undefined;
-    if (!response.ok) {
-      await response.body?.cancel();
-      const { status } = response;
-      throw originUnavailable(url, `it answers with status ${status}`, undefined, { status });
-    }
-    return { bytes: await bytesOf(response, url, maxBytes), etag: response.headers.get('etag') ?? undefined };
+    if (status === 304 && etag !== undefined) return undefined;
+    if (response.ok)
+      return { bytes: await bytesOf(response, url, maxBytes), etag: response.headers.get('etag') ?? undefined };
+    await response.body?.cancel();
+    throw originUnavailable(url, `it answers with status ${status}`, undefined, { status });
   }
   throw originUnavailable(url, `it leads elsewhere more than ${MAX_REDIRECTS} times`);
 }

@@ -1,4 +1,4 @@
-export { unpack } from './archive.ts';
+export { type Archive, type ArchiveEntry, unpack } from './archive.ts';
 export { download, downloadIfChanged } from './download.ts';
 export { originRefused, originUnavailable } from './errors.ts';
 export { packTarGz } from './pack.ts';

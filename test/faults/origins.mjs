@@ -48,10 +48,7 @@ export const origins = [
   {
     title: 'What git fetches is as large as a server likes',
     in: 'runnerIn',
-    swap: [
-      `reject(originRefused(shown, \`what is fetched of it has more than \${maxBytes} bytes.\`))`,
-      'resolve(Buffer.concat(output))',
-    ],
+    swap: [`throw originRefused(shown, \`what is fetched of it has more than \${maxBytes} bytes.\`);`, '{}'],
     test: 'fetches no more than it may',
   },
   {
@@ -94,7 +91,7 @@ export const origins = [
   {
     title: 'An entry of the lock is lost because of its name',
     in: 'documentOf',
-    swap: ['return document as LockDocument', 'return schemas().lockDocument.parse(document)'],
+    swap: ['return document as LockDocument', 'return lockDocument().parse(document)'],
     test: 'keeps and names entries whose names mean something to JavaScript',
   },
   {

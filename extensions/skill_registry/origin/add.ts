@@ -40,12 +40,8 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
     const locked = readLock(root).skills;
     const from = sourceFields(origin, root);
     const there = findInstalled(context);
-    const isThere = (skill: ReadableSkill): boolean => {
-      const name = lockName(skill);
-      const entry = locked.get(name);
-      return entry !== undefined && isInstalledFrom(there, name, entry, from);
-    };
-    const installed = new Set(toAdd.filter(isThere));
+    const isThere = (name: string) => isInstalledFrom(there, name, locked.get(name), from);
+    const installed = new Set(toAdd.filter((skill) => isThere(lockName(skill))));
     const missing = toAdd.filter((skill) => !installed.has(skill));
     const ids = missing.map(({ id }) => id);
     const located = missing.map((skill) => ({ ...skill, location: locationFor(context, skill.id, to, !options.link) }));
@@ -72,7 +68,7 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
         : applyOf(context, writes),
     };
   } finally {
-    opened.close();
+    opened.close?.();
   }
 }
 
@@ -81,15 +77,14 @@ export function lockEntryOf(
   { folder, skillFile, files }: OriginSkill & OriginSkillFiles,
   root: string,
 ): LockEntry {
-  const wellKnownDigest = digests?.get(folder);
   return {
     ...sourceFields(origin, root),
-    ...(origin.kind === 'well-known' ? {} : { skillPath: skillFile }),
-    ...(version === undefined ? {} : { version }),
-    ...(wellKnownDigest === undefined ? {} : { wellKnownDigest }),
-    ...(digest === undefined ? {} : { archiveDigest: digest }),
+    skillPath: origin.kind === 'well-known' ? undefined : skillFile,
+    version,
+    wellKnownDigest: digests?.get(folder),
+    archiveDigest: digest,
     computedHash: computedHash(files),
-    registry: { ...(commit === undefined ? {} : { commit }), ...lockedFiles(files) },
+    registry: { commit, ...lockedFiles(files) },
   };
 }
 
@@ -116,9 +111,10 @@ function lockName({ id, header: { name } }: ReadableSkill): string {
 function isInstalledFrom(
   installed: InstalledSkills,
   name: string,
-  entry: LockEntry,
+  entry: LockEntry | undefined,
   { source, sourceUrl, ref }: Pick<LockEntry, 'source' | 'sourceUrl' | 'ref'>,
 ): boolean {
+  if (!entry) return false;
   // One host can have many pages with skills, so `source` alone does not identify a page.
   const isSame = source === entry.source && sourceUrl === entry.sourceUrl && ref === entry.ref;
   if (isSame && installed.find(name, entry)) return true;

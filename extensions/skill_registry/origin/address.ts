@@ -3,9 +3,10 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isPlainPath } from '../../../lib/files/index.ts';
 import { isLoopback } from '../../../lib/loopback/index.ts';
+import { decodedAddress } from '../../../lib/text/index.ts';
 import { PACKAGE_NAME } from '../config/config.ts';
 import { originInvalid } from './errors.ts';
-import type { ArchiveOrigin, GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './opened-origin.ts';
+import type { GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './opened-origin.ts';
 import type { LockEntry } from './types.ts';
 
 /** Accepts the forms of `Origins.add`, or the path of an existing SKILL.md. @param cwd - Base of relative paths. */
@@ -25,7 +26,7 @@ export function parseOrigin(text: string, cwd: string): Origin {
 /** @throws ORIGIN_INVALID for an address that is never handed to git. Also used for addresses in a lock. */
 export function gitOrigin(url: string, ref?: string, path?: string): GitOrigin {
   const { protocol, host, user, file } = protocolOf(url);
-  if (!GIT_PROTOCOLS.has(protocol) && !(protocol === 'http:' && isLoopback(host)))
+  if (!GIT_PROTOCOLS.has(protocol) && !isEncrypted(protocol, host))
     throw originInvalid(url, 'expected https:, ssh: or file: (http: only on this machine).');
   // Programs that git starts would read it as an option.
   for (const [name, value] of Object.entries({ address: url, host, user, file, ref, path })) {
@@ -34,7 +35,7 @@ export function gitOrigin(url: string, ref?: string, path?: string): GitOrigin {
   if (ref !== undefined && !/^[\w][\w./+-]{0,200}$/.test(ref))
     throw originInvalid(url, `${JSON.stringify(ref)} is no branch, tag or commit.`);
   if (ref?.includes('..')) throw originInvalid(url, `${JSON.stringify(ref)} is a range, expected one commit.`);
-  const folder = folderOf(path?.replace(/^\/+|\/+$/g, '') ?? '');
+  const folder = path?.replace(/^\/+|\/+$/g, '').replace(/(?:^|\/)SKILL\.md$/, '');
   if (folder && !isPlainPath(folder)) throw originInvalid(url, `its path ${JSON.stringify(folder)} is none below it.`);
   return { kind: 'git', url, ...(ref ? { ref } : {}), ...(folder ? { path: folder } : {}) };
 }
@@ -52,25 +53,17 @@ export function npmOrigin(text: string): NpmOrigin {
 }
 
 export function pageOrigin(url: string): WellKnownOrigin {
-  const { protocol, host } = protocolOf(url);
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(host)))
-    throw originInvalid(url, 'expected https: (http: only on this machine).');
-  const page = new URL(url);
-  if (page.username !== '' || page.password !== '')
-    throw originInvalid(`${page.origin}${page.pathname}`, 'a page takes no user name.');
-  const path = page.pathname.replace(/\/\.well-known\/.*$/, '').replace(/\/+$/, '');
-  return { kind: 'well-known', url: `${page.origin}${path}` };
+  const { origin, pathname } = webAddress(url, 'a page');
+  return { kind: 'well-known', url: origin + pathname.replace(/\/\.well-known\/.*$/, '').replace(/\/+$/, '') };
 }
 
 /** For display, without user names and passwords. */
 export function shownOrigin(origin: Origin): string {
   switch (origin.kind) {
-    case 'git':
-      return [
-        withoutUser(origin.url),
-        ...(origin.path ? [`(${origin.path})`] : []),
-        ...(origin.ref ? [`at ${origin.ref}`] : []),
-      ].join(' ');
+    case 'git': {
+      const { url, path, ref } = origin;
+      return [withoutUser(url), path && `(${path})`, ref && `at ${ref}`].filter(Boolean).join(' ');
+    }
     case 'npm':
       return `npm:${origin.name}@${origin.range}`;
     case 'folder':
@@ -84,16 +77,11 @@ export function shownOrigin(origin: Origin): string {
 
 /** How decisions name an origin: all its branches, tags, ranges and folders are one source. */
 export function sourceKey(origin: Origin): string {
-  switch (origin.kind) {
-    case 'git':
-      return withoutUser(origin.url)
-        .replace(/\/+$/, '')
-        .replace(/\.git$/, '');
-    case 'npm':
-      return `npm:${origin.name}`;
-    default:
-      return shownOrigin(origin);
-  }
+  if (origin.kind === 'npm') return `npm:${origin.name}`;
+  if (origin.kind !== 'git') return shownOrigin(origin);
+  return withoutUser(origin.url)
+    .replace(/\/+$/, '')
+    .replace(/\.git$/, '');
 }
 
 /** The origin of a lock entry, checked by the same rules as a person's input. @throws ORIGIN_INVALID. */
@@ -133,10 +121,10 @@ export function sourceFields(
   switch (origin.kind) {
     case 'git': {
       const [, host, path] = /^https:\/\/(github|gitlab)\.com\/(.+?)(?:\.git)?$/.exec(origin.url) ?? [];
-      const ref = origin.ref === undefined ? {} : { ref: origin.ref };
-      if (host === 'github' && path) return { source: path, sourceType: 'github', ...ref };
+      const { ref } = origin;
+      if (host === 'github' && path) return { source: path, sourceType: 'github', ref };
       const sourceUrl = withoutUser(origin.url);
-      return { source: path ?? sourceUrl, sourceUrl, sourceType: host === 'gitlab' ? 'gitlab' : 'git', ...ref };
+      return { source: path ?? sourceUrl, sourceUrl, sourceType: host === 'gitlab' ? 'gitlab' : 'git', ref };
     }
     case 'npm':
       return { source: shownOrigin(origin), sourceType: 'npm' };
@@ -172,8 +160,9 @@ function localOrigin(text: string, cwd: string): Origin {
   return { kind: 'folder', path: basename(path) === SKILL_FILE ? dirname(path) : path };
 }
 
-function folderOf(path: string): string {
-  return path.replace(/(?:^|\/)SKILL\.md$/, '');
+/** Or not to be encrypted: on this machine. */
+function isEncrypted(protocol: string, host: string): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(host));
 }
 
 function remoteOrigin(text: string): Origin {
@@ -187,8 +176,11 @@ function remoteOrigin(text: string): Origin {
       return githubPage(address, pathname, ref);
     const [, project, branch, below] = /^(.+?)\/-\/(?:tree|blob)\/([^/]+)\/?(.*)$/.exec(pathname) ?? [];
     if (project !== undefined)
-      return gitOrigin(`${url.origin}${withGit(project)}`, ref ?? branch, decoded(below ?? ''));
-    if (ARCHIVE.test(pathname)) return archiveOrigin(address);
+      return gitOrigin(`${url.origin}${withGit(project)}`, ref ?? branch, decodedAddress(below ?? ''));
+    if (ARCHIVE.test(pathname)) {
+      webAddress(address, 'an archive');
+      return { kind: 'archive', location: address };
+    }
     if (host === 'gitlab.com' && owner && repository) return gitOrigin(address.replace(/\/+$/, ''), ref);
     if (!/\.git$/.test(pathname) && ref === undefined) return pageOrigin(address);
   }
@@ -202,23 +194,16 @@ function githubPage(address: string, pathname: string, ref: string | undefined):
     const why = 'expected the page of the repository, or of a folder in it: .../tree/<branch>/<folder>.';
     throw originInvalid(address, why);
   }
-  return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref ?? shown, decoded(path.join('/')));
+  return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref ?? shown, decodedAddress(path.join('/')));
 }
 
-/** Invalid encoding stays as it is; such a path will not be found. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-function archiveOrigin(location: string): ArchiveOrigin {
-  const { protocol, host, user } = protocolOf(location);
-  if (user !== '') throw originInvalid(location.replace(/\/\/.*@/, '//'), 'an archive takes no user name.');
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(host))) return { kind: 'archive', location };
-  throw originInvalid(location, 'expected https: (http: only on this machine).');
+function webAddress(url: string, what: string): URL {
+  const { protocol, host } = protocolOf(url);
+  if (!isEncrypted(protocol, host))
+    throw originInvalid(withoutUser(url), 'expected https: (http: only on this machine).');
+  const address = new URL(url);
+  if (address.username === '' && address.password === '') return address;
+  throw originInvalid(withoutUser(url), `${what} takes no user name.`);
 }
 
 function githubOrigin(text: string, cwd: string): GitOrigin {
@@ -236,14 +221,7 @@ function withGit(repository: string): string {
   return `${repository.replace(/\.git$/, '')}.git`;
 }
 
-interface AddressParts {
-  readonly protocol: string;
-  readonly host: string;
-  readonly user: string;
-  readonly file: string;
-}
-
-function protocolOf(url: string): AddressParts {
+function protocolOf(url: string) {
   const [, name, machine, path] = /^([\w.-]+)@([\w.-]+):(?!\/\/)(.*)$/.exec(url) ?? [];
   if (machine !== undefined) return { protocol: 'ssh:', host: machine, user: name ?? '', file: path ?? '' };
   try {

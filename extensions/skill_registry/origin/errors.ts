@@ -51,10 +51,3 @@ export function someOf(names: readonly string[], limit = 30): string {
   const left = names.length - limit;
   return `${names.slice(0, limit).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
-
-/** A repository can bring its own lock, so a person approves the root first. */
-export function rootNotApproved(): CodedError<'ROOT_NOT_APPROVED'> {
-  const why = 'Nobody has approved this root, so nothing is done that its skills-lock.json asks for.';
-  const advice = 'To approve it: skill-registry trust allow (for one command: --trust).';
-  return new CodedError('ROOT_NOT_APPROVED', `${why} ${advice}`);
-}

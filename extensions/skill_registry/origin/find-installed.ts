@@ -36,8 +36,9 @@ export interface InstalledSkills {
 /** A repository may bring its lock, so it covers neither paths outside the root nor a person's own folders. */
 export function findInstalled(context: ChangeContext): InstalledSkills {
   const isOfRoot = ofRoot(context.root);
-  const known = bySlug([...context.snapshot().byQualifiedId.values()], ({ id }) => id);
-  const beside = bySlug(inAgentFolders(context.root), ({ skillId }) => skillId);
+  // A lock and the catalog may have thousands of skills.
+  const known = groupBy(context.snapshot().byQualifiedId.values(), ({ id }) => slugOf(id));
+  const beside = groupBy(inAgentFolders(context.root), ({ skillId }) => slugOf(skillId));
   return {
     find(name, entry) {
       const inSources = (known.get(slugOf(name)) ?? [])
@@ -81,27 +82,26 @@ export function ofRoot(root: string): (path: string) => boolean {
   return (path) => isInside(path, real) && !homes.some((home) => isInside(path, home));
 }
 
-// --- internal ---
-
-/** Built once, because a lock and the catalog may have thousands of skills. */
-function bySlug<T>(all: readonly T[], nameOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
-  const made = new Map<string, T[]>();
+/** In the order of `all`. */
+export function groupBy<T>(all: Iterable<T>, keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
   for (const one of all) {
-    const slug = slugOf(nameOf(one));
-    made.set(slug, [...(made.get(slug) ?? []), one]);
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
   }
-  return made;
+  return groups;
 }
+
+// --- internal ---
 
 function inSource(context: ChangeContext, skill: Skill): InstalledSkill {
   try {
     return { location: locationOfSkill(skill, context.sources(), context.root), hasSource: true };
   } catch (error) {
-    const dir = skill.dir ?? '';
-    const key = skillKey(skill, context.root);
-    const { id: skillId, source } = skill;
-    const skillFile = basename(skill.file);
-    const location = { skillId, source, key, base: dir, below: '', skillFile, validation: 'lenient' } as const;
+    const { id: skillId, source, dir, file } = skill;
+    const place = { key: skillKey(skill, context.root), base: dir ?? '', below: '', skillFile: basename(file) };
+    const location = { skillId, source, ...place, validation: 'lenient' } as const;
     return { location, hasSource: false, refusal: error as Error };
   }
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError, z } from 'skill-registry/kernel';
+import { isCodedError } from 'skill-registry/kernel';
+import { schema } from '../../../lib/arguments/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { isPlainPath, readContained, writeContained } from '../../../lib/files/index.ts';
 import { isUsableId, slugOf } from '../skill/skill.ts';
@@ -52,8 +53,9 @@ export function changeLock(root: string, name: string, entry: unknown): void {
   if (entry !== null) {
     const old = skills.get(name);
     // Keep the fields of other tools.
-    const kept = schemas().lockEntry.safeParse(old).success ? (old as LockEntry) : {};
-    skills.set(name, { ...kept, ...(entry as LockEntry) });
+    const kept = lockEntry().safeParse(old).success ? (old as LockEntry) : {};
+    const given = Object.entries(entry as LockEntry).filter(([, value]) => value !== undefined);
+    skills.set(name, { ...kept, ...Object.fromEntries(given) });
   }
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
   const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
@@ -94,20 +96,19 @@ const MAX_NAME = 300;
 const IS_PATH = /^[/~]|(?:^|\/)\.{1,2}(?:\/|$)|[\\\p{Cc}]/u;
 const ORIGIN_TYPES = ['github', 'gitlab', 'git', 'npm', 'well-known', 'local', 'node_modules'];
 
-let made: ReturnType<typeof makeSchemas> | undefined;
-
-/** Lazy: loading zod takes longer than most changes, and few of them read the lock. */
-function schemas(): ReturnType<typeof makeSchemas> {
-  made ??= makeSchemas();
-  return made;
-}
-
-function makeSchemas() {
+const lockEntry = schema((z) => {
   const text = z.string().min(1).max(4096);
   const fileLine = z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>');
-  const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
   const isSkillFile = (path: string): boolean => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path);
-  const lockEntry = z.looseObject({
+  const registry = z.object({
+    commit: z
+      .string()
+      .regex(/^[0-9a-f]{40,64}$/)
+      .optional(),
+    digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    files: z.array(fileLine).max(MAX_SKILL_FILES),
+  });
+  return z.looseObject({
     source: text,
     sourceType: text,
     sourceUrl: text.optional(),
@@ -116,17 +117,10 @@ function makeSchemas() {
     version: text.optional(),
     computedHash: z.string().regex(/^([0-9a-f]{64})?$/),
     wellKnownDigest: text.optional(),
-    registry: z
-      .object({
-        commit: commit.optional(),
-        digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
-        files: z.array(fileLine).max(MAX_SKILL_FILES),
-      })
-      .optional(),
+    registry: registry.optional(),
   });
-  const lockDocument = z.looseObject({ version: z.literal(1), skills: z.record(z.string(), z.unknown()) });
-  return { lockEntry, lockDocument };
-}
+});
+const lockDocument = schema((z) => z.looseObject({ version: z.literal(1), skills: z.record(z.string(), z.unknown()) }));
 
 function isFileLine(line: string): boolean {
   return /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
@@ -135,7 +129,7 @@ function isFileLine(line: string): boolean {
 /** Anybody can write names, paths and addresses into a lock. */
 function whyBroken(name: string, value: unknown, root: string): string | undefined {
   if (!isLockName(name)) return 'its name can be no id of a skill';
-  const { data, error } = schemas().lockEntry.safeParse(value);
+  const { data, error } = lockEntry().safeParse(value);
   const [issue] = error?.issues ?? [];
   if (issue) return `${issue.path.join('.') || 'it'}: ${issue.message}`;
   const { registry } = data ?? {};
@@ -157,14 +151,14 @@ function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
   }
 }
 
-type LockDocument = z.infer<ReturnType<typeof makeSchemas>['lockDocument']>;
+type LockDocument = ReturnType<ReturnType<typeof lockDocument>['parse']>;
 
 function documentOf(root: string, content: string | undefined): LockDocument {
   if (content === undefined) return { version: 1, skills: {} };
   const file = join(root, LOCK_FILE);
   const document = jsonOf(content, file);
   // Not zod's output, which drops an entry named `__proto__`.
-  if (schemas().lockDocument.safeParse(document).success) return document as LockDocument;
+  if (lockDocument().safeParse(document).success) return document as LockDocument;
   throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Correct it, or move it away.');
 }
 

@@ -14,7 +14,7 @@ import {
   type OriginEntry,
 } from './opened-origin.ts';
 
-/** Runs no file of the origin. `close` deletes temporary files. @param names - Of a page. Default: all skills. */
+/** Runs no file of the origin. @param names - Of a page. Default: all skills. */
 export async function openOrigin(origin: Origin, names?: readonly string[]): Promise<OpenedOrigin> {
   switch (origin.kind) {
     case 'git':
@@ -45,7 +45,7 @@ export async function withOrigins<T>(use: (open: OpenOnce) => Promise<T>): Promi
   try {
     return await use(open);
   } finally {
-    for (const opened of origins.values()) (await opened.catch(() => undefined))?.close();
+    for (const opened of origins.values()) (await opened.catch(() => undefined))?.close?.();
   }
 }
 
@@ -57,7 +57,7 @@ async function openArchive(origin: ArchiveOrigin): Promise<OpenedOrigin> {
   const unpacked = await unpack(bytes, shownOrigin(origin));
   const digest = digestOf(bytes);
   const name = basename(location.replace(/[?#].*$/, '')).replace(/\.(tar\.gz|tgz|zip)$/i, '');
-  return { origin, at: { digest }, name, ...unpacked, close: () => undefined };
+  return { origin, at: { digest }, name, ...unpacked };
 }
 
 function readArchive(location: string): Buffer {
@@ -80,7 +80,6 @@ function openFolder(origin: FolderOrigin): OpenedOrigin {
     name: basename(base),
     entries: entriesBelow(base),
     read: async (paths) => paths.map((path) => readContained(base, path, MAX_UNPACKED)),
-    close: () => undefined,
   };
 }
 

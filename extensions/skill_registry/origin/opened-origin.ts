@@ -1,4 +1,4 @@
-import { originRefused } from '../../../lib/fetch/index.ts';
+import { type Archive, type ArchiveEntry, originRefused } from '../../../lib/fetch/index.ts';
 import { isPlainPath, isPrivatePath } from '../../../lib/files/index.ts';
 import { isLeftover } from '../history/skill-tree.ts';
 
@@ -44,16 +44,12 @@ export interface WellKnownOrigin {
   readonly url: string;
 }
 
-export interface OriginEntry {
-  /** `/` between segments; not checked yet. */
-  readonly path: string;
-  readonly size: number;
+export interface OriginEntry extends Omit<ArchiveEntry, 'kind'> {
   /** `other`: a submodule, a device. */
   readonly kind: 'file' | 'link' | 'other';
-  readonly executable: boolean;
 }
 
-export interface OpenedOrigin {
+export interface OpenedOrigin extends Pick<Archive, 'read'> {
   readonly origin: Origin;
   readonly at: {
     readonly commit?: string;
@@ -66,9 +62,8 @@ export interface OpenedOrigin {
   readonly entries: readonly OriginEntry[];
   /** Names a skill in the top folder: the name of the repository, archive or package. */
   readonly name: string;
-  /** @returns in the order of the paths, which are of `entries`. */
-  read(paths: readonly string[]): Promise<readonly Buffer[]>;
-  close(): void;
+  /** Deletes temporary files. */
+  close?(): void;
 }
 
 export interface IncomingFile {
@@ -95,13 +90,8 @@ export function originSkills({ entries }: Pick<OpenedOrigin, 'entries'>, below =
     if (folder.split('/').some((name) => NO_SKILLS.has(name))) continue;
     if (!found.has(folder) || path.endsWith('/SKILL.md')) found.set(folder, path);
   }
-  const isInner = (folder: string): boolean => {
-    for (let at = folder.lastIndexOf('/'); folder !== ''; at = folder.lastIndexOf('/')) {
-      folder = folder.slice(0, Math.max(at, 0));
-      if (found.has(folder) && (folder === '' || folder.startsWith(below))) return true;
-    }
-    return false;
-  };
+  const isInner = (folder: string): boolean =>
+    folder !== '' && ['', ...foldersAbove(folder)].some((above) => found.has(above));
   return [...found]
     .filter(([folder]) => !isInner(folder))
     .map(([folder, skillFile]) => ({ folder, skillFile }))
@@ -136,12 +126,7 @@ export async function readOriginSkills<S extends OriginSkill>(
 
 const NO_SKILLS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__']);
 
-interface WantedFiles {
-  readonly files: readonly { readonly entry: OriginEntry; readonly path: string }[];
-  readonly leftOut: number;
-}
-
-function wantedFiles(entries: readonly OriginEntry[], { folder, skillFile }: OriginSkill): WantedFiles {
+function wantedFiles(entries: readonly OriginEntry[], { folder, skillFile }: OriginSkill) {
   const below = folder === '' ? 0 : folder.length + 1;
   const isOfTool = (path: string): boolean => path.split('/').some((name) => NO_SKILLS.has(name));
   const inside = entries.filter(
@@ -157,13 +142,16 @@ function wantedFiles(entries: readonly OriginEntry[], { folder, skillFile }: Ori
   const files = wanted.map((entry) => ({ entry, path: checkedPath(entry, below, skillFile, named) }));
   const folded = new Set(files.map(({ path }) => path.normalize('NFKC').toLowerCase()));
   if (folded.size < files.length) throw originRefused(named, 'two of its files differ only in letter case.');
-  for (const path of folded) {
-    for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
-      const above = path.slice(0, end);
-      if (folded.has(above)) throw originRefused(named, `${JSON.stringify(above)} is a file and a folder.`);
-    }
-  }
+  const both = [...folded].flatMap(foldersAbove).find((above) => folded.has(above));
+  if (both !== undefined) throw originRefused(named, `${JSON.stringify(both)} is a file and a folder.`);
   return { files, leftOut: inside.length - wanted.length };
+}
+
+/** `a` and `a/b` of `a/b/c`. */
+function foldersAbove(path: string): readonly string[] {
+  const above: string[] = [];
+  for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) above.push(path.slice(0, end));
+  return above;
 }
 
 function checkedPath({ path, kind }: OriginEntry, below: number, skillFile: string, named: string): string {

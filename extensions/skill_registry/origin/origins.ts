@@ -1,5 +1,6 @@
 import { lstatSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { CodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../lib/breaks/index.ts';
 import { showName } from '../../../lib/text/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
@@ -12,15 +13,17 @@ import { invalidArgument } from '../skill/errors.ts';
 import { slugOf } from '../skill/skill.ts';
 import { decisionAbout } from '../trust/sources.ts';
 import { originOf, sourceKey } from './address.ts';
-import { rootNotApproved } from './errors.ts';
-import { filesAt, findInstalled, type InstalledSkills } from './find-installed.ts';
+import { filesAt, findInstalled, groupBy, type InstalledSkills } from './find-installed.ts';
 import { assertLock, changeLock, isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import type { LockEntry, LockedSkill, Origins, RemovedSkill, UsedSource } from './types.ts';
 
 /** @param mayFollowLock - A person has approved the root. */
 export function createOrigins(context: ChangeContext, mayFollowLock: boolean): Origins {
+  // A repository can bring its own lock.
   const assertApproved = (): void => {
-    if (!mayFollowLock) throw rootNotApproved();
+    const why = 'Nobody has approved this root, so nothing is done that its skills-lock.json asks for.';
+    const advice = 'To approve it: skill-registry trust allow (for one command: --trust).';
+    if (!mayFollowLock) throw new CodedError('ROOT_NOT_APPROVED', `${why} ${advice}`);
   };
   return {
     add: async (what, options = {}) => (await import('./add.ts')).planAdd(context, what, options),
@@ -44,24 +47,18 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
 
 /** Sources of the lock by name, then sources of the config. Own folders and files only when a decision names them. */
 function usedSources(context: ChangeContext): readonly UsedSource[] {
-  const skills = new Map<string, string[]>();
-  for (const [name, entry] of readLock(context.root).skills) {
-    const source = sourceOf(entry, context.root);
-    skills.set(source, [...(skills.get(source) ?? []), name]);
-  }
   const trust = openTrust();
-  const inConfig = new Map<string, string[]>();
-  for (const { id, key, location, kind } of context.sources()) {
-    const source = key ?? location;
+  const locked = groupBy(readLock(context.root).skills, ([, entry]) => sourceOf(entry, context.root));
+  const sources = context.sources().filter(({ key, location, kind }) => {
     const isOwn = key === undefined && kind !== 'well-known';
-    if (kind === 'inline' || (isOwn && !decisionAbout(source, trust))) continue;
-    inConfig.set(source, [...(inConfig.get(source) ?? []), id]);
-  }
-  return [...new Set([...skills.keys(), ...inConfig.keys()])].map((source) => ({
+    return kind !== 'inline' && !(isOwn && !decisionAbout(location, trust));
+  });
+  const configured = groupBy(sources, ({ key, location }) => key ?? location);
+  return [...new Set([...locked.keys(), ...configured.keys()])].map((source) => ({
     source,
-    skills: skills.get(source) ?? [],
+    skills: (locked.get(source) ?? []).map(([name]) => name),
     decision: decisionAbout(source, trust),
-    inConfig: inConfig.get(source) ?? [],
+    inConfig: (configured.get(source) ?? []).map(({ id }) => id),
   }));
 }
 

@@ -31,27 +31,20 @@ export async function planRestore(context: ChangeContext, to: string | undefined
   await withOrigins(async (open) => {
     for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { open, to, ids }));
   });
-  return {
-    origin: 'skills-lock.json',
-    skills: fetched.map(({ view }) => view),
-    installed: [],
-    unreadable: [],
-    apply: applyOf(
-      context,
-      fetched.map(({ write }) => write),
-    ),
-  };
+  const apply = applyOf(
+    context,
+    fetched.map(({ write }) => write),
+  );
+  const views = fetched.map(({ view }) => view);
+  return { origin: 'skills-lock.json', skills: views, installed: [], unreadable: [], apply };
 }
 
 // --- internal ---
 
 function changedHere(name: string, folder: string): Error {
-  const [quoted, above] = [folder, dirname(folder)].map((path) => JSON.stringify(path));
   const why = 'it has changed here (skill-registry verify says what), and --frozen writes over no change.';
-  return originRefused(
-    `"${name}"`,
-    `${why} To drop the change, move ${quoted} away; then try again, with --to ${above}.`,
-  );
+  const advice = `To drop the change, move ${JSON.stringify(folder)} away; then try again`;
+  return originRefused(`"${name}"`, `${why} ${advice}, with --to ${JSON.stringify(dirname(folder))}.`);
 }
 
 /** For entries of other tools: the folder where those tools look for skills, if it exists. */

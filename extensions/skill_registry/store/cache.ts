@@ -27,20 +27,17 @@ export function openCacheDatabase(
   parts: readonly CachePart[],
   onMemory: (reason: string) => void = () => undefined,
 ): SqliteDatabase {
-  if (file === ':memory:') return openAt(file, parts);
-  try {
-    return openAt(file, parts);
-  } catch (error) {
-    if (sqliteFailure(error) === 'unavailable') throw error;
-    if (isDamage(error)) {
-      removeFiles(file);
-      try {
-        return openAt(file, parts);
-      } catch (again) {
-        onMemory(reasonOf(again));
+  for (let mayBeDamaged = true; ; mayBeDamaged = false) {
+    try {
+      return openAt(file, parts);
+    } catch (error) {
+      if (file === ':memory:' || sqliteFailure(error) === 'unavailable') throw error;
+      if (mayBeDamaged && isDamage(error)) removeFiles(file);
+      else {
+        onMemory(reasonOf(error));
+        return openAt(':memory:', parts);
       }
-    } else onMemory(reasonOf(error));
-    return openAt(':memory:', parts);
+    }
   }
 }
 

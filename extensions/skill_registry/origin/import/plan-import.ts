@@ -30,45 +30,31 @@ export async function planImport(context: ChangeContext, path: string, options: 
   const { makers, refused, prompt } = isFolder ? rolesIn(origin, options, context) : partsOf(origin, options, context);
   const otherwise = isFolder ? 'rename the folder of the role' : 'give it another id with --name';
   const isAlone = makers.length === 1 && refused.length === 0;
-  const planned: PlannedSkill[] = [];
-  const unrendered: ImportPlan['unrendered'][number][] = [];
-  const leftOut: NotImported[] = [];
+  const prepared: Prepared[] = [];
   const installed: string[] = [];
   for (const { from, make } of makers) {
     try {
       const made = make();
       const { id } = made;
-      if (installed.includes(id) || planned.some(({ view }) => view.id === id))
+      if (installed.includes(id) || prepared.some(({ planned }) => planned.view.id === id))
         throw originInvalid(from, `another role of this folder is called "${id}" as well. Rename one of them.`);
-      const prepared = await preparedOf(context, made, origin, otherwise);
-      if (prepared === undefined) {
-        installed.push(id);
-        continue;
-      }
-      planned.push(prepared.planned);
-      leftOut.push(...prepared.notTaken);
-      for (const file of prepared.planned.write.files)
-        for (const jinja of jinjaIn(file.bytes.toString('utf8')))
-          unrendered.push({ skillId: id, path: file.path, ...jinja });
+      const one = await preparedOf(context, made, origin, otherwise);
+      if (one) prepared.push(one);
+      else installed.push(id);
     } catch (error) {
       if (!isCodedError(error) || isAlone) throw error;
       refused.push({ path: from, reason: error.message });
     }
   }
-  return {
-    origin,
-    skills: planned.map(({ view }) => view),
-    installed,
-    unreadable: [],
-    refused,
-    leftOut,
-    unrendered,
-    ...(prompt === undefined ? {} : { prompt }),
-    apply: applyOf(
-      context,
-      planned.map(({ write }) => write),
-    ),
-  };
+  const skills = prepared.map(({ planned }) => planned.view);
+  const writes = prepared.map(({ planned }) => planned.write);
+  const unrendered = writes.flatMap(({ location: { skillId }, files }) =>
+    files.flatMap(({ path, bytes }) => jinjaIn(bytes.toString('utf8')).map((jinja) => ({ skillId, path, ...jinja }))),
+  );
+  const leftOut = prepared.flatMap(({ notTaken }) => notTaken);
+  const asked = prompt === undefined ? {} : { prompt };
+  const apply = applyOf(context, writes);
+  return { origin, skills, installed, unreadable: [], refused, leftOut, unrendered, ...asked, apply };
 }
 
 // --- internal ---
@@ -106,13 +92,18 @@ function partsOf(file: string, { name }: ImportOptions, context: ChangeContext):
   return { makers: [{ from: made.from, make: () => made }], refused: [], prompt };
 }
 
+interface Prepared {
+  readonly planned: PlannedSkill;
+  readonly notTaken: readonly NotImported[];
+}
+
 /** @returns undefined when exactly these files exist: an interrupted import has written them. */
 async function preparedOf(
   context: ChangeContext,
   { id, from, description, body, references, leftOut }: MadeSkill,
   origin: string,
   otherwise: string,
-): Promise<{ readonly planned: PlannedSkill; readonly notTaken: readonly NotImported[] } | undefined> {
+): Promise<Prepared | undefined> {
   if (description === '') {
     const why = 'it has no sentence that could be its description. Write what it does in its first line.';
     throw originInvalid(from, why);

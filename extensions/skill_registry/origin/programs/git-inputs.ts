@@ -20,11 +20,12 @@ export async function assertInputsEnd({ url }: GitOrigin, shown: string, ask: As
   const folders = new Set([at, `${at}.git`].flatMap((folder) => gitFolder(folder) ?? []));
   let seen = 0;
   for (const folder of folders) {
-    for (const { name, kind } of entriesOf(folder)) {
-      const path = join(folder, name);
+    if (kindOf(folder) !== 'folder') continue;
+    for (const name of readdirSync(folder)) {
       if (++seen > MAX_ENTRIES) throw originRefused(shown, `${quoted(at)} has more than ${MAX_ENTRIES} files of git.`);
-      if (kind === 'folder') folders.add(path);
-      else if (kind === 'link' && kindOf(futureRealPath(path)) === 'folder') folders.add(futureRealPath(path));
+      const path = join(folder, name);
+      const real = kindOf(path) === 'link' ? futureRealPath(path) : path;
+      if (kindOf(real) === 'folder') folders.add(real);
       else if (isEndless(path)) throw originRefused(shown, `its ${quoted(path)} is no file. ${NO_END}`);
     }
     for (const other of foldersNamedIn(folder)) folders.add(other);
@@ -46,10 +47,8 @@ async function assertConfigEnds(
   ask: Ask,
   seen = new Set<string>(),
 ): Promise<void> {
-  const listing = (await ask(['config', '--null', '--show-origin', '--no-includes', ...which, '--list'])).toString(
-    'utf8',
-  );
-  const parts = listing.split('\0');
+  const listing = await ask(['config', '--null', '--show-origin', '--no-includes', ...which, '--list']);
+  const parts = listing.toString('utf8').split('\0');
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const file = (parts[at] ?? '').replace(/^file:/, '');
     const [key = '', ...lines] = (parts[at + 1] ?? '').split('\n');
@@ -89,14 +88,7 @@ function firstLine(file: string): string {
   return linesOf(file)[0] ?? '';
 }
 
-type Kind = 'file' | 'folder' | 'link' | 'other';
-
-function entriesOf(folder: string): readonly { readonly name: string; readonly kind: Kind | undefined }[] {
-  if (kindOf(folder) !== 'folder') return [];
-  return readdirSync(folder).map((name) => ({ name, kind: kindOf(join(folder, name)) }));
-}
-
-function kindOf(path: string): Kind | undefined {
+function kindOf(path: string): 'file' | 'folder' | 'link' | 'other' | undefined {
   try {
     const stats = lstatSync(path);
     return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'link' : 'other';

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describeError } from 'skill-registry/kernel';
 import { originRefused, originUnavailable } from '../../../../lib/fetch/index.ts';
 import { shownOrigin, withoutUser } from '../address.ts';
@@ -13,7 +14,7 @@ import { makeTemporaryFolder } from './temporary-folder.ts';
  * submodules of the repository have no effect.
  * @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for more than `maxBytes` of packed data.
  */
-export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED): Promise<OpenedOrigin> {
+export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED): Promise<Required<OpenedOrigin>> {
   const folder = makeTemporaryFolder();
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   try {
@@ -50,7 +51,6 @@ const CONFIG_MS = 10_000;
 const MAX_OUTPUT = 512 * 1024 * 1024;
 const MAX_FETCHED = 512 * 1024 * 1024;
 const LOOK_MS = 200;
-const MAX_COMPLAINT = 4_000;
 
 /** Variables that would make git use another repository. */
 const REPOSITORY_VARIABLES =
@@ -72,40 +72,34 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
     LC_ALL: 'C',
   };
   const own = protocol === 'http' ? ['-c', 'http.followRedirects=false'] : [];
-  return async (args, input = '', limitMs = LIMIT_MS) =>
-    new Promise((resolve, reject) => {
-      const child = spawn('git', [...SETTINGS, ...own, ...args], { cwd: folder, env, timeout: limitMs });
-      const output: Buffer[] = [];
-      let [size, complaint] = [0, ''];
-      const isTooLarge = (): boolean => sizeOf(folder) > maxBytes;
-      const looking = setInterval(() => {
-        if (isTooLarge()) child.kill();
-      }, LOOK_MS);
-      child.stdout.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > MAX_OUTPUT) child.kill();
-        else output.push(chunk);
-      });
-      child.stderr.on('data', (chunk: Buffer) => {
-        complaint = `${complaint}${chunk}`.slice(-MAX_COMPLAINT);
-      });
-      child.on('error', (error: NodeJS.ErrnoException) => {
-        clearInterval(looking);
-        const why = error.code === 'ENOENT' ? 'git is not installed here' : error.message;
-        reject(originUnavailable(shown, why, error));
-      });
-      child.on('close', (status, signal) => {
-        clearInterval(looking);
-        // A killed git exits with a status instead of the signal, so the size is checked first.
-        if (isTooLarge()) reject(originRefused(shown, `what is fetched of it has more than ${maxBytes} bytes.`));
-        else if (status === 0) resolve(Buffer.concat(output));
-        else if (size > MAX_OUTPUT) reject(originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`));
-        else if (signal !== null) reject(originUnavailable(shown, `git gave no answer within ${limitMs / 1000} s`));
-        else reject(originUnavailable(shown, reasonIn(complaint)));
-      });
-      child.stdin.on('error', () => undefined);
-      child.stdin.end(input);
-    });
+  const isTooLarge = (): boolean => sizeOf(folder) > maxBytes;
+  return async (args, input = '', limitMs = LIMIT_MS) => {
+    const options = { cwd: folder, env, timeout: limitMs, maxBuffer: MAX_OUTPUT, encoding: 'buffer' } as const;
+    const running = promisify(execFile)('git', [...SETTINGS, ...own, ...args], options);
+    const looking = setInterval(() => {
+      if (isTooLarge()) running.child.kill();
+    }, LOOK_MS);
+    running.child.stdin?.on('error', () => undefined).end(input);
+    const ran = await running.catch((error: unknown) => error as Failure).finally(() => clearInterval(looking));
+    // A killed git exits with a status instead of the signal, so the size is checked first.
+    if (isTooLarge()) throw originRefused(shown, `what is fetched of it has more than ${maxBytes} bytes.`);
+    if (!(ran instanceof Error)) return ran.stdout;
+    if (ran.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
+      throw originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`);
+    throw originUnavailable(shown, reasonOf(ran, limitMs));
+  };
+}
+
+interface Failure extends Error {
+  readonly code?: unknown;
+  readonly killed?: boolean;
+  readonly stderr?: Buffer;
+}
+
+function reasonOf({ code, killed, stderr = Buffer.alloc(0), message }: Failure, limitMs: number): string {
+  if (code === 'ENOENT') return 'git is not installed here';
+  if (killed) return `git gave no answer within ${limitMs / 1000} s`;
+  return typeof code === 'string' ? message : reasonIn(stderr.toString('utf8'));
 }
 
 function sizeOf(folder: string): number {

@@ -23,7 +23,6 @@ export async function openNpm(origin: NpmOrigin): Promise<OpenedOrigin> {
       origin,
       at: { version },
       name: origin.name.replace(/^.*\//, ''),
-      close: () => undefined,
       entries: entries.map((entry) => ({ ...entry, path: within(entry.path) })),
       read: (paths) => read(paths.map((path) => originals.get(path) ?? path)),
     };

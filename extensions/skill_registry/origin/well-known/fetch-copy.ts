@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
-import { originRefused } from '../../../../lib/fetch/index.ts';
+import { type Archive, originRefused } from '../../../../lib/fetch/index.ts';
 import { makePrivateFolder, temporaryName } from '../../../../lib/files/index.ts';
 import {
   type CopiedSkill,
@@ -22,7 +22,7 @@ import {
 } from '../../sources/kinds/well-known-copy.ts';
 import { lockedFiles } from '../lock.ts';
 import { type IncomingFile, originSkills, readOriginSkills } from '../opened-origin.ts';
-import { type Artifact, fetchArtifact } from './open-page.ts';
+import { fetchArtifact } from './open-page.ts';
 import { askPage, INDEX_PATH, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
 
 /** Replaces the copy in one step at the end. If the process ends early, the next one uses what was fetched. */
@@ -99,7 +99,7 @@ function roomBeside(skills: readonly CopiedSkill[]): (name: string, files: reado
   };
 }
 
-async function filesIn(artifact: Artifact, name: string): Promise<readonly IncomingFile[]> {
+async function filesIn(artifact: Archive, name: string): Promise<readonly IncomingFile[]> {
   const [skill] = originSkills(artifact);
   if (skill?.folder !== '') throw originRefused(`"${name}"`, 'its artifact has no SKILL.md at its top.');
   return (await readOriginSkills(artifact, [skill])).flatMap(({ files }) => files);

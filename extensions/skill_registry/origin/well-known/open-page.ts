@@ -1,5 +1,5 @@
 import { isCodedError } from 'skill-registry/kernel';
-import { download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
+import { type Archive, download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { noSuchSkill, severalSkills } from '../errors.ts';
 import { MAX_ARCHIVE, MAX_SKILL_FILE, type OpenedOrigin, type WellKnownOrigin } from '../opened-origin.ts';
@@ -13,14 +13,12 @@ import {
   readPage,
 } from './page.ts';
 
-export type Artifact = Pick<OpenedOrigin, 'entries' | 'read'>;
-
 /** @param from - Address of the index. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
 export async function fetchArtifact(
   { url, digest, name, type }: IndexEntry,
   from: string,
   signal?: AbortSignal,
-): Promise<Artifact> {
+): Promise<Archive> {
   const bytes = await download(url, MAX_ARCHIVE, { from, signal });
   assertDigest(bytes, { digest, name });
   if (type === 'archive') return unpack(bytes, `"${name}"`);
@@ -43,7 +41,7 @@ export async function openWellKnown(origin: WellKnownOrigin, names?: readonly st
   const unknown = names?.find((name) => !byName.has(name));
   if (unknown !== undefined) throw noSuchSkill(url, unknown, known);
   if (names?.length === 0 && index.length > 1) throw severalSkills(url, known);
-  const artifacts = new Map<string, Artifact>();
+  const artifacts = new Map<string, Archive>();
   const wanted = [...(names?.length ? names : known)];
   for (const name of wanted) {
     const entry = byName.get(name);
@@ -60,7 +58,6 @@ export async function openWellKnown(origin: WellKnownOrigin, names?: readonly st
       entries.map((one) => ({ ...one, path: `${name}/${one.path}` })),
     ),
     read: (paths) => readFrom(artifacts, paths),
-    close: () => undefined,
   };
 }
 
@@ -78,16 +75,13 @@ async function skillsOf(page: string, url: string): Promise<PageSkills> {
   }
 }
 
-async function requiresOf({ entries, read }: Artifact, name: string): Promise<readonly string[]> {
+async function requiresOf({ entries, read }: Archive, name: string): Promise<readonly string[]> {
   const isSmall = entries.some(({ path, size }) => path === 'SKILL.md' && size <= MAX_SKILL_FILE);
   const [text] = isSmall ? await read(['SKILL.md']) : [];
   return text ? (parseSkill(text.toString('utf8'), 'SKILL.md', name).header?.requires ?? []) : [];
 }
 
-async function readFrom(
-  artifacts: ReadonlyMap<string, Artifact>,
-  paths: readonly string[],
-): Promise<readonly Buffer[]> {
+async function readFrom(artifacts: ReadonlyMap<string, Archive>, paths: readonly string[]): Promise<readonly Buffer[]> {
   const contents = new Map<string, Buffer>();
   for (const [name, artifact] of artifacts) {
     const inside = paths.filter((path) => path.startsWith(`${name}/`));
