@@ -1,15 +1,7 @@
 import type { AddPlan, ChangedSkill, SkillToAdd } from '../extensions/skill_registry/host.ts';
 import { isCodedError } from '../lib/errors/index.ts';
 import { printable, shellWord } from '../lib/text/index.ts';
-import {
-  actorOf,
-  firstLines,
-  isConfirmed,
-  isConfirmedOrYes,
-  type Options,
-  type Terminal,
-  withProgress,
-} from './terminal.ts';
+import { actorOf, firstLines, isConfirmed, type Options, type Terminal } from './terminal.ts';
 
 export interface LettingOptions extends Options {
   readonly allowBlock?: readonly string[];
@@ -17,44 +9,20 @@ export interface LettingOptions extends Options {
 
 type Planned = Pick<SkillToAdd, 'id' | 'findings'> & { readonly blocked?: string | undefined };
 
-interface Answer {
-  /** Whether `apply` is called, which also names the refused skills. */
-  readonly isMeant: boolean;
-  readonly isAny: boolean;
-  readonly allowBlock: readonly string[];
-}
-
 export function refusedOf<S extends Planned>(skills: readonly S[], { allowBlock = [] }: LettingOptions): readonly S[] {
   return skills.filter(({ blocked }) => blocked !== undefined && !allowBlock.includes(blocked));
 }
 
-/**
- * Asks once about all skills without a finding of level `block`, then about each other skill.
- * `--yes` never lets in a skill with such a finding: `--allow-block` has to name it.
- */
-export async function askAbout(
-  verb: 'Install' | 'Write' | 'Update',
-  skills: readonly Planned[],
-  options: LettingOptions,
-  terminal: Terminal,
-): Promise<Answer> {
-  const { ask, say } = terminal;
-  const { yes, allowBlock = [] } = options;
-  const doubtful = refusedOf(skills, options);
-  const plain = skills.filter((skill) => !doubtful.includes(skill));
-  const what = plain.length === 1 ? printable(plain[0]?.id ?? '') : `these ${plain.length} skills`;
-  if (plain.length > 0 && !(await isConfirmedOrYes(`${verb} ${what}?`, options, terminal)))
-    return { isMeant: false, isAny: false, allowBlock };
-  const letIn = [...allowBlock];
-  for (const { id, blocked = '', findings } of doubtful) {
-    if (yes || !ask) break;
-    const blocks = findings.filter(({ level }) => level === 'block').length;
-    const question = `${verb} ${printable(id)}, although ${blocks} finding(s) look like an attack?`;
-    if (await isConfirmed({ ask }, question, id)) letIn.push(blocked);
-  }
-  const isAny = plain.length > 0 || letIn.length > allowBlock.length;
-  if (!isAny && !yes) say('Nothing was changed');
-  return { isMeant: isAny || yes === true, isAny, allowBlock: letIn };
+interface Letting {
+  readonly plan: Pick<AddPlan, 'apply'>;
+  readonly skills: readonly Planned[];
+  readonly verb: 'Install' | 'Write' | 'Update';
+  /** False: nobody is asked, and nothing is written. */
+  readonly isAsked: boolean;
+  /** The words of the command for one skill, without `--yes`, `--allow-block` and the global options. */
+  wordsFor(id: string): readonly string[];
+  /** Called when at least one skill is let in. */
+  beforeWriting?(): void;
 }
 
 interface RefusedSkill {
@@ -65,42 +33,37 @@ interface RefusedSkill {
   readonly command: string;
 }
 
-interface Answered {
-  readonly plan: Pick<AddPlan, 'apply'>;
-  /** Nothing is written without one. */
-  readonly answer: Answer | undefined;
-  readonly doing: string;
-  /** The words of the command for one skill, without `--yes`, `--allow-block` and the global options. */
-  wordsFor(id: string): readonly string[];
+interface Applied {
+  readonly isMeant: boolean;
+  readonly changed: readonly ChangedSkill[];
+  readonly refused: readonly RefusedSkill[];
 }
 
-/** Writes what a person agreed to. For each refused skill it prints the command that lets in only these files. */
-export async function applyAnswered(
-  { plan, answer, doing, wordsFor }: Answered,
+/** Asks, then writes. For each refused skill it prints the command that lets in only these files. */
+export async function askAndApply(
+  { plan, skills, verb, isAsked, wordsFor, beforeWriting }: Letting,
   options: LettingOptions,
   terminal: Terminal,
-): Promise<{ readonly changed: readonly ChangedSkill[]; readonly refused: readonly RefusedSkill[] }> {
-  if (!answer?.isMeant) return { changed: [], refused: [] };
+): Promise<Applied> {
+  const allowBlock = isAsked ? await agreedBlocks(verb, skills, options, terminal) : undefined;
+  if (!allowBlock) return { isMeant: false, changed: [], refused: [] };
+  if (refusedOf(skills, { allowBlock }).length < skills.length) beforeWriting?.();
   try {
-    const applying = plan.apply(actorOf(options, terminal), { allowBlock: answer.allowBlock });
-    return { changed: await withProgress(doing, terminal, applying), refused: [] };
+    const applying = plan.apply(actorOf(options, terminal), { allowBlock });
+    const changed = await terminal.during(`${verb.replace(/e$/, '')}ing`, applying);
+    return { isMeant: true, changed, refused: [] };
   } catch (error) {
     if (!isCodedError(error, 'SKILL_BLOCKED')) throw error;
-    const { refused, changed } = error.details as {
-      readonly refused: readonly Omit<RefusedSkill, 'command'>[];
-      readonly changed: readonly ChangedSkill[];
-    };
-    return {
-      changed,
-      refused: refused.map(({ skill_id, allow_block }) => {
-        const again = [...wordsFor(skill_id), ...globalWords(options), '--yes', '--allow-block', allow_block];
-        const command = ['skill-registry', ...again].map(shellWord).join(' ');
-        terminal.say(
-          `${skill_id} is refused, because it looks like an attack: nothing of it was written. When you have read what was found, this lets in exactly these files: ${command}`,
-        );
-        return { skill_id, allow_block, command };
-      }),
-    };
+    const { refused, changed } = error.details as unknown as Applied;
+    const withCommand = refused.map(({ skill_id, allow_block }) => {
+      const again = [...wordsFor(skill_id), ...globalWords(options), '--yes', '--allow-block', allow_block];
+      const command = ['skill-registry', ...again].map(shellWord).join(' ');
+      terminal.say(
+        `${skill_id} is refused, because it looks like an attack: nothing of it was written. When you have read what was found, this lets in exactly these files: ${command}`,
+      );
+      return { skill_id, allow_block, command };
+    });
+    return { isMeant: true, changed, refused: withCommand };
   }
 }
 
@@ -120,6 +83,34 @@ export function findingLines(findings: Findings, levels: readonly Findings[numbe
 type Findings = SkillToAdd['findings'];
 
 const MAX_SHOWN = 10;
+
+/**
+ * Asks once about all skills without a finding of level `block`, then about each other skill. `--yes` never lets in a
+ * skill with such a finding: `--allow-block` has to name it.
+ * @returns what `--allow-block` would name; undefined when nothing is meant.
+ */
+async function agreedBlocks(
+  verb: Letting['verb'],
+  skills: readonly Planned[],
+  options: LettingOptions,
+  { agrees, ask, say }: Terminal,
+): Promise<readonly string[] | undefined> {
+  const { yes, allowBlock = [] } = options;
+  const doubtful = refusedOf(skills, options);
+  const plain = skills.filter((skill) => !doubtful.includes(skill));
+  const what = plain.length === 1 ? printable(plain[0]?.id ?? '') : `these ${plain.length} skills`;
+  if (plain.length > 0 && !(await agrees(`${verb} ${what}?`))) return undefined;
+  const agreed = [...allowBlock];
+  for (const { id, blocked = '', findings } of doubtful) {
+    if (yes || !ask) break;
+    const blocks = findings.filter(({ level }) => level === 'block').length;
+    const question = `${verb} ${printable(id)}, although ${blocks} finding(s) look like an attack?`;
+    if (await isConfirmed({ ask }, question, id)) agreed.push(blocked);
+  }
+  if (yes || plain.length > 0 || agreed.length > allowBlock.length) return agreed;
+  say('Nothing was changed');
+  return undefined;
+}
 
 function globalWords({ root, skills = [], trust }: Options): readonly string[] {
   return [

@@ -14,7 +14,7 @@ export interface FormattedFinding extends Omit<SkillFinding, 'severity'> {
 interface PathFindings {
   readonly path: string;
   /** The file of findings without a path. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   readonly findings: readonly FormattedFinding[];
 }
 
@@ -70,6 +70,7 @@ function toAnnotation({ file, line, severity, message, code }: LocatedFinding): 
 function toSarif(found: readonly LocatedFinding[], rules: Rules): object {
   const ids = [...new Set(found.map(ruleOf))];
   const described = new Map(rules.map((rule) => [rule.id, rule]));
+  const rulesFound = ids.map((id) => describe(id, described.get(id) ?? ofCodeOrField(id)));
   const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   const seen = new Map<string, number>();
   return {
@@ -77,14 +78,7 @@ function toSarif(found: readonly LocatedFinding[], rules: Rules): object {
     version: '2.1.0',
     runs: [
       {
-        tool: {
-          driver: {
-            name: 'skill-registry',
-            version,
-            semanticVersion: version,
-            rules: ids.map((id) => describe(id, described.get(id) ?? ofCodeOrField(id))),
-          },
-        },
+        tool: { driver: { name: 'skill-registry', version, semanticVersion: version, rules: rulesFound } },
         results: found.map((one) => {
           const uri = uriOf(one.file);
           return {
@@ -108,13 +102,9 @@ interface Described {
 }
 
 function describe(id: string, { message, why, mend }: Described): object {
-  return {
-    id,
-    shortDescription: { text: message },
-    ...(why === undefined ? {} : { fullDescription: { text: why } }),
-    help: { text: mend },
-    ...(id.startsWith('agentskills/') ? { helpUri: 'https://agentskills.io/specification' } : {}),
-  };
+  const helpUri = id.startsWith('agentskills/') ? 'https://agentskills.io/specification' : undefined;
+  const fullDescription = why === undefined ? undefined : { text: why };
+  return { id, shortDescription: { text: message }, fullDescription, help: { text: mend }, helpUri };
 }
 
 function ruleOf({ code, rule }: LocatedFinding): string {

@@ -3,7 +3,7 @@ import type { Problem } from 'skill-registry/kernel';
 import type { InternalOptions } from '../extensions/skill_registry/host.ts';
 import { createSecrets, mergeConfig } from '../kernel/host.ts';
 import { findRoot, flagConfig, isTrusted, ownerConfig } from './find-root.ts';
-import { type Options, type Terminal, withProgress } from './terminal.ts';
+import type { Options, Terminal } from './terminal.ts';
 
 export interface OpenRegistry {
   readonly root: string;
@@ -39,7 +39,7 @@ export async function openRegistry(
     getSecret: createSecrets(root, terminal.environment, trusted),
     onProgress: terminal.say,
   };
-  const registry = await withProgress('Reading skills', terminal, createSkillRegistry(given));
+  const registry = await terminal.during('Reading skills', createSkillRegistry(given));
   terminal.atEnd(() => registry.close());
   return { root, trusted, registry, problems: () => [...owner.problems, ...registry.problems()] };
 }

@@ -5,7 +5,7 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { packageRoot } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import { addCommands } from './define/index.ts';
-import { collect, type Make, type Run } from './define/shared.ts';
+import { collect, type Make } from './define/shared.ts';
 import { EXIT, type ExitStatus, exitOf, type Options, type Streams, type Terminal, terminalOf } from './terminal.ts';
 
 /**
@@ -15,15 +15,12 @@ import { EXIT, type ExitStatus, exitOf, type Options, type Streams, type Termina
 export async function runCli(args: readonly string[], streams: Streams): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
   const ending: (() => Promise<void>)[] = [];
-  const run: Run =
-    (name, load) =>
-    async (...given) => {
-      const command = given.pop();
-      const { json } = given.at(-1) as Options;
-      const action = (await load())[name] as (...all: readonly unknown[]) => unknown;
-      const result = await action(...given, terminalOf(streams, json === true, ending), command);
-      if (result !== undefined) status = result as ExitStatus;
-    };
+  const run: Run = async (action, given) => {
+    const command = given.at(-1);
+    const terminal = terminalOf(streams, given.at(-2) as Options, ending);
+    const result = await action(...([...given.slice(0, -1), terminal, command] as never[]));
+    if (result !== undefined) status = result as ExitStatus;
+  };
   try {
     try {
       await createProgram(streams, run).parseAsync(args, { from: 'user' });
@@ -33,11 +30,13 @@ export async function runCli(args: readonly string[], streams: Streams): Promise
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;
-    return fail(error, terminalOf(streams, args.includes('--json'), []));
+    return fail(error, terminalOf(streams, { json: args.includes('--json') }, []));
   }
 }
 
 // --- internal ---
+
+type Run = (action: (...given: never[]) => unknown, given: readonly unknown[]) => Promise<void>;
 
 function createProgram(streams: Streams, run: Run): Command {
   const program = new Command('skill-registry')
@@ -67,13 +66,14 @@ function createProgram(streams: Streams, run: Run): Command {
       refuseEmpty(command);
     });
   addGlobalOptions(program);
-  const make: Make = (name, example, parent = program) => {
+  const make: Make = (name, example, action, load, parent = program) => {
     const isDefault = parent !== program && name === 'list';
+    const path = parent === program ? `skill-registry ${name}` : `skill-registry ${parent.name()} ${name}`;
     const made = addGlobalOptions(parent.command(name, { isDefault }))
-      .addHelpText('after', `\nExample:\n  ${example}`)
+      .addHelpText('after', `\nExample:\n  ${example.replace('$', path)}`)
       .copyInheritedSettings(program);
-    const path = parent === program ? name : `${parent.name()} ${name}`;
-    const itsOptions = `(skill-registry ${path} --help shows its options)`;
+    if (action && load) made.action(async (...given: unknown[]) => run((await load())[action], given));
+    const itsOptions = `(${path} --help shows its options)`;
     if (!isDefault) return made.showHelpAfterError(itsOptions);
     // The default subcommand also receives unknown words.
     return made.configureOutput({
@@ -84,7 +84,7 @@ function createProgram(streams: Streams, run: Run): Command {
       },
     });
   };
-  addCommands(make, run, program);
+  addCommands(make, program);
   return program;
 }
 

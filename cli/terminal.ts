@@ -32,6 +32,24 @@ export interface Terminal extends Streams {
   write(text: string): void;
   /** Writes one or more lines for people, control characters escaped. */
   say(line: string): void;
+  sayProblem(problem: Problem): void;
+  /** Announces work that takes more than a second, if standard error is a terminal. */
+  during<T>(what: string, work: Promise<T>): Promise<T>;
+  /** @throws INVALID_ARGUMENT without a terminal and without `--yes`, because nobody would see what is done */
+  assertCanAsk(): void;
+  /** True with `--yes`. Call `assertCanAsk` first. Says so when nothing was changed. */
+  agrees(question: string): Promise<boolean>;
+  /**
+   * Shows something and asks about it.
+   * @param ways - `see` names the command that prints the digest for `--digest` of `decide`.
+   * @throws INVALID_ARGUMENT without a terminal
+   */
+  agreesTo(
+    shown: string,
+    question: string,
+    ways: { readonly see: string; readonly decide: string },
+    attacked?: string,
+  ): Promise<boolean>;
   /** Registers what runs after the command, also after a failure. */
   atEnd(close: () => Promise<void>): void;
 }
@@ -46,6 +64,10 @@ export interface Options {
   readonly reason?: string;
   readonly by?: string;
   readonly yes?: boolean;
+}
+
+export interface DigestOptions extends Options {
+  readonly digest?: string;
 }
 
 export const EXIT = { done: 0, problem: 1, wrongUse: 2 } as const;
@@ -66,8 +88,10 @@ export function invalidArgument(message: string): CodedError<'INVALID_ARGUMENT'>
 }
 
 /** @param ending - Receives the functions to call when the command has ended. */
-export function terminalOf(streams: Streams, json: boolean, ending: (() => Promise<void>)[]): Terminal {
+export function terminalOf(streams: Streams, { json, yes }: Options, ending: (() => Promise<void>)[]): Terminal {
+  const { ask, err, progress } = streams;
   const width = streams.terminal ? streams.columns : undefined;
+  const say = (line: string): void => err(`${printable(line)}\n`);
   return {
     ...streams,
     width,
@@ -78,13 +102,35 @@ export function terminalOf(streams: Streams, json: boolean, ending: (() => Promi
     },
     table: (header, rows) => (rows.length === 0 ? '' : formatTable(header, rows, width)),
     write: (text) => streams.out(streams.terminal ? printable(text) : text),
-    say: (line) => streams.err(`${printable(line)}\n`),
+    say,
+    sayProblem: ({ severity, file, line, message }) => say(`${severity}: ${file}${line ? `:${line}` : ''}: ${message}`),
+    async during(what, work) {
+      const timer = progress ? setTimeout(() => err(`${what} ...\n`), SILENT_MS) : undefined;
+      try {
+        return await work;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    assertCanAsk() {
+      if (!yes && !ask)
+        throw invalidArgument('There is no terminal to ask at. Give --yes to do it without being asked.');
+    },
+    async agrees(question) {
+      if (yes || (ask && (await isConfirmed({ ask }, question)))) return true;
+      say('Nothing was changed');
+      return false;
+    },
+    async agreesTo(shown, question, { see, decide }, attacked) {
+      if (!ask)
+        throw invalidArgument(
+          `There is no terminal to ask at. See ${see}, then give the digest that it prints: skill-registry ${decide} --digest <digest>`,
+        );
+      err(`${shown}\n`);
+      return isConfirmed({ ask }, question, attacked);
+    },
     atEnd: (close) => void ending.push(close),
   };
-}
-
-export function sayProblem({ say }: Terminal, { severity, file, line, message }: Problem): void {
-  say(`${severity}: ${file}${line ? `:${line}` : ''}: ${message}`);
 }
 
 /** @param attacked - Id of a skill with a finding of level `block`: the person must type it. */
@@ -106,18 +152,6 @@ export function blockNotConfirmed(what: string, instead: string): CodedError {
   return new CodedError('BLOCK_NOT_CONFIRMED', message);
 }
 
-/** @throws INVALID_ARGUMENT without a terminal and without `--yes`, because nobody would see what is done */
-export function assertCanAsk({ yes }: Options, { ask }: Terminal): void {
-  if (!yes && !ask) throw invalidArgument('There is no terminal to ask at. Give --yes to do it without being asked.');
-}
-
-/** Call `assertCanAsk` first. Says so when nothing was changed. */
-export async function isConfirmedOrYes(question: string, { yes }: Options, { ask, say }: Terminal): Promise<boolean> {
-  if (yes || (ask && (await isConfirmed({ ask }, question)))) return true;
-  say('Nothing was changed');
-  return false;
-}
-
 /**
  * `--by`, else the user who is logged in.
  * @throws INVALID_ARGUMENT for a name that is not a person, such as `agent:x`
@@ -130,20 +164,6 @@ export function actorOf({ by, reason }: Options, { environment }: Terminal): Act
       `Only a person decides, and ${JSON.stringify(name)} is none. Give the name of a person, such as ada.`,
     );
   return { by: actor, ...(reason === undefined ? {} : { reason }) };
-}
-
-/** Announces work that takes more than a second, if standard error is a terminal. */
-export async function withProgress<T>(
-  what: string,
-  { progress, err }: Pick<Terminal, 'progress' | 'err'>,
-  work: Promise<T>,
-): Promise<T> {
-  const timer = progress ? setTimeout(() => err(`${what} ...\n`), SILENT_MS) : undefined;
-  try {
-    return await work;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 export function listed(names: readonly string[], most = 10): string {

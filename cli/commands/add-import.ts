@@ -4,20 +4,10 @@ import { decisionAbout, type SkillToAdd } from '../../extensions/skill_registry/
 import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { applyAnswered, askAbout, findingLines, type LettingOptions, refusedOf } from '../blocked-skills.ts';
+import { askAndApply, findingLines, type LettingOptions, refusedOf } from '../blocked-skills.ts';
 import { inspectChanged } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
-import {
-  actorOf,
-  assertCanAsk,
-  EXIT,
-  type ExitStatus,
-  firstLines,
-  invalidArgument,
-  listed,
-  type Terminal,
-  withProgress,
-} from '../terminal.ts';
+import { actorOf, EXIT, type ExitStatus, firstLines, invalidArgument, listed, type Terminal } from '../terminal.ts';
 
 export interface AddOptions extends LettingOptions {
   readonly skill?: readonly string[];
@@ -30,7 +20,7 @@ export interface AddOptions extends LettingOptions {
 
 export async function add(what: string | undefined, options: AddOptions, terminal: Terminal): Promise<ExitStatus> {
   assertSense(what, options);
-  if (!options.dryRun) assertCanAsk(options, terminal);
+  if (!options.dryRun) terminal.assertCanAsk();
   const { registry } = await openRegistry(options, terminal);
   const { all, frozen, link, skill: names } = options;
   const to = options.to === undefined ? undefined : resolve(terminal.cwd, options.to);
@@ -38,18 +28,17 @@ export async function add(what: string | undefined, options: AddOptions, termina
     frozen || what === undefined
       ? registry.origin.restore({ to })
       : registry.origin.add(what, { all, cwd: terminal.cwd, link, skills: names, to });
-  const plan = await withProgress(`Fetching ${printable(what ?? 'what is missing')}`, terminal, planning);
+  const plan = await terminal.during(`Fetching ${printable(what ?? 'what is missing')}`, planning);
   const isNothing = plan.skills.length === 0;
   const nothing = plan.installed.length > 0 ? [] : ['Everything is as skills-lock.json says'];
   const shown = [...describeInstalled(plan), ...(isNothing ? nothing : [describePlan(plan)])].join('\n');
   if (options.dryRun && !options.json) terminal.out(`${shown}\n`);
   else terminal.err(`${shown}\n`);
   const isAsked = !options.dryRun && !isNothing;
-  const answer = isAsked ? await askAbout('Install', plan.skills, options, terminal) : undefined;
-  if (answer?.isAny && !options.trust) approveSource(plan, options, terminal);
-  const wordsFor = (id: string): readonly string[] => wordsOf(what, id, options);
-  const answered = { plan, answer, doing: 'Installing', wordsFor };
-  const { changed: installed, refused } = await applyAnswered(answered, options, terminal);
+  const wordsFor = (id: string) => wordsOf(what, id, options);
+  const beforeWriting = () => approveSource(plan, options, terminal);
+  const letting = { plan, skills: plan.skills, verb: 'Install', isAsked, wordsFor, beforeWriting } as const;
+  const { isMeant, changed: installed, refused } = await askAndApply(letting, options, terminal);
   terminal.print({
     origin: plan.origin,
     source: plan.source ?? null,
@@ -67,7 +56,7 @@ export async function add(what: string | undefined, options: AddOptions, termina
   const folders = new Set(installed.map(({ id }) => futureRealPath(folderOf(id))));
   await inspectChanged(registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
   const isRefused = refused.length > 0 || (options.dryRun && refusedOf(plan.skills, options).length > 0);
-  return isRefused || (isAsked && !answer?.isMeant) ? EXIT.problem : EXIT.done;
+  return isRefused || (isAsked && !isMeant) ? EXIT.problem : EXIT.done;
 }
 
 /** Without a terminal and without `--yes` it only shows what it would write. */
@@ -82,10 +71,10 @@ export async function importSkills(
   const isShownOnly = !options.yes && !terminal.ask;
   const print = isShownOnly && !options.json ? terminal.out : terminal.err;
   print(`${describeImport(plan)}\n`);
-  const answer = isShownOnly || skills.length === 0 ? undefined : await askAbout('Write', skills, options, terminal);
+  const isAsked = !isShownOnly && skills.length > 0;
   const words = ['import', path, ...(options.name === undefined ? [] : ['--name', options.name])];
-  const answered = { plan, answer, doing: 'Writing', wordsFor: () => words };
-  const { changed: created, refused: blocked } = await applyAnswered(answered, options, terminal);
+  const letting = { plan, skills, verb: 'Write', isAsked, wordsFor: () => words } as const;
+  const { isMeant, changed: created, refused: blocked } = await askAndApply(letting, options, terminal);
   terminal.print({
     from: plan.origin,
     skills: skills.map(toWire),
@@ -108,7 +97,7 @@ export async function importSkills(
   const ids = new Set(created.map(({ id }) => id));
   await inspectChanged(registry, ({ id }) => ids.has(id), terminal);
   const isThere = skills.length === 0 && installed.length > 0;
-  const isWritten = (isThere || answer?.isMeant) && refused.length + blocked.length === 0;
+  const isWritten = (isThere || isMeant) && refused.length + blocked.length === 0;
   const isDone = isShownOnly ? isThere || skills.length > 0 : isWritten;
   return isDone ? EXIT.done : EXIT.problem;
 }
@@ -130,19 +119,17 @@ function assertSense(what: string | undefined, { frozen, skill, all, link }: Add
  * Call it before the first write: when it throws TRUST_UNUSABLE, nothing is installed.
  */
 function approveSource({ source, skills }: AddPlan, options: AddOptions, terminal: Terminal): void {
-  if (source === undefined || decisionAbout(source)) return;
+  if (options.trust || source === undefined || decisionAbout(source)) return;
   const ids = skills.map(({ id }) => id).join(', ');
   const answer = options.yes ? 'add --yes' : 'answered yes to add';
   const reason = options.reason ?? `${answer}: ${ids}`;
   openTrust().decide({ kind: 'source', path: source, action: 'allow', by: actorOf(options, terminal).by, reason });
 }
 
-function describeSource(source: string | undefined): readonly string[] {
-  if (source === undefined) return [];
-  const { by, at } = decisionAbout(source) ?? {};
-  const who =
-    by === undefined ? 'Nobody has approved this source yet' : `${by} approved this source on ${at?.slice(0, 10)}`;
-  return [`  ${who} (${source})`];
+function describeSource(source: string): string {
+  const decision = decisionAbout(source);
+  if (!decision) return `  Nobody has approved this source yet (${source})`;
+  return `  ${decision.by} approved this source on ${decision.at.slice(0, 10)} (${source})`;
 }
 
 function wordsOf(what: string | undefined, id: string, { frozen, to, link }: AddOptions): readonly string[] {
@@ -165,7 +152,7 @@ function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
     [
       ...skills.flatMap(({ id, findings }) => findingLines(findings, ['block']).map((line) => `${id}: ${line.trim()}`)),
       `From ${origin}:`,
-      ...describeSource(source),
+      ...(source === undefined ? [] : [describeSource(source)]),
       ...skills.flatMap(describeSkill),
       ...unreadable.map((path) => `  ${path} cannot be read as a skill`),
     ].join('\n'),

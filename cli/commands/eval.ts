@@ -12,7 +12,7 @@ import {
 import type { EvaluationResult, SkillEvidence } from '../../extensions/skill_registry/host.ts';
 import { printable, toWireDeep } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, invalidArgument, type Options, type Terminal, withProgress } from '../terminal.ts';
+import { EXIT, type ExitStatus, invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
 /** Runs only what needs no model. Exit status 1 for a failed check or a broken file of test cases. */
 export async function evaluate(
@@ -28,7 +28,7 @@ export async function evaluate(
     id === undefined
       ? evaluateAll(registry, outputs)
       : admin.evaluate(id, { outputs }).then((result) => ({ results: [result], held: [] }));
-  const { results, held } = await withProgress('Evaluating', terminal, running);
+  const { results, held } = await terminal.during('Evaluating', running);
   const totals = sumOf(results);
   const { claims = [] } = id === undefined ? {} : await admin.evidence(id);
   terminal.print({ totals: toWireDeep(totals), skills: results.map(toWireDeep), held, claims }, () => {

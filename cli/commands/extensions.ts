@@ -14,16 +14,7 @@ import {
   undoIfInterrupted,
 } from '../../kernel/host.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
-import {
-  actorOf,
-  EXIT,
-  type ExitStatus,
-  invalidArgument,
-  isConfirmed,
-  type Options,
-  sayProblem,
-  type Terminal,
-} from '../terminal.ts';
+import { actorOf, type DigestOptions, EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
 /** Starts no extension. */
 export async function listExtensions(options: Options, terminal: Terminal): Promise<ExitStatus> {
@@ -38,7 +29,7 @@ export async function listExtensions(options: Options, terminal: Terminal): Prom
     held ? `${state}; ${held.files} file(s) of ${held.by.join(', ')} wait` : state,
   ]);
   terminal.print({ extensions, problems }, () => terminal.table(['EXTENSION', 'VERSION', 'FROM', 'STATE'], rows));
-  for (const problem of problems) sayProblem(terminal, problem);
+  for (const problem of problems) terminal.sayProblem(problem);
   return problems.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 
@@ -53,11 +44,7 @@ export async function showExtension(name: string, options: Options, terminal: Te
   terminal.print({ name, by: held.by, digest: held.digest, files });
 }
 
-export async function approve(
-  name: string,
-  options: Options & { readonly digest?: string },
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function approve(name: string, options: DigestOptions, terminal: Terminal): Promise<ExitStatus> {
   const root = rootOf(options, terminal);
   const actor = actorOf(options, terminal);
   undoIfInterrupted(root, name);
@@ -115,11 +102,8 @@ function waiting(root: string, name: string): HeldExtension {
   throw extensionNotHeld(name, heldExtensions(root));
 }
 
-async function digestOfYes(held: HeldExtension, { ask, err }: Terminal): Promise<string | undefined> {
-  if (!ask)
-    throw invalidArgument(
-      `There is no terminal to ask at. See what waits with skill-registry extensions show ${held.name}, then give the digest that it prints: skill-registry extensions approve ${held.name} --digest <digest>`,
-    );
-  err(`${await describeHeld(held, ownExtensionIds())}\n`);
-  return (await isConfirmed({ ask }, EXTENSION_QUESTION)) ? held.digest : undefined;
+async function digestOfYes(held: HeldExtension, { agreesTo }: Terminal): Promise<string | undefined> {
+  const { name, digest } = held;
+  const ways = { see: `what waits with skill-registry extensions show ${name}`, decide: `extensions approve ${name}` };
+  return (await agreesTo(await describeHeld(held, ownExtensionIds()), EXTENSION_QUESTION, ways)) ? digest : undefined;
 }

@@ -15,16 +15,7 @@ import { readContained, writeContained } from '../../lib/files/index.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, isRoot } from '../find-root.ts';
-import {
-  actorOf,
-  assertCanAsk,
-  EXIT,
-  type ExitStatus,
-  invalidArgument,
-  isConfirmedOrYes,
-  type Options,
-  type Terminal,
-} from '../terminal.ts';
+import { actorOf, EXIT, type ExitStatus, invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
 /** Writes into the first folder of `--skills`, else into `skills/` of the root. Never changes an existing skill. */
 export function createSkill(
@@ -37,9 +28,9 @@ export function createSkill(
       `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`,
     );
   const [given] = options.skills ?? [];
-  const root = given === undefined ? findRoot(options, terminal) : undefined;
-  const folder = root === undefined ? resolve(terminal.cwd, given ?? '') : join(root, 'skills');
-  const isNoRoot = root !== undefined && options.root === undefined && !isRoot(root);
+  const root = findRoot(options, terminal);
+  const folder = given === undefined ? join(root, 'skills') : resolve(terminal.cwd, given);
+  const isNoRoot = given === undefined && options.root === undefined && !isRoot(root);
   const path = `${id}/SKILL.md`;
   const file = join(folder, path);
   if (exists(folder, path)) throw invalidArgument(`${file} exists already. Edit it, or choose another id.`);
@@ -73,7 +64,7 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
     return EXIT.done;
   }
   assertNew(root, isApproved);
-  assertCanAsk(options, terminal);
+  terminal.assertCanAsk();
   if (!isApproved) assertDataInRoot(root);
   const { agents, text, write } = await startConfig(root);
   const hasSkills = lstatSync(join(root, 'skills'), { throwIfNoEntry: false }) !== undefined;
@@ -83,7 +74,7 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
   if (!hasSkills) say(`${join(root, 'skills')}/ will be made, for skills of your own`);
   if (!isApproved) say(`${root} will be approved: what is in it takes effect, now and later`);
   if (held.length > 0) say(`That is at present ${held.join('; ')}. It can run as you and do everything you may do.`);
-  const isMeant = await isConfirmedOrYes('Write this?', options, terminal);
+  const isMeant = await terminal.agrees('Write this?');
   if (isMeant) {
     assertNew(root, isApproved);
     if (!isApproved) trust.decide({ action: 'allow', kind: 'root', path: root, ...actorOf(options, terminal) });

@@ -6,7 +6,7 @@ import type { FindingLevel, Inspection } from '../../extensions/skill_registry/h
 import { forTerminal, printable, toWire } from '../../lib/text/index.ts';
 import { type FindingFormat, type FormattedFinding, formatFindings } from '../finding-formats.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type Options, type Terminal, withProgress } from '../terminal.ts';
+import { EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
 /** Takes skill folders, SKILL.md files and ids. Exit status 1 when a verdict is `block`. */
 export async function inspect(
@@ -19,13 +19,13 @@ export async function inspect(
   for (const what of typed) {
     const folder = folderOf(what, terminal);
     if (folder === undefined) opened ??= await openRegistry(options, terminal);
-    const inspecting = folder === undefined ? inspectId(opened as OpenRegistry, what) : inspectPath(what, folder);
-    results.push(await withProgress(`Inspecting ${printable(what)}`, terminal, inspecting));
+    const inspecting = folder === undefined ? inspectId(opened as OpenRegistry, what) : inspectFolder(folder);
+    results.push({ what, folder, ...(await terminal.during(`Inspecting ${printable(what)}`, inspecting)) });
   }
   if (options.format) {
     const found = results.map(({ what, folder, findings }) => ({
       path: what,
-      ...(folder === undefined ? {} : { file: join(folder, 'SKILL.md') }),
+      file: folder === undefined ? undefined : join(folder, 'SKILL.md'),
       findings: findings.map(formatted),
     }));
     terminal.out(formatFindings(found, options.format, terminal.cwd, await inspectionRules()));
@@ -41,8 +41,8 @@ export async function inspect(
 
 interface Inspected extends Inspection {
   readonly what: string;
-  /** Absolute; absent without a folder. */
-  readonly folder?: string;
+  /** Absolute; undefined without a folder. */
+  readonly folder: string | undefined;
 }
 
 /** Undefined for an id. @throws SKILL_NOT_FOUND for a path that does not exist. */
@@ -56,22 +56,13 @@ function folderOf(what: string, { cwd }: Terminal): string | undefined {
   return stats?.isFile() && basename(path).toLowerCase() === 'skill.md' ? dirname(path) : undefined;
 }
 
-async function inspectPath(what: string, folder: string): Promise<Inspected> {
-  return { what, folder, ...(await inspectFolder(folder)) };
-}
-
-async function inspectId({ registry }: OpenRegistry, what: string): Promise<Inspected> {
+async function inspectId({ registry }: OpenRegistry, what: string) {
   const { verdict, findings } = await registry.admin.trustOf(what);
   const { byId, byQualifiedId } = registry.snapshot();
-  const dir = (byId.get(what) ?? byQualifiedId.get(what))?.dir ?? null;
-  return { what, ...(dir === null ? {} : { folder: dir }), verdict, findings };
+  return { verdict, findings, folder: (byId.get(what) ?? byQualifiedId.get(what))?.dir ?? undefined };
 }
 
-const SEVERITY: Readonly<Record<FindingLevel, FormattedFinding['severity']>> = {
-  block: 'error',
-  warn: 'warning',
-  info: 'note',
-};
+const SEVERITY = { block: 'error', warn: 'warning', info: 'note' } as const;
 
 function formatted({ rule, level, file, line, message, excerpt }: Finding): FormattedFinding {
   return {
@@ -79,7 +70,7 @@ function formatted({ rule, level, file, line, message, excerpt }: Finding): Form
     code: rule,
     path: file,
     message: excerpt === '' ? message : `${message}: "${excerpt}"`,
-    ...(line === undefined ? {} : { line }),
+    ...(line !== undefined && { line }),
   };
 }
 

@@ -27,23 +27,21 @@ export async function list(
   const skills = state.workflowState ? registry.visible(state) : registry.snapshot().skills;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();
-  const rows = options.all
-    ? await seenRows(opened, counts, state)
-    : skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
+  const seen = options.all ? await seenRows(opened, counts, state) : undefined;
+  const rows = seen ?? skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
   const audience = state.workflowState ? 'model' : 'person';
   const { total, provisional, pending, message } = registry.list({ limit: 1, audience }, { ...state, preview: true });
   const notYet = provisional ? { provisional, pending, message } : {};
   const totals = totalsOf(rows, found.length, registry.snapshot());
-  const isShort = terminal.terminal && !options.json && !options.all && rows.length > MANY;
+  const isShort = terminal.terminal && !options.json && !seen && rows.length > MANY;
   const print = (table: Table, most?: number): void => {
     const [header, cells] = withoutOneSource(table, terminal);
     terminal.out(`${terminal.table(header, cells.slice(0, most))}\n`);
   };
   if (isShort) terminal.err(`${totals}\n\n`);
-  if (options.json)
-    terminal.print({ skills: rows, total: options.all ? rows.length : total, ...notYet, problems: found });
+  if (options.json) terminal.print({ skills: rows, total: seen ? rows.length : total, ...notYet, problems: found });
   else if (isShort) terminal.out(`${terminal.table(...sourceTable(skills))}\n`);
-  else if (rows.length > 0) print(options.all ? seenTable(rows as readonly SeenRow[]) : tokenTable(skills, counts));
+  else if (rows.length > 0) print(seen ? seenTable(seen) : tokenTable(skills, counts));
   const proposals = await registry.admin.waitingProposals();
   const waiting = proposals > 0 ? `${proposals} proposal(s) wait for a decision: skill-registry proposals list\n` : '';
   const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}${waiting}`;
@@ -59,16 +57,8 @@ export async function list(
 }
 
 export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
-  return {
-    skill_id: skill.id,
-    qualified_id: skill.qualifiedId,
-    name: skill.name,
-    description: skill.description,
-    tags: skill.tags,
-    source: skill.source,
-    file: skill.file,
-    tokens,
-  };
+  const { id, qualifiedId, name, description, tags, source, file } = skill;
+  return { skill_id: id, qualified_id: qualifiedId, name, description, tags, source, file, tokens };
 }
 
 export function unseenSkillsText(skills: readonly Skill[]): string {
@@ -87,11 +77,8 @@ function brokenText(skills: readonly Skill[], problems: readonly Problem[]): str
   const files = new Set(problems.filter(({ code }) => code.startsWith('FRONTMATTER_')).map(({ file }) => file));
   const broken = skills.filter(({ file }) => files.has(file));
   if (broken.length === 0) return '';
-  const names = namesOf(
-    broken.map(({ id }) => id),
-    MAX_NAMED,
-  );
-  return `${printable(`The frontmatter has errors in ${names}: see skill-registry doctor`)}\n`;
+  const ids = broken.map(({ id }) => id);
+  return `${printable(`The frontmatter has errors in ${namesOf(ids, MAX_NAMED)}: see skill-registry doctor`)}\n`;
 }
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];
@@ -154,8 +141,7 @@ function sourceTable(skills: readonly Skill[]): Table {
 }
 
 function tokenTable(skills: readonly Skill[], counts: ReadonlyMap<string, TokenCounts>): Table {
-  const cells = skills.map((skill) => {
-    const { id, source, description, bytes, remote } = skill;
+  const cells = skills.map(({ id, source, description, bytes, remote }) => {
     const { l1, l2 } = counts.get(id) ?? NOT_COUNTED;
     const body = remote ? '-' : estimateTokens(bytes - description.length);
     return [id, l1 ?? estimateTokens(id.length + description.length), l2 ?? body, source, description];

@@ -6,7 +6,7 @@ import { createSecrets, declaredTurn } from '../../kernel/host.ts';
 import { aborted } from '../../lib/waiting/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
-import { EXIT, type ExitStatus, invalidArgument, type Options, sayProblem, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
 interface McpOptions extends Options {
   readonly http?: number;
@@ -26,7 +26,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   const stop = stopOnSignals();
   const { root, trusted, registry, problems } = await openRegistry(options, terminal);
   for (const problem of problems())
-    if (problem.severity === 'error' || SAID.has(problem.code)) sayProblem(terminal, problem);
+    if (problem.severity === 'error' || SAID.has(problem.code)) terminal.sayProblem(problem);
   const turn: TurnContext = {
     channelId: 'mcp',
     ...(agent ? await declaredTurn(root, agent, trusted) : {}),
@@ -35,7 +35,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   let unpublished = 0;
   const onProblem = (problem: Problem): void => {
     const over = problem.code === 'SKILL_NOT_PUBLISHED' ? ++unpublished - MOST_UNPUBLISHED : 0;
-    if (over <= 0) sayProblem(terminal, problem);
+    if (over <= 0) terminal.sayProblem(problem);
     else if (over === 1) terminal.say(MORE_UNPUBLISHED);
   };
   const door = createSkillMcpDoor(registry, { turn, onProblem });

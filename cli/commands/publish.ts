@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Published } from '../../extensions/skill_registry/host.ts';
 import { showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, listed, type Options, type Terminal, withProgress } from '../terminal.ts';
+import { EXIT, type ExitStatus, listed, type Options, type Terminal } from '../terminal.ts';
 
 export async function publish(
   ids: readonly string[],
@@ -12,7 +12,7 @@ export async function publish(
   const { registry } = await openRegistry(options, terminal);
   const to = resolve(terminal.cwd, options.to);
   const publishing = registry.origin.publish({ to, ids: ids.length === 0 ? undefined : ids });
-  const published = await withProgress('Publishing skills', terminal, publishing);
+  const published = await terminal.during('Publishing skills', publishing);
   const { skills, refused } = published;
   const rows = skills.map(({ name, type, bytes, changed }) => [name, type, bytes, changed ? 'new' : 'as it was']);
   terminal.print({ ...toWire(published), skills: skills.map(toWire), refused: refused.map(toWire) }, () =>

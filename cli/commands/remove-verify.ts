@@ -1,21 +1,13 @@
 import type { SkillRegistry } from 'skill-registry';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import {
-  actorOf,
-  assertCanAsk,
-  EXIT,
-  type ExitStatus,
-  isConfirmedOrYes,
-  type Options,
-  type Terminal,
-} from '../terminal.ts';
+import { actorOf, EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
 export async function remove(id: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
-  assertCanAsk(options, terminal);
+  terminal.assertCanAsk();
   const { registry } = await openRegistry(options, terminal);
   const question = `Remove ${printable(id)}? It goes to the archive: \`skill-registry restore\` brings it back.`;
-  if (!(await isConfirmedOrYes(question, options, terminal))) return EXIT.problem;
+  if (!(await terminal.agrees(question))) return EXIT.problem;
   const removed = await registry.origin.remove(id, actorOf(options, terminal));
   terminal.print(toWire(removed));
   const lock = removed.wasLocked ? '; its entry in skills-lock.json is taken out' : '';

@@ -2,7 +2,7 @@ import { declaredTurns, isHeldInRoot, undoApprovals } from '../../kernel/host.ts
 import { aborted } from '../../lib/waiting/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
-import { actorOf, EXIT, type ExitStatus, type Options, sayProblem, type Terminal } from '../terminal.ts';
+import { actorOf, EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
 export async function review(
   options: Options & { readonly port: number; readonly as?: string },
@@ -14,7 +14,7 @@ export async function review(
   const { root, trusted, registry, problems } = await openRegistry(options, terminal);
   if (trusted) undoApprovals(root);
   for (const problem of problems())
-    if (problem.severity === 'error' || problem.code === 'ROOT_NOT_APPROVED') sayProblem(terminal, problem);
+    if (problem.severity === 'error' || problem.code === 'ROOT_NOT_APPROVED') terminal.sayProblem(problem);
   const watching = registry.watch(stop).catch((error: unknown) => terminal.say(`error: ${String(error)}`));
   try {
     const serving = await serveReview({

@@ -1,7 +1,7 @@
 import type { Snapshot } from 'skill-registry';
 import { didYouMean } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { invalidArgument, nearestText, type Options, type Terminal, withProgress } from '../terminal.ts';
+import { invalidArgument, nearestText, type Options, type Terminal } from '../terminal.ts';
 import { skillRowOf, unseenSkillsText, withoutOneSource } from './list.ts';
 
 interface SearchOptions extends Options {
@@ -17,9 +17,9 @@ export async function search(query: string, options: SearchOptions, terminal: Te
   const isByMeaning = registry.config.embeddings.base_url !== '';
   if (options.embed) {
     if (!isByMeaning) throw invalidArgument(NO_ENDPOINT);
-    await withProgress('Embedding skills', terminal, registry.admin.embedSkills());
+    await terminal.during('Embedding skills', registry.admin.embedSkills());
   }
-  await withProgress('Indexing skills, once', terminal, registry.admin.prepareSearch(query));
+  await terminal.during('Indexing skills, once', registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   if (source !== undefined) assertSource(source, registry.snapshot());
   const among = {
@@ -40,14 +40,7 @@ export async function search(query: string, options: SearchOptions, terminal: Te
       const skill = byId.get(skillId);
       return skill ? [{ ...skillRowOf(skill, counts.get(skillId)), score, why }] : [];
     });
-    terminal.print({
-      skills: rows,
-      total,
-      ...(provisional ? { provisional, pending } : {}),
-      ...(nearest ? { nearest } : {}),
-      ...(message ? { message } : {}),
-      problems: problems(),
-    });
+    terminal.print({ skills: rows, total, provisional, pending, nearest, message, problems: problems() });
   } else if (skills.length > 0) {
     const cells = skills.map(({ skillId, score = 0, why, source: from }) => [
       skillId,

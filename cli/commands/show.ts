@@ -37,10 +37,7 @@ export async function show(id: string, options: ShowOptions, terminal: Terminal)
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
   const { byId, byQualifiedId } = registry.snapshot();
   const listed = byId.get(id) ?? byQualifiedId.get(id);
-  if (options.json) {
-    terminal.print({ ...toWire(skill), ...(listed ? fieldsOf(listed, skill) : {}) });
-    return;
-  }
+  if (options.json) return terminal.print({ ...toWire(skill), ...(listed && fieldsOf(listed, skill)) });
   if (terminal.terminal && !options.raw) await writeMarkdown(skill.content, terminal);
   else writeWhole(skill.content, terminal);
   terminal.say(['', skill.message, ...(skill.hint ? [skill.hint] : [])].join('\n'));
@@ -60,31 +57,29 @@ export async function show(id: string, options: ShowOptions, terminal: Terminal)
 const MAX_RENDERED = 128 * 1024;
 
 function pathOf({ resource, reference, script }: ShowOptions): string | undefined {
-  const given = [
-    resource,
-    reference === undefined ? undefined : `references/${reference}`,
-    script === undefined ? undefined : `scripts/${script}`,
-  ].filter((path) => path !== undefined);
+  const references = reference === undefined ? [] : [`references/${reference}`];
+  const scripts = script === undefined ? [] : [`scripts/${script}`];
+  const given = [resource ?? [], references, scripts].flat();
   if (given.length > 1) throw invalidArgument('Give one of --resource, --reference and --script.');
   return given[0];
 }
 
 /** Adds what `read` does not return; null when the author set no value. */
 function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readonly<Record<string, unknown>> {
-  return {
-    qualified_id: skill.qualifiedId,
-    version: skill.version ?? null,
-    author: skill.author ?? null,
-    license: skill.license ?? null,
-    compatibility: skill.compatibility ?? null,
-    arguments: skill.arguments,
-    argument_hint: skill.argumentHint ?? null,
-    metadata: skill.metadata,
-    trigger_keywords: skill.triggerKeywords,
-    hidden_because: skill.hiddenBecause ?? null,
-    held_because: read.heldBecause ?? null,
-    file: skill.file,
+  const { qualifiedId, arguments: names, metadata, triggerKeywords, file } = skill;
+  const { version = null, author = null, license = null, compatibility = null } = skill;
+  const { argumentHint = null, hiddenBecause = null } = skill;
+  const ofAuthor = {
+    version,
+    author,
+    license,
+    compatibility,
+    arguments: names,
+    argumentHint,
+    metadata,
+    triggerKeywords,
   };
+  return toWire({ qualifiedId, ...ofAuthor, hiddenBecause, heldBecause: read.heldBecause ?? null, file });
 }
 
 function sayHeld({ skillId, heldBecause }: Pick<SkillContent, 'skillId' | 'heldBecause'>, { say }: Terminal): void {

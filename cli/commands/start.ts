@@ -3,7 +3,7 @@ import { heldOfRoot } from '../../kernel/host.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, flagConfig, isTrusted } from '../find-root.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
-import { actorOf, EXIT, type ExitStatus, isConfirmed, type Options, type Terminal, withProgress } from '../terminal.ts';
+import { actorOf, EXIT, type ExitStatus, isConfirmed, type Options, type Terminal } from '../terminal.ts';
 
 /** Returns after the person quits, or after a signal. `EXIT.problem` when a line of a pipe failed. */
 export async function start(
@@ -34,7 +34,7 @@ export async function start(
       if (level === 'warn' || level === 'error') say(`${level}: ${extensionId}: ${message}`);
     },
   });
-  kernel = await withProgress('Starting', terminal, booting);
+  kernel = await terminal.during('Starting', booting);
   const channel = kernel.extensions().find((extension) => extension.id === 'cli_channel');
   if (channel?.state !== 'RUNNING' && !stop.aborted) {
     for (const { severity, message } of kernel.problems()) say(`${severity}: ${message}`);

@@ -13,18 +13,14 @@ import { describeTrust } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
+  type DigestOptions,
   EXIT,
   type ExitStatus,
   invalidArgument,
-  isConfirmed,
   nearestText,
   type Options,
   type Terminal,
 } from '../terminal.ts';
-
-interface TrustOptions extends Options {
-  readonly digest?: string;
-}
 
 export async function listTrust(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { say } = terminal;
@@ -37,14 +33,10 @@ export async function listTrust(options: Options, terminal: Terminal): Promise<E
   const ofRoot = problems().find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
   const root = Array.isArray(ofRoot) ? ofRoot.map(String) : [];
   const sources = await registry.origin.sources();
-  const rows = decisions.map((one) => [
-    one.action,
-    describeSubject(one),
-    minuteOf(one.at),
-    one.by,
-    one.path,
-    one.reason ?? '',
-  ]);
+  const rows = decisions.map((one) => {
+    const { action, at, by, path, reason: why = '' } = one;
+    return [action, describeSubject(one), minuteOf(at), by, path, why];
+  });
   terminal.print(
     {
       file: trust.file,
@@ -78,8 +70,8 @@ export async function showTrust(id: string, options: Options, terminal: Terminal
   terminal.print(toWire(found), () => forTerminal(describeTrust(found), terminal, terminal.terminal));
 }
 
-export const allow: Decide = deciding('allow');
-export const revoke: Decide = deciding('revoke');
+export const allow: Decide = (...given) => decide('allow', ...given);
+export const revoke: Decide = (...given) => decide('revoke', ...given);
 
 export async function decideShown(
   { admin }: SkillRegistry,
@@ -99,25 +91,19 @@ export const SKILL_QUESTION = 'Agents follow what a skill says. Give it to them?
 
 // --- internal ---
 
-type Decide = (given: string | undefined, options: TrustOptions, terminal: Terminal) => Promise<ExitStatus>;
+type Action = Decision['action'];
+type Decide = (given: string | undefined, options: DigestOptions, terminal: Terminal) => Promise<ExitStatus>;
 
-function deciding(action: Decision['action']): Decide {
-  return async (given, options, terminal) => {
-    if (given === undefined) return decideRoot(action, given, options, terminal);
-    let source = await sourceOf(given, terminal);
-    if (action === 'revoke') source ??= await folderOfConfig(given, options, terminal);
-    if (source !== undefined) return decideSource(action, source, options, terminal);
-    const ofSkill = isPath(given) ? undefined : await decideSkill(action, given, options, terminal);
-    return ofSkill ?? decideRoot(action, given, options, terminal);
-  };
+async function decide(action: Action, ...[given, options, terminal]: Parameters<Decide>): Promise<ExitStatus> {
+  if (given === undefined) return decideRoot(action, given, options, terminal);
+  let source = await sourceOf(given, terminal);
+  if (action === 'revoke') source ??= await folderOfConfig(given, options, terminal);
+  if (source !== undefined) return decideSource(action, source, options, terminal);
+  const ofSkill = isPath(given) ? undefined : await decideSkill(action, given, options, terminal);
+  return ofSkill ?? decideRoot(action, given, options, terminal);
 }
 
-function decideRoot(
-  action: Decision['action'],
-  given: string | undefined,
-  options: TrustOptions,
-  terminal: Terminal,
-): ExitStatus {
+function decideRoot(action: Action, ...[given, options, terminal]: Parameters<Decide>): ExitStatus {
   if (given !== undefined && options.root !== undefined)
     throw invalidArgument('Give the root once: as the argument, or with --root.');
   if (options.digest !== undefined) throw invalidArgument('--digest is of a skill. A root is allowed without one.');
@@ -135,9 +121,9 @@ function decideRoot(
 }
 
 async function decideSource(
-  action: Decision['action'],
+  action: Action,
   source: string,
-  options: TrustOptions,
+  options: DigestOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
   if (options.digest !== undefined) throw invalidArgument('--digest is of a skill. A source is allowed without one.');
@@ -209,9 +195,9 @@ function isPath(given: string): boolean {
 }
 
 async function decideSkill(
-  action: Decision['action'],
+  action: Action,
   id: string,
-  options: TrustOptions,
+  options: DigestOptions,
   terminal: Terminal,
 ): Promise<ExitStatus | undefined> {
   const { registry } = await openRegistry(options, terminal);
@@ -234,7 +220,7 @@ async function decideSkill(
 }
 
 /** A root can be revoked after its folder was deleted. */
-function isRoot(action: Decision['action'], name: string, { cwd }: Terminal): boolean {
+function isRoot(action: Action, name: string, { cwd }: Terminal): boolean {
   const path = resolve(cwd, name);
   return existsSync(path) || (action === 'revoke' && isDecided('root', futureRealPath(path)));
 }
@@ -250,18 +236,13 @@ async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Term
   );
 }
 
-async function digestOfYes(found: SkillTrust, { ask, err }: Terminal): Promise<string | undefined> {
-  if (decidable(found.findings).length === 0) return found.digest;
-  if (!ask)
-    throw invalidArgument(
-      `There is no terminal to ask at. See what was found with skill-registry trust show ${found.skillId}, then give the digest that it prints: skill-registry trust allow ${found.skillId} --digest <digest>`,
-    );
-  err(`${describeTrust(found)}\n`);
-  const yes =
-    found.verdict === 'block'
-      ? isConfirmed({ ask }, SKILL_QUESTION, found.skillId)
-      : isConfirmed({ ask }, 'Who gets this skill gets its keys. May it be published?');
-  return (await yes) ? found.digest : undefined;
+async function digestOfYes(found: SkillTrust, { agreesTo }: Terminal): Promise<string | undefined> {
+  const { digest, findings, skillId: id, verdict } = found;
+  if (decidable(findings).length === 0) return digest;
+  const ways = { see: `what was found with skill-registry trust show ${id}`, decide: `trust allow ${id}` };
+  const isBlock = verdict === 'block';
+  const question = isBlock ? SKILL_QUESTION : 'Who gets this skill gets its keys. May it be published?';
+  return (await agreesTo(describeTrust(found), question, ways, isBlock ? id : undefined)) ? digest : undefined;
 }
 
 /** A deleted root may be revoked: otherwise a new folder at that path would be approved. */

@@ -1,19 +1,19 @@
 import type { SkillUpdate } from '../../extensions/skill_registry/host.ts';
 import { toWire } from '../../lib/text/index.ts';
-import { applyAnswered, askAbout, findingLines, type LettingOptions, refusedOf } from '../blocked-skills.ts';
+import { askAndApply, findingLines, type LettingOptions, refusedOf } from '../blocked-skills.ts';
 import { inspectChanged } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
-import { assertCanAsk, EXIT, type ExitStatus, type Terminal, withProgress } from '../terminal.ts';
+import { EXIT, type ExitStatus, type Terminal } from '../terminal.ts';
 
 export async function update(
   ids: readonly string[],
   options: LettingOptions & { readonly check?: boolean },
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  if (!options.check) assertCanAsk(options, terminal);
+  if (!options.check) terminal.assertCanAsk();
   const { registry } = await openRegistry(options, terminal);
   const looked = registry.origin.update(ids.length > 0 ? ids : undefined);
-  const plan = await withProgress('Looking for what is newer', terminal, looked);
+  const plan = await terminal.during('Looking for what is newer', looked);
   const outdated = plan.skills.filter(({ state }) => state === 'outdated');
   if (!options.json && plan.skills.length > 0) terminal.out(`${describe(plan.skills, terminal)}\n`);
   for (const { id, findings } of outdated)
@@ -22,9 +22,9 @@ export async function update(
     if (diff !== '') terminal.say(`${id}, ${files.filter(({ change }) => change !== 'kept').length} file(s):\n${diff}`);
   terminal.say(`${plan.skills.length} skill(s) in skills-lock.json, ${outdated.length} outdated`);
   const isAsked = !options.check && outdated.length > 0;
-  const answer = isAsked ? await askAbout('Update', outdated, options, terminal) : undefined;
-  const answered = { plan, answer, doing: 'Updating', wordsFor: (id: string) => ['update', id] };
-  const { changed: updated, refused } = await applyAnswered(answered, options, terminal);
+  const wordsFor = (id: string) => ['update', id];
+  const letting = { plan, skills: outdated, verb: 'Update', isAsked, wordsFor } as const;
+  const { isMeant, changed: updated, refused } = await askAndApply(letting, options, terminal);
   terminal.print({ skills: plan.skills.map(toWire), updated: updated.map(toWire), refused });
   for (const { id, revision, proposals } of updated) {
     terminal.say(`${id} is updated, as revision ${revision}`);
@@ -36,7 +36,7 @@ export async function update(
   await inspectChanged(registry, ({ id }) => known.has(id), terminal);
   const isWrong = plan.skills.some(({ state }) => state === 'absent' || state === 'failed');
   const isBlocked = options.check ? refusedOf(outdated, options).length > 0 : refused.length > 0;
-  return isWrong || isBlocked || (isAsked && !answer?.isMeant) ? EXIT.problem : EXIT.done;
+  return isWrong || isBlocked || (isAsked && !isMeant) ? EXIT.problem : EXIT.done;
 }
 
 // --- internal ---

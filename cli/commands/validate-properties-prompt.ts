@@ -33,15 +33,9 @@ export async function validate(
   const changes = options.changed ? await gitChangesIn(cwd) : undefined;
   const found = await Promise.all(existing.map((path) => meantBy(path, changes, terminal)));
   const isSearched = found.some((one) => one.isSearched);
-  const seen = new Set<string>();
-  const paths = found
-    .flatMap((one) => one.paths)
-    .filter((path) => {
-      // Two given folders may contain the same skill.
-      const isRepeated = isSearched && seen.has(resolve(cwd, path));
-      seen.add(resolve(cwd, path));
-      return !isRepeated;
-    });
+  const all = found.flatMap((one) => one.paths);
+  // Two given folders may contain the same skill.
+  const paths = isSearched ? [...new Map(all.map((path) => [resolve(cwd, path), path])).values()] : all;
   const checks = await checkAll(paths, options, terminal);
   const totals = totalsOf(checks);
   const isLong = terminal.terminal && checks.length > MANY;
@@ -148,19 +142,11 @@ async function checkAll(
   const { values } = ownerConfig(root, isTrusted(root, options, terminal));
   const checks: CheckedPath[] = [];
   for (const path of paths) {
-    if (isPack(path, terminal)) {
-      checks.push({ path, ...(await checkPack(path, rules)) });
-      continue;
-    }
-    const check = checkSkill(path, rules);
-    const tooLong = await bodySizeFinding(check.file, root, values);
-    const warnings = tooLong ? [`${tooLong.code}: ${tooLong.message}`] : [];
-    checks.push({
-      ...check,
-      path,
-      warnings: [...check.warnings, ...warnings],
-      findings: tooLong ? [...check.findings, tooLong] : check.findings,
-    });
+    const ofPack = isPack(path, terminal) ? await checkPack(path, rules) : undefined;
+    const check = ofPack ?? checkSkill(path, rules);
+    const tooLong = ofPack ? undefined : await bodySizeFinding(check.file, root, values);
+    const warnings = tooLong ? [...check.warnings, `${tooLong.code}: ${tooLong.message}`] : check.warnings;
+    checks.push({ ...check, path, warnings, findings: tooLong ? [...check.findings, tooLong] : check.findings });
   }
   return checks;
 }

@@ -1,28 +1,25 @@
-import { InvalidArgumentError, Option } from 'commander';
-import { BY, ID, type Make, REASON, type Run } from './shared.ts';
+import { Option } from 'commander';
+import { BY, from, ID, type Make, REASON } from './shared.ts';
 
-export function addCatalogCommands(make: Make, run: Run): void {
-  make('list', 'skill-registry list --json | jq .total')
+export function addCatalogCommands(make: Make): void {
+  make('list', '$ --json | jq .total', 'list', () => import('../commands/list.ts'))
     .description('the catalog: id, tokens, source, description')
     .option(
       '--all',
       'also skills whose id another skill has; for each skill, which agents see it, and why the others do not',
     )
-    .option('--workflow <pack[:state]>', 'what an agent sees in this state of a prompt pack’s workflow')
-    .action(run('list', () => import('../commands/list.ts')));
-  const enabling = {
-    enable: 'give a skill to agents again',
-    disable: 'keep a skill from agents, in the config; its files stay',
-  } as const;
-  for (const name of ['enable', 'disable'] as const)
-    make(name, `skill-registry ${name} code-review`)
-      .description(enabling[name])
+    .option('--workflow <pack[:state]>', 'what an agent sees in this state of a prompt pack’s workflow');
+  for (const [name, description] of [
+    ['enable', 'give a skill to agents again'],
+    ['disable', 'keep a skill from agents, in the config; its files stay'],
+  ] as const)
+    make(name, '$ code-review', name, () => import('../commands/enable-disable.ts'))
+      .description(description)
       .argument('<id>', ID)
       .option('--agent <id>', 'only for this agent (default: for every agent)')
       .option(...REASON)
-      .option(...BY)
-      .action(run(name, () => import('../commands/enable-disable.ts')));
-  make('show', 'skill-registry show code-review')
+      .option(...BY);
+  make('show', '$ code-review', 'show', () => import('../commands/show.ts'))
     .description('one skill: its instructions, its file as it is, or one of its files')
     .argument('<id>', ID)
     .option('--resource <path>', 'print this file of the skill')
@@ -38,33 +35,33 @@ export function addCatalogCommands(make: Make, run: Run): void {
         'reference',
         'script',
       ]),
-    )
-    .action(run('show', () => import('../commands/show.ts')));
-  make('search', 'skill-registry search "flaky tests" --limit 5')
+    );
+  make('search', '$ "flaky tests" --limit 5', 'search', () => import('../commands/search.ts'))
     .description('the skills that fit, best first, and why')
     .argument('<query>', 'what the skill should help with, its name, or a "phrase in quotes"')
-    .option('--limit <count>', 'at most this many, 1-200 (default: 20)', countOption)
+    .option(
+      '--limit <count>',
+      'at most this many, 1-200 (default: 20)',
+      from(1, 200, 'It is a whole number from 1 to 200.'),
+    )
     .option('--tag <tag>', 'only skills with this tag')
     .option('--source <id>', 'only skills of this source')
-    .option('--embed', 'first compute the embeddings that are missing, for search by meaning')
-    .action(run('search', () => import('../commands/search.ts')));
-  make('stats', 'skill-registry stats --since 7d')
+    .option('--embed', 'first compute the embeddings that are missing, for search by meaning');
+  make('stats', '$ --since 7d', 'stats', () => import('../commands/stats.ts'))
     .description('what agents did with skills: loads, offers, tokens, failures')
     .argument('[id]', 'only this skill')
     .option('--agent <id>', 'only this agent')
     .option('--since <age>', 'only from then on: an age (12h, 30d, 2w) or a date; counted in whole days (default: 30d)')
     .addOption(new Option('--dead', 'only list the skills that no agent has loaded in that time').conflicts('thread'))
-    .option('--thread <id>', 'only what was recorded in this conversation, in order, with digests and revisions')
-    .action(run('stats', () => import('../commands/stats.ts')));
-  make('eval', 'skill-registry eval code-review')
+    .option('--thread <id>', 'only what was recorded in this conversation, in order, with digests and revisions');
+  make('eval', '$ code-review', 'evaluate', () => import('../commands/eval.ts'))
     .description('run the test cases of skills, as far as they need no model')
     .argument('[id]', 'id or qualified id (default: every skill)')
     .option(
       '--outputs <dir>',
       'check the outputs of earlier runs too: a folder with one folder for each case; without <id>, these in one folder for each skill',
-    )
-    .action(run('evaluate', () => import('../commands/eval.ts')));
-  make('doctor', 'skill-registry doctor --skills ~/.claude/skills')
+    );
+  make('doctor', '$ --skills ~/.claude/skills', 'doctor', () => import('../commands/doctor/doctor.ts'))
     .description('everything that is wrong, and what to fix first')
     .option('--all', 'every problem, not only ten of each code')
     .option('--overlap', 'show instead which skills compete for the same tasks, and which queries find the wrong skill')
@@ -76,23 +73,18 @@ export function addCatalogCommands(make: Make, run: Run): void {
     )
     .option('--yes', 'with --fix: show the differences and do not ask')
     .option('--reason <text>', 'with --fix: why; recorded with the change')
-    .option('--by <name>', `with --fix: ${BY[1]}`)
-    .action(run('doctor', () => import('../commands/doctor/doctor.ts')));
+    .option('--by <name>', `with --fix: ${BY[1]}`);
 }
 
-export function addPathCommands(make: Make, run: Run): void {
-  const format = (): Option =>
-    new Option('--format <name>', 'print the findings with file and line, in a format for other programs').choices([
-      'lines',
-      'github',
-      'sarif',
-    ]);
-  make('inspect', 'skill-registry inspect ~/Downloads/some-skill')
+export function addPathCommands(make: Make): void {
+  const inFormat = 'print the findings with file and line, in a format for other programs';
+  const format = new Option('--format <name>', inFormat).choices(['lines', 'github', 'sarif']);
+  const validating = () => import('../commands/validate-properties-prompt.ts');
+  make('inspect', '$ ~/Downloads/some-skill', 'inspect', () => import('../commands/inspect.ts'))
     .description('what is dangerous in the files of a skill, most important first; nothing is run')
     .argument('<what...>', 'skill folders, or ids of the catalog')
-    .addOption(format())
-    .action(run('inspect', () => import('../commands/inspect.ts')));
-  make('validate', 'skill-registry validate skills')
+    .addOption(format);
+  make('validate', '$ skills', 'validate', validating)
     .description('check skills against the rules of agentskills.io, and say what is wrong')
     .argument('[path...]', 'skill folders, their SKILL.md, prompt packs, or folders with skills anywhere below')
     .option(
@@ -105,22 +97,11 @@ export function addPathCommands(make: Make, run: Run): void {
         .default('spec'),
     )
     .option('--strict', 'end with 1 for a warning, too')
-    .addOption(format())
-    .action(run('validate', () => import('../commands/validate-properties-prompt.ts')));
-  make('properties', 'skill-registry properties skills/code-review | jq .name')
+    .addOption(format);
+  make('properties', '$ skills/code-review | jq .name', 'properties', validating)
     .description('the fields of one skill as JSON')
-    .argument('<path>', 'skill folder, or its SKILL.md')
-    .action(run('properties', () => import('../commands/validate-properties-prompt.ts')));
-  make('prompt', 'skill-registry prompt skills/* > prompt.xml')
+    .argument('<path>', 'skill folder, or its SKILL.md');
+  make('prompt', '$ skills/* > prompt.xml', 'prompt', validating)
     .description('the <available_skills> block for the system prompt of any agent')
-    .argument('<path...>', 'skill folders, or their SKILL.md')
-    .action(run('prompt', () => import('../commands/validate-properties-prompt.ts')));
-}
-
-// --- internal ---
-
-function countOption(value: string): number {
-  const count = Number(value);
-  if (Number.isInteger(count) && count >= 1 && count <= 200) return count;
-  throw new InvalidArgumentError('It is a whole number from 1 to 200.');
+    .argument('<path...>', 'skill folders, or their SKILL.md');
 }

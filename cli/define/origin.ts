@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { BY, collect, ID, type Make, REASON, type Run } from './shared.ts';
+import { collect, ID, type Make, withReason } from './shared.ts';
 
-export function addOriginCommands(make: Make, run: Run): void {
+export function addOriginCommands(make: Make): void {
   const adding = () => import('../commands/add-import.ts');
   const installed = () => import('../commands/remove-verify.ts');
-  withLetting(make('add', 'skill-registry add owner/repo'))
+  withLetting(make('add', '$ owner/repo', 'add', adding))
     .description('install skills from anywhere, after showing what they are')
     .argument('[what]', WHAT)
     .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
@@ -12,33 +12,28 @@ export function addOriginCommands(make: Make, run: Run): void {
     .option('--to <dir>', 'install into the source with this folder (default: the first source that may be written)')
     .option('--link', 'for a folder: make a link to it instead of a copy; skills-lock.json does not list it')
     .option('--frozen', 'install exactly what skills-lock.json lists; when one skill differs, write nothing')
-    .option('--dry-run', 'show what would be installed, and install nothing')
-    .action(run('add', adding));
-  withLetting(make('import', 'skill-registry import templates/roles'))
+    .option('--dry-run', 'show what would be installed, and install nothing');
+  withLetting(make('import', '$ templates/roles', 'importSkills', adding))
     .description('turn role templates, or the sections of a long prompt, into skills, after showing them')
     .argument(
       '<path>',
       'a folder of roles (<role>/system_prompt.md), the folder of one role, or a prompt (prompt.jinja2, .md)',
     )
-    .option('--name <id>', 'for a prompt: the id of the skill (default: the name of the file or folder)')
-    .action(run('importSkills', adding));
-  withLetting(make('update', 'skill-registry update --check'))
+    .option('--name <id>', 'for a prompt: the id of the skill (default: the name of the file or folder)');
+  withLetting(make('update', '$ --check', 'update', () => import('../commands/update.ts')))
     .description('bring installed skills up to date, and keep what was changed here')
     .argument('[id...]', 'only these (default: all in skills-lock.json)')
-    .option('--check', 'say what is outdated, and change nothing')
-    .action(run('update', () => import('../commands/update.ts')));
-  confirmed(make('remove', 'skill-registry remove code-review'))
+    .option('--check', 'say what is outdated, and change nothing');
+  confirmed(make('remove', '$ code-review', 'remove', installed))
     .description('move a skill to the archive, and delete its entry in skills-lock.json; restore brings it back')
-    .argument('<id>', ID)
-    .action(run('remove', installed));
-  make('verify', 'skill-registry verify --json')
-    .description('check that installed skills are what skills-lock.json says')
-    .action(run('verify', installed));
-  make('publish', 'skill-registry publish --to public')
+    .argument('<id>', ID);
+  make('verify', '$ --json', 'verify', installed).description(
+    'check that installed skills are what skills-lock.json says',
+  );
+  make('publish', '$ --to public', 'publish', () => import('../commands/publish.ts'))
     .description('make a folder that any web server can serve: other machines then read the skills as a source')
     .argument('[id...]', 'ids or qualified ids (default: all skills of the root)')
-    .requiredOption('--to <dir>', 'a new or empty folder, or one that was published before')
-    .action(run('publish', () => import('../commands/publish.ts')));
+    .requiredOption('--to <dir>', 'a new or empty folder, or one that was published before');
 }
 
 // --- internal ---
@@ -55,8 +50,5 @@ function withLetting(command: Command): Command {
 }
 
 function confirmed(command: Command): Command {
-  return command
-    .option('--yes', 'show it and do not ask')
-    .option(...REASON)
-    .option(...BY);
+  return withReason(command.option('--yes', 'show it and do not ask'));
 }

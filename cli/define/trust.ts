@@ -1,20 +1,17 @@
-import { BY, type Make, REASON, type Run } from './shared.ts';
+import { BY, type Make, REASON, withReason } from './shared.ts';
 
-export function addTrustCommands(make: Make, run: Run): void {
+export function addTrustCommands(make: Make): void {
   const trusting = () => import('../commands/trust.ts');
-  const trust = make('trust', 'skill-registry trust list').description(
+  const trust = make('trust', '$ list').description(
     'what you have allowed on this machine: roots, sources of skills, and skills that are held because of what was found in them',
   );
   const subject =
     'folder of a root, id of a skill, or source (owner/repo, an address, npm:name, "mcp:program arguments", a folder or file of the config); for a folder with the name of a skill write ./name (default: the root of this command)';
-  make('list', 'skill-registry trust list --json', trust)
-    .description('your decisions, and what is held in the root')
-    .action(run('listTrust', trusting));
-  make('show', 'skill-registry trust show pdf-tools', trust)
+  make('list', '$ --json', 'listTrust', trusting, trust).description('your decisions, and what is held in the root');
+  make('show', '$ pdf-tools', 'showTrust', trusting, trust)
     .description('what was found in a skill, and why it is kept from agents (held); or who approved a source')
-    .argument('<id>', 'id or qualified id of a skill, or a source')
-    .action(run('showTrust', trusting));
-  make('allow', 'skill-registry trust allow ~/my-agents', trust)
+    .argument('<id>', 'id or qualified id of a skill, or a source');
+  make('allow', '$ ~/my-agents', 'allow', trusting, trust)
     .description(
       'approve a root: its code and settings take effect from now on; or a held skill, after its findings were shown',
     )
@@ -24,28 +21,21 @@ export function addTrustCommands(make: Make, run: Run): void {
       'digest of the skill, as trust show prints it; without it you are asked at the terminal',
     )
     .option(...REASON)
-    .option(...BY)
-    .action(run('allow', trusting));
-  make('revoke', 'skill-registry trust revoke ~/my-agents', trust)
+    .option(...BY);
+  withReason(make('revoke', '$ ~/my-agents', 'revoke', trusting, trust))
     .description('end the approval of a root, a skill or a source: nothing is taken from a revoked source')
-    .argument('[what]', subject)
-    .option(...REASON)
-    .option(...BY)
-    .action(run('revoke', trusting));
+    .argument('[what]', subject);
 
   const extending = () => import('../commands/extensions.ts');
-  const extensions = make('extensions', 'skill-registry extensions list').description(
+  const extensions = make('extensions', '$ list').description(
     'the extensions of the package and the root, and what agents wrote that waits: list, show, approve, revoke',
   );
   const name = 'name of its folder in extensions/';
-  make('list', 'skill-registry extensions list --json', extensions)
-    .description('all of them, and what waits')
-    .action(run('listExtensions', extending));
-  make('show', 'skill-registry extensions show my_tool', extensions)
+  make('list', '$ --json', 'listExtensions', extending, extensions).description('all of them, and what waits');
+  make('show', '$ my_tool', 'showExtension', extending, extensions)
     .description('what agents wrote for one extension, as a difference')
-    .argument('<name>', name)
-    .action(run('showExtension', extending));
-  make('approve', 'skill-registry extensions approve my_tool', extensions)
+    .argument('<name>', name);
+  make('approve', '$ my_tool', 'approve', extending, extensions)
     .description('move what agents wrote to extensions/, after you have seen the difference')
     .argument('<name>', name)
     .option(
@@ -53,12 +43,8 @@ export function addTrustCommands(make: Make, run: Run): void {
       'digest of the difference, as extensions show prints it; without it you are asked at the terminal',
     )
     .option(...REASON)
-    .option(...BY)
-    .action(run('approve', extending));
-  make('revoke', 'skill-registry extensions revoke my_tool', extensions)
+    .option(...BY);
+  withReason(make('revoke', '$ my_tool', 'revoke', extending, extensions))
     .description('delete what waits; when nothing waits, move the extension to data/, where it does not run')
-    .argument('<name>', name)
-    .option(...REASON)
-    .option(...BY)
-    .action(run('revoke', extending));
+    .argument('<name>', name);
 }

@@ -4,11 +4,11 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { createHookCaller, packageRoot } from '../../kernel/host.ts';
-import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
+import type { SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { createPublication } from './publication.ts';
 import { createSdkSource } from './sdk-source.ts';
-import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.ts';
+import { invocableSkills, servePrompts, serveTools, toPrompt } from './tools-and-prompts.ts';
 
 export interface SkillMcpOptions {
   /** Serves the skills of `{ agentId, boundSkills }`. Default: all skills. */
@@ -83,10 +83,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
   });
   const info = { name: 'skill-registry', version: versionOf() };
-  let instructions:
-    | { readonly version: number; readonly local: boolean; readonly text: Promise<string | null> }
-    | undefined;
-  let reported = new Set<string>();
+  let instructions: { readonly key: string; readonly text: Promise<string | null> } | undefined;
+  let reported: ReadonlyMap<string, Problem> = new Map();
   let isClosed = false;
   const hookProblems: Problem[] = [];
   const callHook = createHookCaller('skill_mcp', (problem) => void hookProblems.push(problem));
@@ -98,11 +96,11 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   let listed = listingOf(registry, turn);
   const reportNewProblems = async (): Promise<void> => {
     if (!options.onProblem) return;
-    const before = reported;
     // `problems` rejects if the registry closes meanwhile.
     const problems = await publication.problems().catch(() => []);
-    reported = new Set(problems.map(problemKey));
-    for (const problem of problems) if (!before.has(problemKey(problem))) report(problem);
+    const before = reported;
+    reported = new Map(problems.map((problem) => [`${problem.file}\n${problem.message}`, problem]));
+    for (const [key, problem] of reported) if (!before.has(key)) report(problem);
   };
   const unsubscribe = registry.onChange(() => {
     const next = listingOf(registry, turn);
@@ -116,15 +114,10 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 
   return {
     async createServer({ local = options.local ?? false } = {}) {
-      const { version } = registry.snapshot();
-      if (instructions?.version !== version || instructions.local !== local) {
-        const reader = {
-          ...turn,
-          tools: names,
-          preview: true,
-          ...(local ? {} : { remoteClient: true as const }),
-        } as const;
-        instructions = { version, local, text: registry.context('', reader) };
+      const key = `${registry.snapshot().version} ${local}`;
+      if (instructions?.key !== key) {
+        const client = local ? {} : ({ remoteClient: true } as const);
+        instructions = { key, text: registry.context('', { ...turn, ...client, tools: names, preview: true }) };
       }
       const text = await instructions.text;
       const server = new McpServer(info, {
@@ -164,19 +157,10 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 /** Each text changes exactly when the list of resources or of prompts changes. */
 function listingOf(registry: SkillRegistry, turn: TurnContext): Readonly<Record<keyof ListChange, string>> {
   const resources = registry.visible(turn).map(({ id, digest }) => [id, digest]);
-  const prompts = invocableSkills(registry, turn).map(promptKey);
+  const prompts = invocableSkills(registry, turn).map(toPrompt);
   return { resources: JSON.stringify(resources), prompts: JSON.stringify(prompts) };
 }
 
-function promptKey({ id, name, description, arguments: names, argumentHint }: Skill): readonly unknown[] {
-  return [id, name, description, names, argumentHint];
-}
-
-function problemKey({ file, message }: Problem): string {
-  return JSON.stringify([file, message]);
-}
-
 function versionOf(): string {
-  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  return (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 }

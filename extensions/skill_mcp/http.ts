@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import { createMcpHandler, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
 import { bearerAuth } from 'hono/bearer-auth';
+import { HTTPException } from 'hono/http-exception';
+import { timeout } from 'hono/timeout';
 import { atMost, GRACE_MS, serve } from '../../lib/serving/index.ts';
 import type { SkillMcpDoor } from './door.ts';
 import { listenFailed, tokenMissing } from './errors.ts';
@@ -49,18 +51,16 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   const allowed = [...new Set([...LOOPBACK, hostName(host), ...(options.allowedHosts ?? []).map(hostName)])];
   app.use(async (context, next) => refusalOf(context, allowed) ?? next());
   if (token) app.use(bearerAuth({ token }));
-  app.all(MCP_PATH, async (context) => {
-    const answer = handler.fetch(onlyUtf8(context.req.raw));
+  const late = (): HTTPException =>
+    new HTTPException(503, { res: refuse(503, `No answer within ${requestSeconds} s.`) });
+  app.all(MCP_PATH, timeout(requestSeconds * 1000, late), (context) => {
+    const answer: Promise<Response> = handler.fetch(onlyUtf8(context.req.raw)).finally(() => answering.delete(answer));
     answering.add(answer);
-    try {
-      return await withinSeconds(answer, requestSeconds);
-    } finally {
-      answering.delete(answer);
-    }
+    return answer;
   });
   app.notFound(() => refuse(404, `Nothing is here; MCP is at ${MCP_PATH}.`));
   app.onError((error) => {
-    if ('getResponse' in error && typeof error.getResponse === 'function') return error.getResponse() as Response;
+    if (error instanceof HTTPException) return error.getResponse();
     onError(error);
     return refuse(500, 'The request failed.');
   });
@@ -110,8 +110,7 @@ function hostName(host: string): string {
  * Prevents DNS rebinding: a web page can give its own host name the address of this machine and make a local browser
  * send requests here. Host and Origin must therefore name an allowed host.
  */
-function refusalOf({ req }: Context, allowed: readonly string[]): Response | undefined {
-  const names = [...allowed];
+function refusalOf({ req }: Context, names: string[]): Response | undefined {
   const host = validateHostHeader(req.header('host'), names);
   if (!host.ok)
     return refuse(
@@ -131,16 +130,4 @@ function onlyUtf8(request: Request): Request {
   if (!request.body) return request;
   const body = request.body.pipeThrough(new TextDecoderStream('utf-8', { fatal: true }));
   return new Request(request, { body: body.pipeThrough(new TextEncoderStream()), duplex: 'half' });
-}
-
-async function withinSeconds(answer: Promise<Response>, seconds: number): Promise<Response> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Response>((resolve) => {
-    timer = setTimeout(() => resolve(refuse(503, `No answer within ${seconds} s.`)), seconds * 1000);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -79,19 +79,6 @@ function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext
   return { channelId: 'skill_mcp', agentId: agent, ...(found.usesSkills ? { boundSkills: found.usesSkills } : {}) };
 }
 
-interface SkillMcpConfig {
-  readonly agent: string | null;
-  readonly tools: readonly string[];
-  readonly page_size: number;
-  readonly http: {
-    readonly host: string;
-    readonly port: number;
-    readonly allowed_hosts: readonly string[];
-    readonly body_bytes: number;
-    readonly request_seconds: number;
-  };
-}
-
 const schema = z.strictObject({
   agent: z.string().nullable(),
   tools: z.array(z.string()),
@@ -104,6 +91,8 @@ const schema = z.strictObject({
     request_seconds: z.number().min(1).max(3600),
   }),
 });
+
+type SkillMcpConfig = z.infer<typeof schema>;
 
 /**
  * The manifest has the defaults. Wrong values are refused, never corrected: a wrong open port is worse than none.

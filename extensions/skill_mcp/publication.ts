@@ -1,21 +1,13 @@
 import { basename } from 'node:path';
-import { type Skill as Entry, SKILL_LIMITS, skillEntry } from '@modelcontextprotocol/server/ext/skills';
+import {
+  type Skill as Entry,
+  SKILL_LIMITS,
+  type SkillResourceEntry,
+  skillEntry,
+} from '@modelcontextprotocol/server/ext/skills';
 import { describeError, isCodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../lib/digest/index.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
-
-/** All digests describe bytes that were read together. */
-export interface McpSkill {
-  readonly entry: Entry;
-  /** By URI. */
-  readonly files: ReadonlyMap<string, PublishedFile>;
-}
-
-export interface PublishedFile {
-  readonly path: string;
-  readonly digest: string;
-  readonly size: number;
-}
 
 export const SKILL_MD: string = 'SKILL.md';
 
@@ -25,14 +17,18 @@ export function skillIdOf(uri: string): string | undefined {
   return authority === undefined ? undefined : decode(authority);
 }
 
-/** Publishes the skills of one scope that conform to SEP-2640, each with the digests of all its files. */
+export function filesOf({ resources }: Entry): readonly SkillResourceEntry[] {
+  return resources === 'dynamic' ? [] : resources;
+}
+
+/** Publishes the skills of one scope that conform to SEP-2640, each with the digests of files read together. */
 export interface Publication {
   /** Yields skills by id, after the given one. @param maxAgeMs - Oldest usable cache entry; default as at creation. */
-  after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<McpSkill>;
+  after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<Entry>;
   /** Accepts the URI of a skill, its files and its folders. Reads the files, not the cache. */
-  find(uri: string): Promise<McpSkill | undefined>;
+  find(uri: string): Promise<Entry | undefined>;
   /** Bytes that match the digest of the entry; undefined for an unpublished file. */
-  read(uri: string): Promise<{ readonly file: PublishedFile; readonly bytes: Uint8Array } | undefined>;
+  read(uri: string): Promise<Uint8Array | undefined>;
   /** Checks all skills; returns SKILL_NOT_PUBLISHED for each unpublished one. */
   problems(): Promise<readonly Problem[]>;
 }
@@ -55,30 +51,24 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     }
     return current.skills;
   };
-  const publish = (skill: Skill, maxAge = maxAgeMs): Promise<McpSkill | Unpublished> => {
+  const publish = (skill: Skill, maxAge = maxAgeMs): Promise<Entry | Reason> => {
     const before = cache.get(skill.qualifiedId);
-    const isFresh = before?.digest === skill.digest && performance.now() - before.at < maxAge;
-    // Concurrent calls share one result.
-    if (before && (isFresh || before.running)) return before.result;
+    if (before?.digest === skill.digest && performance.now() - before.at < maxAge) return before.result;
     const read = (path?: string): Promise<Uint8Array> =>
       registry.admin.readBytes(skill.id, { ...(path === undefined ? {} : { path }), countsAsLoad: false }, turn);
-    const next: CachedEntry = {
-      digest: skill.digest,
-      at: performance.now(),
-      running: true,
-      result: publishSkill(skill, registry.admin, read).finally(() => {
-        next.running = false;
-      }),
-    };
+    const at = performance.now();
+    const result = publishSkill(skill, registry.admin, read).finally(() => {
+      next.at = at;
+    });
+    // Concurrent calls share one result.
+    const next = { digest: skill.digest, at: Number.POSITIVE_INFINITY, result };
     cache.set(skill.qualifiedId, next);
-    return next.result;
+    return result;
   };
-  const lookUp = async (uri: string, maxAge?: number): Promise<McpSkill | undefined> => {
-    const id = skillIdOf(uri);
-    const skill = id === undefined ? undefined : skills().get(id);
-    if (!skill) return undefined;
-    const result = await publish(skill, maxAge);
-    return isPublished(result) ? result : undefined;
+  const lookUp = async (uri: string, maxAge: number): Promise<Entry | undefined> => {
+    const skill = skills().get(skillIdOf(uri) ?? '');
+    const result = skill && (await publish(skill, maxAge));
+    return typeof result === 'string' ? undefined : result;
   };
 
   return {
@@ -86,19 +76,18 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
       for (const skill of skills().values()) {
         if (id !== undefined && skill.id <= id) continue;
         const result = await publish(skill, maxAge);
-        if (isPublished(result)) yield result;
+        if (typeof result !== 'string') yield result;
       }
     },
     find: (uri) => lookUp(uri, 0),
     async read(uri) {
       // A mismatch with the cached entry means that the file changed: make the entry again.
       for (const maxAge of [Number.POSITIVE_INFINITY, 0, 0]) {
-        const found = await lookUp(uri, maxAge);
-        const file = found?.files.get(uri);
+        const entry = await lookUp(uri, maxAge);
+        const file = entry && filesOf(entry).find((one) => one.uri === uri);
         if (!file && maxAge === 0) return undefined;
-        if (!file) continue;
-        const bytes = await readOne(registry, turn, skillIdOf(uri) ?? '', file);
-        if (bytes) return { file, bytes };
+        const bytes = file && (await readOne(registry, turn, entry, file));
+        if (bytes) return bytes;
       }
       return undefined;
     },
@@ -106,7 +95,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
       const found: (readonly [Skill, Problem])[] = [];
       for (const skill of skills().values()) {
         const result = await publish(skill, Number.POSITIVE_INFINITY);
-        if (!isPublished(result)) found.push([skill, notPublished(skill, result.reason)]);
+        if (typeof result === 'string') found.push([skill, notPublished(skill, result)]);
       }
       // Leaves out skills that became held meanwhile: the hold is another problem.
       const now = skills();
@@ -117,8 +106,14 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
 
 // --- internal ---
 
-interface Unpublished {
-  readonly reason: string;
+/** Why a skill is not published. */
+type Reason = string;
+
+interface CachedEntry {
+  readonly digest: string;
+  /** Infinite until the result is there. */
+  at: number;
+  readonly result: Promise<Entry | Reason>;
 }
 
 /**
@@ -129,49 +124,27 @@ async function publishSkill(
   skill: Skill,
   admin: Pick<SkillRegistry['admin'], 'resources'>,
   read: (path?: string) => Promise<Uint8Array>,
-): Promise<McpSkill | Unpublished> {
+): Promise<Entry | Reason> {
   if (skill.remote)
-    return {
-      reason: `it comes from the MCP server "${skill.source}", which publishes it itself. Connect to that server`,
-    };
-  if (/[:/]/.test(skill.id)) return { reason: 'another skill has the same id, so this one has no address of its own' };
-  if (skill.dir !== null && basename(skill.file) !== SKILL_MD) {
-    return { reason: `its file is called ${basename(skill.file)}, expected ${SKILL_MD}` };
-  }
+    return `it comes from the MCP server "${skill.source}", which publishes it itself. Connect to that server`;
+  if (/[:/]/.test(skill.id)) return 'another skill has the same id, so this one has no address of its own';
+  if (skill.dir !== null && basename(skill.file) !== SKILL_MD)
+    return `its file is called ${basename(skill.file)}, expected ${SKILL_MD}`;
   try {
     const resources = admin.resources(skill.id);
     const size = resources.reduce((sum, one) => sum + one.size, skill.bytes);
-    if (resources.length >= SKILL_LIMITS.files) return { reason: `it has more than ${SKILL_LIMITS.files} files` };
-    if (size > SKILL_LIMITS.bytes) return { reason: `it has ${size} bytes, more than ${SKILL_LIMITS.bytes}` };
+    if (resources.length >= SKILL_LIMITS.files) return `it has more than ${SKILL_LIMITS.files} files`;
+    if (size > SKILL_LIMITS.bytes) return `it has ${size} bytes, more than ${SKILL_LIMITS.bytes}`;
     const files: Record<string, Uint8Array> = Object.create(null);
     files[SKILL_MD] = await read();
     for (const { path } of resources) files[path] = await read(path);
     const entry = await skillEntry(skill.id, files);
-    return { entry, files: filesOf(entry) };
+    const odd = filesOf(entry).find(({ uri }) => new URL(uri).href !== uri);
+    return odd ? `the name of ${odd.uri} cannot be part of a URI` : entry;
   } catch (error) {
-    return { reason: reasonOf(error) };
+    const { problems } = error as { problems?: readonly { readonly message: string }[] };
+    return Array.isArray(problems) ? problems.map(({ message }) => message).join('; ') : describeError(error);
   }
-}
-
-function isPublished(result: McpSkill | Unpublished): result is McpSkill {
-  return 'entry' in result;
-}
-
-function filesOf({ uri, resources }: Entry): ReadonlyMap<string, PublishedFile> {
-  const root = uri.slice(0, -SKILL_MD.length);
-  const listed = resources === 'dynamic' ? [] : resources;
-  return new Map(
-    listed.map((file) => {
-      if (new URL(file.uri).href !== file.uri) throw new Error(`the name of ${file.uri} cannot be part of a URI`);
-      const path = file.uri.slice(root.length).split('/').map(decodeURIComponent).join('/');
-      return [file.uri, { path, digest: file.digest, size: file.size }];
-    }),
-  );
-}
-
-function reasonOf(error: unknown): string {
-  const { problems } = error as { problems?: readonly { readonly message: string }[] };
-  return Array.isArray(problems) ? problems.map(({ message }) => message).join('; ') : describeError(error);
 }
 
 function decode(segment: string): string | undefined {
@@ -182,25 +155,22 @@ function decode(segment: string): string | undefined {
   }
 }
 
-interface CachedEntry {
-  readonly digest: string;
-  readonly at: number;
-  readonly result: Promise<McpSkill | Unpublished>;
-  running: boolean;
-}
-
+/** Bytes with the digest of the entry. */
 async function readOne(
   registry: SkillRegistry,
   turn: TurnContext,
-  id: string,
-  { path, digest }: PublishedFile,
+  { uri: whole }: Entry,
+  { uri, digest }: SkillResourceEntry,
 ): Promise<Uint8Array | undefined> {
+  const root = whole.slice(0, -SKILL_MD.length);
+  const path = uri.slice(root.length).split('/').map(decodeURIComponent).join('/');
   let isSame = false;
   const countsAsLoad = (bytes: Uint8Array): boolean => {
     isSame = digestOf(bytes) === digest;
     return isSame;
   };
   try {
+    const id = skillIdOf(uri) ?? '';
     const bytes = await registry.admin.readBytes(id, { ...(path === SKILL_MD ? {} : { path }), countsAsLoad }, turn);
     return isSame ? bytes : undefined;
   } catch (error) {

@@ -3,14 +3,14 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import {
   DIRECTORY_MIME_TYPE,
   type DirectoryResource,
+  type Skill as Entry,
   type SkillReadResult,
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
 import { getMimeType } from 'hono/utils/mime';
 import { foldLine } from '../../lib/text/index.ts';
 import { toProtocolError } from './errors.ts';
-import type { Publication } from './publication.ts';
-import { type McpSkill, SKILL_MD, skillIdOf } from './publication.ts';
+import { filesOf, type Publication, SKILL_MD, skillIdOf } from './publication.ts';
 
 /** @param onListed - Called with the skill ids of each list answer. */
 export function createSdkSource(
@@ -18,30 +18,29 @@ export function createSdkSource(
   pageSize: number,
   onListed: (skillIds: readonly string[]) => void,
 ): SkillSource {
-  const listed = (skills: readonly McpSkill[]): readonly McpSkill[] => {
+  const listed = (skills: Entry[]): Entry[] => {
     onListed(skills.flatMap((skill) => idOf(skill) ?? []));
     return skills;
   };
   return guarded({
     async list({ cursor }) {
-      const skills: McpSkill[] = [];
+      const skills: Entry[] = [];
       for await (const skill of publication.after(readCursor(cursor))) {
-        if (skills.length === pageSize)
-          return { skills: listed(skills).map(({ entry }) => entry), ...next(idOf(skills.at(-1))) };
+        if (skills.length === pageSize) return { skills: listed(skills), ...next(idOf(skills.at(-1))) };
         skills.push(skill);
       }
-      return { skills: listed(skills).map(({ entry }) => entry) };
+      return { skills: listed(skills) };
     },
 
     async get(uri) {
-      const entry = (await publication.find(canonical(uri)))?.entry;
+      const entry = await publication.find(canonical(uri));
       // Refuses the URI of a file.
       return entry?.uri === canonical(uri) ? entry : undefined;
     },
 
     async read(uri) {
-      const found = await publication.read(canonical(uri));
-      return found && contentOf(found.file.path, found.bytes);
+      const bytes = await publication.read(canonical(uri));
+      return bytes && contentOf(canonical(uri), bytes);
     },
 
     async readDirectory(uri, { cursor }) {
@@ -54,14 +53,15 @@ export function createSdkSource(
     },
 
     async listResources() {
-      const skills: McpSkill[] = [];
+      const skills: Entry[] = [];
       // Any cached entry will do: only SKILL.md matters here, and its change makes a new entry.
       for await (const skill of publication.after(undefined, Number.POSITIVE_INFINITY)) skills.push(skill);
-      return listed(skills).map(({ entry, files }): DirectoryResource => {
-        // `entry` has both fields exactly as in the file.
+      return listed(skills).map((entry): DirectoryResource => {
+        // Both fields are exactly as in the file.
         const { name, description } = entry.frontmatter;
-        const size = files.get(entry.uri)?.size ?? 0;
-        return { uri: entry.uri, name, description: foldLine(description), mimeType: mimeTypeOf(SKILL_MD), size };
+        const { uri } = entry;
+        const size = filesOf(entry).find((file) => file.uri === uri)?.size ?? 0;
+        return { uri, name, description: foldLine(description), mimeType: mimeTypeOf(SKILL_MD), size };
       });
     },
   });
@@ -86,21 +86,12 @@ export function pageOf<T>(
 /** Removes paths from errors, because the SDK sends their messages unchanged. */
 function guarded(source: Required<SkillSource>): SkillSource {
   const guard =
-    <Args extends readonly unknown[], Result>(act: (...args: Args) => Result | Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      try {
-        return await act(...args);
-      } catch (error) {
+    (act: (...args: never[]) => Promise<unknown>) =>
+    (...args: never[]): Promise<unknown> =>
+      act(...args).catch((error) => {
         throw toProtocolError(error);
-      }
-    };
-  return {
-    list: guard(source.list),
-    get: guard(source.get),
-    read: guard(source.read),
-    readDirectory: guard(source.readDirectory),
-    listResources: guard(source.listResources),
-  };
+      });
+  return Object.fromEntries(Object.entries(source).map(([name, act]) => [name, guard(act)])) as unknown as SkillSource;
 }
 
 const PREFIX = 'after:';
@@ -120,8 +111,8 @@ function readCursor(cursor: string | undefined): string | undefined {
   );
 }
 
-function idOf(skill: McpSkill | undefined): string | undefined {
-  return skill && skillIdOf(skill.entry.uri);
+function idOf(skill: Entry | undefined): string | undefined {
+  return skill && skillIdOf(skill.uri);
 }
 
 function canonical(uri: string): string {
@@ -132,14 +123,14 @@ function canonical(uri: string): string {
   }
 }
 
-function childrenOf({ entry, files }: McpSkill, folder: string): readonly DirectoryResource[] | undefined {
+function childrenOf(entry: Entry, folder: string): readonly DirectoryResource[] | undefined {
   const children = new Map<string, DirectoryResource>();
-  for (const [uri, { path, size }] of files) {
+  for (const { uri, size } of filesOf(entry)) {
     if (!uri.startsWith(`${folder}/`)) continue;
     const [segment = '', ...below] = uri.slice(folder.length + 1).split('/');
     const child = `${folder}/${segment}`;
     const name = decodeURIComponent(segment);
-    const file = { uri, name, mimeType: mimeTypeOf(path), size };
+    const file = { uri, name, mimeType: mimeTypeOf(name), size };
     children.set(child, below.length > 0 ? { uri: child, name, mimeType: DIRECTORY_MIME_TYPE } : file);
   }
   const isRoot = folder === entry.uri.slice(0, -`/${SKILL_MD}`.length);
@@ -148,8 +139,8 @@ function childrenOf({ entry, files }: McpSkill, folder: string): readonly Direct
 }
 
 /** Text only if its UTF-8 gives the same bytes, because the digest covers the bytes. */
-function contentOf(path: string, bytes: Uint8Array): SkillReadResult {
-  const mimeType = mimeTypeOf(path);
+function contentOf(uri: string, bytes: Uint8Array): SkillReadResult {
+  const mimeType = mimeTypeOf(uri);
   if (!isUtf8(bytes)) return { bytes, mimeType };
   return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), mimeType };
 }

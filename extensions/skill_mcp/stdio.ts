@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { INTERNAL_ERROR, type McpServer, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
 import type { SkillMcpDoor } from './door.ts';
@@ -144,9 +145,10 @@ interface StdioTransport extends Transport {
 
 function createAsked() {
   const waiting = new Set<unknown>();
-  let onNone = (): void => {};
+  const over = new AbortController();
+  let isLast = false;
   const remove = (id: unknown): void => {
-    if (waiting.delete(id) && waiting.size === 0) onNone();
+    if (waiting.delete(id) && waiting.size === 0 && isLast) over.abort();
   };
   return {
     waiting: (): readonly unknown[] => [...waiting],
@@ -160,16 +162,10 @@ function createAsked() {
       if ('id' in message && !('method' in message)) remove(message.id);
     },
     async answered(signal: AbortSignal): Promise<void> {
-      if (waiting.size === 0 || signal.aborted) return;
-      await new Promise<void>((resolve) => {
-        // Keeps the process alive, because a waiting request may not.
-        const timer = setTimeout(resolve, LAST_ANSWERS_MS);
-        onNone = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        signal.addEventListener('abort', onNone, { once: true });
-      });
+      isLast = true;
+      const until = { signal: AbortSignal.any([signal, over.signal]) };
+      // Keeps the process alive, because a waiting request may not.
+      if (waiting.size > 0) await wait(LAST_ANSWERS_MS, undefined, until).catch(() => undefined);
     },
   };
 }

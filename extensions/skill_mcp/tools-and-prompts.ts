@@ -84,6 +84,11 @@ export function invocableSkills(registry: SkillRegistry, turn: TurnContext): rea
   return skills.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+export function toPrompt(skill: Skill): Prompt {
+  const { id, name, description } = skill;
+  return { name: id, ...(name === id ? {} : { title: name }), description, arguments: [...argumentsOf(skill)] };
+}
+
 // --- internal ---
 
 /** Since protocol version 2026-07-28 each request has the client's capabilities, before only the handshake. */
@@ -122,11 +127,6 @@ function withFixedKeys({ success: _, ...keys }: ToolResult): Readonly<Record<str
 
 /** The text after the slash command, for a skill without named arguments. */
 const WHOLE = 'arguments';
-
-function toPrompt(skill: Skill): Prompt {
-  const { id, name, description } = skill;
-  return { name: id, ...(name === id ? {} : { title: name }), description, arguments: [...argumentsOf(skill)] };
-}
 
 function argumentsOf({ arguments: names, argumentHint }: Skill): readonly PromptArgument[] {
   const about = argumentHint ? { description: argumentHint } : {};

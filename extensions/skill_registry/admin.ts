@@ -17,14 +17,12 @@ import type { Workflows } from './workflow/types.ts';
 export function createAdmin(
   parts: Parts,
   call: CheckedCalls,
-  workflows: Workflows,
-  given: Pick<SkillRegistry, 'context' | 'read'>,
-  { watchMode }: Pick<Watching, 'watchMode'>,
+  given: Pick<SkillRegistry, 'context' | 'read'> & Pick<Watching, 'watchMode'> & { readonly workflows: Workflows },
 ): Omit<SkillRegistryAdmin, 'management' | 'evidence' | 'evaluate' | 'proposalEvidence'> {
   return {
     instanceId: parts.instance,
-    watchMode,
-    workflows: workflowFunctions(workflows, call),
+    watchMode: given.watchMode,
+    workflows: workflowFunctions(given.workflows, call),
     ...readingFunctions(parts, call, given),
     ...decisionFunctions(parts, call),
     ...searchFunctions(parts, call),
@@ -33,31 +31,21 @@ export function createAdmin(
 
 // --- internal ---
 
-type Member<Name extends keyof SkillRegistryAdmin> = Pick<SkillRegistryAdmin, Name>;
-
-const readOptions = schema((z) =>
-  z
-    .object({
-      path: words(),
-      countsAsLoad: z
-        .union([z.boolean(), aFunction<(bytes: Uint8Array) => boolean>()()], { error: 'true, false or a function' })
-        .optional(),
-      onHeld: aFunction<(because: string) => void>()().optional(),
-    })
-    .optional(),
-);
+const readOptions = schema((z) => {
+  const judge = aFunction<(bytes: Uint8Array) => boolean>()();
+  const countsAsLoad = z.union([z.boolean(), judge], { error: 'true, false or a function' }).optional();
+  const onHeld = aFunction<(because: string) => void>()().optional();
+  return z.object({ path: words(), countsAsLoad, onHeld }).optional();
+});
 const bytes = schema((z) => z.instanceof(Uint8Array, { error: 'bytes' }));
 const roleOptions = schema((z) =>
   z.object({ templates: words(), variables: z.object({}).catchall(z.unknown()).optional() }).optional(),
 );
-const countOptions = schema((z) =>
-  z
-    .strictObject({
-      bodies: z.boolean().optional(),
-      atMost: z.union([z.int(), z.literal(Number.POSITIVE_INFINITY)], { error: 'a number' }).optional(),
-    })
-    .optional(),
-);
+const countOptions = schema((z) => {
+  const atMost = z.union([z.int(), z.literal(Number.POSITIVE_INFINITY)], { error: 'a number' }).optional();
+  return z.strictObject({ bodies: z.boolean().optional(), atMost }).optional();
+});
+
 /** About the conversation itself: its workflow is not filled in. */
 function workflowFunctions(
   { at, position, enter, leave, follow, hasEvents }: Workflows,
@@ -82,20 +70,7 @@ function readingFunctions(
   parts: Parts,
   { now, later }: CheckedCalls,
   { context, read }: Pick<SkillRegistry, 'context' | 'read'>,
-): Member<
-  | 'readBytes'
-  | 'resources'
-  | 'leftOutCount'
-  | 'hiddenTextProblems'
-  | 'resolveRolePrompt'
-  | 'readPolicies'
-  | 'mayGivePlainFile'
-  | 'writePolicy'
-  | 'prepareMessage'
-  | 'recordOffers'
-  | 'contextCost'
-  | 'tokenCounts'
-> {
+) {
   const { catalog, config, grants, heldSkills, reading, root, usage } = parts;
   const snapshot = () => catalog.snapshot();
   let roles: RoleResolver | undefined;
@@ -159,10 +134,10 @@ function readingFunctions(
         return parts.tokens.count(snapshot(), { bodies, atMost });
       },
     ),
-  };
+  } satisfies Partial<SkillRegistryAdmin>;
 }
 
-function searchFunctions(parts: Parts, { later }: CheckedCalls): Member<'overlap' | 'prepareSearch' | 'embedSkills'> {
+function searchFunctions(parts: Parts, { later }: CheckedCalls) {
   const { catalog, closing, meaning, overlap, searcher, visible } = parts;
   return {
     overlap: overlap.overlap,
@@ -176,5 +151,5 @@ function searchFunctions(parts: Parts, { later }: CheckedCalls): Member<'overlap
       await meaning?.embed(skills, closing.signal);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
-  };
+  } satisfies Partial<SkillRegistryAdmin>;
 }

@@ -26,26 +26,15 @@ export interface AiSdkTool {
 export function skillTools(registry: Pick<SkillRegistry, 'tools'>, turn: TurnContext = {}): Record<string, AiSdkTool> {
   return Object.fromEntries(
     registry.tools().map((definition): [string, AiSdkTool] => {
+      const { name, description } = definition;
       const schema = (): Record<string, unknown> => ({ ...inputSchemaOf(definition) });
+      const jsonSchema = { input: schema, output: schema };
       // The tool checks its arguments, so that the model gets a readable result.
       const validate = (value: unknown): { readonly value: unknown } => ({ value });
-      const { description } = definition;
-      return [
-        definition.name,
-        {
-          description,
-          inputSchema: {
-            '~standard': {
-              version: 1,
-              vendor: 'skill-registry',
-              validate,
-              jsonSchema: { input: schema, output: schema },
-            },
-          },
-          execute: (args, { abortSignal }) =>
-            runTool(definition, args, { turn, signal: abortSignal ?? new AbortController().signal }),
-        },
-      ];
+      const execute: AiSdkTool['execute'] = (args, { abortSignal = new AbortController().signal }) =>
+        runTool(definition, args, { turn, signal: abortSignal });
+      const standard = { version: 1, vendor: 'skill-registry', validate, jsonSchema } as const;
+      return [name, { description, inputSchema: { '~standard': standard }, execute }];
     }),
   );
 }

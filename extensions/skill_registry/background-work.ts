@@ -10,12 +10,7 @@ export interface Watching {
   problems(): readonly Problem[];
 }
 
-type Watched = Pick<
-  Parts,
-  'catalog' | 'changes' | 'closing' | 'config' | 'heldSkills' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
->;
-
-export function createWatching(parts: Watched, onProblem: () => void): Watching {
+export function createWatching(parts: Parts, onProblem: () => void): Watching {
   const { catalog, changes, closing, config, heldSkills, meaning, root, searcher, tokens, visible } = parts;
   const problems = new Map<string, Problem>();
   let mode: 'events' | 'poll' | 'off' = 'off';

@@ -12,10 +12,10 @@ export function checkOptions(options: unknown): void {
     const value = readOption(options, name);
     if (value === undefined) continue;
     if (!Object.hasOwn(OPTIONS, name)) {
-      const known = Object.keys(OPTIONS).filter((key) => !INTERNAL.includes(key));
+      const known = Object.entries(OPTIONS).flatMap(([key, option]) => (option === INTERNAL ? [] : [key]));
       throw new CodedError('INVALID_ARGUMENT', `${CALLED} ${unknownField(name, known, IN_CONFIG)}`);
     }
-    const { expected, accepts } = OPTIONS[name as OptionName];
+    const [expected, accepts] = OPTIONS[name as keyof InternalOptions];
     if (!accepts(value)) throw wrong(`.${name}`, expected, value);
     if (name === 'root' && !isFolder(String(value))) throw wrong('.root', FOLDER, value);
   }
@@ -35,47 +35,33 @@ const CALLED = 'createSkillRegistry: options';
 /** In a missing folder no skill would be found, without any message. */
 const FOLDER = 'a folder that exists (a relative path begins at the current folder)';
 
-interface Option {
-  readonly expected: string;
-  accepts(value: unknown): boolean;
-}
-const TEXT: Option = { expected: 'a text', accepts: (value) => typeof value === 'string' };
-const SWITCH: Option = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' };
-const FUNCTION: Option = { expected: 'a function', accepts: (value) => typeof value === 'function' };
-/** Checked key by key when it is read. */
-const ANYTHING: Option = { expected: '', accepts: () => true };
+type Option = readonly [expected: string, accepts: (value: unknown) => boolean];
+const TEXT: Option = ['a text', (value) => typeof value === 'string'];
+const SWITCH: Option = ['true or false', (value) => typeof value === 'boolean'];
+const FUNCTION: Option = ['a function', (value) => typeof value === 'function'];
+const INTERNAL: Option = ['', () => true];
 
-type OptionName = keyof InternalOptions;
-const OPTIONS: Readonly<Record<OptionName, Option>> = {
+const OPTIONS: Readonly<Record<keyof InternalOptions, Option>> = {
   root: TEXT,
-  config: ANYTHING,
-  cache: { expected: 'one of "disk", "memory"', accepts: (value) => value === 'disk' || value === 'memory' },
+  // Checked key by key when it is read.
+  config: ['', () => true],
+  cache: ['one of "disk", "memory"', (value) => value === 'disk' || value === 'memory'],
   trust: SWITCH,
   getSecret: FUNCTION,
   inspect: SWITCH,
   onProgress: FUNCTION,
   onSkillLoaded: FUNCTION,
   onProblem: FUNCTION,
-  environment: ANYTHING,
-  manifest: ANYTHING,
-  onWriteStep: ANYTHING,
-  checksArguments: ANYTHING,
+  environment: INTERNAL,
+  manifest: INTERNAL,
+  onWriteStep: INTERNAL,
+  checksArguments: INTERNAL,
 };
-const INTERNAL: readonly string[] = [
-  'environment',
-  'manifest',
-  'onWriteStep',
-  'checksArguments',
-] satisfies OptionName[];
 
+const CONFIG_KEYS = Object.keys(CONFIG_SCHEMA.properties ?? {});
 /** Common mistakes. */
 const IN_CONFIG = {
-  ...Object.fromEntries(
-    Object.keys(CONFIG_SCHEMA.properties ?? {}).map((key) => [
-      key,
-      `It is a key of config: { config: { ${key}: ... } }.`,
-    ]),
-  ),
+  ...Object.fromEntries(CONFIG_KEYS.map((key) => [key, `It is a key of config: { config: { ${key}: ... } }.`])),
   skills: 'A folder of skills is a source: { config: { sources: [{ path: "skills" }] } }.',
 };
 

@@ -128,8 +128,7 @@ export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<rea
     // Several sources may have the same folder.
     if (dir === null || realFile === null || planned.has(realFile)) continue;
     if (admin.writePolicy(realFile)?.target === undefined) continue;
-    const before =
-      (await admin.readBytes(qualifiedId, { countsAsLoad: false }).catch(() => undefined)) ?? new Uint8Array();
+    const before = await admin.readBytes(qualifiedId, { countsAsLoad: false }).catch(() => new Uint8Array());
     const text = Buffer.from(before).toString('utf8');
     const repair = Buffer.from(text).equals(before) ? repairSkill(text, basename(dir), file) : undefined;
     if (!repair || (file !== 'SKILL.md' && !isNameFree(dir, file))) continue;
@@ -144,7 +143,6 @@ export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<rea
 /** It is no link, and no other file has the name SKILL.md; on some systems both names are the same file. */
 function isNameFree(dir: string, file: string): boolean {
   const [present, taken] = [file, 'SKILL.md'].map((name) => lstatSync(join(dir, name), { throwIfNoEntry: false }));
-  return (
-    present?.isFile() === true && (taken === undefined || (taken.ino === present.ino && taken.dev === present.dev))
-  );
+  const isFree = taken === undefined || (taken.ino === present?.ino && taken.dev === present.dev);
+  return present?.isFile() === true && isFree;
 }

@@ -35,6 +35,7 @@ export class SkillRegistryMain
     SkillRegistryExtension
 {
   readonly contextPriority = 60;
+  readonly configOfUntrustedRoot: UntrustedConfig['configOfUntrustedRoot'] = configOfUntrustedRoot;
   #registry: SkillRegistry | undefined;
   #tools: readonly Tool[] | undefined;
   /** Started with a conversation. The first turn waits for it. */
@@ -43,13 +44,6 @@ export class SkillRegistryMain
   get registry(): SkillRegistry {
     if (!this.#registry) throw new Error('skill_registry is not initialized');
     return this.#registry;
-  }
-
-  configOfUntrustedRoot(
-    values: Readonly<Record<string, unknown>>,
-    rootDir: string,
-  ): ReturnType<UntrustedConfig['configOfUntrustedRoot']> {
-    return configOfUntrustedRoot(values, rootDir);
   }
 
   async initialize(context: ExtensionContext): Promise<void> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isCodedError, type Problem } from 'skill-registry/kernel';
+import type { CodedError, Problem } from 'skill-registry/kernel';
 import { isCode } from '../../kernel/host.ts';
 import { noteApproved } from './decide/decide.ts';
 import { createProposals, type OpenProposals } from './decide/proposals.ts';
@@ -54,6 +54,7 @@ export interface ChangeSource extends Omit<ChangeContext, 'writer'> {
 
 export function openChanges({ evaluation, listeners, ...source }: ChangeSource, options: ChangeOptions): OpenChanges {
   const { root, limits } = source;
+  const { mayRecover = true } = options;
   const writer = new Writer({
     ...options,
     onCommit: noteApproved,
@@ -71,13 +72,17 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
   let historyProblem: Problem | undefined;
   const problems = (): readonly Problem[] => [...(historyProblem ? [historyProblem] : []), ...writer.problems()];
   const noteHistoryProblem = (error: unknown): void => {
-    historyProblem = problemOf(error, writer.dataDir);
+    const file = join(writer.dataDir, 'history.db');
+    // With a file that is opened, every error gets a code.
+    const { code, message } = historyError(file, error, file) as CodedError;
+    // With WRITE_FAILED the history can still be read.
+    historyProblem = { code, severity: code === 'WRITE_FAILED' ? 'warning' : 'error', file, message };
   };
   return {
     proposals,
     history: createHistory(context, recorder),
     management: createManagement(context, recorder),
-    origin: createOrigins(context, options.mayRecover ?? true),
+    origin: createOrigins(context, mayRecover),
     evaluation: createEvaluation(context, evaluation, proposals),
     problems,
     explain: (error) => writer.explain(error),
@@ -92,10 +97,12 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
     },
     async keep(signal, onChange, onProblem) {
       const recordAndAnnounce = async (isDue: boolean): Promise<void> => {
-        const before = messagesOf(problems());
+        const before = new Set(problems().map(({ message }) => message));
         try {
           proposals.announce();
-          if (isDue) await recordNow(options.mayRecover ?? true, writer, recorder, problems, signal);
+          // A change that could not be undone before may be undone now.
+          if (isDue && mayRecover && before.size > 0) writer.ifFree(() => undefined);
+          if (isDue && mayRecover) await recorder.recordAll(signal);
           if (isDue) historyProblem = undefined;
         } catch (error) {
           if (!signal.aborted) noteHistoryProblem(error);
@@ -108,19 +115,6 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
 }
 
 // --- internal ---
-
-async function recordNow(
-  mayRecover: boolean,
-  writer: Writer,
-  recorder: RevisionRecorder,
-  problems: () => readonly Problem[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (!mayRecover) return;
-  // A change that could not be undone before may be undone now.
-  if (problems().length > 0) writer.ifFree(() => undefined);
-  await recorder.recordAll(signal);
-}
 
 /** Every second; `isDue` after a change, and every 30 seconds. */
 async function repeatUntilAborted(
@@ -146,18 +140,4 @@ async function repeatUntilAborted(
   } finally {
     unsubscribe();
   }
-}
-
-function problemOf(error: unknown, dataDir: string): Problem {
-  const file = join(dataDir, 'history.db');
-  const explained = historyError(file, error, file);
-  const [code, message] = isCodedError(explained)
-    ? [explained.code, explained.message]
-    : ['STORE_UNAVAILABLE', String(explained)];
-  // With WRITE_FAILED the history can still be read.
-  return { code, severity: code === 'WRITE_FAILED' ? 'warning' : 'error', file, message };
-}
-
-function messagesOf(problems: readonly Problem[]): ReadonlySet<string> {
-  return new Set(problems.map(({ message }) => message));
 }

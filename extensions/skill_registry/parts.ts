@@ -104,7 +104,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const closing = new AbortController();
   const visible = createVisibility(snapshot, grants);
   const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
-  const search = await openSearch({ ...base, ...bytes, catalog, closing, visible, onProblem });
+  const search = await openSearch({ ...base, ...bytes, catalog, closing, visible }, onProblem);
   const changes = createChanges(
     {
       root,
@@ -152,14 +152,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...search,
     changes,
     sentBodies: createSentBodies(),
-    reading: new SkillReading({
-      catalog,
-      grants,
-      limits: config.limits,
-      admit,
-      onLoaded,
-      tokensOfBody: tokens.ofBody,
-    }),
+    reading: new SkillReading({ catalog, grants, limits: config.limits, admit, onLoaded, tokensOfBody: tokens.ofBody }),
     problems: () => [
       ...base.problems,
       ...snapshot().problems,
@@ -282,14 +275,11 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
   return { sourceIds, instance, makeSources: makeAll, disabled, catalog, trusted, ...reading };
 }
 
-interface SearchSurroundings extends SourceReader, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
-  readonly cacheFile: string | undefined;
-  readonly configFile: string;
-  readonly onProblem: () => void;
-}
-
-async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searcher' | 'meaning' | 'overlap'>> {
-  const { cacheFile, catalog, closing, config, configFile, hooks, onProblem, readFile, readSkill, visible } = given;
+async function openSearch(
+  given: ReturnType<typeof openBase> & SourceReader & Pick<Parts, 'catalog' | 'closing' | 'visible'>,
+  onProblem: () => void,
+): Promise<Pick<Parts, 'searcher' | 'meaning' | 'overlap'>> {
+  const { cacheFile, catalog, closing, config, configFile, hooks, readFile, readSkill, visible } = given;
   const database = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
   const searcher = new Searcher({
     database,

@@ -50,14 +50,16 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const workflows = createWorkflows(() => catalog.snapshot());
   const call = createCheckedCalls(workflows.at, (options as InternalOptions).checksArguments ?? true);
   const reading = readingFunctions(parts, call);
-  const { management, evidence, evaluate, proposalEvidence, ...changing } = changeFunctions(parts, call);
+  const { proposals, history, origin, ...evaluation } = changeFunctions(parts, call);
   const context = call.later('registry.context(prompt, turn)', [text, turn], contextOf(parts, workflows));
-  const evaluation = { evidence, evaluate, proposalEvidence, management };
-  const admin = { ...createAdmin(parts, call, workflows, { context, read: reading.read }, watching), ...evaluation };
+  const { read } = reading;
+  const admin = { ...createAdmin(parts, call, { workflows, context, read, ...watching }), ...evaluation };
   const registry: SkillRegistry = {
     ...catalogFunctions(parts, call),
     ...reading,
-    ...changing,
+    proposals,
+    history,
+    origin,
     context,
     config: frozen(config),
     usage: {
@@ -87,50 +89,29 @@ const signal = schema((z) => z.instanceof(AbortSignal, { error: 'an AbortSignal'
 const names = schema(() => texts().optional());
 const inRange = schema((z) => z.strictObject({ skillId: words(), agent: words(), since: words() }));
 const usageQuery = schema(() => inRange().optional());
-const eventQuery = schema((z) =>
-  inRange()
-    .extend({
-      thread: words(),
-      kind: z.enum(['load', 'resource', 'refusal', 'failure', 'proposal']).optional(),
-      limit: z.int('a whole number').min(1, '1 to 10,000').max(10_000, '1 to 10,000').optional(),
-    })
-    .optional(),
-);
-const listQuery = schema((z) =>
-  z
-    .strictObject(
-      {
-        query: words(),
-        tag: words(),
-        source: words(),
-        limit: z.int('a whole number').optional(),
-        why: z.boolean().optional(),
-        audience: audience(),
-      },
-      notOfTurn,
-    )
-    .optional(),
-);
-const readOptions = schema((z) =>
-  z
-    .strictObject(
-      { view: z.enum(['body', 'raw']).optional(), audience: z.enum(['model', 'person', 'binding']).optional() },
-      notOfTurn,
-    )
-    .optional(),
-);
+const eventQuery = schema((z) => {
+  const kind = z.enum(['load', 'resource', 'refusal', 'failure', 'proposal']).optional();
+  const limit = z.int('a whole number').min(1, '1 to 10,000').max(10_000, '1 to 10,000').optional();
+  return inRange().extend({ thread: words(), kind, limit }).optional();
+});
+const listQuery = schema((z) => {
+  const limit = z.int('a whole number').optional();
+  const why = z.boolean().optional();
+  const fields = { query: words(), tag: words(), source: words(), limit, why, audience: audience() };
+  return z.strictObject(fields, notOfTurn).optional();
+});
+const readOptions = schema((z) => {
+  const view = z.enum(['body', 'raw']).optional();
+  const audience = z.enum(['model', 'person', 'binding']).optional();
+  return z.strictObject({ view, audience }, notOfTurn).optional();
+});
 const addOptions = schema((z) => z.strictObject({ signal: signal().optional() }).optional());
 const messageArguments = schema((z) =>
   z.union([z.string(), z.object({}).catchall(z.string())], { error: 'a text or an object of texts' }),
 );
 const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional());
 
-type Part<Name extends keyof SkillRegistry> = Pick<SkillRegistry, Name>;
-
-function catalogFunctions(
-  parts: Parts,
-  { now, later }: CheckedCalls,
-): Part<'addSource' | 'list' | 'onChange' | 'refresh' | 'snapshot' | 'visible'> {
+function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
   const { catalog, closing, meaning, makeSources: makeAll, readSkill, searcher, sourceIds: taken, usage } = parts;
   const addSource = createAddSource({ catalog, taken, makeAll, closed: closing.signal });
   /** One that is given twice is called once. */
@@ -160,10 +141,10 @@ function catalogFunctions(
       if (!isForPerson) usage.recorder.offered(offered, turn);
       return found;
     }),
-  };
+  } satisfies Partial<SkillRegistry>;
 }
 
-function readingFunctions(parts: Parts, { later }: CheckedCalls): Part<'apply' | 'read' | 'readResource'> {
+function readingFunctions(parts: Parts, { later }: CheckedCalls) {
   const { reading } = parts;
   return {
     read: later('registry.read(skillId, options, turn)', [text, readOptions, turn], (skillId, options, turn) =>
@@ -182,7 +163,7 @@ function readingFunctions(parts: Parts, { later }: CheckedCalls): Part<'apply' |
         return message;
       },
     ),
-  };
+  } satisfies Partial<SkillRegistry>;
 }
 
 function pendingFor({ catalog, grants }: Parts, turn: TurnContext): readonly Skill[] {
@@ -225,28 +206,20 @@ function contextOf(parts: Parts, workflows: Workflows): SkillRegistry['context']
 /** Reports each new problem once. */
 function problemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void) {
   /** A problem that ended and comes back is reported again. */
-  let reported: readonly Problem[] | undefined;
+  let reported: ReadonlyMap<string, Problem> | undefined;
+  const present = () =>
+    new Map(gather().map((one) => [`${one.code}\n${one.file}\n${one.line}\n${one.message}`, one] as const));
   return {
     /** Present problems are not reported. */
     begin(): void {
-      reported = gather();
+      reported = present();
     },
     /** Does nothing before `begin`. */
     reportNew(): void {
       if (!reported) return;
       const before = reported;
-      reported = gather();
-      const old = new Set(before);
-      // Most are the same objects.
-      const fresh = reported.filter((problem) => !old.has(problem));
-      if (fresh.length === 0) return;
-      const files = new Set(fresh.map(({ file }) => file));
-      const known = new Set(before.filter(({ file }) => files.has(file)).map(problemKey));
-      for (const problem of fresh) if (!known.has(problemKey(problem))) report(problem);
+      reported = present();
+      for (const [key, problem] of reported) if (!before.has(key)) report(problem);
     },
   };
-}
-
-function problemKey({ code, file, line, message }: Problem): string {
-  return JSON.stringify([code, file, line, message]);
 }

@@ -13,9 +13,7 @@ export class SkillReviewer implements Extension, ToolProvider {
         `config decide must be true or false, got ${JSON.stringify(decide)}; correct data/${context.id}/config.yaml`,
       );
     }
-    const { admin, proposals } = registry;
-    const { proposalEvidence, blockFindingsAfter } = admin;
-    this.#tools = reviewTools({ proposals, proposalEvidence, blockFindingsAfter, agentId: context.id, decide });
+    this.#tools = reviewTools(registry, context.id, decide);
   }
 
   async start(): Promise<void> {}

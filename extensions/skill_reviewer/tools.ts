@@ -1,29 +1,13 @@
 import { CodedError, defineTool, type Tool, type TurnContext, z } from 'skill-registry/kernel';
 import { showHidden, toWire } from '../../lib/text/index.ts';
-import type {
-  Evaluation,
-  EvaluationResult,
-  Finding,
-  ProposalEvidence,
-  Proposals,
-  SkillRegistryAdmin,
-} from '../skill_registry/api.ts';
-
-export interface ReviewerOptions
-  extends Pick<Evaluation, 'proposalEvidence'>,
-    Pick<SkillRegistryAdmin, 'blockFindingsAfter'> {
-  readonly proposals: Proposals;
-  /** The only agent that may use these tools: an author must not review its own proposal. */
-  readonly agentId: string;
-  readonly decide: boolean;
-}
+import type { EvaluationResult, Finding, ProposalEvidence, Proposals, SkillRegistry } from '../skill_registry/api.ts';
 
 const id = z.string().describe('The whole id of the proposal.');
 const verdict = z.enum(['approve', 'reject']);
 const reason = z.string().describe('Two or three sentences for its author and for the person who decides.');
 
-export function reviewTools(options: ReviewerOptions): readonly Tool[] {
-  const { proposals, proposalEvidence, blockFindingsAfter, agentId, decide } = options;
+/** @param agentId - The only agent that may use these tools: an author must not review its own proposal. */
+export function reviewTools({ admin, proposals }: SkillRegistry, agentId: string, decide: boolean): readonly Tool[] {
   const reviewer = (turn: TurnContext): string => {
     if (turn.agentId === agentId) return `agent:${agentId}`;
     throw new CodedError('REVIEW_FORBIDDEN', `Only ${agentId} reviews proposals; ask it, or the user.`);
@@ -46,15 +30,8 @@ export function reviewTools(options: ReviewerOptions): readonly Tool[] {
       async execute(_args, { turn }) {
         reviewer(turn);
         const waiting = (await proposals.list()).map(
-          ({ id: proposal_id, state, kind, skillId: skill_id, path, author, created }) => ({
-            proposal_id,
-            state,
-            kind,
-            skill_id,
-            path,
-            author,
-            created,
-          }),
+          ({ id: proposalId, state, kind, skillId, path, author, created }) =>
+            toWire({ proposalId, state, kind, skillId, path, author, created }),
         );
         return { success: true, proposals: withVisibleText(waiting) };
       },
@@ -68,8 +45,8 @@ export function reviewTools(options: ReviewerOptions): readonly Tool[] {
         reviewer(turn);
         // A model gets no path of this machine, such as that of the report.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
-        const ran = await proposalEvidence(proposal_id);
-        const { blocks } = await blockFindingsAfter({ proposalId: proposal_id });
+        const ran = await admin.proposalEvidence(proposal_id);
+        const { blocks } = await admin.blockFindingsAfter({ proposalId: proposal_id });
         return { success: true, skill_id, ...withVisibleText({ ...attackIn(blocks), ...shown, ran: ranOf(ran) }) };
       },
     }),

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { withProgress } from '../../cli/terminal.ts';
+import { type Streams, terminalOf } from '../../cli/terminal.ts';
 
 /** Words on standard error, and work that ends when it is told to. */
 function slowWork(progress: boolean) {
@@ -8,7 +8,8 @@ function slowWork(progress: boolean) {
   const work = new Promise<string>((resolve) => {
     finish = () => resolve('done');
   });
-  const shown = withProgress('Reading skills', { progress, err: (text) => said.push(text) }, work);
+  const streams = { progress, err: (text: string) => void said.push(text) } as Streams;
+  const shown = terminalOf(streams, {}, []).during('Reading skills', work);
   return { said, shown, finish };
 }
 

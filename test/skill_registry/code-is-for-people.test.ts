@@ -44,13 +44,7 @@ it('lets no reviewing agent approve such a change, and a person do it', async ()
     justification: 'Because.',
   });
   const { proposal_id } = proposed as unknown as { proposal_id: string };
-  const tools = reviewTools({
-    proposals: registry.proposals,
-    proposalEvidence: registry.admin.proposalEvidence,
-    blockFindingsAfter: registry.admin.blockFindingsAfter,
-    agentId: 'reviewer',
-    decide: true,
-  });
+  const tools = reviewTools(registry, 'reviewer', true);
   const decide = tools.find(({ name }) => name === 'decide_proposal');
   const call = { turn: { agentId: 'reviewer' }, signal: new AbortController().signal };
   const { version } = await registry.proposals.get(proposal_id);

@@ -10,7 +10,7 @@ import {
 } from '../../../kernel/host.ts';
 import { countedWords, formatTable, forTerminal, printable, showName } from '../../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../../open-registry.ts';
-import { EXIT, type ExitStatus, firstLines, type Options, type Terminal, withProgress } from '../../terminal.ts';
+import { EXIT, type ExitStatus, firstLines, type Options, type Terminal } from '../../terminal.ts';
 import { overlap } from './overlap.ts';
 import { repairAll } from './repair.ts';
 
@@ -44,9 +44,9 @@ type Report = Awaited<ReturnType<typeof examine>>;
 async function examine({ root, trusted, registry, problems }: OpenRegistry, terminal: Terminal) {
   const { admin } = registry;
   // SKILL_TOO_LONG is known only after counting.
-  await withProgress('Counting tokens', terminal, admin.tokenCounts());
-  const hidden = await withProgress('Looking for hidden text', terminal, admin.hiddenTextProblems());
-  await withProgress('Inspecting skills', terminal, admin.inspectSkills());
+  await terminal.during('Counting tokens', admin.tokenCounts());
+  const hidden = await terminal.during('Looking for hidden text', admin.hiddenTextProblems());
+  await terminal.during('Inspecting skills', admin.inspectSkills());
   const inspected = await inspectAll(registry);
   const { skills, sources, byQualifiedId, problems: ofCatalog } = registry.snapshot();
   const taken = ofCatalog.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
@@ -64,7 +64,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
     skillBody: (id) => bodyFor(registry, id),
   });
   // Nothing is written in an unapproved root, so it has no repairs.
-  const repairs = trusted ? await withProgress('Looking for repairs', terminal, repairsOf(registry)) : [];
+  const repairs = trusted ? await terminal.during('Looking for repairs', repairsOf(registry)) : [];
   return {
     root,
     skills: skills.length,

@@ -1,9 +1,9 @@
 import { printable, showName, toWire } from '../../../lib/text/index.ts';
 import type { OpenRegistry } from '../../open-registry.ts';
-import { EXIT, type ExitStatus, firstLines, type Terminal, withProgress } from '../../terminal.ts';
+import { EXIT, type ExitStatus, firstLines, type Terminal } from '../../terminal.ts';
 
 export async function overlap({ registry }: OpenRegistry, terminal: Terminal): Promise<ExitStatus> {
-  const report = await withProgress('Comparing skills', terminal, registry.admin.overlap());
+  const report = await terminal.during('Comparing skills', registry.admin.overlap());
   terminal.print({ ...report, stolen: report.stolen.map(toWire) }, () => {
     const groups = report.neighbourhoods.map(({ skills, likeness, words }) => {
       const common = words.length > 0 ? `  (${words.join(', ')})` : '';

@@ -2,15 +2,7 @@ import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { repairsOf } from '../../../extensions/skill_registry/host.ts';
 import { sayHeld } from '../../held-text.ts';
 import type { OpenRegistry } from '../../open-registry.ts';
-import {
-  actorOf,
-  assertCanAsk,
-  EXIT,
-  type ExitStatus,
-  isConfirmedOrYes,
-  type Options,
-  type Terminal,
-} from '../../terminal.ts';
+import { actorOf, EXIT, type ExitStatus, type Options, type Terminal } from '../../terminal.ts';
 
 export async function repairAll(
   { root, trusted, registry }: OpenRegistry,
@@ -19,13 +11,12 @@ export async function repairAll(
 ): Promise<ExitStatus> {
   const { say } = terminal;
   const actor = actorOf(options, terminal);
-  assertCanAsk(options, terminal);
+  terminal.assertCanAsk();
   if (!trusted) throw notApproved(root);
   const repairs = await repairsOf(registry);
   for (const { skill, done, difference } of repairs) say(`${skill.qualifiedId}: ${done.join('; ')}\n${difference}`);
   if (repairs.length === 0) say('Nothing can be repaired in the skills of sources that may be written');
-  else if (!(await isConfirmedOrYes(`Write this into ${repairs.length} SKILL.md?`, options, terminal)))
-    return EXIT.problem;
+  else if (!(await terminal.agrees(`Write this into ${repairs.length} SKILL.md?`))) return EXIT.problem;
   const repaired = [];
   const failed = [];
   for (const { skill, text, done, difference } of repairs) {

@@ -110,19 +110,15 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
       return `${why}, so the figures last as long as the process`;
     },
     problems(dropped) {
-      const problem = (message: string): Problem => ({
-        code: 'USAGE_NOT_RECORDED',
-        severity: 'warning',
-        file,
-        message,
-      });
-      const found: Problem[] = [];
-      if (failed !== undefined && whyNoSqlite() === undefined)
-        found.push(problem(`What agents do with skills cannot be recorded: ${failed}. ${ADVICE}`));
-      if (replaced > 0) found.push(problem(REPLACED));
-      if (notTakenOver > 0) found.push(problem(takenOver(notTakenOver)));
-      if (dropped > 0) found.push({ ...problem(DROPPED), details: { dropped } });
-      return found;
+      const isFailed = failed !== undefined && whyNoSqlite() === undefined;
+      const found = [
+        isFailed ? `What agents do with skills cannot be recorded: ${failed}. ${ADVICE}` : [],
+        replaced > 0 ? REPLACED : [],
+        notTakenOver > 0 ? takenOver(notTakenOver) : [],
+      ].flat();
+      const problem = { code: 'USAGE_NOT_RECORDED', severity: 'warning', file } as const;
+      const all = found.map((message) => ({ ...problem, message }));
+      return dropped > 0 ? [...all, { ...problem, message: DROPPED, details: { dropped } }] : all;
     },
     close,
   };

@@ -62,7 +62,6 @@ export function createUsage(options: UsageOptions): RecordedUsage {
     }
     const { unwritten } = recorder;
     if (!file && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
-    const { countLoads } = await import('./metrics.ts');
     await countLoads(recorder.newRows());
     return (await fileNow()).write(unwritten);
   };
@@ -105,8 +104,8 @@ export function createUsage(options: UsageOptions): RecordedUsage {
         database.report({
           from: time - (time % DAY_MS),
           until,
-          skill: nameOf(skillId),
-          agent: nameOf(agent),
+          skill: skillId && boundedName(skillId),
+          agent: agent && boundedName(agent),
           loadable: loadableIn(snapshot(), skillId),
           notKept: isOn ? (file?.notKept() ?? null) : OFF,
         }),
@@ -114,7 +113,8 @@ export function createUsage(options: UsageOptions): RecordedUsage {
     },
     async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
       const from = since === undefined ? 0 : readSince(since, Date.now());
-      const query = { from, kind, limit, skill: nameOf(skillId), agent: nameOf(agent), thread: nameOf(thread) };
+      const [skill, ofAgent, ofThread] = [skillId, agent, thread].map((name) => name && boundedName(name));
+      const query = { from, kind, limit, skill, agent: ofAgent, thread: ofThread };
       const rows = await read((database) => database.events(query));
       return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
     },
@@ -142,8 +142,23 @@ function usageUnavailable(reason: string, cause?: unknown): CodedError<'STORE_UN
   return new CodedError('STORE_UNAVAILABLE', message, {}, cause);
 }
 
-function nameOf(name: string | undefined): string | undefined {
-  return name === undefined ? undefined : boundedName(name);
+/** Counts through `@opentelemetry/api`, if the host has it and has set a meter provider. Never throws. */
+async function countLoads(rows: readonly UsageRow[]): Promise<void> {
+  const loads = rows.filter(({ kind }) => kind === 'load');
+  if (loads.length === 0) return;
+  try {
+    const { metrics } = await import('@opentelemetry/api');
+    const meter = metrics.getMeter('skill-registry');
+    const counter = meter.createCounter('skill_load_total', { description: 'Loads of skills' });
+    const seconds = meter.createHistogram('skill_load_duration_seconds', { description: 'Time of a load', unit: 's' });
+    for (const { skill: name, source, durationMs, outcome } of loads) {
+      counter.add(1, { name, source: source ?? '' });
+      // A body that was given without a request has no duration.
+      if (durationMs !== null && outcome === 'success') seconds.record(durationMs / 1000, { name });
+    }
+  } catch {
+    // No OpenTelemetry, or a failing meter, must not stop recording.
+  }
 }
 
 function loadableIn({ skills }: Snapshot, only: string | undefined): readonly string[] {

@@ -7,9 +7,8 @@ import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 /** A registry, and an agent that may decide. */
 async function reviewed() {
   const { registry, tea } = await teaRegistry();
-  const { proposalEvidence, blockFindingsAfter } = registry.admin;
   const { proposals } = registry;
-  const tools = reviewTools({ proposals, proposalEvidence, blockFindingsAfter, agentId: 'reviewer', decide: true });
+  const tools = reviewTools(registry, 'reviewer', true);
   const call = (name: string, args: object): Promise<object> => {
     const tool = tools.find((one) => one.name === name);
     if (!tool) throw new Error(name);

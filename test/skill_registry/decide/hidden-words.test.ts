@@ -29,13 +29,7 @@ it('hidden characters in what is said of a proposal reach no model and no termin
   await proposals.reject(no, { by, reason: `Too long${HIDDEN}.` });
 
   const call = { turn: { agentId: 'reviewer' }, signal: new AbortController().signal };
-  const review = reviewTools({
-    proposals,
-    proposalEvidence: registry.admin.proposalEvidence,
-    blockFindingsAfter: registry.admin.blockFindingsAfter,
-    agentId: 'reviewer',
-    decide: true,
-  });
+  const review = reviewTools(registry, 'reviewer', true);
   const reviewed = review
     .slice(0, 2)
     .map((tool) => runTool(tool, tool.name.startsWith('list') ? {} : { proposal_id: waits }, call));

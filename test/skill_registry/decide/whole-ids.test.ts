@@ -31,13 +31,7 @@ it('a reviewing agent rejects by a whole id, and what it has read', async () => 
   const { registry, propose } = await teaRegistry();
   const { proposals } = registry;
   const id = await propose(LONGER);
-  const tools = reviewTools({
-    proposals,
-    proposalEvidence: registry.admin.proposalEvidence,
-    blockFindingsAfter: registry.admin.blockFindingsAfter,
-    agentId: 'reviewer',
-    decide: true,
-  });
+  const tools = reviewTools(registry, 'reviewer', true);
   const call = (name: string, args: object) => {
     const tool = tools.find((candidate) => candidate.name === name);
     if (!tool) throw new Error(name);
