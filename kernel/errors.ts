@@ -1,7 +1,7 @@
 import { CodedError, describeError, isCodedError } from '../lib/errors/index.ts';
 import { didYouMean } from '../lib/text/index.ts';
 
-export { CodedError, describeError, isCodedError } from '../lib/errors/index.ts';
+export { CodedError, describeError, isCodedError, withFallback } from '../lib/errors/index.ts';
 
 export function rootNotFound(root: string): CodedError {
   return new CodedError('ROOT_NOT_FOUND', `The root folder ${root} does not exist. Give an existing folder.`, { root });

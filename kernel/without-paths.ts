@@ -1,6 +1,5 @@
-import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { reservedRoots } from '../lib/files/index.ts';
+import { realPathOf, reservedRoots } from '../lib/files/index.ts';
 import { packageRoot } from './boot/extension-folders.ts';
 import { describeError, isCodedError } from './errors.ts';
 
@@ -15,7 +14,7 @@ export function withoutPaths(error: unknown): string {
 
 /** Replaces only paths below a root, the package or the home directory. */
 export function withoutKnownPaths(text: string): string {
-  const roots = reservedRoots().flatMap((root) => [root, realOf(root)]);
+  const roots = reservedRoots().flatMap((root) => [root, realPathOf(root) ?? root]);
   const folders: readonly (readonly [folder: string, shown: string])[] = [
     ...roots.map((root) => [root, ''] as const),
     [packageRoot(), '…/'],
@@ -39,12 +38,4 @@ function withoutFolder(text: string, folder: string, shown: string): string {
   if (folder.length < 2 || !text.includes(folder)) return text;
   const pattern = new RegExp(`(?:file://)?${folder.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}([/\\\\]|(?![\\w.-]))`, 'g');
   return text.replace(pattern, (_, after: string) => (after === '' ? shown.replace(/\/$/, '') || '.' : shown));
-}
-
-function realOf(root: string): string {
-  try {
-    return realpathSync(root);
-  } catch {
-    return root;
-  }
 }

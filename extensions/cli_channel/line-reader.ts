@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { type Completer, createInterface } from 'node:readline';
+import { withFallback } from '../../lib/errors/index.ts';
 import { userStateDirectory } from '../../lib/trust/index.ts';
-
-export type Completer = (line: string) => [string[], string];
 
 /** Per line from a pipe. */
 const MAX_LINE_BYTES = 1_048_576;
@@ -30,21 +29,21 @@ export class LineReader {
   onTyped: (line: string | null) => void = () => {};
 
   constructor(input: NodeJS.ReadStream, output: NodeJS.WriteStream) {
-    const isTerminal = Boolean(input.isTTY && output.isTTY);
-    const onLine = (line: string): void => {
-      this.#waiting.push(line);
-      if (isTerminal) this.onTyped(line);
-      else if (this.#waiting.length >= MAX_WAITING) this.#source.pause();
-      this.#wake();
-    };
-    const onEnd = (): void => {
-      this.#ended = true;
-      this.#question?.abort();
-      if (isTerminal) this.onTyped(null);
-      this.#wake();
-    };
-    const events = { onLine, onEnd };
-    this.#source = isTerminal ? readTerminal(input, output, this, events) : readPipe(input, output, events);
+    this.#source = (input.isTTY && output.isTTY ? readTerminal : readPipe)(input, output, this);
+  }
+
+  receive(line: string): void {
+    this.#waiting.push(line);
+    if (this.#source.ask) this.onTyped(line);
+    else if (this.#waiting.length >= MAX_WAITING) this.#source.pause();
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#question?.abort();
+    if (this.#source.ask) this.onTyped(null);
+    this.#wake();
   }
 
   /** Null at the end of the input or when `signal` aborts. */
@@ -141,18 +140,8 @@ interface LineSource {
   readonly ask?: (question: string, signal: AbortSignal, onAnswer: (line: string) => void) => void;
 }
 
-interface LineEvents {
-  onLine(line: string): void;
-  onEnd(): void;
-}
-
-function readTerminal(
-  input: NodeJS.ReadStream,
-  output: NodeJS.WriteStream,
-  reader: LineReader,
-  { onLine, onEnd }: LineEvents,
-): LineSource {
-  const completer = (line: string): [string[], string] => reader.completer(line);
+function readTerminal(input: NodeJS.ReadStream, output: NodeJS.WriteStream, reader: LineReader): LineSource {
+  const completer: Completer = (line) => reader.completer(line);
   const history = { history: keptLines(), historySize: MAX_KEPT, removeHistoryDuplicates: true };
   const readline = createInterface({ input, output, terminal: true, prompt: '> ', completer, ...history });
   let isPrompted = false;
@@ -163,9 +152,9 @@ function readTerminal(
   });
   readline.on('line', (line) => {
     isPrompted = false;
-    onLine(line);
+    reader.receive(line);
   });
-  readline.on('close', onEnd);
+  readline.on('close', () => reader.end());
   readline.on('SIGINT', () => reader.interrupt());
   return {
     pause: () => readline.pause(),
@@ -208,11 +197,8 @@ function readTerminal(
 const keptLinesFile = (): string => join(userStateDirectory(), 'typed-lines');
 
 function keptLines(): string[] {
-  try {
-    return readFileSync(keptLinesFile(), 'utf8').split('\n').filter(isKept).reverse().slice(0, MAX_KEPT);
-  } catch {
-    return [];
-  }
+  const text = withFallback(() => readFileSync(keptLinesFile(), 'utf8'), '');
+  return text.split('\n').filter(isKept).reverse().slice(0, MAX_KEPT);
 }
 
 function keepLine(line: string): void {
@@ -236,7 +222,7 @@ function isKept(line: string): boolean {
 }
 
 /** `readline` would keep a line of any length in memory. */
-function readPipe(input: NodeJS.ReadStream, output: NodeJS.WriteStream, { onLine, onEnd }: LineEvents): LineSource {
+function readPipe(input: NodeJS.ReadStream, output: NodeJS.WriteStream, reader: LineReader): LineSource {
   let chunks: Buffer[] = [];
   let bytes = 0;
   const add = (chunk: Buffer): void => {
@@ -249,7 +235,7 @@ function readPipe(input: NodeJS.ReadStream, output: NodeJS.WriteStream, { onLine
     const refusal = bytes > MAX_LINE_BYTES ? TOO_LONG(bytes) : isUtf8(line) ? undefined : NOT_UTF8;
     [chunks, bytes] = [[], 0];
     if (refusal) output.write(`A line was not used: ${refusal}\n`);
-    else onLine(line.toString('utf8').replace(/\r$/, ''));
+    else reader.receive(line.toString('utf8').replace(/\r$/, ''));
   };
   input.on('data', (chunk: Buffer) => {
     for (let start = 0; start < chunk.length; ) {
@@ -261,11 +247,11 @@ function readPipe(input: NodeJS.ReadStream, output: NodeJS.WriteStream, { onLine
   });
   input.on('end', () => {
     if (bytes > 0) endLine();
-    onEnd();
+    reader.end();
   });
   input.on('error', ({ message }) => {
     output.write(`Standard input cannot be read: ${message}\n`);
-    onEnd();
+    reader.end();
   });
   return { pause: () => input.pause(), resume: () => input.resume(), prompt: () => {} };
 }

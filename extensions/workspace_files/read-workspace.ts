@@ -2,8 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CodedError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { withFallback } from '../../lib/errors/index.ts';
 import {
   assertReadable,
+  type FolderEntry,
   isReserved,
   listContained,
   readContained,
@@ -19,6 +21,8 @@ export interface WorkspacePath {
   /** Real path of its first folder. */
   readonly base: string;
   readonly below: string;
+  /** `below`, when that folder is `extensions/`. */
+  readonly belowExtensions: string | undefined;
 }
 
 /**
@@ -32,11 +36,7 @@ export async function readWorkspaceFile(
   turn: TurnContext,
 ): Promise<Uint8Array> {
   const { base, shown } = location;
-  const below = realNames(location);
-  const segments = relativeSegments(below);
-  assertReadable(segments, shown);
-  const target = join(base, ...segments);
-  assertNotReserved(target, location);
+  const { below, target } = realTarget(location, 'file');
   const [policy] = await registry.admin.readPolicies([target], turn);
   if (!policy) {
     const bytes = withSameError(location, target, registry, () => readContained(base, below, maxBytes));
@@ -64,10 +64,9 @@ export function decodeText(bytes: Uint8Array, shown: string): string {
   throw new CodedError('NOT_TEXT', `"${shown}" is no UTF-8 text file.`, { path: shown });
 }
 
-export interface WorkspaceEntry {
-  readonly name: string;
-  readonly kind: 'file' | 'directory' | 'other';
-  readonly size: number;
+interface WorkspaceList {
+  readonly entries: readonly FolderEntry[];
+  readonly left_out?: number;
 }
 
 /** In a skill, only entries with files of the skill. Leaves out skills that this turn may not see. */
@@ -75,16 +74,12 @@ export async function listWorkspaceFolder(
   location: WorkspacePath,
   registry: SkillRegistry,
   turn: TurnContext,
-): Promise<{ readonly entries: readonly WorkspaceEntry[]; readonly left_out?: number }> {
+): Promise<WorkspaceList> {
   const { base, shown } = location;
-  const below = realNames(location);
-  const segments = below === '' ? [] : relativeSegments(below);
-  assertReadable([...segments, ''], shown);
-  const folder = join(base, ...segments);
-  assertNotReserved(folder, location);
+  const { below, target: folder } = realTarget(location, 'folder');
   const [policy] = await registry.admin.readPolicies([folder], turn);
   if (policy && !policy.visible) throw notVisible(shown);
-  if (policy) return withShownNames(listSkillFolder(policy, registry, shown));
+  if (policy) return listSkillFolder(policy, registry, shown);
   const entries = withSameError(location, folder, registry, () => listContained(base, below));
   const shownEntries = entries.filter(({ kind }) => kind !== 'private');
   const policies = await registry.admin.readPolicies(
@@ -92,50 +87,50 @@ export async function listWorkspaceFolder(
     turn,
   );
   const leftOut = entries.length - shownEntries.length;
-  return withShownNames({
-    entries: shownEntries.filter((_, index) => policies[index]?.visible !== false) as WorkspaceEntry[],
-    ...(leftOut > 0 ? { left_out: leftOut } : {}),
-  });
+  const visible = shownEntries.filter((_, index) => policies[index]?.visible !== false);
+  return withShownNames(visible, leftOut);
 }
 
 /** False also for a name that the system does not allow. */
 export function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+  return withFallback(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false);
 }
 
 // --- internal ---
 
+function realTarget(
+  location: WorkspacePath,
+  kind: 'file' | 'folder',
+): { readonly below: string; readonly target: string } {
+  const { base, shown } = location;
+  const below = realNames(location);
+  const segments = kind === 'folder' && below === '' ? [] : relativeSegments(below);
+  assertReadable(kind === 'folder' ? [...segments, ''] : segments, shown);
+  const target = join(base, ...segments);
+  // The error is the same whether the file exists or not.
+  if (isReserved(target, base)) throw resourceNotFound(shown, 'it belongs to the registry itself');
+  return { below, target };
+}
+
 /** Writes hidden characters in names as `⟦U+202E⟧`, like `read_skill`. `realNames` reads them back. */
-function withShownNames<T extends { readonly entries: readonly WorkspaceEntry[] }>(list: T): T {
-  return { ...list, entries: list.entries.map((entry) => ({ ...entry, name: showName(entry.name) })) };
+function withShownNames(entries: readonly FolderEntry[], leftOut: number): WorkspaceList {
+  const shown = entries.map((entry) => ({ ...entry, name: showName(entry.name) }));
+  return { entries: shown, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
 }
 
 function realNames({ base, below }: WorkspacePath): string {
   if (!below.includes('⟦')) return below;
   const found: string[] = [];
-  for (const shown of below.split('/')) found.push(nameShownAs(shown, namesIn(base, found.join('/'))));
+  for (const shown of below.split('/')) {
+    const there = withFallback(() => listContained(base, found.join('/')).map(({ name }) => name), []);
+    found.push(nameShownAs(shown, there));
+  }
   return found.join('/');
 }
 
-function namesIn(base: string, below: string): readonly string[] {
-  try {
-    return listContained(base, below).map(({ name }) => name);
-  } catch {
-    return [];
-  }
-}
-
-function listSkillFolder(
-  { skillId, path }: ReadPolicy,
-  registry: SkillRegistry,
-  shown: string,
-): { readonly entries: readonly WorkspaceEntry[]; readonly left_out?: number } {
+function listSkillFolder({ skillId, path }: ReadPolicy, registry: SkillRegistry, shown: string): WorkspaceList {
   const prefix = path === '' ? '' : `${path}/`;
-  const entries = new Map<string, WorkspaceEntry>();
+  const entries = new Map<string, FolderEntry>();
   const { byId, byQualifiedId } = registry.snapshot();
   const skill = byId.get(skillId) ?? byQualifiedId.get(skillId);
   if (skill && path === '') {
@@ -150,7 +145,7 @@ function listSkillFolder(
   if (entries.size === 0 && path !== '') throw resourceNotFound(shown, 'the skill has no files in such a folder');
   const leftOut = path === '' ? registry.admin.leftOutCount(skillId) : 0;
   const sorted = [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { entries: sorted, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
+  return withShownNames(sorted, leftOut);
 }
 
 /** In a source, a missing file gives the same error as a file that this turn may not see. */
@@ -161,11 +156,6 @@ function withSameError<T>({ shown }: WorkspacePath, target: string, registry: Sk
     const isMissing = isCodedError(error, 'RESOURCE_NOT_FOUND') && !isThere(target);
     throw isMissing && registry.admin.writePolicy(target) ? notVisible(shown) : error;
   }
-}
-
-/** The error is the same whether the file exists or not. */
-function assertNotReserved(target: string, { base, shown }: WorkspacePath): void {
-  if (isReserved(target, base)) throw resourceNotFound(shown, 'it belongs to the registry itself');
 }
 
 function notVisible(shown: string): CodedError {

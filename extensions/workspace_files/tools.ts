@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import {
   CodedError,
@@ -18,7 +18,7 @@ import {
   listHeldFiles,
   readHeldFile,
 } from '../../kernel/host.ts';
-import { assertWritable, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
+import { assertWritable, futureRealPath, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
 import { withoutHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
 import { decodeText, isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
@@ -56,7 +56,7 @@ function listFilesTool(options: WorkspaceOptions): Tool {
     input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
     execute: async ({ path }, { turn }) => {
       const location = locate(options, path);
-      const waiting = listHeldFiles(root, belowExtensions(path), authorOf(turn));
+      const waiting = listHeldFiles(root, location.belowExtensions, authorOf(turn));
       const listed = listWorkspaceFolder(location, registry, turn);
       if (waiting.length === 0) return { success: true, path, ...(await listed) };
       const { entries, ...rest } = await listed.catch(() => ({ entries: [] }));
@@ -74,16 +74,11 @@ function readFileTool(options: WorkspaceOptions): Tool {
     input: z.strictObject({ path: z.string().describe(PATH) }),
     execute: async ({ path }, { turn }) => {
       const location = locate(options, path);
-      const waiting = readHeldFile(root, belowExtensions(path), authorOf(turn), maxBytes);
+      const waiting = readHeldFile(root, location.belowExtensions, authorOf(turn), maxBytes);
       const bytes = waiting ?? (await readWorkspaceFile(location, maxBytes, registry, turn));
       const { text, leftOut } = withoutHidden(decodeText(bytes, path));
-      return {
-        success: true,
-        path,
-        content: text,
-        ...(leftOut > 0 ? { hidden_left_out: leftOut } : {}),
-        size: bytes.length,
-      };
+      const hidden = leftOut > 0 ? { hidden_left_out: leftOut } : {};
+      return { success: true, path, content: text, ...hidden, size: bytes.length };
     },
   });
 }
@@ -130,7 +125,7 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
     const advice = 'Write less, or several files; a person can raise max_bytes in data/workspace_files/config.yaml.';
     return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}. ${advice}`);
   }
-  const { base, below } = locate(options, path);
+  const { base, below, belowExtensions } = locate(options, path);
   const segments = relativeSegments(below);
   assertWritable(base, segments);
   // In a list or a difference it could look like lines of another file.
@@ -140,11 +135,10 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   // A file that a person has added since the last refresh must be treated as an update, not as a new file.
   await registry.refresh();
   const policy = registry.admin.writePolicy(target);
-  const extension = belowExtensions(path);
-  if (extension !== undefined) {
+  if (belowExtensions !== undefined) {
     // Code always needs the approval of a person, even where `writes` is allow.
     if (policy?.policy === 'deny' && policy.reason === undefined) return refusal(path, policy);
-    const { created } = holdExtensionFile(root, extension, content, authorOf(turn));
+    const { created } = holdExtensionFile(root, belowExtensions, content, authorOf(turn));
     return { success: true, path, created, size, held: true, message: HELD };
   }
   if (isCode(root, target)) throw codeProtected(path, nameBelowExtensions(root, target));
@@ -197,15 +191,9 @@ function actorOf({ justification }: WantedFile, turn: TurnContext) {
   return { by: authorOf(turn), ...(justification ? { reason: justification } : {}) };
 }
 
-function belowExtensions(path: string): string | undefined {
-  const [first, ...rest] = path.replace(/^(\.\/)+/, '').split('/');
-  return first === 'extensions' ? rest.join('/') : undefined;
-}
-
 /** Undefined for the target of a link in `extensions/`: the tools follow no link. */
 function nameBelowExtensions(root: string, target: string): string | undefined {
-  const folder = join(root, 'extensions');
-  const extensions = existsSync(folder) ? realpathSync(folder) : folder;
+  const extensions = futureRealPath(join(root, 'extensions'));
   return isInside(target, extensions) ? `extensions/${relative(extensions, target).split(sep).join('/')}` : undefined;
 }
 
@@ -233,7 +221,8 @@ function locate({ root, trusted }: WorkspaceOptions, path: string): WorkspacePat
     const message = `${folder}/ is a link that leads out of this root, which nobody has approved. Tell the user.`;
     throw new CodedError('PATH_TRAVERSAL', message, { path });
   }
-  return { shown: path, base, below: rest.join('/') };
+  const below = rest.join('/');
+  return { shown: path, base, below, belowExtensions: folder === 'extensions' ? below : undefined };
 }
 
 function folderOf(root: string, folder: string): string {

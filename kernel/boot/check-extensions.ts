@@ -34,6 +34,7 @@ export async function checkExtensions(options: CheckOptions): Promise<CheckedExt
   const discovery = findExtensions(rootDir, trusted);
   const found = discovery.extensions;
   const { extensions, problems: ofManifests } = listedExtensions(rootDir, trusted, discovery);
+  const ids = found.map(({ manifest }) => manifest.id);
   const { order, refused, problems: ofOrder } = startOrder(found);
   // A broken manifest is reported even when the root is not approved.
   const untrusted = trusted ? [] : findExtensions(rootDir, true).problems;
@@ -52,10 +53,7 @@ export async function checkExtensions(options: CheckOptions): Promise<CheckedExt
       notRunning.set(id, problem.severity === 'warning' ? 'SKIPPED' : 'ERROR');
       problems.push(problem);
     } else if (agent) {
-      const missing = toolsMissing(
-        one,
-        found.map(({ manifest }) => manifest.id),
-      );
+      const missing = toolsMissing(one, ids);
       if (missing) problems.push(missing);
       agents.push({ id, model: agent.model ?? options.getSecret('MODEL_NAME') ?? null });
     }
@@ -82,9 +80,8 @@ function skipped(
   notRunning: ReadonlyMap<string, ExtensionStatus['state']>,
 ): Problem | undefined {
   const id = found.manifest.depends_on.find((one) => notRunning.has(one));
-  const state = id === undefined ? undefined : notRunning.get(id);
-  if (id === undefined || state === undefined) return undefined;
-  const what = `is skipped: ${dependencyReason(id, state)}. Correct that extension first`;
+  if (id === undefined) return undefined;
+  const what = `is skipped: ${dependencyReason(id, notRunning.get(id) ?? 'ERROR')}. Correct that extension first`;
   return problemOf(found, 'EXTENSION_SKIPPED', what, 'warning');
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, join, parse } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
-import { agentNotFound, agentUnavailable } from '../errors.ts';
+import { agentNotFound, agentUnavailable, withFallback } from '../errors.ts';
 import { halfApproved } from '../held/writable-extension.ts';
 import { builtExtensions, codeFilesOf, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
@@ -58,7 +58,7 @@ export function discoverExtensions(
       broken.push({ name: basename(dir), dir, reason: isIt ? 'an approval of it was interrupted' : others });
       continue;
     }
-    const text = readManifest(file);
+    const text = withFallback(() => readNamedFile(file, MAX_MANIFEST_BYTES).toString('utf8'));
     if (text === undefined) {
       if (origin === 'root') problems.push(noManifest(dir));
       continue;
@@ -141,7 +141,7 @@ export function listedExtensions(
     list(manifest.id, dir, state, origin, manifest.version);
   }
   for (const { name, dir, reason } of broken) list(name, dir, `broken: ${reason}`);
-  const left = trusted ? [] : foldersOfRoot(folder, builtExtensions(), join(packageRoot(), 'extensions'));
+  const left = trusted ? [] : foldersOfRoot(folder);
   for (const name of left) list(name, join(folder, name), 'not loaded: nobody has approved the root');
   for (const [dir, { name }] of [...waiting]) list(name, dir, 'not there yet');
   return { extensions: listed, problems: [...problems, ...ofHeld] };
@@ -158,14 +158,6 @@ function turnOf({ manifest: { id, agent } }: FoundExtension): TurnContext {
 }
 
 const MAX_MANIFEST_BYTES = 1_048_576;
-
-function readManifest(file: string): string | undefined {
-  try {
-    return readNamedFile(file, MAX_MANIFEST_BYTES).toString('utf8');
-  } catch {
-    return undefined;
-  }
-}
 
 function noManifest(dir: string): Problem {
   const other = ['manifest.yml', 'manifest.json'].find((name) => existsSync(join(dir, name)));

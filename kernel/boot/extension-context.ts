@@ -1,43 +1,25 @@
 import { join } from 'node:path';
-import type { ExtensionContext, KernelApi, Log, UntrustedConfig } from '../contract.ts';
+import type { Log, UntrustedConfig } from '../contract.ts';
 import { describeError, eventUndeclared, extensionNotDeclared, extensionNotRunning } from '../errors.ts';
 import { createEventBus } from '../offers/offers.ts';
 import type { FoundExtension } from './discover.ts';
 import { type ExtensionRecord, problemOf, provides } from './extension-record.ts';
-import type { Messages } from './messages.ts';
+import type { ExtensionContexts, KernelState } from './kernel-state.ts';
 import { mergeConfig, type OwnerConfig, readOwnerConfig } from './settings.ts';
-import type { Root } from './untrusted-root.ts';
 
-export interface SharedContext {
-  readonly root: Root;
-  /** By extension id. Overrides every other config. */
-  readonly config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly records: ReadonlyMap<string, ExtensionRecord>;
-  readonly messages: Messages;
-  readonly kernel: KernelApi;
-  getSecret(name: string): string | undefined;
-  requestRestart(): void;
-}
-
-export interface ExtensionContexts {
-  contextOf(found: FoundExtension): ExtensionContext;
-  /** Call it when an extension has stopped or failed: ends its subscriptions and aborts its signal. */
-  release(id: string): void;
-}
-
-export function createExtensionContexts(shared: SharedContext): ExtensionContexts {
-  const { root, records, messages } = shared;
+export function createExtensionContexts(kernel: KernelState): ExtensionContexts {
   const bus = createEventBus((owner, event, error) => {
-    const record = records.get(owner);
+    const record = kernel.records.get(owner);
     const what = `failed to handle the event "${event}": ${describeError(error)}`;
-    if (record) messages.report(problemOf(record.found, 'EVENT_HANDLER_FAILED', what));
+    if (record) kernel.messages.report(problemOf(record.found, 'EVENT_HANDLER_FAILED', what));
   });
   const controllers = new Map<string, AbortController>();
   const owners = new Map<string, OwnerConfig['values']>();
   return {
     contextOf({ manifest, dir }) {
       const { id } = manifest;
-      const config = configOf(manifest, shared, owners);
+      const { root, messages, getSecret, requestRestart } = kernel;
+      const config = configOf(manifest, kernel, owners);
       const controller = new AbortController();
       controllers.set(id, controller);
       const write = (level: keyof Log) => (message: string) => messages.log({ level, extensionId: id, message });
@@ -59,12 +41,12 @@ export function createExtensionContexts(shared: SharedContext): ExtensionContext
         notifyUser: messages.notifyUser,
         getExtension<T>(other: string): T {
           if (!manifest.depends_on.includes(other)) throw extensionNotDeclared(id, other);
-          return runningInstance<T>(records, other);
+          return runningInstance<T>(kernel.records, other);
         },
-        getSecret: shared.getSecret,
+        getSecret,
         signal: controller.signal,
-        requestRestart: shared.requestRestart,
-        kernel: shared.kernel,
+        requestRestart,
+        kernel: kernel.api,
       };
     },
     release(id) {
@@ -86,7 +68,7 @@ export function runningInstance<T>(records: ReadonlyMap<string, ExtensionRecord>
 
 function configOf(
   manifest: FoundExtension['manifest'],
-  { root, config, records, messages }: SharedContext,
+  { root, options, records, messages }: KernelState,
   owners: Map<string, OwnerConfig['values']>,
 ): Readonly<Record<string, unknown>> {
   const { id } = manifest;
@@ -98,5 +80,5 @@ function configOf(
   const untrusted = provides<UntrustedConfig>(instance, 'configOfUntrustedRoot')
     ? instance.configOfUntrustedRoot(owner.values, root.dir).values
     : {};
-  return mergeConfig(manifest.config, root.trusted ? owner.values : untrusted, config[id] ?? {});
+  return mergeConfig(manifest.config, root.trusted ? owner.values : untrusted, options.config?.[id] ?? {});
 }

@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
+import { withFallback } from '../errors.ts';
 
 /** The folder with this package's package.json, both for sources and for dist/. */
 export function packageRoot(): string {
@@ -18,7 +19,11 @@ export function ownExtensionIds(): readonly string[] {
 }
 
 /** In a checkout of the package, without the package's own extensions. */
-export function foldersOfRoot(rootDir: string, packageDir: string, ownSources: string): readonly string[] {
+export function foldersOfRoot(
+  rootDir: string,
+  packageDir: string = builtExtensions(),
+  ownSources: string = join(packageRoot(), 'extensions'),
+): readonly string[] {
   const rootIsOurs = sameFolder(rootDir, ownSources) || sameFolder(rootDir, packageDir);
   const own = rootIsOurs ? foldersOf(packageDir) : [];
   return foldersOf(rootDir).filter((name) => !own.includes(name));
@@ -46,11 +51,7 @@ export function foldersOf(dir: string): readonly string[] {
 // --- internal ---
 
 function entriesOf(dir: string): readonly Dirent[] {
-  try {
-    return readdirSync(dir, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return withFallback(() => readdirSync(dir, { withFileTypes: true }), []);
 }
 
 /** Searches upwards, because the build moves modules. */
@@ -61,9 +62,5 @@ function nearestWith(name: string): string {
 }
 
 function sameFolder(a: string, b: string): boolean {
-  try {
-    return realpathSync(a) === realpathSync(b);
-  } catch {
-    return false;
-  }
+  return withFallback(() => realpathSync(a) === realpathSync(b), false);
 }

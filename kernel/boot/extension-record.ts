@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AgentDescriptor, AgentProvider, Extension, ExtensionStatus, Problem } from '../contract.ts';
+import { withFallback } from '../errors.ts';
 import type { FoundExtension } from './discover.ts';
 
 export interface ExtensionRecord {
@@ -33,7 +34,7 @@ export const NO_INSTRUCTIONS = 'cannot be given its instructions (prompt file, u
 
 export function statusOf({ found, state, reason, instance }: ExtensionRecord): ExtensionStatus {
   const { id, name, version } = found.manifest;
-  const healthy = state === 'RUNNING' && isHealthy(instance);
+  const healthy = state === 'RUNNING' && withFallback(() => instance?.healthCheck() ?? true, false);
   return { id, name, version, state, ...(reason ? { reason } : {}), healthy, dir: found.dir };
 }
 
@@ -46,14 +47,4 @@ export function provides<T extends object>(value: unknown, ...members: readonly 
   return (
     typeof value === 'object' && value !== null && members.every((name) => typeof (value as T)[name] === 'function')
   );
-}
-
-// --- internal ---
-
-function isHealthy(instance: ExtensionRecord['instance']): boolean {
-  try {
-    return instance?.healthCheck() ?? true;
-  } catch {
-    return false;
-  }
 }

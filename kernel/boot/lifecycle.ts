@@ -1,62 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { backOff } from '../../lib/waiting/index.ts';
 import type { AgentDescriptor, AgentProvider, Extension, ServiceProvider } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { DeadlineError, pause, untilAborted, withDeadline } from '../turns/deadline.ts';
-import type { Turns } from '../turns/turns.ts';
+import { DeadlineError, untilAborted, withDeadline } from '../turns/deadline.ts';
+import { checkAgent, declarativeAgent } from '../turns/turns.ts';
 import type { FoundExtension } from './discover.ts';
-import type { ExtensionContexts } from './extension-context.ts';
 import { dependencyReason, type ExtensionRecord, NO_INSTRUCTIONS, problemOf, provides } from './extension-record.ts';
-import type { Messages } from './messages.ts';
+import type { KernelState } from './kernel-state.ts';
+import { loadApproved } from './loader.ts';
 import type { StartOrder } from './start-order.ts';
 
-export interface LifecycleParts {
-  /** In milliseconds. */
-  readonly budgets: Readonly<Record<'start' | 'stop' | 'serviceRestart', number>>;
-  /** Aborts when the kernel has to stop: nothing more starts, and running steps are not awaited. */
-  readonly interrupted: AbortSignal;
-  readonly contexts: ExtensionContexts;
-  readonly messages: Messages;
-  readonly turns: Turns;
-  readonly enable: readonly string[];
-  load(found: FoundExtension): Promise<Extension>;
-}
-
 /** Initializes all in order, starts all, runs services. A failure skips those that depend on it. Never rejects. */
-export async function startExtensions(
-  { order, refused }: StartOrder,
-  records: Map<string, ExtensionRecord>,
-  parts: LifecycleParts,
-): Promise<void> {
+export async function startExtensions({ order, refused }: StartOrder, kernel: KernelState): Promise<void> {
+  const { records, interrupted, options } = kernel;
   for (const found of order) {
     const record: ExtensionRecord = { found, state: 'STOPPED' };
     records.set(found.manifest.id, record);
-    if (parts.interrupted.aborted) continue;
+    if (interrupted.aborted) continue;
     const reason = refused.get(found.manifest.id);
     if (reason) setState(record, 'ERROR', reason);
-    else if (!found.manifest.enabled && !parts.enable.includes(found.manifest.id))
+    else if (!found.manifest.enabled && !options.enable?.includes(found.manifest.id))
       setState(record, 'DISABLED', 'enabled: false in its manifest');
-    else if (!skipWhenDependencyFailed(record, records, parts)) await initialize(record, parts);
+    else if (!skipWhenDependencyFailed(record, kernel)) await initialize(record, kernel);
   }
-  const initialized = [...records.values()].filter((record) => record.state === 'RUNNING');
-  for (const record of initialized) {
-    if (parts.interrupted.aborted) return;
-    if (!skipWhenDependencyFailed(record, records, parts)) await start(record, parts);
-    else await stopFailed(record, parts);
+  for (const record of kernel.running()) {
+    if (interrupted.aborted) return;
+    if (!skipWhenDependencyFailed(record, kernel)) await start(record, kernel);
+    else await stopFailed(record, kernel);
   }
-  if (parts.interrupted.aborted) return;
-  for (const record of records.values()) if (record.state === 'RUNNING') runService(record, parts);
+  if (interrupted.aborted) return;
+  for (const record of kernel.running()) runService(record, kernel);
 }
 
 /**
  * Services first, then extensions in reverse order. Each gets an equal share of the time left of `budgets.stop`; one
  * that takes longer is reported and no longer awaited. Never rejects.
  */
-export async function stopExtensions(
-  records: ReadonlyMap<string, ExtensionRecord>,
-  { budgets, contexts, messages }: LifecycleParts,
-): Promise<void> {
+export async function stopExtensions({ running: runningNow, budgets, contexts, messages }: KernelState): Promise<void> {
   const until = performance.now() + budgets.stop;
-  const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
+  const running = runningNow().toReversed();
   // All services get the signal before anything is awaited: no channel may read another line.
   for (const record of running) record.service?.abort.abort();
   for (const [index, record] of running.entries()) {
@@ -104,7 +86,7 @@ export async function superviseService(
       failures = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
       const waitMs = backOff(failures, { firstMs: firstWaitMs, maxMs: MAX_WAIT_MS });
       onFailure(error, waitMs);
-      await pause(waitMs, signal);
+      await pause(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
@@ -127,64 +109,68 @@ async function tearDown(instance: Extension | undefined): Promise<void> {
 const SLOW_MS = 5_000;
 
 /** Waits at most for the budget, and not when the kernel has to stop. */
-async function step<T>(found: FoundExtension, what: string, work: T | Promise<T>, parts: LifecycleParts): Promise<T> {
+async function step<T>(found: FoundExtension, what: string, work: T | Promise<T>, kernel: KernelState): Promise<T> {
   const message = `takes long to start: waiting for its ${what}`;
-  const onSlow = (): void => parts.messages.log({ level: 'warn', extensionId: found.manifest.id, message });
+  const onSlow = (): void => kernel.messages.log({ level: 'warn', extensionId: found.manifest.id, message });
   const slow = setTimeout(onSlow, SLOW_MS);
   try {
-    return await withDeadline(untilAborted(work, parts.interrupted), parts.budgets.start);
+    return await withDeadline(untilAborted(work, kernel.interrupted), kernel.budgets.start);
   } finally {
     clearTimeout(slow);
   }
 }
 
-/** A failure is reported, and the extension stops. @returns whether `work` succeeded. */
-async function attempt(
-  record: ExtensionRecord,
-  [code, what]: readonly [code: string, what: string],
-  work: () => unknown,
-  parts: LifecycleParts,
-): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (parts.interrupted.aborted) setState(record, 'STOPPED', 'the kernel is stopping');
-    else {
-      const reason = `${what}: ${describeError(error)}`;
-      setState(record, 'ERROR', reason);
-      parts.messages.report(problemOf(record.found, code, reason));
+type Step = readonly [code: string, failure: string, work: () => unknown];
+
+/** A failure is reported, and the extension stops. @returns whether all steps succeeded. */
+async function takeSteps(record: ExtensionRecord, kernel: KernelState, steps: readonly Step[]): Promise<boolean> {
+  for (const [code, failure, work] of steps) {
+    try {
+      await work();
+    } catch (error) {
+      if (kernel.interrupted.aborted) setState(record, 'STOPPED', 'the kernel is stopping');
+      else {
+        const reason = `${failure}: ${describeError(error)}`;
+        setState(record, 'ERROR', reason);
+        kernel.messages.report(problemOf(record.found, code, reason));
+      }
+      await stopFailed(record, kernel);
+      return false;
     }
-    await stopFailed(record, parts);
-    return false;
   }
+  return true;
 }
 
-async function initialize(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
+async function initialize(record: ExtensionRecord, kernel: KernelState): Promise<void> {
   const { found } = record;
   const load = async (): Promise<void> => {
-    record.instance = await step(found, 'its import', parts.load(found), parts);
+    const loaded = loadApproved(found, kernel.root.dir, kernel.approvals, kernel.budgets.start);
+    record.instance = await step(found, 'its import', loaded, kernel);
   };
-  const prepare = () => step(found, 'initialize', record.instance?.initialize(parts.contexts.contextOf(found)), parts);
-  const isReady =
-    found.manifest.entrypoint === undefined ||
-    ((await attempt(record, ['EXTENSION_IMPORT_FAILED', 'could not be loaded'], load, parts)) &&
-      (await attempt(record, ['EXTENSION_INITIALIZE_FAILED', 'failed to initialize'], prepare, parts)));
-  if (isReady) record.state = 'RUNNING';
+  const prepare = () =>
+    step(found, 'initialize', record.instance?.initialize(kernel.contexts.contextOf(found)), kernel);
+  const steps: readonly Step[] = [
+    ['EXTENSION_IMPORT_FAILED', 'could not be loaded', load],
+    ['EXTENSION_INITIALIZE_FAILED', 'failed to initialize', prepare],
+  ];
+  const hasCode = found.manifest.entrypoint !== undefined;
+  if (await takeSteps(record, kernel, hasCode ? steps : [])) record.state = 'RUNNING';
 }
 
-async function start(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
+async function start(record: ExtensionRecord, kernel: KernelState): Promise<void> {
   const { instance, found } = record;
   const describe = (): void => {
     if (provides<AgentProvider>(instance, 'invoke', 'getAgentDescriptor')) record.agent = instance;
-    else if (found.manifest.agent) record.agent = parts.turns.declarativeAgent(found);
+    else if (found.manifest.agent) record.agent = declarativeAgent(kernel, found);
     if (record.agent) record.descriptor = descriptorOf(record.agent, found);
   };
-  const check = () => found.manifest.agent && step(found, 'its instructions', parts.turns.check(record), parts);
-  const begin = () => instance && step(found, 'start', instance.start(), parts);
-  if (!(await attempt(record, ['AGENT_NOT_READY', 'cannot be an agent'], describe, parts))) return;
-  if (!(await attempt(record, ['AGENT_NOT_READY', NO_INSTRUCTIONS], check, parts))) return;
-  await attempt(record, ['EXTENSION_START_FAILED', 'failed to start'], begin, parts);
+  const check = () => found.manifest.agent && step(found, 'its instructions', checkAgent(kernel, record), kernel);
+  const begin = () => instance && step(found, 'start', instance.start(), kernel);
+  await takeSteps(record, kernel, [
+    ['AGENT_NOT_READY', 'cannot be an agent', describe],
+    ['AGENT_NOT_READY', NO_INSTRUCTIONS, check],
+    ['EXTENSION_START_FAILED', 'failed to start', begin],
+  ]);
 }
 
 function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): AgentDescriptor {
@@ -198,30 +184,25 @@ function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): Agent
   throw new Error(`its descriptor has the id "${descriptor?.id}", expected the extension's "${manifest.id}"`);
 }
 
-function runService(record: ExtensionRecord, parts: LifecycleParts): void {
+function runService(record: ExtensionRecord, kernel: KernelState): void {
   const { instance, found } = record;
   if (!provides<ServiceProvider>(instance, 'runBackground')) return;
   const abort = new AbortController();
   const onFailure = (error: unknown, waitMs: number): void => {
     const what = `has a background service that failed (${describeError(error)}); it starts again in ${waitMs / 1000} s. Correct its runBackground`;
-    parts.messages.report(problemOf(found, 'SERVICE_DIED', what));
+    kernel.messages.report(problemOf(found, 'SERVICE_DIED', what));
   };
-  record.service = { abort, ended: superviseService(instance, abort.signal, onFailure, parts.budgets.serviceRestart) };
+  record.service = { abort, ended: superviseService(instance, abort.signal, onFailure, kernel.budgets.serviceRestart) };
 }
 
-function skipWhenDependencyFailed(
-  record: ExtensionRecord,
-  records: ReadonlyMap<string, ExtensionRecord>,
-  parts: LifecycleParts,
-): boolean {
+function skipWhenDependencyFailed(record: ExtensionRecord, { records, messages }: KernelState): boolean {
   const { manifest } = record.found;
   const failed = manifest.depends_on.find((id) => records.get(id)?.state !== 'RUNNING');
   if (failed === undefined) return false;
   const reason = dependencyReason(failed, records.get(failed)?.state ?? 'ERROR');
   setState(record, 'SKIPPED', reason);
-  parts.messages.report(
-    problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${reason}. Correct that extension first`, 'warning'),
-  );
+  const what = `was skipped: ${reason}. Correct that extension first`;
+  messages.report(problemOf(record.found, 'EXTENSION_SKIPPED', what, 'warning'));
   return true;
 }
 
@@ -231,17 +212,16 @@ function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reas
 }
 
 /** An extension that failed to start has to release its resources. */
-async function stopFailed(record: ExtensionRecord, parts: LifecycleParts): Promise<void> {
+async function stopFailed(record: ExtensionRecord, kernel: KernelState): Promise<void> {
   const { instance } = record;
   if (!instance) return;
   delete record.agent;
   delete record.descriptor;
   try {
-    await withDeadline(tearDown(instance), Math.min(1000, parts.budgets.start));
+    await withDeadline(tearDown(instance), Math.min(1000, kernel.budgets.start));
   } catch (error) {
-    parts.messages.report(
-      problemOf(record.found, 'EXTENSION_STOP_FAILED', `failed while stopping: ${describeError(error)}`, 'warning'),
-    );
+    const what = `failed while stopping: ${describeError(error)}`;
+    kernel.messages.report(problemOf(record.found, 'EXTENSION_STOP_FAILED', what, 'warning'));
   }
-  parts.contexts.release(record.found.manifest.id);
+  kernel.contexts.release(record.found.manifest.id);
 }

@@ -1,8 +1,10 @@
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, isSeq } from 'yaml';
 import { z } from '#zod';
 import { didYouMean } from '../../lib/text/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { readMapping } from './settings.ts';
+
+type Parameter = 'temperature' | 'top_p' | 'frequency_penalty' | 'presence_penalty' | 'seed' | 'max_output_tokens';
 
 export interface AgentManifest {
   /** `tool`: other agents call it. `handoff`: a person talks to it. Default: `tool`. */
@@ -17,13 +19,7 @@ export interface AgentManifest {
   /** The workflow in which it works; without `state`, from its first one. Absent: that of its caller. */
   readonly workflow?: TurnContext['workflowState'] | undefined;
   /** Passed to the model unchanged. Default: those of the endpoint. */
-  readonly parameters: {
-    readonly temperature?: number | undefined;
-    readonly top_p?: number | undefined;
-    readonly frequency_penalty?: number | undefined;
-    readonly presence_penalty?: number | undefined;
-    readonly seed?: number | undefined;
-    readonly max_output_tokens?: number | undefined;
+  readonly parameters: Readonly<Partial<Record<Parameter, number | undefined>>> & {
     readonly stop?: readonly string[] | undefined;
   };
   readonly limits: {
@@ -69,6 +65,10 @@ const parameters = z.strictObject({
   stop: z.array(z.string()).optional(),
 });
 
+const workflow = z
+  .strictObject({ pack: z.string().min(1), state: z.string().min(1).optional() })
+  .transform(({ pack, state }) => (state === undefined ? { pack } : { pack, state }));
+
 const agent = z.strictObject({
   integration_mode: z.enum(['tool', 'handoff']).default('tool'),
   model: z.string().min(1).optional(),
@@ -81,9 +81,7 @@ const agent = z.strictObject({
         .string()
         .min(1)
         .transform((pack) => ({ pack })),
-      z
-        .strictObject({ pack: z.string().min(1), state: z.string().min(1).optional() })
-        .transform(({ pack, state }) => (state === undefined ? { pack } : { pack, state })),
+      workflow,
     ])
     .optional(),
   parameters: parameters.prefault({}),
@@ -126,20 +124,13 @@ const manifest: z.ZodType<Manifest> = fields.refine(
  * @returns The manifest or problems: MANIFEST_YAML_INVALID, MANIFEST_FIELD_UNKNOWN, MANIFEST_FIELD_INVALID.
  */
 export function parseManifest(text: string, file: string): { manifest?: Manifest; problems: readonly Problem[] } {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const [first] = document.errors;
-  if (first) return { problems: [yamlProblem(file, first.message.split('\n')[0] ?? '', first.linePos?.[0].line)] };
-  if (!isMap(document.contents)) return { problems: [yamlProblem(file, 'expected a mapping of fields', 1)] };
-
-  let given: unknown;
-  try {
-    given = document.toJS();
-  } catch (error) {
-    // Only here does an alias without its anchor, or with too many aliases, cause an error.
-    return { problems: [yamlProblem(file, describeError(error))] };
+  const read = readMapping(text);
+  if ('reason' in read) {
+    const message = `The manifest is not valid YAML: ${read.reason}. Correct it.`;
+    return { problems: [{ code: 'MANIFEST_YAML_INVALID', severity: 'error', file, line: read.line, message }] };
   }
-  const parsed = manifest.safeParse(given);
+  const { document, lines, values } = read;
+  const parsed = manifest.safeParse(values);
   if (parsed.success) return { manifest: parsed.data, problems: [] };
   const lineOf = (path: readonly PropertyKey[]): number => {
     for (let depth = path.length; depth > 0; depth--) {
@@ -178,16 +169,6 @@ function offsetOf(document: Document, path: readonly PropertyKey[]): number | un
   if (isMap(parent)) node = parent.items.find(({ key }) => isScalar(key) && key.value === last)?.key;
   if (isSeq(parent)) node = parent.items[Number(last)];
   return (node as { range?: readonly number[] } | undefined)?.range?.[0];
-}
-
-function yamlProblem(file: string, message: string, line = 1): Problem {
-  return {
-    code: 'MANIFEST_YAML_INVALID',
-    severity: 'error',
-    file,
-    line,
-    message: `The manifest is not valid YAML: ${message.replace(/[:.]$/, '')}. Correct it.`,
-  };
 }
 
 function fieldProblems(

@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import type * as Yaml from 'yaml';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { describeError, withFallback } from '../errors.ts';
 
 const MAX_BYTES = 1_048_576;
 const require = createRequire(import.meta.url);
@@ -21,8 +21,9 @@ export function createSecrets(
   trusted = true,
 ): (name: string) => string | undefined {
   let file: Readonly<Record<string, string | undefined>> | undefined;
+  const read = () => parseEnv(readNamedFile(join(rootDir, '.env'), MAX_BYTES, { own: true }).toString('utf8'));
   return (name) => {
-    file ??= trusted ? readEnvFile(join(rootDir, '.env')) : {};
+    file ??= trusted ? withFallback(read, {}) : {};
     return environment[name] || file[name] || undefined;
   };
 }
@@ -49,20 +50,34 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { values: {}, problems: [] };
     return broken(1, `cannot be read: ${(error as Error).message}`);
   }
+  const read = readMapping(text);
+  if ('values' in read) return { values: read.values, problems: [] };
+  return read.isEmpty ? { values: {}, problems: [] } : broken(read.line, read.reason);
+}
+
+interface YamlMapping {
+  readonly document: Yaml.Document.Parsed;
+  readonly lines: Yaml.LineCounter;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** `reason` shows no text of the file. */
+export function readMapping(
+  text: string,
+): YamlMapping | { readonly line: number; readonly reason: string; readonly isEmpty: boolean } {
   const { isMap, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;
+  const no = (reason: string, line = 1) => ({ reason: reason.replace(/[:.]$/, ''), line, isEmpty: false });
   // The other lines show text of the file.
-  const [reason = ''] = error?.message.split('\n') ?? [];
-  if (error) return broken(error.linePos?.[0].line ?? 1, reason.replace(/[:.]$/, ''));
-  if (document.contents === null) return { values: {}, problems: [] };
-  if (!isMap(document.contents)) return broken(1, 'expected a mapping of keys');
+  if (error) return no(error.message.split('\n')[0] ?? '', error.linePos?.[0].line);
+  if (!isMap(document.contents)) return { ...no('expected a mapping of keys'), isEmpty: document.contents === null };
   try {
-    return { values: document.toJS() as Record<string, unknown>, problems: [] };
+    return { document, lines, values: document.toJS() as Record<string, unknown> };
   } catch (error) {
     // Only here does an alias without its anchor, or with too many aliases, cause an error.
-    return broken(1, describeError(error));
+    return no(describeError(error));
   }
 }
 
@@ -79,14 +94,6 @@ export function mergeConfig(...layers: readonly Readonly<Record<string, unknown>
 }
 
 // --- internal ---
-
-function readEnvFile(file: string): Readonly<Record<string, string | undefined>> {
-  try {
-    return parseEnv(readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8'));
-  } catch {
-    return {};
-  }
-}
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,7 +6,7 @@ import type { Problem } from '../contract.ts';
 import { extensionHalfApproved, leadsOutOfRoot } from '../errors.ts';
 import { escapedPath, printableCode } from '../held/difference.ts';
 import { allHeld, type HeldExtension } from '../held/held-extensions.ts';
-import { builtExtensions, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
+import { foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
 export interface Root {
   readonly dir: string;
@@ -41,7 +41,7 @@ export function assertHeldInRoot(rootDir: string): void {
 
 /** What takes effect only when the root is approved, in words for the person who decides. */
 export function heldOfRoot(rootDir: string): readonly string[] {
-  const extensions = foldersOfRoot(join(rootDir, 'extensions'), builtExtensions(), join(packageRoot(), 'extensions'));
+  const extensions = foldersOfRoot(join(rootDir, 'extensions'));
   const configs = foldersOf(join(rootDir, 'data')).filter((id) => existsSync(join(rootDir, 'data', id, 'config.yaml')));
   return [
     ...(extensions.length > 0 ? [`${extensions.length} extension(s): ${extensions.map(nameShown).join(', ')}`] : []),

@@ -1,5 +1,13 @@
 import { wrapWords } from '../../lib/text/index.ts';
-import type { Command, CommandResult, ExtensionStatus, KernelApi, TurnContext } from '../contract.ts';
+import type {
+  AgentDescriptor,
+  Command,
+  CommandResult,
+  ContextPart,
+  ExtensionStatus,
+  KernelApi,
+  TurnContext,
+} from '../contract.ts';
 import { commandFailed, commandNotFound, isCodedError } from '../errors.ts';
 
 /** `extensionId` is `kernel` for the base commands. */
@@ -121,7 +129,7 @@ export function aliasesOf({ aliases }: Command): readonly string[] {
 
 // --- internal ---
 
-const RESULT_KINDS: Readonly<Record<CommandResult['kind'], true>> = {
+const KINDS: Readonly<Record<CommandResult['kind'], true>> = {
   print: true,
   send: true,
   new: true,
@@ -130,9 +138,7 @@ const RESULT_KINDS: Readonly<Record<CommandResult['kind'], true>> = {
 };
 
 function isCommandResult(value: unknown): value is CommandResult {
-  return (
-    typeof value === 'object' && value !== null && Object.hasOwn(RESULT_KINDS, String((value as CommandResult).kind))
-  );
+  return Object.hasOwn(KINDS, String((value as Partial<CommandResult> | null | undefined)?.kind));
 }
 
 const LEAST_DESCRIPTION = 30;
@@ -140,11 +146,11 @@ const LEAST_DESCRIPTION = 30;
 function helpText(commands: readonly Command[], columns: number = Number.POSITIVE_INFINITY): string {
   const rows = commands
     .filter((command) => !command.hidden)
-    .map((command) => ({ ...command, names: [command.name, ...aliasesOf(command)] }))
-    .map(({ names, usage, description }) => ({
-      left: `${names.map((one) => `/${one}`).join(', ')}${usage ? ` ${usage}` : ''}`,
-      description,
-    }));
+    .map((command) => {
+      const names = [command.name, ...aliasesOf(command)].map((one) => `/${one}`);
+      const { usage, description } = command;
+      return { left: `${names.join(', ')}${usage ? ` ${usage}` : ''}`, description };
+    });
   const width = Math.max(...rows.map((row) => row.left.length));
   const room = columns - width - 4;
   const lines = rows.map(({ left, description }) =>
@@ -155,13 +161,13 @@ function helpText(commands: readonly Command[], columns: number = Number.POSITIV
   return [...lines, '', 'Anything else is said to the agent.'].join('\n');
 }
 
-function contextText(parts: readonly { source: string; text: string; tokens: number }[]): string {
+function contextText(parts: readonly ContextPart[]): string {
   const total = parts.reduce((sum, part) => sum + part.tokens, 0);
   const shown = parts.map(({ source, text, tokens }) => `=== ${source} (${tokens} tokens) ===\n${text}`);
   return [...shown, `=== ${parts.length} parts, ${total} tokens, joined by a line of three hyphens ===`].join('\n\n');
 }
 
-function toolLine({ extensionId, tool }: { extensionId: string; tool: { name: string; description: string } }): string {
+function toolLine({ extensionId, tool }: ReturnType<KernelApi['tools']>[number]): string {
   return `  ${tool.name}  (${extensionId})  ${tool.description.split('\n')[0]}`;
 }
 
@@ -170,12 +176,7 @@ function extensionLine({ id, state, healthy, reason }: ExtensionStatus): string 
   return `  ${id}  ${state}${unhealthy}${reason ? `  ${reason}` : ''}`;
 }
 
-function agentLine(agent: {
-  id: string;
-  integrationMode: string;
-  description: string;
-  usesSkills?: readonly string[];
-}): string {
-  const skills = agent.usesSkills ? `  skills: ${agent.usesSkills.join(', ') || 'none'}` : '';
-  return `  ${agent.id}  (${agent.integrationMode})  ${agent.description}${skills}`;
+function agentLine({ id, integrationMode, description, usesSkills }: AgentDescriptor): string {
+  const skills = usesSkills ? `  skills: ${usesSkills.join(', ') || 'none'}` : '';
+  return `  ${id}  (${integrationMode})  ${description}${skills}`;
 }

@@ -1,60 +1,64 @@
 import { type ExtensionRecord, problemOf, provides } from '../boot/extension-record.ts';
-import type { Command, CommandProvider, Problem, SkillProvider, Tool, ToolProvider } from '../contract.ts';
+import type { KernelState } from '../boot/kernel-state.ts';
+import type {
+  Command,
+  CommandProvider,
+  Events,
+  KernelApi,
+  Problem,
+  SkillProvider,
+  Tool,
+  ToolProvider,
+} from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';
 import { inputSchemaOf } from './tools.ts';
 
-/** Asks the providers at each call, because their answers may change. */
-export interface Offers {
-  tools(): readonly { readonly extensionId: string; readonly tool: Tool }[];
-  commands(): readonly NamedCommand[];
-  skills(): SkillProvider | undefined;
+// The providers are asked at each call, because their answers may change.
+
+/** Reports TOOL_PROVIDER_FAILED and TOOL_NAME_TAKEN. */
+export function offeredTools({ running, messages }: KernelState): ReturnType<KernelApi['tools']> {
+  const { report } = messages;
+  const byName = new Map<string, { extensionId: string; tool: Tool }>();
+  for (const { found, instance } of running()) {
+    if (!provides<ToolProvider>(instance, 'getTools')) continue;
+    for (const tool of ask(found, 'getTools', () => instance.getTools(), report)) {
+      if (!isUsable(tool, found, report)) continue;
+      const earlier = byName.get(tool.name);
+      if (earlier) report(nameTaken(found, tool.name, earlier.extensionId));
+      else byName.set(tool.name, { extensionId: found.manifest.id, tool });
+    }
+  }
+  // An agent with this mode is also a tool. A tool with the same name wins.
+  for (const { found, descriptor } of running()) {
+    const tool = descriptor?.integrationMode === 'tool' ? byName.get(descriptor.id) : undefined;
+    if (tool) report(nameTaken(found, tool.tool.name, tool.extensionId));
+  }
+  return [...byName.values()];
 }
 
-/** @param report - Called with TOOL_PROVIDER_FAILED, COMMAND_PROVIDER_FAILED and TOOL_NAME_TAKEN. */
-export function createOffers(running: () => readonly ExtensionRecord[], report: (problem: Problem) => void): Offers {
-  return {
-    tools() {
-      const byName = new Map<string, { extensionId: string; tool: Tool }>();
-      for (const { found, instance } of running()) {
-        if (!provides<ToolProvider>(instance, 'getTools')) continue;
-        for (const tool of ask(found, 'getTools', () => instance.getTools(), report)) {
-          if (!isUsable(tool, found, report)) continue;
-          const earlier = byName.get(tool.name);
-          if (earlier) report(nameTaken(found, tool.name, earlier.extensionId));
-          else byName.set(tool.name, { extensionId: found.manifest.id, tool });
-        }
-      }
-      // An agent with this mode is also a tool. A tool with the same name wins.
-      for (const { found, descriptor } of running()) {
-        const tool = descriptor?.integrationMode === 'tool' ? byName.get(descriptor.id) : undefined;
-        if (tool) report(nameTaken(found, tool.tool.name, tool.extensionId));
-      }
-      return [...byName.values()];
-    },
-    commands() {
-      return running().flatMap(({ found, instance }) => {
-        if (!provides<CommandProvider>(instance, 'getCommands')) return [];
-        const commands = ask(found, 'getCommands', () => instance.getCommands(), report);
-        return commands
-          .filter((command) => isCallable(command, found, report))
-          .map((command) => ({ extensionId: found.manifest.id, command }));
-      });
-    },
-    skills: () =>
-      running()
-        .map((record) => record.instance as unknown)
-        .find((one) => provides<SkillProvider>(one, 'getSkillContent', 'onSkillsChanged')),
-  };
+/** Reports COMMAND_PROVIDER_FAILED. */
+export function offeredCommands({ running, messages: { report } }: KernelState): readonly NamedCommand[] {
+  return running().flatMap(({ found, instance }) => {
+    if (!provides<CommandProvider>(instance, 'getCommands')) return [];
+    return ask(found, 'getCommands', () => instance.getCommands(), report)
+      .filter((command) => isCallable(command, found, report))
+      .map((command) => ({ extensionId: found.manifest.id, command }));
+  });
 }
 
-export interface EventBus {
-  emit(event: string, payload: unknown): void;
+export function skillProvider({ running }: KernelState): SkillProvider | undefined {
+  return running()
+    .map((record) => record.instance as unknown)
+    .find((one) => provides<SkillProvider>(one, 'getSkillContent', 'onSkillsChanged'));
+}
+
+type EventHandler = Parameters<Events['subscribe']>[1];
+
+export interface EventBus extends Pick<Events, 'emit'> {
   subscribe(owner: string, event: string, handler: EventHandler): () => void;
   unsubscribeAll(owner: string): void;
 }
-
-export type EventHandler = (payload: unknown) => void | Promise<void>;
 
 /** @param onFailure - Called for each failed handler; must not throw. */
 export function createEventBus(onFailure: (owner: string, event: string, error: unknown) => void): EventBus {
@@ -87,11 +91,14 @@ export function createEventBus(onFailure: (owner: string, event: string, error: 
 
 const PROVIDER_FAILED = { getCommands: 'COMMAND_PROVIDER_FAILED', getTools: 'TOOL_PROVIDER_FAILED' } as const;
 
+type Found = ExtensionRecord['found'];
+type Report = KernelState['messages']['report'];
+
 function ask<T>(
-  found: ExtensionRecord['found'],
+  found: Found,
   method: keyof typeof PROVIDER_FAILED,
   question: () => readonly T[],
-  report: (problem: Problem) => void,
+  report: Report,
 ): readonly T[] {
   try {
     const answer: unknown = question();
@@ -112,7 +119,7 @@ function ask<T>(
 }
 
 /** One invalid tool would make an endpoint refuse the whole request. */
-function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem: Problem) => void): boolean {
+function isUsable(tool: Tool, found: Found, report: Report): boolean {
   try {
     if (!/^[a-z][a-z0-9_]*$/.test(tool.name)) throw new TypeError('its name has to match ^[a-z][a-z0-9_]*$');
     if (!(tool.input instanceof Object && '_zod' in tool.input))
@@ -127,25 +134,17 @@ function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem:
   }
 }
 
-/** A name with a slash or blank in front would be in /help, but no line could call it. */
-function isCallable(
-  { name, execute }: Command,
-  found: ExtensionRecord['found'],
-  report: (problem: Problem) => void,
-): boolean {
-  const reason = !/^[^\s/]/.test(name)
-    ? 'write its name without the slash'
-    : typeof execute !== 'function'
-      ? 'it has no function execute'
-      : undefined;
-  if (reason === undefined) return true;
-  report(
-    problemOf(found, 'COMMAND_PROVIDER_FAILED', `offers a command "${name}" that is left out: ${reason}. Correct it`),
-  );
+function isCallable({ name, execute }: Command, found: Found, report: Report): boolean {
+  // A name with a slash or blank in front would be in /help, but no line could call it.
+  const isNamed = /^[^\s/]/.test(name);
+  if (isNamed && typeof execute === 'function') return true;
+  const reason = isNamed ? 'it has no function execute' : 'write its name without the slash';
+  const what = `offers a command "${name}" that is left out: ${reason}. Correct it`;
+  report(problemOf(found, 'COMMAND_PROVIDER_FAILED', what));
   return false;
 }
 
-function nameTaken(found: ExtensionRecord['found'], tool: string, winner: string): Problem {
+function nameTaken(found: Found, tool: string, winner: string): Problem {
   const what = `offers a tool "${tool}", a name that "${winner}" already has; only that one is used. Rename one of the two tools`;
   return problemOf(found, 'TOOL_NAME_TAKEN', what);
 }

@@ -23,17 +23,3 @@ export function untilAborted<T>(work: T | PromiseLike<T>, signal: AbortSignal): 
       .finally(() => signal.removeEventListener('abort', abort));
   });
 }
-
-/** Resolves early when `signal` aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-  });
-}

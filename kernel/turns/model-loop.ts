@@ -1,6 +1,7 @@
 import { URL } from 'node:url';
 import type { LanguageModel, ModelMessage, StepResult, ToolSet } from 'ai';
 import { countTokens } from '../../lib/text/index.ts';
+import { abortAfter } from '../../lib/waiting/index.ts';
 import type { AgentManifest, Manifest } from '../boot/manifest.ts';
 import type {
   AgentInvocationContext,
@@ -63,11 +64,7 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
       const settings = readModelSettings(agent.model, options.getSecret);
       try {
         const turn = { ...context.turn, model: settings.name };
-        const model = await connectModel(settings);
-        await import('ai');
-        return await withBudget(agent.limits.time_budget_ms, (budget) =>
-          runTurn(options, agent, model, task, { ...context, turn }, budget),
-        );
+        return await runTurn(options, agent, await connectModel(settings), task, { ...context, turn });
       } catch (error) {
         throw agentFailed(id, error, settings.baseURL);
       }
@@ -77,33 +74,21 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
 
 // --- internal ---
 
-/** Until `ms` is over, the timer keeps the process running. */
-async function withBudget<T>(ms: number | undefined, work: (budget?: AbortSignal) => Promise<T>): Promise<T> {
-  if (ms === undefined) return work();
-  const budget = new AbortController();
-  const timer = setTimeout(() => budget.abort(), ms);
-  try {
-    return await work(budget.signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 async function runTurn(
   { tools, systemParts }: DeclarativeAgentOptions,
   agent: AgentManifest,
   model: LanguageModel,
   task: string,
   { turn = {}, conversation = [], signal, onText, onToolCall }: AgentInvocationContext,
-  budget: AbortSignal | undefined,
 ): Promise<AgentResponse> {
   const { streamText, stepCountIs } = await import('ai');
+  const { time_budget_ms: maxMs, max_tokens_per_invocation: tokenLimit = Number.POSITIVE_INFINITY } = agent.limits;
+  const budget = maxMs === undefined ? undefined : abortAfter(maxMs);
   const abort = AbortSignal.any([signal, budget].filter((one) => one !== undefined));
   const system = (await systemParts(task, turn)).map((part) => part.text).join(PART_SEPARATOR);
   const messages = [...(conversation as readonly ModelMessage[]), { role: 'user', content: task } as const];
   const steps: StepResult<ToolSet>[] = [];
   let usage = { inputTokens: 0, outputTokens: 0 };
-  const tokenLimit = agent.limits.max_tokens_per_invocation ?? Number.POSITIVE_INFINITY;
   const overTokens = (): boolean => usage.inputTokens + usage.outputTokens >= tokenLimit;
 
   let text = '';

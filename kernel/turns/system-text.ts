@@ -5,7 +5,7 @@ import type { FoundExtension } from '../boot/discover.ts';
 import { type ExtensionRecord, problemOf, provides } from '../boot/extension-record.ts';
 import type { AgentManifest } from '../boot/manifest.ts';
 import type { ContextProvider, Problem, SkillProvider, TurnContext } from '../contract.ts';
-import { describeError } from '../errors.ts';
+import { describeError, withFallback } from '../errors.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
 
 export const PART_SEPARATOR = '\n\n---\n\n';
@@ -122,10 +122,6 @@ async function readIfExists(file: string): Promise<string | undefined> {
 }
 
 function priorityOf(provider: ContextProvider): number {
-  try {
-    const { contextPriority } = provider;
-    return Number.isFinite(contextPriority) ? contextPriority : 100;
-  } catch {
-    return 100;
-  }
+  const priority = withFallback(() => provider.contextPriority);
+  return Number.isFinite(priority) ? (priority as number) : 100;
 }

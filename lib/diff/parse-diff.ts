@@ -1,3 +1,4 @@
+import { withFallback } from '../errors/index.ts';
 import { LINE_ENDS, type LineEnd, quoteLine } from './lines.ts';
 
 export interface HunkLine {
@@ -132,14 +133,10 @@ const MAX_NAME = 1024;
 function readName(written: string): readonly string[] {
   const name = written.slice(0, MAX_NAME);
   const plain = (name.split('\t', 1)[0] as string).trim();
-  let bare = /^`([^`]+)`$/.exec(plain)?.[1] ?? plain;
-  if (/^".*"$/.test(bare)) {
-    try {
-      bare = String(JSON.parse(bare));
-    } catch {
-      bare = bare.slice(1, -1);
-    }
-  }
+  const unquoted = /^`([^`]+)`$/.exec(plain)?.[1] ?? plain;
+  const bare = /^".*"$/.test(unquoted)
+    ? withFallback(() => String(JSON.parse(unquoted)), unquoted.slice(1, -1))
+    : unquoted;
   const undated = bare.replace(/ \d{4}-\d\d-\d\d[\d:. +-]*$/, '').trimEnd();
   return [name, plain, bare, undated, undated.replace(/ \([^()]*\)$/, '').trimEnd()].flatMap((one) => {
     const here = one.replace(/^\.\//, '');

@@ -27,6 +27,15 @@ export function describeError(error: unknown): string {
   return String(error);
 }
 
+/** What `work` gives, or `fallback` when it throws. */
+export function withFallback<T, Fallback = undefined>(work: () => T, fallback?: Fallback): T | Fallback {
+  try {
+    return work();
+  } catch {
+    return fallback as Fallback;
+  }
+}
+
 // --- internal ---
 
 interface Issue {

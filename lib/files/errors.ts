@@ -1,39 +1,33 @@
 import { CodedError } from '../errors/index.ts';
 
-/** Models see these codes unchanged. */
-export type FileErrorCode =
-  | 'INVALID_ARGUMENT'
-  | 'PATH_TRAVERSAL'
-  | 'RESOURCE_NOT_FOUND'
-  | 'RESOURCE_TOO_LARGE'
-  | 'WRITE_FAILED';
+// Models see these codes unchanged.
 
 /** The message says nothing about the target of the path. */
-export function pathTraversal(): CodedError<FileErrorCode> {
+export function pathTraversal(): CodedError {
   const advice = 'Give a path inside the folder and relative to it, without ".." and without links.';
   return new CodedError('PATH_TRAVERSAL', `Path traversal detected. ${advice}`);
 }
 
-export function invalidPath(reason: string): CodedError<FileErrorCode> {
+export function invalidPath(reason: string): CodedError {
   return new CodedError('INVALID_ARGUMENT', `Invalid path: ${reason}`);
 }
 
-export function resourceNotFound(path: string, reason = 'no such file'): CodedError<FileErrorCode> {
+export function resourceNotFound(path: string, reason = 'no such file'): CodedError {
   return new CodedError('RESOURCE_NOT_FOUND', `Cannot read "${shorten(path)}": ${reason}.`, { path });
 }
 
-export function resourceTooLarge(path: string, size: number, limit: number): CodedError<FileErrorCode> {
+export function resourceTooLarge(path: string, size: number, limit: number): CodedError {
   const message = `"${shorten(path)}" has ${size} bytes, more than the limit of ${limit}.`;
   return new CodedError('RESOURCE_TOO_LARGE', message, { path, size, limit });
 }
 
-export function writeFailed(path: string, reason: string, cause?: unknown): CodedError<FileErrorCode> {
+export function writeFailed(path: string, reason: string, cause?: unknown): CodedError {
   const known = SYSTEM_CODES.get(reason);
   const why = known === undefined ? `${reason}.` : `${reason}, ${known}, and repeat this.`;
   return new CodedError('WRITE_FAILED', `Cannot write "${shorten(path)}": ${why}`, { path }, cause);
 }
 
-export function fromSystemError(error: unknown, path: string): CodedError<FileErrorCode> {
+export function fromSystemError(error: unknown, path: string): CodedError {
   const code = (error as NodeJS.ErrnoException).code;
   // O_NOFOLLOW found a link.
   if (code === 'ELOOP' || code === 'EMLINK') return pathTraversal();

@@ -12,6 +12,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { join, sep } from 'node:path';
+import { withFallback } from '../errors/index.ts';
 import { fromSystemError, pathTraversal, writeFailed } from './errors.ts';
 import { fileSegments, isInside } from './paths.ts';
 import { isReserved, reservedPath } from './withheld.ts';
@@ -77,7 +78,8 @@ export function inParentOf<T>(
   const segments = fileSegments(path);
   const name = segments.at(-1) as string;
   const open = (descriptor: number, folder: string): T =>
-    use({ path: join(folder, name), folder, sync: () => syncFolder(descriptor) });
+    // Some systems cannot sync a folder.
+    use({ path: join(folder, name), folder, sync: () => withFallback(() => fsyncSync(descriptor)) });
   return withContained(base, segments.slice(0, -1), path, open, { ...options, folder: true });
 }
 
@@ -87,14 +89,6 @@ export function statsOf(path: string): Stats | undefined {
 }
 
 // --- internal ---
-
-function syncFolder(descriptor: number): void {
-  try {
-    fsyncSync(descriptor);
-  } catch {
-    // The system cannot sync a folder.
-  }
-}
 
 function stepInto(folder: string, segment: string): string {
   return folder.endsWith(sep) ? folder + segment : folder + sep + segment;
@@ -111,10 +105,11 @@ function openStep(base: string, path: string, shown: string, flags: number, own:
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | flags);
   } catch (error) {
     // With O_DIRECTORY, a link gives ENOTDIR like a file.
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && isLink(path)) throw pathTraversal();
+    const isLink = (): boolean => statsOf(path)?.isSymbolicLink() ?? false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && withFallback(isLink, false)) throw pathTraversal();
     throw fromSystemError(error, shown);
   }
-  const real = realPathOf(descriptor, path);
+  const real = withFallback(() => realPathOf(descriptor, path), '');
   if (isInside(real, base) && (own || !isReserved(real, base)))
     return { descriptor, path: process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : path };
   closeSync(descriptor);
@@ -123,22 +118,10 @@ function openStep(base: string, path: string, shown: string, flags: number, own:
 
 /** Without /proc the real path of `path`, if it is the same file. Empty when not known. */
 function realPathOf(descriptor: number, path: string): string {
-  try {
-    if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${descriptor}`);
-    const real = realpathSync(path);
-    const [opened, found] = [fstatSync(descriptor), lstatSync(real)];
-    return opened.ino === found.ino && opened.dev === found.dev ? real : '';
-  } catch {
-    return '';
-  }
-}
-
-function isLink(path: string): boolean {
-  try {
-    return statsOf(path)?.isSymbolicLink() ?? false;
-  } catch {
-    return false;
-  }
+  if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${descriptor}`);
+  const real = realpathSync(path);
+  const [opened, found] = [fstatSync(descriptor), lstatSync(real)];
+  return opened.ino === found.ino && opened.dev === found.dev ? real : '';
 }
 
 function makeFolder(path: string, name: string, shown: string, own: boolean): void {
@@ -154,12 +137,8 @@ function makeFolder(path: string, name: string, shown: string, own: boolean): vo
   }
 }
 
-/** An older version or another program may have given others permissions. */
+/** An older version or another program may have given others permissions. It may belong to another user. */
 function keepToOwner(descriptor: number): void {
   const { mode } = fstatSync(descriptor);
-  try {
-    if (mode & 0o077) fchmodSync(descriptor, mode & 0o700);
-  } catch {
-    // It belongs to another user.
-  }
+  if (mode & 0o077) withFallback(() => fchmodSync(descriptor, mode & 0o700));
 }

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { withFallback } from '../errors/index.ts';
 
 /** Mode 0700. Removes the permissions of others on an existing folder, unless a link may lead to somebody else's. */
 export function makePrivateFolder(folder: string): void {
@@ -22,11 +23,10 @@ export function makePrivateFile(file: string): void {
 
 // --- internal ---
 
+/** Nothing when it belongs to another user, or was removed. */
 function narrow(path: string, most: number): void {
-  try {
+  withFallback(() => {
     const stats = lstatSync(path);
     if (!stats.isSymbolicLink() && stats.mode & 0o777 & ~most) chmodSync(path, stats.mode & most);
-  } catch {
-    // It belongs to another user, or was removed.
-  }
+  });
 }

@@ -1,5 +1,6 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import { withFallback } from '../errors/index.ts';
 import { invalidPath, pathTraversal } from './errors.ts';
 
 /** The limit of Linux. */
@@ -35,11 +36,7 @@ export function isInside(path: string, folder: string): boolean {
 }
 
 export function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+  return withFallback(() => realpathSync(path));
 }
 
 /** Also for a path that does not exist yet. Follows broken links, too. */
@@ -47,25 +44,11 @@ export function futureRealPath(path: string, hops = 40): string {
   const real = realPathOf(path);
   if (real !== undefined || dirname(path) === path || hops === 0) return real ?? path;
   const parent = futureRealPath(dirname(path), hops);
-  const target = linkTarget(path);
+  const target = withFallback(() => readlinkSync(path));
   return target === undefined ? join(parent, basename(path)) : futureRealPath(resolve(parent, target), hops - 1);
 }
 
 /** Relative, without `.`, `..`, empty segments, backslashes and drive letters. */
 export function isPlainPath(path: string): boolean {
-  try {
-    return relativeSegments(path).join('/') === path;
-  } catch {
-    return false;
-  }
-}
-
-// --- internal ---
-
-function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
+  return withFallback(() => relativeSegments(path).join('/') === path, false);
 }

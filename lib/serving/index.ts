@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
@@ -26,13 +27,8 @@ export async function serve({ fetch, host, port, requestSeconds = 30, onError }:
   const ms = requestSeconds * 1000;
   const serverOptions = { requestTimeout: ms, headersTimeout: ms, connectionsCheckingInterval: 1000 };
   const server = createAdaptorServer({ fetch, serverOptions }) as Server;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(port, host);
+  await once(server, 'listening');
   server.on('error', onError);
   let closing: Promise<void> | undefined;
   const close = async (finish: () => void | Promise<void>): Promise<void> => {

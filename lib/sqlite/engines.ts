@@ -34,7 +34,7 @@ export interface SqliteStatement<Row> {
 }
 
 /** Every function throws errors that `sqliteFailure` classifies. */
-export interface SqliteDatabase {
+export interface SqliteDatabase extends Pick<EngineDatabase, 'loadExtension'> {
   /** True for `:memory:`. */
   readonly memory: boolean;
   /** For statements that return no rows. */
@@ -46,7 +46,6 @@ export interface SqliteDatabase {
    * @param kind - `immediate` takes the write lock at once; `deferred` reads one state of the file. Default: immediate.
    */
   transaction<T>(work: () => T, kind?: 'immediate' | 'deferred'): T;
-  loadExtension(file: string): void;
   /** Ends its statements. May be repeated. */
   close(): void;
 }
@@ -90,9 +89,8 @@ function projectOf(isInstalled: boolean): string {
 }
 
 function loadNodeSqlite(): Engine | undefined {
-  const found = builtInSqlite();
-  if (!found) return undefined;
-  const { DatabaseSync } = found;
+  const DatabaseSync = builtInSqlite()?.DatabaseSync;
+  if (!DatabaseSync) return undefined;
   const open = (file: string): EngineDatabase => new DatabaseSync(file, { allowExtension: true });
   return bindsEmptyBlobs(open(':memory:')) ? open : (file) => withEmptyBlobs(open(file));
 }

@@ -1,3 +1,4 @@
+import { withFallback } from '../errors/index.ts';
 import { loadEngine, type SqliteDatabase } from './engines.ts';
 import { SqliteUnavailable } from './failure.ts';
 
@@ -24,7 +25,8 @@ export function openSqlite(file: string, busyMs: number = BUSY_MS): SqliteDataba
         engine.exec('COMMIT');
         return result;
       } catch (error) {
-        rollBack(engine);
+        // After some errors (a full disk) SQLite has already rolled back, and ROLLBACK fails.
+        withFallback(() => engine.exec('ROLLBACK'));
         throw error;
       }
     },
@@ -51,12 +53,3 @@ export function whyNoSqlite(): string | undefined {
 // --- internal ---
 
 const BUSY_MS = 5_000;
-
-/** After some errors (a full disk) SQLite has already rolled back, and ROLLBACK fails. */
-function rollBack(engine: { exec(sql: string): unknown }): void {
-  try {
-    engine.exec('ROLLBACK');
-  } catch {
-    // The caller reports the transaction's error.
-  }
-}

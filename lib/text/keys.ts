@@ -1,4 +1,5 @@
 import { digestOf } from '../digest/index.ts';
+import { withFallback } from '../errors/index.ts';
 import { matchesOf } from './line.ts';
 
 export interface FoundKey {
@@ -122,11 +123,7 @@ function shortened(value: string): string {
 function isSecretClaim(token: string): boolean {
   const [header = '', claims = ''] = token.split('.', 2).map((part) => Buffer.from(part, 'base64url').toString('utf8'));
   if (/John Doe|1234567890|example|"role"\s*:\s*"anon"/i.test(claims)) return false;
-  try {
-    return [header, claims].every((part) => typeof JSON.parse(part) === 'object');
-  } catch {
-    return false;
-  }
+  return withFallback(() => [header, claims].every((part) => typeof JSON.parse(part) === 'object'), false);
 }
 
 /** Placeholders, and hosts and passwords of this machine alone. */

@@ -1,3 +1,5 @@
+import { withFallback } from '../errors/index.ts';
+
 /** Invisible, or changes how others are shown: controls, zero-width and bidi marks, tag characters, fillers. */
 const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 /** With lone surrogates. */
@@ -34,11 +36,7 @@ export function needsFolding(text: string): boolean {
 
 /** Without percent signs; a text that cannot be decoded stays as it is. */
 export function decodedAddress(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return withFallback(() => decodeURIComponent(text), text);
 }
 
 /** Not UTF-16 units. */

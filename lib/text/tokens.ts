@@ -41,22 +41,12 @@ function pieces(text: string): readonly string[] {
   let from = 0;
   while (text.length - from > PIECE_CHARS) {
     let to = from + PIECE_CHARS;
-    for (let at = to; at > to - 100; at--) {
-      const char = text[at];
-      if (char === ' ' || char === '\n') {
-        to = at;
-        break;
-      }
-    }
-    if (isHighSurrogate(text, to - 1)) to -= 1;
+    const blank = text.slice(to - 99, to + 1).search(/[ \n][^ \n]*$/);
+    if (blank >= 0) to += blank - 99;
+    if (/[\ud800-\udbff]/.test(text[to - 1] ?? '')) to -= 1;
     cut.push(text.slice(from, to));
     from = to;
   }
   cut.push(text.slice(from));
   return cut;
-}
-
-function isHighSurrogate(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -8,14 +8,14 @@ import {
   openSync,
   readFileSync,
   readSync,
-  realpathSync,
   type Stats,
   statSync,
   writeSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { CodedError, describeError } from '../errors/index.ts';
+import { CodedError, describeError, withFallback } from '../errors/index.ts';
+import { realPathOf } from '../files/index.ts';
 
 export type Subject =
   /** Its code, addresses and settings. `path`: real path. */
@@ -135,14 +135,6 @@ export function describeSubject(decision: Decision): string {
 
 const MAX_BYTES = 16_777_216;
 
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Who can write or replace the file could approve in the user's name. */
 function whyIgnored(file: Stats, directory: string): string | undefined {
   if (!file.isFile()) return 'it is not a regular file';
@@ -174,16 +166,12 @@ function lastDecisions(text: string): readonly Decision[] {
 }
 
 function parse(line: string): Decision | undefined {
-  try {
-    const decision = JSON.parse(line) as Partial<Decision> | null;
-    const keys = KEYS[decision?.kind ?? 'root'] ?? ['unknown'];
-    const isValid =
-      (decision?.action === 'allow' || decision?.action === 'revoke') &&
-      [...keys, 'at', 'by'].every((key) => typeof (decision as Readonly<Record<string, unknown>>)[key] === 'string');
-    return isValid ? (decision as Decision) : undefined;
-  } catch {
-    return undefined;
-  }
+  const decision = withFallback(() => JSON.parse(line) as Partial<Decision> | null, null);
+  const keys = KEYS[decision?.kind ?? 'root'] ?? ['unknown'];
+  const isValid =
+    (decision?.action === 'allow' || decision?.action === 'revoke') &&
+    [...keys, 'at', 'by'].every((key) => typeof (decision as Readonly<Record<string, unknown>>)[key] === 'string');
+  return isValid ? (decision as Decision) : undefined;
 }
 
 const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {

@@ -197,7 +197,7 @@ export const changes = [
   },
   {
     title: 'A transaction that fails keeps what it has done',
-    in: 'rollBack',
+    in: 'openSqlite.transaction',
     swap: ["'ROLLBACK'", "'COMMIT'"],
     test: 'undoes everything when the work throws, and another one can begin',
   },

@@ -9,7 +9,7 @@ export const trust = [
   {
     title: 'The .env of a root is read before somebody approves it',
     in: 'createSecrets',
-    swap: ["trusted ? readEnvFile(join(rootDir, '.env')) : {}", "readEnvFile(join(rootDir, '.env'))"],
+    swap: ['trusted ? withFallback(read, {}) : {}', 'withFallback(read, {})'],
     test: 'sends nothing to the model that the .env of a root names before the root was approved',
   },
   {
@@ -32,7 +32,7 @@ export const trust = [
   {
     title: 'What an agent wrote for an extension is written at once',
     in: 'writeFile',
-    swap: ['extension !== undefined', "extension === ''"],
+    swap: ['belowExtensions !== undefined', "belowExtensions === ''"],
     test: 'runs nothing an agent wrote where nobody can be asked, whatever the owner allows, and tells the agent',
   },
   {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot, type Kernel, type Problem } from 'skill-registry/kernel';
 import { onTestFinished } from 'vitest';
-import type { InternalBootOptions } from '../../../kernel/boot/kernel.ts';
+import type { InternalBootOptions } from '../../../kernel/boot/kernel-state.ts';
 import { packageRoot } from '../../../kernel/host.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 

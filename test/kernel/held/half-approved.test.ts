@@ -13,7 +13,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import type { InternalBootOptions } from '../../../kernel/boot/kernel.ts';
+import type { InternalBootOptions } from '../../../kernel/boot/kernel-state.ts';
 import {
   approveExtension,
   heldExtension,
