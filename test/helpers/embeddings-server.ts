@@ -9,11 +9,12 @@ export interface EmbeddingsRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Instead of vectors: an answer of its own, nothing at all, or the data of a good answer changed. */
+/** Instead of vectors: an answer of its own, nothing at all, vectors later, or the data of a good answer changed. */
 export type OddAnswer =
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
   | 'hang'
   | 'hang up'
+  | { readonly after: Promise<unknown> }
   | { readonly raw: string }
   | { readonly stream: string; readonly times: number }
   | { readonly data: (good: readonly Embedding[]) => readonly unknown[] };
@@ -100,6 +101,10 @@ function answer(response: ServerResponse, data: readonly Embedding[], odd: OddAn
   if (odd === 'hang') return;
   if (odd === 'hang up') {
     response.destroy();
+    return;
+  }
+  if (odd && 'after' in odd) {
+    void odd.after.then(() => answer(response, data, undefined));
     return;
   }
   if (odd && 'status' in odd) {

@@ -47,21 +47,23 @@ export function hitsOf(
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
   const { best, fit, fits } = bestFit(pool, ranking, accepted);
   const names = scoresByName(pool.names, queryName.length <= MAX_NAME ? queryName : '');
-  const scoreByRank = scoring(pool, ranking, { best, accepted, fit, likeness });
+  const ranks = likeness ? addMeaning(pool, combined, best, likeness) : combined;
+  const highest = ranks[bestOf(ranks, accepted)] ?? 0;
+  // A skill with every word of the query stays first.
+  if (likeness && best >= 0 && (fit.coverage[best] as number) >= ALL_WORDS) ranks[best] = highest;
+  const byWords = best >= 0 ? Math.min(MAX_SCORE, fit.scores[best] as number) : 0;
+  const topScore = Math.max(byWords, (likeness?.confidence ?? 0) * MAX_SCORE);
   const isByWords = (at: number): boolean => names.has(at) || fits(at);
   const scores = new Float64Array(combined.length);
-  const found: number[] = [];
-  for (let at = 0; at < combined.length; at++) {
-    if (accepted?.[at] === false) continue;
-    if (!isByWords(at) && !likeness?.fitting.has(pool.skills[at] as Skill)) continue;
-    scores[at] = names.get(at) ?? scoreByRank(at);
-    found.push(at);
-  }
+  const isNear = (at: number): boolean => likeness?.fitting.has(pool.skills[at] as Skill) ?? false;
+  const found = positionsWhere(combined, (at) => accepted?.[at] !== false && (isByWords(at) || isNear(at)));
+  for (const at of found)
+    scores[at] = names.get(at) ?? (highest > 0 ? (topScore * (ranks[at] as number)) / highest : 0);
   // Sorts positions, not hits: there may be thousands.
-  const [score, rank] = [valueIn(scores), valueIn(combined)];
-  found.sort((a, b) => score(b) - score(a) || rank(b) - rank(a));
+  const [byScore, byRank] = [byValue(scores), byValue(combined)];
+  found.sort((a, b) => byScore(a, b) || byRank(a, b));
   return found.map((at) => {
-    const hit = { skill: pool.skills[at] as Skill, score: score(at) };
+    const hit = { skill: pool.skills[at] as Skill, score: scores[at] as number };
     return isByWords(at) ? hit : { ...hit, byMeaning: true };
   });
 }
@@ -76,11 +78,8 @@ export function relevantOf(
   const { fits } = bestFit(pool, ranking, undefined);
   const ranks = likeness ? addMeaning(pool, combined, bestOf(combined, undefined), likeness) : combined;
   const least = leastOf(ranks, MAX_RELEVANT);
-  const positions: number[] = [];
-  for (let at = 0; at < ranks.length; at++) if ((ranks[at] as number) >= least) positions.push(at);
-  const rank = valueIn(ranks);
-  positions.sort((a, b) => rank(b) - rank(a) || a - b);
-  return positions.map((at) => {
+  const positions = positionsWhere(ranks, (at) => (ranks[at] as number) >= least);
+  return positions.sort(byValue(ranks)).map((at) => {
     const skill = pool.skills[at] as Skill;
     return { skill, fits: fits(at) || (likeness?.fitting.has(skill) ?? false) };
   });
@@ -120,10 +119,7 @@ export function nearestTo(
   const alike = nearestIds(ids, query.trim(), MAX_NEAREST);
   if (isStrange) return alike;
   const { fit } = bestFit(pool, ranking, accepts ? pool.skills.map(accepts) : undefined);
-  const ranked: number[] = [];
-  for (let at = 0; at < combined.length; at++) if ((fit.coverage[at] as number) >= MIN_NEAR) ranked.push(at);
-  const rank = valueIn(combined);
-  ranked.sort((a, b) => rank(b) - rank(a));
+  const ranked = positionsWhere(combined, (at) => (fit.coverage[at] as number) >= MIN_NEAR).sort(byValue(combined));
   const shared = ranked.slice(0, MAX_NEAREST).map((at) => (pool.skills[at] as Skill).id);
   return [...new Set([...alike, ...shared])].slice(0, MAX_NEAREST);
 }
@@ -153,38 +149,21 @@ function bestFit(
 ): { readonly best: number; readonly fit: QueryFit; readonly fits: (position: number) => boolean } {
   const best = bestOf(combined, accepted);
   const least = best >= 0 ? (combined[best] as number) * TAIL : Number.POSITIVE_INFINITY;
-  const near: number[] = [];
-  for (let at = 0; at < combined.length; at++) {
-    if ((combined[at] as number) >= least && accepted?.[at] !== false) near.push(at);
-  }
+  const near = positionsWhere(combined, (at) => (combined[at] as number) >= least && accepted?.[at] !== false);
   const fit = fitOf(pool, terms, near);
   const fits = fittingOf(fit, best);
   return { best: fits(best) ? best : -1, fit, fits };
 }
 
-interface Scoring {
-  readonly best: number;
-  readonly accepted: readonly boolean[] | undefined;
-  readonly fit: QueryFit;
-  readonly likeness: Likeness | undefined;
+function positionsWhere(values: Float64Array, keep: (position: number) => boolean): number[] {
+  const positions: number[] = [];
+  for (let at = 0; at < values.length; at++) if (keep(at)) positions.push(at);
+  return positions;
 }
 
-function scoring(
-  pool: Pool,
-  { combined }: Ranking,
-  { best, accepted, fit, likeness }: Scoring,
-): (position: number) => number {
-  const ranks = likeness ? addMeaning(pool, combined, best, likeness) : combined;
-  const highest = ranks[bestOf(ranks, accepted)] ?? 0;
-  // A skill with every word of the query stays first.
-  if (likeness && best >= 0 && (fit.coverage[best] as number) >= ALL_WORDS) ranks[best] = highest;
-  const byWords = best >= 0 ? Math.min(MAX_SCORE, fit.scores[best] as number) : 0;
-  const topScore = Math.max(byWords, (likeness?.confidence ?? 0) * MAX_SCORE);
-  return (position) => (highest > 0 ? (topScore * (ranks[position] as number)) / highest : 0);
-}
-
-function valueIn(values: Float64Array): (position: number) => number {
-  return (position) => values[position] as number;
+/** For `sort`: the highest first, equal ones in their order. */
+function byValue(values: Float64Array): (a: number, b: number) => number {
+  return (a, b) => (values[b] as number) - (values[a] as number);
 }
 
 function bestOf(values: Float64Array, accepted: readonly boolean[] | undefined): number {

@@ -42,21 +42,11 @@ export function listSkills(
   const text = query?.trim().slice(0, MAX_QUERY);
   if (!text) {
     const found = skills.filter(accepts);
-    const listed = found.slice(0, limit).map((skill) => rowOf(skill));
-    return {
-      skills: listed,
-      total: found.length + (audience === 'person' ? 0 : waiting),
-      truncated: found.length > listed.length,
-      ...provisional,
-      ...messageOf(said),
-    };
+    const total = found.length + (audience === 'person' ? 0 : waiting);
+    return { ...pageOf(found.slice(0, limit).map(rowOf), found.length, provisional, said), total };
   }
-  const { hits, nearest, terms } = searcher.search(
-    skills,
-    text,
-    tag === undefined && source === undefined ? undefined : accepts,
-    meaning?.likeness(skills, text),
-  );
+  const accepted = tag === undefined && source === undefined ? undefined : accepts;
+  const { hits, nearest, terms } = searcher.search(skills, text, accepted, meaning?.likeness(skills, text));
   // A model gets no quotation of a body that it has not read.
   const body = (skill: Skill): string | undefined =>
     audience === 'person' ? bodyIfThere(skill, readSkill) : undefined;
@@ -71,27 +61,26 @@ export function listSkills(
     score: Number(score.toFixed(3)),
     ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
   }));
-  return {
-    skills: listed,
-    total: hits.length,
-    truncated: hits.length > listed.length,
-    ...(nearest.length > 0 ? { nearest } : {}),
-    ...provisional,
-    ...messageOf(hits.length === 0 ? ['No skill fits.', advice(), ...said] : said),
-  };
+  const more = { ...(nearest.length > 0 ? { nearest } : {}), ...provisional };
+  return pageOf(listed, hits.length, more, hits.length === 0 ? ['No skill fits.', advice(), ...said] : said);
 }
 
-export function askAgainText(pending: number, audience: 'model' | 'person'): string {
+// --- internal ---
+
+function askAgainText(pending: number, audience: 'model' | 'person'): string {
   return audience === 'person'
     ? `${pending} skill(s) are not inspected yet, and no agent is given them: skill-registry doctor inspects all.`
     : `This answer is provisional: ${pending} more skill(s) are not ready yet. Ask again in about ${secondsUntilInspected(pending)} s.`;
 }
 
-// --- internal ---
-
-function messageOf(sentences: readonly string[]): Pick<SkillList, 'message'> {
+function pageOf(
+  skills: readonly ListedSkill[],
+  total: number,
+  more: Pick<SkillList, 'nearest' | 'provisional' | 'pending'>,
+  sentences: readonly string[],
+): SkillList {
   const message = sentences.filter((sentence) => sentence !== '').join(' ');
-  return message === '' ? {} : { message };
+  return { skills, total, truncated: total > skills.length, ...more, ...(message === '' ? {} : { message }) };
 }
 
 function rowOf({ id, name, description, tags, source }: Skill): ListedSkill {

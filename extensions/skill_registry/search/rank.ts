@@ -36,13 +36,10 @@ export function rankPool(pool: Pool, terms: readonly RankedTerm[]): Ranking {
   const header = new Float64Array(count);
   const all = new Float64Array(count);
   const sections = new Float32Array(pool.sectionLengths.length);
-  const touched = new Uint8Array(count);
   for (const { chunks, weight, frequency } of terms) {
-    if (frequency > 0)
-      add(pool, chunks, weight * inverseFrequency(pool, frequency), { header, all, sections, touched });
+    if (frequency > 0) add(pool, chunks, weight * inverseFrequency(pool, frequency), { header, all, sections });
   }
-  const best = bestSections(pool, sections, touched);
-  return { combined: combineRanks({ header, all, best }), terms };
+  return { combined: combineRanks(header, all, bestSections(pool, sections, all)), terms };
 }
 
 export function inverseFrequency({ sectionLengths }: Pool, frequency: number): number {
@@ -66,15 +63,10 @@ interface Sums {
   readonly header: Float64Array;
   readonly all: Float64Array;
   readonly sections: Float32Array;
-  readonly touched: Uint8Array;
 }
 
-function add(
-  pool: Pool,
-  chunks: readonly PostingChunk[],
-  information: number,
-  { header, all, sections, touched }: Sums,
-): void {
+function add(pool: Pool, chunks: readonly PostingChunk[], information: number, sums: Sums): void {
+  const { header, all, sections } = sums;
   const { positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means } = pool;
   const perHeader = (K1 * B) / means.header;
   const perTotal = (K1 * B) / means.total;
@@ -108,15 +100,15 @@ function add(
       if (position < 0) continue;
       all[position] =
         (all[position] as number) + (gain * sum) / (sum + base + perTotal * (totalLengths[position] as number));
-      touched[position] = 1;
     }
   }
 }
 
-function bestSections({ sectionStarts }: Pool, sections: Float32Array, touched: Uint8Array): Float64Array {
-  const best = new Float64Array(touched.length);
-  for (let position = 0; position < touched.length; position++) {
-    if (touched[position] === 0) continue;
+/** @param all - Above 0 for the positions that have a term. */
+function bestSections({ sectionStarts }: Pool, sections: Float32Array, all: Float64Array): Float64Array {
+  const best = new Float64Array(all.length);
+  for (let position = 0; position < all.length; position++) {
+    if (all[position] === 0) continue;
     let most = 0;
     const end = sectionStarts[position + 1] as number;
     for (let slot = sectionStarts[position] as number; slot < end; slot++) {
@@ -127,15 +119,7 @@ function bestSections({ sectionStarts }: Pool, sections: Float32Array, touched: 
   return best;
 }
 
-function combineRanks({
-  header,
-  all,
-  best,
-}: {
-  readonly header: Float64Array;
-  readonly all: Float64Array;
-  readonly best: Float64Array;
-}): Float64Array {
+function combineRanks(header: Float64Array, all: Float64Array, best: Float64Array): Float64Array {
   const combined = new Float64Array(all.length);
   const [ofHeader, ofAll, ofBest] = [scale(header), scale(all), scale(best)];
   for (let at = 0; at < all.length; at++) {
@@ -147,6 +131,6 @@ function combineRanks({
 
 function scale(values: Float64Array): number {
   let most = 0;
-  for (let at = 0; at < values.length; at++) if ((values[at] as number) > most) most = values[at] as number;
+  for (const value of values) if (value > most) most = value;
   return most > 0 ? 1 / most : 0;
 }

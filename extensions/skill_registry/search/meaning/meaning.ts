@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
+import { RecentMap } from '../../../../lib/recent-map/index.ts';
+import { backOff } from '../../../../lib/waiting/index.ts';
 import type { EmbeddingsConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
-import { documentKey } from '../document.ts';
-import { embedMissing } from './embedding-run.ts';
-import { CONTROL_TEXTS, controlKey, queryText } from './embedding-text.ts';
+import { bodyIfThere, documentKey } from '../document.ts';
+import { CONTROL_TEXTS, controlKey, embeddedText, queryText } from './embedding-text.ts';
 import { type EmbeddingsEndpoint, EmbeddingsFailure, fetchEmbeddings, shownEndpoint } from './embeddings-client.ts';
 import { calibrationOf, type Likeness, likenessOf } from './likeness.ts';
-import { QueryVectors } from './query-vectors.ts';
 import { VectorStore } from './vector-store.ts';
 
 export interface MeaningOptions {
@@ -24,13 +24,8 @@ export interface MeaningOptions {
   readonly onProgress: (line: string) => void;
   /** Called when `problems` has changed, but not during construction. */
   readonly onProblems: () => void;
-  readonly wait?: (ms: number, options: WaitOptions) => Promise<void>;
-}
-
-export interface WaitOptions {
-  readonly signal: AbortSignal;
-  /** Whether the timer keeps the process alive. */
-  readonly ref: boolean;
+  /** `ref`: whether the timer keeps the process alive. */
+  readonly wait?: (ms: number, options: { readonly signal: AbortSignal; readonly ref: boolean }) => Promise<void>;
 }
 
 /** Compares queries with skills by meaning, with vectors from the endpoint of the config. */
@@ -42,7 +37,11 @@ export class Meaning {
   readonly #isConstructed: boolean = false;
   readonly #database: SqliteDatabase | undefined;
   readonly #store: VectorStore | undefined;
-  readonly #queries: QueryVectors;
+  /** By text of a query. */
+  readonly #queries = new RecentMap<string, Float32Array>(MAX_QUERIES);
+  /** Of queries, in a row. */
+  #failures = 0;
+  #pausedUntil = 0;
   #lastRun: Promise<void> = Promise.resolve();
   #background = new AbortController();
   #inBackground: Promise<void> | undefined;
@@ -50,7 +49,7 @@ export class Meaning {
 
   constructor(options: MeaningOptions) {
     this.#options = { wait: pause, ...options };
-    const { base_url: baseUrl, model, timeout_ms: timeoutMs } = options.config;
+    const { base_url: baseUrl, model } = options.config;
     this.#endpoint = { baseUrl, model, key: keyFor(baseUrl, options.getSecret) };
     try {
       this.#database = options.database();
@@ -58,19 +57,28 @@ export class Meaning {
     } catch (error) {
       this.#giveUp(error);
     }
-    this.#queries = new QueryVectors({
-      ask: async (text, limitMs) => (await this.#ask([text], this.#closing.signal, limitMs))[0] as Float32Array,
-      timeoutMs,
-      shownAs: shownEndpoint(baseUrl),
-      onOutcome: (failure) => this.#report('query', failure),
-    });
     this.#isConstructed = true;
   }
 
   /** Never rejects, takes at most `timeout_ms`. Sends nothing after a recent failure, or if no catalog was embedded. */
   async ready(query: string): Promise<void> {
+    const text = queryText(query);
+    if (text === '' || this.#queries.has(text) || Date.now() < this.#pausedUntil) return;
     if (!this.#withStore((store) => store.calibration())) return;
-    await this.#queries.ready(queryText(query)).catch((error) => this.#giveUp(error));
+    const { base_url: baseUrl, timeout_ms: limitMs } = this.#options.config;
+    const noAnswer = `${shownEndpoint(baseUrl)} gave no answer within ${limitMs} ms.`;
+    const late = setTimeout(limitMs, new EmbeddingsFailure('EMBEDDINGS_FAILED', noAnswer), { ref: false });
+    const asked = this.#ask([text], this.#closing.signal, MAX_LATE_MS).then(
+      ([vector]) => void this.#queries.set(text, vector as Float32Array),
+      (error) => (error instanceof EmbeddingsFailure ? error : this.#giveUp(error)),
+    );
+    const failure = (await Promise.race([asked, late])) ?? undefined;
+    this.#failures = failure ? this.#failures + 1 : 0;
+    if (failure) {
+      const requested = Math.min(failure.details.retryAfterMs ?? 0, PAUSES.maxMs);
+      this.#pausedUntil = Date.now() + Math.max(backOff(this.#failures, PAUSES), requested);
+    }
+    this.#report('query', failure);
   }
 
   /** After `ready`. Undefined: search uses words only. */
@@ -143,25 +151,72 @@ export class Meaning {
   async #run(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
     const store = this.#store;
     if (!store || this.#partProblems.has('cache') || signal.aborted) return;
-    const { config, readSkill, onProgress, wait } = this.#options;
-    const added = await embedMissing(skills, {
-      store,
-      ask: (texts, asking, limitMs) => this.#ask(texts, asking, limitMs),
-      readSkill,
-      batch: config.batch,
-      signal,
-      attempts,
-      wait: (ms) => wait(ms, { signal, ref: Number.isFinite(attempts) }),
-      onProgress,
-      onOutcome: (failure) => this.#report('catalog', failure),
-    });
+    const all = new Map(skills.map((skill) => [documentKey(skill), skill]));
+    const added = await this.#addMissing(all, { store, signal, attempts });
     if (added === undefined || signal.aborted) return;
     if (added > 0 || !store.calibration()) {
       const calibration = await calibrationOf(skills, store);
       if (signal.aborted) return;
       if (calibration) store.calibrate(calibration);
     }
-    store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), Date.now());
+    store.tidy([...all.keys(), ...CONTROL_TEXTS.map(controlKey)], Date.now());
+  }
+
+  /** Returns the number of added vectors; undefined when the run was aborted or a request failed for good. */
+  async #addMissing(all: ReadonlyMap<string, Skill>, run: Run): Promise<number | undefined> {
+    const { config, readSkill, onProgress } = this.#options;
+    const firstLine = Date.now() + PROGRESS_AFTER_MS;
+    const controls = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
+    const known = run.store.known([...all.keys(), ...controls.map(({ key }) => key)]);
+    const missing = [...all].filter(([key]) => !known.has(key));
+    const newControls = controls.filter(({ key }) => !known.has(key));
+    // Apart from the skills: this request is the same for every catalog.
+    if (!(await this.#addVectors(newControls, run))) return undefined;
+    const reportProgress = (done: number, end = ''): void =>
+      onProgress(`Embedding skills: ${done.toLocaleString('en-US')} of ${all.size.toLocaleString('en-US')}${end}`);
+    let [nextLine, added] = [firstLine, newControls.length];
+    for (let start = 0; start < missing.length; start += config.batch) {
+      const texts = missing.slice(start, start + config.batch).flatMap(([key, skill]) => {
+        const body = bodyIfThere(skill, readSkill);
+        return body === undefined ? [] : [{ key, text: embeddedText(skill, body) }];
+      });
+      if (!(await this.#addVectors(texts, run))) return undefined;
+      added += texts.length;
+      const left = missing.length - start - config.batch;
+      if (Date.now() < nextLine || left <= 0) continue;
+      reportProgress(all.size - left);
+      nextLine = Date.now() + PROGRESS_EVERY_MS;
+    }
+    if (nextLine > firstLine) reportProgress(all.size, ', done');
+    return added;
+  }
+
+  /** False when the run was aborted, or a request failed for good. */
+  async #addVectors(
+    texts: readonly { readonly key: string; readonly text: string }[],
+    { store, signal, attempts }: Run,
+  ): Promise<boolean> {
+    if (texts.length === 0) return true;
+    const request = texts.map(({ text }) => text);
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        const vectors = await this.#ask(request, signal, REQUEST_MS);
+        if (signal.aborted) break;
+        const rows = texts.map(({ key }, at) => ({ key, vector: vectors[at] as Float32Array }));
+        store.add(rows, Date.now());
+        this.#report('catalog', undefined);
+        return true;
+      } catch (error) {
+        if (signal.aborted) break;
+        if (!(error instanceof EmbeddingsFailure)) throw error;
+        const { temporary, retryAfterMs } = error.details;
+        const isLast = !temporary || attempt >= attempts;
+        if (isLast || attempt >= REPORTED_FROM) this.#report('catalog', error);
+        if (isLast) break;
+        await this.#options.wait(retryAfterMs ?? backOff(attempt, WAITS), { signal, ref: Number.isFinite(attempts) });
+      }
+    }
+    return false;
   }
 
   #withStore<T>(work: (store: VectorStore) => T): T | undefined {
@@ -204,6 +259,24 @@ export class Meaning {
 // --- internal ---
 
 const ATTEMPTS = 3;
+/** An endpoint on a small machine is slow. */
+const REQUEST_MS = 60_000;
+const WAITS = { firstMs: 1000, maxMs: 60_000, jitter: true };
+/** The first failure in a row that is reported: a single failure is usually followed by a success. */
+const REPORTED_FROM = 2;
+const PROGRESS_AFTER_MS = 1000;
+const PROGRESS_EVERY_MS = 2000;
+const MAX_QUERIES = 256;
+/** A query goes on after `timeout_ms`: a slow endpoint loads its model, and the next equal query needs the vector. */
+const MAX_LATE_MS = 10_000;
+/** After a failed query no other one is sent for this long. */
+const PAUSES = { firstMs: 10_000, maxMs: 300_000 };
+
+interface Run {
+  readonly store: VectorStore;
+  readonly signal: AbortSignal;
+  readonly attempts: number;
+}
 
 type Part = 'cache' | 'catalog' | 'query';
 
@@ -227,6 +300,5 @@ function wrongSize(
   return new EmbeddingsFailure('EMBEDDINGS_INVALID', `${what} ${remedy}`);
 }
 
-async function pause(ms: number, options: WaitOptions): Promise<void> {
-  await setTimeout(ms, undefined, options).catch(() => undefined);
-}
+const pause: Required<MeaningOptions>['wait'] = (ms, options) =>
+  setTimeout(ms, undefined, options).catch(() => undefined);

@@ -79,13 +79,13 @@ export class VectorStore {
       .run(unrelated, threshold, this.#model);
   }
 
-  tidy(keys: ReadonlySet<string>, now: number): void {
+  tidy(keys: readonly string[], now: number): void {
     this.#database.transaction(() => {
       this.#database.prepare('UPDATE vector_model SET used = ? WHERE model = ?').run(now, this.#model);
       this.#database.prepare('DELETE FROM vector_model WHERE used < ?').run(now - MONTH_MS);
       const { count = 0 } = this.#statements.count.get(this.#model) ?? {};
-      if (count < keys.size * STALE_TIMES || count < keys.size + STALE_MORE) return;
-      this.#statements.keepOnly.run(this.#model, JSON.stringify([...keys]));
+      if (count < keys.length * STALE_TIMES || count < keys.length + STALE_MORE) return;
+      this.#statements.keepOnly.run(this.#model, JSON.stringify(keys));
     });
   }
 }

@@ -44,12 +44,8 @@ function rowsIn(bytes: Buffer) {
 }
 
 function invalid(skill: Skill, error: unknown): Problem {
-  const reason =
-    error instanceof z.ZodError
-      ? (error.issues[0]?.message ?? 'wrong shape')
-      : error instanceof Error
-        ? error.message
-        : String(error);
+  const [issue] = error instanceof z.ZodError ? error.issues : [];
+  const reason = issue?.message ?? (error instanceof Error ? error.message : String(error));
   const message = `The trigger queries in ${FILE} are not used (${reason}). Write a list of up to ${MAX_ROWS} { "query": text, "should_trigger": true or false }.`;
   return { code: 'TRIGGER_EVAL_INVALID', severity: 'warning', file: skill.file, message };
 }

@@ -2,7 +2,6 @@ import type { Skill } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Meaning } from '../../../../extensions/skill_registry/search/meaning/meaning.ts';
-import { QueryVectors } from '../../../../extensions/skill_registry/search/meaning/query-vectors.ts';
 import { VECTORS } from '../../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { VectorStore } from '../../../../extensions/skill_registry/search/meaning/vector-store.ts';
 import { openCacheDatabase } from '../../../../extensions/skill_registry/store/cache.ts';
@@ -35,13 +34,13 @@ interface OpenMeaning {
 }
 
 /** On a clock of its own: a wait takes no time, and moves it. */
-function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory()): OpenMeaning {
+function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory(), timeoutMs = 1500): OpenMeaning {
   const clock: Clock = { now: 1_000_000, waits: [] };
   const progress: string[] = [];
   const time = vi.spyOn(Date, 'now').mockImplementation(() => Math.round(clock.now));
   onTestFinished(() => time.mockRestore());
   const meaning = new Meaning({
-    config: { base_url: server.baseUrl, model: 'words-1', timeout_ms: 1500, batch: 64 },
+    config: { base_url: server.baseUrl, model: 'words-1', timeout_ms: timeoutMs, batch: 64 },
     database: () => database,
     configFile: '/root/data/skill_registry/config.yaml',
     cacheFile: undefined,
@@ -123,20 +122,20 @@ it('leaves an endpoint in peace after a failed query, longer each time, and asks
 });
 
 it('keeps an answer that comes too late, for the same query asked again', async () => {
-  const outcomes: unknown[] = [];
-  let answer = (_: Float32Array): void => undefined;
-  const queries = new QueryVectors({
-    ask: () => new Promise((resolve) => (answer = resolve)),
-    timeoutMs: 5,
-    shownAs: 'http://localhost/embeddings',
-    onOutcome: (failure) => outcomes.push(failure?.message),
+  const server = await embeddingsServer();
+  const { meaning } = openMeaning(server, memory(), 5);
+  await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
+  let comes = (): void => undefined;
+  const after = new Promise<void>((resolve) => {
+    comes = resolve;
   });
-  await queries.ready('tea');
-  expect(queries.get('tea')).toBeUndefined();
-  expect(outcomes).toEqual(['http://localhost/embeddings gave no answer within 5 ms.']);
-  const vector = Float32Array.of(1);
-  answer(vector);
-  await waitFor('the vector', () => queries.get('tea') === vector);
+  server.behave(() => ({ after }));
+  await meaning.ready('skill one');
+  expect(meaning.likeness(SKILLS, 'skill one')).toBeUndefined();
+  expect(meaning.problems()[0]?.message).toContain('/embeddings gave no answer within 5 ms.');
+  comes();
+  await waitFor('the vector', () => meaning.likeness(SKILLS, 'skill one') !== undefined);
+  expect(server.queries()).toHaveLength(1);
 });
 
 it('goes by words alone, with one problem, where vectors cannot be kept', async () => {
