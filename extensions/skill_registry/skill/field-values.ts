@@ -1,25 +1,9 @@
 import type { Problem } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../lib/text/index.ts';
 
-export type SkillProblemCode =
-  | 'DESCRIPTION_MISSING'
-  | 'DESCRIPTION_TOO_LONG'
-  | 'ENCODING_INVALID'
-  | 'FIELD_INVALID'
-  | 'FRONTMATTER_INVALID'
-  | 'FRONTMATTER_MISSING'
-  | 'FRONTMATTER_NOT_AT_START'
-  | 'FRONTMATTER_REPAIRED'
-  | 'FRONTMATTER_TOO_LARGE'
-  | 'FRONTMATTER_UNCLOSED'
-  | 'NAME_INVALID'
-  | 'NAME_MISMATCH'
-  | 'NAME_MISSING'
-  | 'SKILL_EMPTY';
-
 /** `message`: what was expected, what arrived and what to do. */
 export type ProblemSink = (
-  code: SkillProblemCode,
+  code: string,
   severity: Problem['severity'],
   message: string,
   line?: number,
@@ -85,10 +69,10 @@ export const EMPTY_LIST: readonly string[] = Object.freeze([]);
 export const EMPTY_RECORD: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** A list, or text with commas. Without empty and repeated entries. FIELD_INVALID for anything else. */
-export function readList(key: string, from: FieldSource): readonly string[] {
+export function readList(key: string, from: FieldSource, separator: string | RegExp = ','): readonly string[] {
   const value = from.data[key];
   if (value === undefined || value === null) return EMPTY_LIST;
-  if (typeof value === 'string') return clean(value.split(','));
+  if (typeof value === 'string') return clean(value.split(separator));
   if (Array.isArray(value) && value.every((item) => readText(item) !== undefined && !Array.isArray(item))) {
     return clean(value.map((item) => readText(item) as string));
   }
@@ -102,12 +86,6 @@ export function readTags(from: FieldSource, { tags }: Fields): readonly string[]
   const data = { 'metadata.tags': tags };
   const inMetadata = readList('metadata.tags', { ...from, data, lineOf: () => from.lineOf('metadata') });
   return [...new Set([...own, ...inMetadata])];
-}
-
-/** As `readList`, but white space separates entries, too. */
-export function readWords(key: string, from: FieldSource): readonly string[] {
-  const value = from.data[key];
-  return readList(key, typeof value === 'string' ? { ...from, data: { [key]: value.split(/[\s,]+/) } } : from);
 }
 
 const TRUE: ReadonlySet<unknown> = new Set<unknown>([true, 1, 'true', 'yes', 'on', '1']);

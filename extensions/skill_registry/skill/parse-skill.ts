@@ -15,7 +15,6 @@ import {
   readTags,
   readText,
   readTools,
-  readWords,
   report,
   whyNoText,
 } from './field-values.ts';
@@ -120,7 +119,7 @@ export function parseSkill(
     modelInvocable: !readBoolean('disable-model-invocation', from, false),
     userInvocable: readBoolean('user-invocable', from, true),
     ...(hint ? { argumentHint: foldLine(hint) } : {}),
-    arguments: readWords('arguments', from),
+    arguments: readList('arguments', from, /[\s,]+/),
     triggerKeywords: readList('trigger_keywords', from),
     allowedTools: readTools('allowed-tools', from),
     ...readLabels(from),

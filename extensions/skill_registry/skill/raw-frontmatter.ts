@@ -1,4 +1,4 @@
-import type { Document, YAMLError } from 'yaml';
+import type { YAMLError } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
 import { codePointText } from '../../../lib/text/index.ts';
 import { splitFrontmatter } from './frontmatter.ts';
@@ -24,7 +24,7 @@ export interface RawFrontmatter {
   /** 1-based line in the file of a top-level key; 1 without such a key. */
   readonly lineOf: (key: string) => number;
   /** 1-based line in the file of the first list or mapping in brackets. */
-  readonly bracketLine: () => number | undefined;
+  readonly bracketLine: number | undefined;
 }
 
 /** Characters; the loader has the same limit, so every valid frontmatter can be loaded. */
@@ -62,53 +62,54 @@ export function byCodePoint(a: string, b: string): number {
 
 // --- internal ---
 
-function fail(kind: RawFailure['kind'], detail = ''): { readonly failure: RawFailure } {
-  // `withLine` puts the line at the end.
-  return { failure: { kind, detail, line: Number(/\(line (\d+)\)$/.exec(detail)?.[1] ?? 1) } };
+function fail(kind: RawFailure['kind'], detail = '', line = 1): { readonly failure: RawFailure } {
+  return { failure: { kind, detail, line } };
+}
+
+/** What is refused, and where. */
+class Refusal extends Error {
+  readonly offset: number;
+
+  constructor(reason: string, offset: number) {
+    super(reason);
+    this.offset = offset;
+  }
 }
 
 function parse(yaml: string, firstLine: number): RawFrontmatter | { readonly failure: RawFailure } {
   if (yaml.length > MAX_FRONTMATTER) {
     return fail('invalid', `it has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; move text below it`);
   }
-  const { LineCounter, parseDocument } = yamlPackage();
+  const { LineCounter, isMap, isScalar, parseDocument } = yamlPackage();
   const lines = new LineCounter();
-  const withLine = (reason: string, offset: number): string =>
-    `${reason} (line ${firstLine + lines.linePos(offset).line - 1})`;
+  const lineAt = (offset: number): number => firstLine + lines.linePos(offset).line - 1;
   try {
     if (isTooDeep(yaml)) return fail('invalid', `it nests deeper than ${MAX_DEPTH} levels`);
-    const document = parseDocument(yaml, {
-      schema: 'failsafe',
-      lineCounter: lines,
-      prettyErrors: false,
-      logLevel: 'error',
-      // The check of the package takes quadratic time; `convert` checks the keys instead.
-      uniqueKeys: false,
-    });
+    // The check of the package for repeated keys takes quadratic time; `convert` checks them instead.
+    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: false } as const;
+    const document = parseDocument(yaml, { ...options, schema: 'failsafe' });
     const control = CONTROL.exec(yaml);
-    if (control)
-      return fail('invalid', withLine(`control character ${codePointText(control[0])} is not allowed`, control.index));
+    if (control) throw new Refusal(`control character ${codePointText(control[0])} is not allowed`, control.index);
     const [error] = document.errors;
     // A line of `...` has ended the frontmatter, and the fence after it belongs to the body.
     if (error?.code === 'MULTIPLE_DOCS') return fail('unclosed');
-    if (error) return fail('invalid', withLine(reasonOf(error, yaml), error.pos[0]));
-    const value = convert(document.contents, withLine);
-    if (value instanceof Map) {
-      const lineOf = (key: string): number => firstLine + lines.linePos(offsetOf(document, key)).line - 1;
-      const bracketLine = (): number | undefined => {
-        const offset = offsetOfBracket(document);
-        return offset === undefined ? undefined : firstLine + lines.linePos(offset).line - 1;
-      };
-      return {
-        fields: withMetadataText(value),
-        yaml,
-        lineOf: (key) => (value.has(key) ? lineOf(key) : 1),
-        bracketLine,
-      };
+    if (error) throw new Refusal(WORDS[error.code]?.(yaml[error.pos[0]] ?? '') ?? error.message, error.pos[0]);
+    const brackets: number[] = [];
+    const value = convert(document.contents, brackets);
+    if (!(value instanceof Map) || !isMap(document.contents)) {
+      return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
     }
-    return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
+    const { items } = document.contents;
+    const lineOf = (name: string): number => {
+      const item = items.find(({ key }) => isScalar(key) && key.value === name);
+      return item === undefined ? 1 : lineAt(offsetOf(item.key));
+    };
+    const bracketLine = brackets[0] === undefined ? undefined : lineAt(brackets[0]);
+    return { fields: withMetadataText(value), yaml, lineOf, bracketLine };
   } catch (error) {
-    return fail('invalid', error instanceof Error ? error.message : String(error));
+    if (!(error instanceof Refusal)) return fail('invalid', error instanceof Error ? error.message : String(error));
+    const line = lineAt(error.offset);
+    return fail('invalid', `${error.message} (line ${line})`, line);
   }
 }
 
@@ -122,50 +123,29 @@ const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {
   BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; ${IN_QUOTES}`,
 };
 
-function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
-  return WORDS[code]?.(yaml[pos[0]] ?? '') ?? message;
+function offsetOf(node: unknown): number {
+  return (yamlPackage().isNode(node) ? node.range?.[0] : undefined) ?? 0;
 }
 
-function offsetOf({ contents }: Document.Parsed, name: string): number {
-  const { isMap, isNode, isScalar } = yamlPackage();
-  const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
-  const found = keys.find((key) => isScalar(key) && key.value === name);
-  return (isNode(found) ? found.range?.[0] : undefined) ?? 0;
-}
-
-function offsetOfBracket(document: Document.Parsed): number | undefined {
-  const { visit } = yamlPackage();
-  let found: number | undefined;
-  visit(document, {
-    Collection: (_key, { flow, range }) => {
-      if (!flow) return undefined;
-      found = range?.[0];
-      return visit.BREAK;
-    },
-  });
-  return found;
-}
-
-type WithLine = (reason: string, offset: number) => string;
-
-/** @throws an Error that says what is refused, and in which line. */
-function convert(node: unknown, withLine: WithLine): RawValue {
-  const { isAlias, isMap, isNode, isScalar, isSeq } = yamlPackage();
+/** @param brackets - Gets the offsets of lists and mappings in brackets. @throws Refusal. */
+function convert(node: unknown, brackets: number[]): RawValue {
+  const { isAlias, isCollection, isMap, isNode, isScalar, isSeq } = yamlPackage();
   if (!isNode(node)) return '';
-  const offset = node.range?.[0] ?? 0;
-  if (isAlias(node)) throw new Error(withLine('aliases are not allowed', offset));
-  if (node.anchor !== undefined) throw new Error(withLine('anchors are not allowed', offset));
-  if (node.tag !== undefined) throw new Error(withLine('tags are not allowed', offset));
+  const offset = offsetOf(node);
+  if (isAlias(node)) throw new Refusal('aliases are not allowed', offset);
+  if (node.anchor !== undefined) throw new Refusal('anchors are not allowed', offset);
+  if (node.tag !== undefined) throw new Refusal('tags are not allowed', offset);
   if (isScalar(node)) return typeof node.value === 'string' ? node.value : '';
-  if (isSeq(node)) return node.items.map((item) => convert(item, withLine));
+  if (isCollection(node) && node.flow) brackets.push(offset);
+  if (isSeq(node)) return node.items.map((item) => convert(item, brackets));
   if (!isMap(node)) return '';
   const fields = new Map<string, RawValue>();
   for (const { key, value } of node.items) {
-    const name = convert(key, withLine);
-    const keyOffset = isNode(key) ? (key.range?.[0] ?? offset) : offset;
-    if (typeof name !== 'string') throw new Error(withLine('a key must be text', keyOffset));
-    if (fields.has(name)) throw new Error(withLine(`Duplicate key '${name}' found`, keyOffset));
-    fields.set(name, convert(value, withLine));
+    const name = convert(key, brackets);
+    const at = isNode(key) ? offsetOf(key) : offset;
+    if (typeof name !== 'string') throw new Refusal('a key must be text', at);
+    if (fields.has(name)) throw new Refusal(`Duplicate key '${name}' found`, at);
+    fields.set(name, convert(value, brackets));
   }
   return fields;
 }

@@ -2,7 +2,7 @@ import { codePoints } from '../../../lib/text/index.ts';
 import {
   byCodePoint,
   type RawFailure,
-  type RawFields,
+  type RawFrontmatter,
   type RawValue,
   readRawFrontmatter,
   strip,
@@ -35,9 +35,8 @@ export function specViolations(text: string, directoryName?: string): readonly V
   const { fields, lineOf } = source;
   const at = (field: string, messages: readonly string[]): readonly Violation[] =>
     messages.map((message) => ({ message, line: lineOf(field), rule: `agentskills/${field}` }));
-  const unknown = unknownFields(fields);
   return [
-    ...at(unknown[0] ?? '', unknownFieldErrors(unknown)).map((one) => ({ ...one, rule: FRONTMATTER })),
+    ...unknownFieldErrors(source),
     ...at('name', nameErrors(fields.get('name'), directoryName)),
     ...at('description', descriptionErrors(fields.get('description'))),
     ...at('compatibility', compatibilityErrors(fields.get('compatibility'))),
@@ -49,26 +48,24 @@ export function specViolations(text: string, directoryName?: string): readonly V
 export function referenceRefusals(text: string): readonly Violation[] {
   const source = readRawFrontmatter(text);
   if ('failure' in source) return [];
-  const bracket = source.bracketLine();
+  const bracket = source.bracketLine;
   const asText = bracket === source.lineOf('allowed-tools') && source.fields.has('allowed-tools');
   const written = asText ? `Write text: ${TOOLS_AS_TEXT}.` : 'Write each item on a line of its own.';
   const hyphens = source.yaml.split('\n').findIndex((line) => line.includes('---'));
-  const refused = (line: number, what: string): Violation => ({
+  const refused = (line: number, what: string, remedy: string): Violation => ({
     line,
-    message: `${what} Clients accept it.`,
+    message: `The reference validator ${what}. ${remedy} Clients accept it.`,
   });
   return [
-    ...(text.startsWith('\ufeff') ? [refused(1, `${BOM} Save the file without it.`)] : []),
-    ...(bracket === undefined ? [] : [refused(bracket, `${BRACKETS} ${written}`)]),
-    ...(hyphens === -1 ? [] : [refused(hyphens + 2, `${HYPHENS} Write it without them.`)]),
+    ...(text.startsWith('\ufeff') ? [refused(1, 'refuses a byte order mark', 'Save the file without it.')] : []),
+    ...(bracket === undefined ? [] : [refused(bracket, 'refuses lists and mappings in brackets', written)]),
+    ...(hyphens === -1 ? [] : [refused(hyphens + 2, HYPHENS, 'Write it without them.')]),
   ];
 }
 
 const FRONTMATTER = 'agentskills/frontmatter';
 const TOOLS_AS_TEXT = 'allowed-tools: Read Bash(git add *)';
-const BOM = 'The reference validator refuses a byte order mark.';
-const BRACKETS = 'The reference validator refuses lists and mappings in brackets.';
-const HYPHENS = 'The reference validator reads three hyphens in a value as the end of the frontmatter.';
+const HYPHENS = 'reads three hyphens in a value as the end of the frontmatter';
 
 export function failureText({ kind, detail }: RawFailure): string {
   if (kind === 'missing') return 'SKILL.md must start with YAML frontmatter (---)';
@@ -85,14 +82,12 @@ export function requiredFieldError(field: string, value: RawValue | undefined): 
 
 // --- internal ---
 
-function unknownFields(fields: RawFields): readonly string[] {
-  return [...fields.keys()].filter((key) => !ALLOWED.includes(key)).sort(byCodePoint);
-}
-
-function unknownFieldErrors(unknown: readonly string[]): readonly string[] {
-  if (unknown.length === 0) return [];
+function unknownFieldErrors({ fields, lineOf }: RawFrontmatter): readonly Violation[] {
+  const unknown = [...fields.keys()].filter((key) => !ALLOWED.includes(key)).sort(byCodePoint);
+  if (unknown[0] === undefined) return [];
   const allowed = ALLOWED.map((field) => `'${field}'`).join(', ');
-  return [`Unexpected fields in frontmatter: ${unknown.join(', ')}. Only [${allowed}] are allowed.`];
+  const message = `Unexpected fields in frontmatter: ${unknown.join(', ')}. Only [${allowed}] are allowed.`;
+  return [{ message, line: lineOf(unknown[0]), rule: FRONTMATTER }];
 }
 
 function nameErrors(value: RawValue | undefined, directoryName: string | undefined): readonly string[] {
