@@ -10,7 +10,6 @@ import { decisionFunctions } from './decisions.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
-import type { RoleResolver } from './read/roles.ts';
 import { namedTools } from './show/formats.ts';
 import type { Workflows } from './workflow/types.ts';
 
@@ -73,7 +72,6 @@ function readingFunctions(
 ) {
   const { catalog, config, grants, heldSkills, reading, root, usage } = parts;
   const snapshot = () => catalog.snapshot();
-  let roles: RoleResolver | undefined;
   return {
     readBytes: later('admin.readBytes(skillId, options, turn)', [text, readOptions, turn], (...given) =>
       reading.readBytes(...given),
@@ -90,9 +88,8 @@ function readingFunctions(
       [text, roleOptions],
       async (role, { templates = 'templates/roles', variables = {} } = {}) => {
         assertOpen(parts);
-        const { createRoleResolver } = await import('./read/roles.ts');
-        roles ??= createRoleResolver({ read, config, snapshot });
-        return roles.resolve(role, futureRealPath(resolve(root, templates)), variables);
+        const { rolePrompt } = await import('./read/roles.ts');
+        return rolePrompt({ read, config, snapshot }, role, futureRealPath(resolve(root, templates)), variables);
       },
     ),
     readPolicies: later('admin.readPolicies(paths, turn)', [texts, turn], (paths, turn = {}) =>
@@ -121,7 +118,7 @@ function readingFunctions(
     ),
     async contextCost() {
       const text = await context('', { preview: true });
-      const { enforcementOf } = await import('./show/system-text.ts');
+      const { enforcementOf } = await import('./show/turn-text.ts');
       const emphasis = enforcementOf(namedTools(config.tools));
       const enforcement = emphasis !== undefined && text?.includes(emphasis) ? await countTokens(emphasis) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };

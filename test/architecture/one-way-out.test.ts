@@ -8,7 +8,7 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
   // The catalog marks what is held; every list and prompt leaves out what is marked.
   'parts.ts': ['line'],
   // Every body and file that an agent is given: tools, prompts, MCP, file tools, bindings, slash commands.
-  'read/read-admitted.ts': ['line', 'derived', 'bytes'],
+  'read/reading.ts': ['line', 'derived', 'bytes'],
   // Errors of a change that quote the present text.
   'history/change-context.ts': ['derived'],
   // Results of test cases.
@@ -27,7 +27,7 @@ const READS: Readonly<Record<string, string>> = {
   'search/document.ts': 'gives bodies to the four below',
   'search/searcher.ts': 'indexes words, and looks for those of a query',
   'search/list-skills.ts': 'quotes a line for a person only',
-  'search/meaning/embedding-run.ts': 'sends bodies to the endpoint that the owner configured',
+  'search/meaning/meaning.ts': 'sends bodies to the endpoint that the owner configured',
   'search/overlap/overlap.ts': 'reads test queries for a person',
   'search/overlap/trigger-queries.ts': 'reads test queries for a person',
   'history/skill-tree.ts': 'keeps revisions',
@@ -59,5 +59,5 @@ it('asks one function whether something of a skill may leave, at these places', 
 
 it('has no other place that hands bytes of a skill to an agent: who reads through a source is known', () => {
   const reading = files.filter((file) => READING.test(codeOf(file))).map((file) => file.replace(`${REGISTRY}/`, ''));
-  expect(reading).toEqual([...Object.keys(READS), 'read/read-admitted.ts'].sort());
+  expect(reading).toEqual([...Object.keys(READS), 'read/reading.ts'].sort());
 });

@@ -8,8 +8,8 @@ export const held = [
   },
   {
     title: 'What no inspection has seen is read as it is',
-    in: 'readAdmitted',
-    swap: ["audience === 'person' && !request.isMarked", "audience !== 'binding' || !request.isMarked"],
+    in: 'SkillReading.#admitted',
+    swap: ["audience === 'person' && !isMarked", "audience !== 'binding' || !isMarked"],
     test: 'is kept from agents as long as nothing has inspected it',
   },
   {
@@ -138,7 +138,7 @@ export const held = [
   },
   {
     title: 'What lies there is judged, and what was read is given',
-    in: 'readAdmitted',
+    in: 'SkillReading.#admitted',
     swap: ['{ ...read, skill, kind, audience }', '{ skill, kind, audience }'],
     test: 'is judged as it leaves: SKILL.md by read, raw',
   },
@@ -150,19 +150,19 @@ export const held = [
   },
   {
     title: 'Bytes for MCP and file tools are not judged',
-    in: 'readAdmitted',
+    in: 'SkillReading.#admitted',
     drop: "audience === 'person'",
     test: 'is judged as it leaves: another file by read_file',
   },
   {
     title: 'An agent is told which files a held skill has',
-    in: 'readAdmitted',
+    in: 'SkillReading.#admitted',
     swap: ['given && !now.refusal', 'given || now'],
     test: 'of a skill that is held, an agent is not told which files it has',
   },
   {
     title: 'A skill that was held and hides itself since is given',
-    in: 'readAdmitted',
+    in: 'SkillReading.#admitted',
     drop: 'now.refusal',
     test: 'of a skill that was held and hides itself from models since, an agent is given nothing',
   },

@@ -56,11 +56,8 @@ export const shown = [
   },
   {
     title: 'The catalog text exceeds its budget by 50 tokens',
-    in: 'catalogText',
-    swap: [
-      'const { format: whole = BULLETS, tools, budgetTokens, pending = 0 } = options;',
-      'const { format: whole = BULLETS, tools, pending = 0 } = options;\nconst budgetTokens = options.budgetTokens + 50;',
-    ],
+    in: 'chosenText',
+    swap: ['counter.text(text) - budgetTokens', 'counter.text(text) - budgetTokens - 50'],
     test: '2000 skills never cost more than 500 tokens',
   },
   {
@@ -72,19 +69,22 @@ export const shown = [
   {
     title: 'Bodies exceed the budget',
     in: 'bodiesText',
-    swap: ['const { budget_tokens: budget } = options.catalog;', 'const budget = options.catalog.budget_tokens + 50;'],
+    swap: [
+      'const { budget_tokens: budget } = shown.config.catalog;',
+      'const budget = shown.config.catalog.budget_tokens + 50;',
+    ],
     test: 'bodies under a budget are within',
   },
   {
     title: 'Preloaded bodies together exceed their budget',
-    in: 'activeBodies',
+    in: 'bodiesThatFit',
     swap: ['tokens > left', "tokens > left && body === ''"],
     test: 'takes at most four times what one body may have, of bodies that are too many',
   },
   {
     title: 'A preloaded body may be longer than a body may be',
-    in: 'activeBodies',
-    never: 'count(body) > options.maxBodyTokens',
+    in: 'bodiesThatFit',
+    never: 'body !== undefined && longest < Number.POSITIVE_INFINITY && count(body) > longest',
     test: 'of a body that is too long leaves its line in the catalog, and the owner is told',
   },
   {
@@ -176,11 +176,8 @@ export const shown = [
   },
   {
     title: 'The text of a turn counts only the skills that are there already',
-    in: 'createTurnText',
-    swap: [
-      "{ tools: namedTools(turn.tools ?? config.tools), remoteClient: turn.remoteClient, inMessages: sentBodies.inMessages(turn), inject: config.inject, catalog: config.catalog, maxBodyTokens: config.limits.skill_tokens, hasPrompt: prompt.trim() !== '', pending, unranked: async () => (await relevance()).unranked, rank: async () => (await relevance()).ranked, fitting: async () => (await relevance()).fitting, thread: threads.of(turn), body }",
-      "{ tools: namedTools(turn.tools ?? config.tools), remoteClient: turn.remoteClient, inMessages: sentBodies.inMessages(turn), inject: config.inject, catalog: config.catalog, maxBodyTokens: config.limits.skill_tokens, hasPrompt: prompt.trim() !== '', pending: pending * 0, unranked: async () => (await relevance()).unranked, rank: async () => (await relevance()).ranked, fitting: async () => (await relevance()).fitting, thread: threads.of(turn), body }",
-    ],
+    in: 'catalogText',
+    swap: ['skills.length + pending', 'skills.length'],
     test: 'the text of a turn counts them in one plain line, within its budget',
   },
   {
@@ -191,8 +188,8 @@ export const shown = [
   },
   {
     title: 'The beginning of the alphabet takes the place of what is missing',
-    in: 'catalogText',
-    swap: ['!(provisional && options.hasPrompt)', 'true'],
+    in: 'chosenText',
+    swap: ['!(provisional && hasPrompt)', 'true'],
     test: 'chooses once more, at its next turn with all of them, and then only adds',
   },
   {

@@ -7,14 +7,12 @@ import { applyMessage } from '../skill/apply-message.ts';
 import type { SkillReading } from './reading.ts';
 import type { PreparedMessage } from './types.ts';
 
-export interface MessageContext {
-  readonly catalog: Catalog;
-  readonly reading: SkillReading;
-  readonly sentBodies: SentBodies;
-}
-
 export async function prepareMessage(
-  { catalog, reading, sentBodies }: MessageContext,
+  {
+    catalog,
+    reading,
+    sentBodies,
+  }: { readonly catalog: Catalog; readonly reading: SkillReading; readonly sentBodies: SentBodies },
   skillId: string,
   args: string | Readonly<Record<string, string>>,
   turn?: TurnContext,

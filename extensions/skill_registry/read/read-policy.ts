@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { realPathOf } from '../../../lib/files/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import { onceFor } from '../show/formats.ts';
 import { ALL_SKILLS, findVisible, type Granted } from '../show/scope.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -100,11 +101,8 @@ function hasSkillFile(folder: string): boolean {
   }
 }
 
-interface Index {
-  readonly exact: ReadonlyMap<string, readonly Skill[]>;
-  /** In lower case and one Unicode form, because some file systems ignore these differences. */
-  readonly folded: ReadonlyMap<string, string>;
-}
+/** By path in lower case and one Unicode form, because some file systems ignore these differences. */
+type Index = Map<string, { readonly path: string; readonly skill: Skill }[]>;
 
 interface SkillIndexes {
   /** By real folder, and by the path of a link to it. */
@@ -113,32 +111,23 @@ interface SkillIndexes {
   readonly files: Index;
 }
 
-const indexes = new WeakMap<Snapshot, SkillIndexes>();
-
-function indexesOf(snapshot: Snapshot): SkillIndexes {
-  const before = indexes.get(snapshot);
-  if (before) return before;
-  const exact = new Map<string, Skill[]>();
-  const files = new Map<string, Skill[]>();
+const indexesOf = onceFor((snapshot: Snapshot): SkillIndexes => {
+  const made: SkillIndexes = { folders: new Map(), files: new Map() };
   for (const skill of snapshot.byQualifiedId.values()) {
     const { dir, file, realFile } = skill;
-    if (dir === null || realFile !== join(dir, basename(file))) add(files, realFile ?? file, skill);
-    if (dir !== null) {
-      add(exact, dir, skill);
-      const link = dirname(file) === dir ? dir : linkOf(dirname(file));
-      if (link !== dir) add(exact, link, skill);
-    }
+    const add = (to: Index, path: string): void => {
+      const there = to.get(fold(path));
+      if (there) there.push({ path, skill });
+      else to.set(fold(path), [{ path, skill }]);
+    };
+    if (dir === null || realFile !== join(dir, basename(file))) add(made.files, realFile ?? file);
+    if (dir === null) continue;
+    add(made.folders, dir);
+    const link = dirname(file) === dir ? dir : linkOf(dirname(file));
+    if (link !== dir) add(made.folders, link);
   }
-  const made = { folders: indexOf(exact), files: indexOf(files) };
-  indexes.set(snapshot, made);
   return made;
-}
-
-function add(to: Map<string, Skill[]>, path: string, skill: Skill): void {
-  const there = to.get(path);
-  if (there) there.push(skill);
-  else to.set(path, [skill]);
-}
+});
 
 /** Resolves links in the parents of a folder, but not the folder itself. */
 function linkOf(found: string): string {
@@ -154,15 +143,11 @@ function within(path: string, folders: Index): readonly { readonly skill: Skill;
   return found;
 }
 
-function indexOf(exact: ReadonlyMap<string, readonly Skill[]>): Index {
-  return { exact, folded: new Map([...exact.keys()].map((path) => [fold(path), path])) };
-}
-
-function at({ exact, folded }: Index, path: string): readonly Skill[] {
-  const there = exact.get(path);
-  if (there) return there;
-  const other = folded.get(fold(path));
-  return other !== undefined && isSame(path, other) ? (exact.get(other) ?? []) : [];
+function at(index: Index, path: string): readonly Skill[] {
+  const there = index.get(fold(path)) ?? [];
+  const exact = there.filter((one) => one.path === path);
+  const found = exact.length > 0 ? exact : there.filter((one) => isSame(path, one.path));
+  return found.map(({ skill }) => skill);
 }
 
 function pathFrom(folder: string, path: string): string {

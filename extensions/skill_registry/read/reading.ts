@@ -1,6 +1,8 @@
-import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { basename } from 'node:path';
+import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
-import { countTokens, nearestIds, showName, withNote, withoutHidden } from '../../../lib/text/index.ts';
+import { relativeSegments } from '../../../lib/files/index.ts';
+import { countTokens, nameShownAs, nearestIds, showName, withNote, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -8,10 +10,9 @@ import { findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
-import type { ResourceInfo, Skill } from '../skill/skill.ts';
-import type { SkillSource } from '../sources/source.ts';
-import type { Guard } from '../trust/types.ts';
-import { type AdmittedFile, type Found, readAdmitted, type Surroundings } from './read-admitted.ts';
+import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
+import { NO_FILES, type SkillSource } from '../sources/source.ts';
+import type { Guard, JudgedFile } from '../trust/types.ts';
 import type { LoadDetails, Reading, ReadOptions, ResourceContent, SkillContent, SkillLoadedEvent } from './types.ts';
 
 export interface ReadingContext {
@@ -95,8 +96,7 @@ export class SkillReading implements Reading {
   async bodyForPrompt(skill: Skill): Promise<string | undefined> {
     if (skill.remote) return undefined;
     try {
-      const around = this.#around(() => ({ skill }));
-      const found = await readAdmitted(around, { audience: 'model', isMarked: false });
+      const found = await this.#admitted(() => ({ skill }), { audience: 'model' });
       return 'bytes' in found ? withNote(withoutHidden(bodyOf(found.bytes.toString('utf8')))) : undefined;
     } catch (error) {
       if (isCodedError(error)) return undefined;
@@ -105,35 +105,25 @@ export class SkillReading implements Reading {
   }
 
   resources(skillId: string, turn?: TurnContext): readonly ResourceInfo[] {
-    const skill = this.#readableSkill({ skillId, audience: turn ? 'model' : 'person', turn });
-    return this.#sourceOf(skill)?.listing(skill).files ?? [];
+    return this.#listing({ skillId, audience: turn ? 'model' : 'person', turn }).files;
   }
 
   leftOutCount(skillId: string): number {
-    const skill = this.#readableSkill({ skillId, audience: 'person', turn: undefined });
-    return this.#sourceOf(skill)?.listing(skill).leftOut ?? 0;
+    return this.#listing({ skillId, audience: 'person', turn: undefined }).leftOut;
   }
 
   /** @param detailsOf - What is recorded; undefined when the answer is not handed over: then it is no load. */
   async #load<T>(
     request: LoadRequest,
     use: (admitted: AdmittedFile, id: string) => T | Promise<T>,
-    detailsOf: (loaded: T) => Partial<Pick<LoadDetails, 'digest' | 'tokens'>> | undefined,
+    detailsOf: (loaded: T) => Details | undefined,
   ): Promise<T> {
-    const startedAt = performance.now();
-    const { skillId, path, audience, turn, isMarked = true } = request;
+    const { skillId, audience, turn } = request;
+    const report = this.#reporter(request);
     const find = this.#finder(request);
-    const report = (outcome: Outcome, error: string | null, skill?: Skill, details?: Partial<LoadDetails>): void =>
-      this.#report(
-        request,
-        { outcome, error, durationSeconds: (performance.now() - startedAt) / 1000 },
-        skill,
-        details,
-      );
     let found: AdmittedFile | Found = find();
     try {
-      const reader = audience === 'person' && turn ? 'model' : audience;
-      found = await readAdmitted(this.#around(find), { path, audience: reader, isMarked });
+      found = await this.#admitted(find, { ...request, audience: audience === 'person' && turn ? 'model' : audience });
       if ('bytes' in found) {
         const { skill } = found;
         const loaded = await use(found, this.#idOf(skill, request));
@@ -155,30 +145,66 @@ export class SkillReading implements Reading {
     throw this.#notFound(request);
   }
 
-  #around(find: () => Found): Surroundings {
+  /**
+   * @param request.audience - Who gets the bytes in the end.
+   * @returns without bytes when these may not leave: `refusal` says why; without it there is no such skill.
+   * @throws as `readContained`; RESOURCE_TOO_LARGE and RESOURCE_NOT_FOUND also say what to do.
+   */
+  async #admitted(
+    find: () => Found,
+    request: Pick<LoadRequest, 'audience' | 'path' | 'isMarked'>,
+    changes = 0,
+  ): Promise<AdmittedFile | Found> {
     const { admit, limits } = this.#context;
-    return { admit, limits, find, sourceOf: (skill) => this.#sourceOf(skill) };
+    const { path, audience, isMarked = true } = request;
+    const { skill, refusal } = find();
+    const source = skill && this.#sourceOf(skill);
+    // The source was removed after this snapshot.
+    if (!source) return {};
+    if (refusal && refusal !== 'SKILL_HELD') return { skill, refusal };
+    // Files of a held skill are not fetched.
+    if (skill.remote && !admit({ skill, kind: 'line', audience }).given) return { skill, refusal: 'SKILL_HELD' };
+    const read = await readFile(skill, source, path, limits);
+    if ('error' in read) {
+      // No agent learns from an error which files a held skill has.
+      const { given } = skill.remote ? { given: true } : await admit({ skill, kind: 'derived', audience });
+      const now = find();
+      if (given && !now.refusal) throw read.error;
+      return refusedAs(now);
+    }
+    if (audience === 'person' && !isMarked) return { ...read, skill, source };
+    const kind = path === undefined ? 'body' : 'file';
+    const { given, heldBecause, listing } = await admit({ ...read, skill, kind, audience });
+    // The inspection may have changed the state of the skill.
+    const now = find();
+    if (!given || !now.skill || now.refusal) return refusedAs(now);
+    if (now.skill.qualifiedId !== skill.qualifiedId || now.skill.realFile !== skill.realFile)
+      return changes < MAX_CHANGES ? this.#admitted(find, request, changes + 1) : {};
+    return { ...read, skill: now.skill, source, heldBecause, listing };
   }
 
-  #report(
-    { skillId, path, audience, turn, countsAsLoad }: LoadRequest,
-    done: Pick<SkillLoadedEvent, 'outcome' | 'durationSeconds' | 'error'>,
-    skill: Skill | undefined,
-    { digest, tokens }: Partial<LoadDetails> = {},
-  ): void {
-    if (countsAsLoad === false) return;
-    const event: SkillLoadedEvent = {
-      event: 'skill_loaded',
-      skillId,
-      ...(path === undefined ? {} : { path }),
-      source: skill?.source ?? null,
-      outcome: done.outcome,
-      audience,
-      agentId: turn?.agentId ?? null,
-      durationSeconds: done.durationSeconds,
-      error: done.error,
+  #reporter({ skillId, path, audience, turn, countsAsLoad = true }: LoadRequest) {
+    const startedAt = performance.now();
+    return (
+      outcome: SkillLoadedEvent['outcome'],
+      error: string | null,
+      skill?: Skill,
+      { digest, tokens }: Details = {},
+    ): void => {
+      if (!countsAsLoad) return;
+      const event: SkillLoadedEvent = {
+        event: 'skill_loaded',
+        skillId,
+        ...(path === undefined ? {} : { path }),
+        source: skill?.source ?? null,
+        outcome,
+        audience,
+        agentId: turn?.agentId ?? null,
+        durationSeconds: (performance.now() - startedAt) / 1000,
+        error,
+      };
+      this.#context.onLoaded(event, { skill, turn, digest, tokens });
     };
-    this.#context.onLoaded(event, { skill, turn, digest, tokens });
   }
 
   /** Looks up once for each snapshot. */
@@ -202,18 +228,23 @@ export class SkillReading implements Reading {
     return { skill, ...(refusal ? { refusal } : {}) };
   }
 
-  #readableSkill(request: SkillRequest): Skill {
+  #listing(request: SkillRequest): SkillListing {
     const { skill, refusal } = this.#find(this.#context.catalog.snapshot(), request);
-    if (skill && !refusal) return skill;
-    throw this.#notFound(request);
+    if (!skill || refusal) throw this.#notFound(request);
+    return this.#sourceOf(skill)?.listing(skill) ?? NO_FILES;
   }
 
   #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
     const { catalog, grants } = this.#context;
     const snapshot = catalog.snapshot();
     const found = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
-    const ids = found.map(({ id }) => id);
-    return skillNotFound(skillId, nearestIds(ids, skillId));
+    return skillNotFound(
+      skillId,
+      nearestIds(
+        found.map(({ id }) => id),
+        skillId,
+      ),
+    );
   }
 
   #sourceOf(skill: Skill): SkillSource | undefined {
@@ -266,15 +297,24 @@ export class SkillReading implements Reading {
   }
 }
 
+/** For results with fixed keys: the number of left-out characters is a line at the end of the text. */
+export function contentWithNote(read: Pick<SkillContent, 'content' | 'hiddenLeftOut'>): string {
+  return withNote({ text: read.content, leftOut: read.hiddenLeftOut ?? 0 });
+}
+
 export function loadedMessage(skillId: string, tokens: number): string {
   return `Skill loaded: ${skillId} (approx. ${tokens} tokens)`;
 }
 
 // --- internal ---
 
+/** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
+const MAX_CHANGES = 3;
+
 const callNow = (count: () => void): void => count();
 
-type Outcome = SkillLoadedEvent['outcome'];
+type Found = ReturnType<typeof findVisible>;
+type Details = Partial<Pick<LoadDetails, 'digest' | 'tokens'>>;
 
 interface SkillRequest {
   readonly skillId: string;
@@ -283,9 +323,61 @@ interface SkillRequest {
 }
 
 interface LoadRequest extends SkillRequest {
+  /** Default: SKILL.md. */
   readonly path?: string | undefined;
   /** False: no event. */
   readonly countsAsLoad?: boolean;
+  /** Whether a person is told that the skill is held; only then the bytes are judged. Default: true. */
   readonly isMarked?: boolean;
   readonly later?: ((count: () => void) => void) | undefined;
+}
+
+interface AdmittedFile extends JudgedFile {
+  readonly skill: Skill;
+  readonly source: SkillSource;
+  readonly bytes: Buffer;
+  readonly heldBecause?: string | undefined;
+  readonly listing?: SkillListing | undefined;
+}
+
+async function readFile(
+  skill: Skill,
+  source: SkillSource,
+  given: string | undefined,
+  { file_bytes, resource_bytes }: SkillRegistryConfig['limits'],
+): Promise<(JudgedFile & { readonly bytes: Buffer }) | { readonly error: unknown }> {
+  const paths = () => source.listing(skill).files.map((file) => file.path);
+  try {
+    if (given === undefined) {
+      const bytes = await (source.fetch?.(skill, undefined, file_bytes) ?? source.readSkill(skill, file_bytes));
+      return { path: 'SKILL.md', bytes, digest: digestOf(bytes) };
+    }
+    // A list shows hidden characters of a path as `⟦U+202E⟧`.
+    const path = given.includes('⟦') ? nameShownAs(given, paths()) : given;
+    const bytes = await (source.fetch?.(skill, path, resource_bytes) ??
+      source.readResource(skill, path, resource_bytes));
+    const name = relativeSegments(path).join('/');
+    return { path: name === basename(skill.file) ? 'SKILL.md' : name, bytes, digest: digestOf(bytes) };
+  } catch (error) {
+    return { error: given === undefined ? error : withAdvice(error, given, paths) };
+  }
+}
+
+function withAdvice(error: unknown, path: string, paths: () => readonly string[]): unknown {
+  if (isCodedError(error, 'RESOURCE_TOO_LARGE')) {
+    const advice = 'A person can raise limits.resource_bytes in the config of the registry.';
+    return new CodedError(error.code, `${error.message} ${advice}`, error.details, error);
+  }
+  if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) return error;
+  const all = paths();
+  const near = nearestIds(all, path);
+  const shown = (near.length > 0 ? near : all.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
+  const has =
+    all.length === 0 ? 'The skill has only SKILL.md.' : `Beside SKILL.md it has ${all.length} file(s): ${shown}.`;
+  const known = near.length > 0 ? `Nearest: ${shown}.` : has;
+  return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
+}
+
+function refusedAs({ skill, refusal = 'SKILL_HELD' }: Found): Found {
+  return skill ? { skill, refusal } : {};
 }

@@ -83,12 +83,12 @@ export function withShortLines(format: CatalogFormat, count: (text: string) => n
   return known;
 }
 
-/** Computes once for each array: an agent sees the same array, of maybe 10,000 skills, until something changes. */
-export function onceFor<T>(make: (skills: readonly Skill[]) => T): (skills: readonly Skill[]) => T {
-  const made = new WeakMap<readonly Skill[], { readonly value: T }>();
-  return (skills) => {
-    const known = made.get(skills) ?? { value: make(skills) };
-    made.set(skills, known);
+/** Computes once for each object: a skill, or an array of maybe 10,000, is the same one until something changes. */
+export function onceFor<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    const known = made.get(key) ?? { value: make(key) };
+    made.set(key, known);
     return known.value;
   };
 }
@@ -109,27 +109,17 @@ const shortLines = new WeakMap<CatalogFormat, ShortLines>();
 function makeShortLines(format: CatalogFormat, count: (text: string) => number): ShortLines {
   const fits = (line: string): boolean => isShort(line) || count(line) <= MAX_LINE_TOKENS;
   const smaller = format.smaller && withShortLines(format.smaller, count);
-  // A skill is the same object until it changes.
-  const named = new WeakMap<Skill, boolean>();
-  const isNamed = (skill: Skill): boolean => {
-    const known = named.get(skill) ?? fits(format.name(skill));
-    named.set(skill, known);
-    return known;
-  };
+  const isNamed = onceFor((skill: Skill) => fits(format.name(skill)));
   const nameOf = (skill: Skill): string => (smaller && !isNamed(skill) ? smaller : format).name(skill);
-  const lengths = new WeakMap<Skill, number>();
-  const lengthOf = (skill: Skill): number => {
-    const known =
-      lengths.get(skill) ?? longestThat((length) => fits(format.entry(skill, length)), skill.description.length);
-    lengths.set(skill, known);
-    return known;
-  };
+  const lengthOf = onceFor((skill: Skill) =>
+    longestThat((length) => fits(format.entry(skill, length)), skill.description.length),
+  );
   const has = (skill: Skill): boolean => isNamed(skill) || smaller?.has(skill) === true;
   return {
     ...format,
     name: nameOf,
     has,
-    listed: onceFor((skills) => skills.filter(has)),
+    listed: onceFor((skills: readonly Skill[]) => skills.filter(has)),
     entry(skill, max = Number.POSITIVE_INFINITY) {
       const length = Math.min(max, lengthOf(skill));
       if (length > 0) return format.entry(skill, length);
@@ -164,14 +154,8 @@ function elementsOf(locationOf: (skill: Skill) => string | undefined): Pick<Cata
   };
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
+const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
 
 function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] as string);
+  return text.replace(/[&<>"']/g, (char) => `&${ENTITIES[char]};`);
 }

@@ -66,18 +66,18 @@ export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (
 
 /** In catalog order. */
 export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
-  const { offered, bound } = offeredSkills(snapshot, turn);
-  return offered.filter((skill) => refusalOf(skill, { bound, granted, turn }, 'offer') === undefined);
+  const scope = scopeOf(snapshot, turn);
+  return offeredSkills(snapshot, scope).filter((skill) => refusalOf(skill, scope, turn, granted) === undefined);
 }
 
 /** Skills that the agent would see if they were inspected and not held. */
 export function pendingSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
   if (!snapshot.problems.some(({ code }) => code === 'SKILL_NOT_INSPECTED')) return [];
-  const { offered, bound } = offeredSkills(snapshot, turn);
-  return offered.filter(({ heldBecause, ...skill }) => {
-    if (heldBecause !== NOT_INSPECTED) return false;
-    return refusalOf(skill, { bound, granted, turn }, 'offer') === undefined;
-  });
+  const scope = scopeOf(snapshot, turn);
+  return offeredSkills(snapshot, scope).filter(
+    ({ heldBecause, ...skill }) =>
+      heldBecause === NOT_INSPECTED && refusalOf(skill, scope, turn, granted) === undefined,
+  );
 }
 
 /** Why the agent gets the skill through no door, even if bound to it. */
@@ -90,11 +90,9 @@ export function heldOrDisabled({ agentId }: TurnContext, { heldBecause, disabled
 
 /** As if no person had loaded a skill in this turn. */
 export function offerRefusal(snapshot: Snapshot, skill: Skill, turn: TurnContext): Refusal | undefined {
-  const pack = packSkills(snapshot, turn);
-  if (pack && ![...pack.values()].some(({ qualifiedId }) => qualifiedId === skill.qualifiedId))
-    return 'SKILL_OUT_OF_SCOPE';
-  const bound = bindingsOf(snapshot, turn, pack);
-  return refusalOf(skill, { bound, granted: NOTHING, turn }, 'offer');
+  const scope = scopeOf(snapshot, turn);
+  const inPack = [...(scope.pack?.values() ?? [skill])].some(({ qualifiedId }) => qualifiedId === skill.qualifiedId);
+  return inPack ? refusalOf(skill, scope, turn, NOTHING) : 'SKILL_OUT_OF_SCOPE';
 }
 
 /** For an id in `uses_skills`: a skill of the catalog, else a built-in one. */
@@ -109,8 +107,7 @@ export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnC
 
 /** Skills that a person may send to the agent, also those that it does not see. */
 export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly Skill[] {
-  const pack = packSkills(snapshot, turn);
-  const bound = bindingsOf(snapshot, turn, pack);
+  const { pack, bound } = scopeOf(snapshot, turn);
   return [...(pack?.values() ?? snapshot.skills)].filter(
     (skill) => isInScope(skill, bound) && heldOrDisabled(turn, skill) === undefined,
   );
@@ -123,8 +120,8 @@ export function findVisible(
   turn: TurnContext,
   granted: Granted,
 ): { readonly skill?: Skill; readonly refusal?: Refusal } {
-  const pack = packSkills(snapshot, turn);
-  const bound = bindingsOf(snapshot, turn, pack);
+  const scope = scopeOf(snapshot, turn);
+  const { pack, bound } = scope;
   // The short id of a bound skill means that skill.
   const own = [...(bound?.ids ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
   const winner = skillNamed(snapshot, skillId);
@@ -134,7 +131,7 @@ export function findVisible(
   const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !isWithoutSkills(snapshot, turn);
   const skill = pack && !given ? inPack : anywhere;
   if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
-  const refusal = refusalOf(skill, { bound, granted, turn }, 'load');
+  const refusal = refusalOf(skill, scope, turn, granted, 'load');
   return { skill, ...(refusal ? { refusal } : {}) };
 }
 
@@ -160,20 +157,19 @@ interface Bound {
 }
 
 interface Scope {
+  /** Undefined without a workflow. */
+  readonly pack: Pack['byId'] | undefined;
   /** Undefined: every skill is in scope. */
   readonly bound: Bound | undefined;
-  readonly granted: Granted;
-  readonly turn: TurnContext;
 }
 
-function offeredSkills(
-  snapshot: Snapshot,
-  turn: TurnContext,
-): { readonly offered: readonly Skill[]; readonly bound: Bound | undefined } {
+function scopeOf(snapshot: Snapshot, turn: TurnContext): Scope {
   const pack = packSkills(snapshot, turn);
-  const bound = bindingsOf(snapshot, turn, pack);
-  const offered = pack ? [...pack.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
-  return { offered, bound };
+  return { pack, bound: bindingsOf(snapshot, turn, pack) };
+}
+
+function offeredSkills(snapshot: Snapshot, { pack, bound }: Scope): readonly Skill[] {
+  return pack ? [...pack.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
 }
 
 function agentsWithDisabled({ byQualifiedId }: Snapshot): ReadonlySet<string> {
@@ -184,7 +180,13 @@ function agentsWithDisabled({ byQualifiedId }: Snapshot): ReadonlySet<string> {
   return agents;
 }
 
-function refusalOf(skill: Skill, { bound, granted, turn }: Scope, purpose: 'offer' | 'load'): Refusal | undefined {
+function refusalOf(
+  skill: Skill,
+  { bound }: Scope,
+  turn: TurnContext,
+  granted: Granted,
+  purpose: 'offer' | 'load' = 'offer',
+): Refusal | undefined {
   const restriction = heldOrDisabled(turn, skill);
   if (restriction) return restriction;
   const given = granted.has(skill.qualifiedId);

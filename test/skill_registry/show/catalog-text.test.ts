@@ -35,8 +35,12 @@ function skillsOf(count: number, seed = 1) {
 }
 
 const tools = namedTools(['list_skills', 'read_skill']);
-const text = (skills: ReturnType<typeof skillsOf>, budgetTokens = 2000, first: ReturnType<typeof skillsOf> = []) =>
-  catalogText(skills, { budgetTokens, tools, rank: () => first });
+const ranking = (ranked: ReturnType<typeof skillsOf>) => async () => ({ ranked, fitting: [], unranked: 0 });
+const text = async (
+  skills: ReturnType<typeof skillsOf>,
+  budgetTokens = 2000,
+  first: ReturnType<typeof skillsOf> = [],
+) => (await catalogText(skills, { budgetTokens, tools, relevance: ranking(first) })).text;
 const SHORTENED = 'Descriptions are shortened or left out; list_skills(query) shows them.';
 const lines = (block: string | null): readonly string[] =>
   (block ?? '').split('\n').filter((line) => line.startsWith('•'));
@@ -131,11 +135,12 @@ describe('the ladder', () => {
   });
 
   it('only asks what is relevant when not all can stay', async () => {
-    const rank = () => {
+    const relevance = async () => {
       throw new Error('asked');
     };
-    await expect(catalogText(even, { budgetTokens: 100_000, tools, rank })).resolves.toContain('skill-39');
-    await expect(catalogText(even, { budgetTokens: 200, tools, rank })).rejects.toThrow('asked');
+    const { text: all } = await catalogText(even, { budgetTokens: 100_000, tools, relevance });
+    expect(all).toContain('skill-39');
+    await expect(catalogText(even, { budgetTokens: 200, tools, relevance })).rejects.toThrow('asked');
   });
 });
 
@@ -145,7 +150,8 @@ it('pinned skills give up words before they give up their place', async () => {
   );
   const pinned = skills.filter((_, index) => index % 25 === 0);
   for (const budgetTokens of [150, 250, 400, 1000]) {
-    const text = (await catalogText(skills, { budgetTokens, tools, rank: () => pinned, pinned: pinned.length })) ?? '';
+    const options = { budgetTokens, tools, relevance: ranking(pinned), pinned: pinned.map(({ id }) => id) };
+    const text = (await catalogText(skills, options)).text ?? '';
     expect(pinned.filter(({ id }) => !text.includes(`\`${id}\``))).toEqual([]);
     expect(await countTokens(text)).toBeLessThanOrEqual(budgetTokens);
   }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { namedTools } from '../../../extensions/skill_registry/show/formats.ts';
-import { enforcementOf } from '../../../extensions/skill_registry/show/system-text.ts';
+import { enforcementOf } from '../../../extensions/skill_registry/show/turn-text.ts';
 import { countTokens, delimited } from '../../../lib/text/index.ts';
 import { skill } from '../../helpers/boot-root.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
