@@ -4,7 +4,7 @@ import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
 import { isName } from './skill/field-values.ts';
 import type { Skill } from './skill/skill.ts';
-import { workflowCommand } from './workflow/command.ts';
+import { workflowCommand } from './workflow/doors.ts';
 
 /** `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for each skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {

@@ -68,9 +68,9 @@ export function createSkillTool(registry: SkillsForTools, z: Z): Tool {
     }),
     execute: async ({ skill_id: skillId, description, body, justification }, { turn }) => {
       const content = composeSkillMd(skillId, description, body);
-      const changed = await changeSkill(registry, { kind: 'create', skillId, content, justification }, { turn });
-      const { done, ...rest } = changed;
-      return { success: true, skill_id: skillId, ...rest, state: changed.done ? 'created' : changed.state };
+      const change = { kind: 'create', skillId, content, justification } as const;
+      const { done, ...rest } = await changeSkill(registry, change, { turn });
+      return { success: true, skill_id: skillId, state: 'created', ...rest };
     },
   });
 }

@@ -1,12 +1,17 @@
-import { runTool, type Tool, type ToolCall } from 'skill-registry/kernel';
+import { runTool, type Tool } from 'skill-registry/kernel';
 import { type Z, zod } from '../../../lib/arguments/index.ts';
 import type { ToolName } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { workflowEventTool } from '../workflow/event-tool.ts';
+import { workflowEventTool } from '../workflow/doors.ts';
 import { createSkillTool, listProposalsTool, proposeSkillUpdateTool } from './change-skill.ts';
-import { listSkillsTool, readSkillResourceTool, readSkillTool } from './list-and-read-skills.ts';
+import {
+  activateSkillTool,
+  listSkillsTool,
+  readResourceTool,
+  readSkillResourceTool,
+  readSkillTool,
+} from './list-and-read-skills.ts';
 import { loadSkillTool } from './load-skill.ts';
-import { activateSkillTool, readResourceTool } from './promptpack-skills.ts';
 import { skillTool } from './skill.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
@@ -38,21 +43,14 @@ export function makeTools(names: readonly string[], registry: SkillsForTools): r
 /** `execute` never throws, also when a program calls it with invalid values. */
 function lookingFirst(tool: Tool, registry: Pick<SkillsForTools, 'visible' | 'refresh' | 'workflows'>): Tool {
   const { visible, refresh } = registry;
-  const looking: Tool = {
-    ...tool,
-    async execute(args: Readonly<Record<string, unknown>>, given) {
-      // Read at each call: an earlier call of the same turn may have changed the state of the workflow.
-      const turn = registry.workflows.at(given?.turn ?? {});
-      const call: ToolCall = { turn, signal: given?.signal ?? new AbortController().signal };
-      const asked = args.skill_id ?? args.name ?? args.skill_name;
-      const isSeen = visible(call.turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
-      // A failed scan is a problem of the sources; the answer then comes from the last snapshot.
-      if (!isSeen) await refresh().catch(() => undefined);
-      return tool.execute(args as never, call);
-    },
+  const execute: Tool['execute'] = async (args: Readonly<Record<string, unknown>>, given) => {
+    // Read at each call: an earlier call of the same turn may have changed the state of the workflow.
+    const turn = registry.workflows.at(given?.turn ?? {});
+    const asked = args.skill_id ?? args.name ?? args.skill_name;
+    const isSeen = visible(turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
+    // A failed scan is a problem of the sources; the answer then comes from the last snapshot.
+    if (!isSeen) await refresh().catch(() => undefined);
+    return tool.execute(args as never, { turn, signal: given?.signal ?? new AbortController().signal });
   };
-  return {
-    ...tool,
-    execute: (args, call) => runTool(looking, args, call),
-  };
+  return { ...tool, execute: (args, call) => runTool({ ...tool, execute }, args, call) };
 }

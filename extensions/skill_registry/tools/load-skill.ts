@@ -1,8 +1,8 @@
 import { defineTool, isCodedError, type Tool, toolError } from 'skill-registry/kernel';
 import { withoutPaths } from '../../../kernel/host.ts';
 import type { Z } from '../../../lib/arguments/index.ts';
-import { showName, withNote } from '../../../lib/text/index.ts';
-import type { SkillContent } from '../read/types.ts';
+import { showName } from '../../../lib/text/index.ts';
+import { contentWithNote } from '../read/reading.ts';
 import type { ResourceInfo } from '../skill/skill.ts';
 import { withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
@@ -38,8 +38,10 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
         // A call for a file alone is no load of the skill.
         const isFile = (reference ?? script ?? null) !== null;
         const body = isFile ? null : contentWithNote(await registry.read(name, { audience: 'model' }, turn));
-        const reference_content = await file('references', reference);
-        const script_content = await file('scripts', script);
+        const contents = {
+          reference_content: await file('references', reference),
+          script_content: await file('scripts', script),
+        };
         const resources = registry.resources(name, turn);
         return {
           success: true,
@@ -47,33 +49,25 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
           body,
           available_references: filesIn('references', resources),
           available_scripts: filesIn('scripts', resources),
-          reference_content,
-          script_content,
+          ...contents,
           error: errors.join('\n') || null,
         };
       } catch (error) {
-        const nothing = {
+        return {
+          ...toolError(isCodedError(error) ? error.code : 'TOOL_FAILED', withoutPaths(error)),
+          name,
+          body: '',
           available_references: [],
           available_scripts: [],
           reference_content: null,
           script_content: null,
         };
-        const failed = toolError(isCodedError(error) ? error.code : 'TOOL_FAILED', withoutPaths(error));
-        return { ...failed, name, body: '', ...nothing };
       }
     },
   });
 }
 
 // --- internal ---
-
-/** The keys of the result are fixed: the number of left-out characters is a line at the end of the text. */
-function contentWithNote({
-  content,
-  hiddenLeftOut: leftOut = 0,
-}: Pick<SkillContent, 'content' | 'hiddenLeftOut'>): string {
-  return withNote({ text: content, leftOut });
-}
 
 function describe(error: unknown): string {
   return isCodedError(error) ? `${error.code}: ${withoutPaths(error)}` : withoutPaths(error);

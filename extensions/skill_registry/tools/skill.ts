@@ -1,4 +1,5 @@
 import { defineTool, type Tool } from 'skill-registry/kernel';
+import type { z } from 'zod';
 import type { Z } from '../../../lib/arguments/index.ts';
 import { toWire } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
@@ -9,6 +10,7 @@ import { listForModels, withoutHiddenText } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
+
 function inputOf(z: Z) {
   const text = (what: string) => z.string().optional().describe(what);
   return z.strictObject({
@@ -52,8 +54,7 @@ export function skillTool(registry: SkillsForTools, z: Z): Tool {
       }
       const change = requestedChange(registry, args, name);
       const justification = args.justification ?? `${args.action} of "${name}", requested without a reason.`;
-      const result = await changeSkill(registry, { ...change, skillId: name, justification }, { turn });
-      const { done, ...rest } = result;
+      const { done, ...rest } = await changeSkill(registry, { ...change, skillId: name, justification }, { turn });
       return { success: true, skill_id: name, message: messageOf(args, name, done), ...rest };
     },
   });
@@ -146,47 +147,24 @@ function messageOf(args: SkillArguments, name: string, done: boolean): string {
 
 type SkillAction = 'view' | 'list' | 'create' | 'edit' | 'patch' | 'delete' | 'write_file' | 'remove_file';
 
-/** In addition to `action`, `name` and `justification`. */
+const COMMON = ['action', 'name', 'justification'];
+const FILE = ['file_path', 'filename'];
+
+/** In addition to `COMMON`. */
 const TAKEN: Readonly<Record<SkillAction, readonly string[]>> = {
-  view: ['file_path', 'filename'],
+  view: FILE,
   list: [],
   create: ['description', 'body', 'content'],
   edit: ['content'],
-  patch: [
-    'fields',
-    'description',
-    'disable_model_invocation',
-    'old_string',
-    'new_string',
-    'replace_all',
-    'file_path',
-    'filename',
-  ],
+  patch: ['fields', 'description', 'disable_model_invocation', 'old_string', 'new_string', 'replace_all', ...FILE],
   delete: [],
-  write_file: ['file_path', 'filename', 'content', 'file_content'],
-  remove_file: ['file_path', 'filename'],
+  write_file: [...FILE, 'content', 'file_content'],
+  remove_file: FILE,
 };
 
 const ACTIONS: readonly SkillAction[] = Object.keys(TAKEN) as SkillAction[];
 
-interface SkillArguments {
-  readonly action: SkillAction;
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-  readonly body?: string | undefined;
-  readonly content?: string | undefined;
-  readonly fields?: Readonly<Record<string, unknown>> | undefined;
-  readonly disable_model_invocation?: boolean | undefined;
-  readonly old_string?: string | undefined;
-  readonly new_string?: string | undefined;
-  readonly replace_all?: boolean | undefined;
-  readonly file_path?: string | undefined;
-  readonly filename?: string | undefined;
-  readonly file_content?: string | undefined;
-  readonly justification?: string | undefined;
-}
-
-const COMMON = ['action', 'name', 'justification'];
+type SkillArguments = z.infer<ReturnType<typeof inputOf>>;
 
 /**
  * Refuses arguments that the action does not take: ignoring them could change the wrong file, such as SKILL.md by an

@@ -1,20 +1,29 @@
-import { type Command, type CommandResult, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { printable } from '../../../lib/text/index.ts';
+import {
+  type Command,
+  type CommandResult,
+  defineTool,
+  isCodedError,
+  type Tool,
+  type TurnContext,
+} from 'skill-registry/kernel';
+import type { Z } from '../../../lib/arguments/index.ts';
+import { printable, withoutHidden } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Workflows } from './types.ts';
 import { eventsText, workflowPacks } from './workflows.ts';
 
-export interface SkillsInWorkflows {
-  readonly workflows: Workflows;
-  snapshot(): Snapshot;
+interface WorkflowSkills<Name extends keyof Workflows = keyof Workflows> {
+  readonly workflows: Pick<Workflows, Name>;
   visible(turn: TurnContext): readonly Skill[];
 }
 
 const MAX_NAMED = 20;
+const MAX_IDS = 50;
+const NO_LONGER = 'Instructions of skills that are no longer available do not apply in this state.';
 
 /** `/workflow`: shows or changes the workflow state of the conversation. */
-export function workflowCommand(registry: SkillsInWorkflows): Command {
+export function workflowCommand(registry: WorkflowSkills & { snapshot(): Snapshot }): Command {
   const { workflows } = registry;
   const packs = workflowPacks(registry.snapshot());
   return {
@@ -43,6 +52,33 @@ export function workflowCommand(registry: SkillsInWorkflows): Command {
   };
 }
 
+/** Only for conversations in a workflow with events (`isAvailableIn`). Says which skills were added and removed. */
+export function workflowEventTool(registry: WorkflowSkills<'at' | 'follow' | 'hasEvents'>, z: Z): Tool {
+  const { workflows } = registry;
+  const tool = defineTool({
+    name: 'workflow_event',
+    description:
+      'Says that an event of the workflow has happened, which changes its state, and with it the skills that are available. ' +
+      'The events of the present state stand in the instructions and in each answer.',
+    input: z.strictObject({ event: z.string().describe('The name of the event, exactly as it is given.') }),
+    async execute({ event }, { turn }) {
+      const before = idsOf(registry, turn);
+      const { state, events } = workflows.follow(turn, event);
+      const now = idsOf(registry, workflows.at(turn));
+      const gone = before.filter((id) => !now.includes(id));
+      return {
+        success: true,
+        state: withoutHidden(state).text,
+        events: [...events.keys()],
+        skills: listed(now, MAX_IDS),
+        no_longer_available: listed(gone, MAX_IDS),
+        ...(gone.length > 0 ? { note: NO_LONGER } : {}),
+      };
+    },
+  });
+  return { ...tool, isAvailableIn: (turn) => workflows.hasEvents(turn) };
+}
+
 // --- internal ---
 
 /** The id of a pack may contain blanks: the longest known id at the beginning counts. */
@@ -53,11 +89,7 @@ function packAndState(args: string, packs: readonly string[]): [pack: string, st
   return state === '' ? [pack] : [pack, state];
 }
 
-function positionText(
-  registry: Pick<SkillsInWorkflows, 'workflows' | 'visible'>,
-  turn: TurnContext,
-  packs: readonly string[],
-): string {
+function positionText(registry: WorkflowSkills, turn: TurnContext, packs: readonly string[]): string {
   const { workflows } = registry;
   const position = workflows.position(turn);
   const { workflowState } = workflows.at(turn);
@@ -83,13 +115,17 @@ function positionText(
   ].join('\n');
 }
 
-function idsOf({ visible }: Pick<SkillsInWorkflows, 'visible'>, turn: TurnContext): readonly string[] {
+function idsOf({ visible }: Pick<WorkflowSkills, 'visible'>, turn: TurnContext): readonly string[] {
   return visible(turn).map(({ id }) => id);
 }
 
+function listed(ids: readonly string[], most: number): readonly string[] {
+  const more = ids.length > most ? [`... ${ids.length - most} more`] : [];
+  return [...ids.slice(0, most).map((id) => printable(id)), ...more];
+}
+
 function named(ids: readonly string[]): string {
-  const more = ids.length > MAX_NAMED ? [`... ${ids.length - MAX_NAMED} more`] : [];
-  return [...ids.slice(0, MAX_NAMED).map((id) => printable(id)), ...more].join(', ');
+  return listed(ids, MAX_NAMED).join(', ');
 }
 
 function print(text: string): CommandResult {
