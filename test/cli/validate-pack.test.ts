@@ -132,8 +132,8 @@ describe('validate of a prompt pack', () => {
       { sources: [{ pack: 'desk.json' }] },
     );
     expect(registry.problems().map(({ code, file }) => [code, file])).toEqual([
-      ['PACK_PATH_MISSING', join(root, 'desk.json')],
       ['PACK_PATH_EMPTY', join(root, 'desk.json')],
+      ['PACK_PATH_MISSING', join(root, 'desk.json')],
       ['PACK_STATE_UNKNOWN', join(root, 'desk.json')],
     ]);
     expect(registry.visible({ workflowState: { pack: 'x', state: 'a' } })).toEqual([]);

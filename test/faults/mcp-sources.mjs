@@ -26,7 +26,7 @@ export const mcpSources = [
   },
   {
     title: 'A list without end is read on',
-    in: 'createMeter.startList',
+    in: 'ListMeter.start',
     swap: ['LIST_BYTES', 'Number.POSITIVE_INFINITY'],
     test: 'ends a list without end, whether in pages or in bytes, and serves the other sources',
   },
@@ -51,7 +51,7 @@ export const mcpSources = [
   {
     title: 'A list that comes late is not told of',
     in: 'ServerList.#list',
-    never: 'this.#waiting === 0 && this.#current !== this.#returned',
+    never: 'this.#waiting === 0 && this.#show() !== shown',
     test: 'does not wait long for a server that does not answer, and takes its list when it comes',
   },
   {

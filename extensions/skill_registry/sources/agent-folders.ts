@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PRESET_NAMES, PRESETS, type PresetName } from '../config/presets.ts';
-import { workTreeOf } from './link-targets.ts';
 
 export interface FoundAgent {
   readonly preset: PresetName;
@@ -31,6 +30,13 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
 
 export function homeFolders(home: string): readonly string[] {
   return Object.values(PRESETS).map((preset) => join(home, preset.home));
+}
+
+export function workTreeOf(folder: string): string | undefined {
+  for (let dir = folder; ; dir = dirname(dir)) {
+    if (existsSync(`${dir}/.git`)) return dir;
+    if (dir === dirname(dir)) return undefined;
+  }
 }
 
 /** A folder named `skills` in the root is no sign of an agent. */

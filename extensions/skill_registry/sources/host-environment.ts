@@ -18,16 +18,15 @@ export function hostEnvironment(
     if (!contents.has(folder)) contents.set(folder, namesIn(folder));
     return contents.get(folder)?.has(name) ?? true;
   };
+  const isFound = (name: string): boolean =>
+    !/[\\/]/.test(name) && folders.some((folder) => mayHold(folder, name) && isProgram(join(folder, name)));
   return {
     platform: process.platform,
     hasProgram(name) {
-      const isFound =
-        programs.get(name) ??
-        (!/[\\/]/.test(name) && folders.some((folder) => mayHold(folder, name) && isProgram(join(folder, name))));
-      programs.set(name, isFound);
-      return isFound;
+      if (!programs.has(name)) programs.set(name, isFound(name));
+      return programs.get(name) === true;
     },
-    hasVariable: (name) => Object.hasOwn(environment, name) && Boolean(environment[name]),
+    hasVariable: (name) => Boolean(Object.hasOwn(environment, name) && environment[name]),
     hasSetting: (path) => Boolean(valueAt(settings, path.split('.'))),
   };
 }

@@ -1,11 +1,12 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname, isAbsolute } from 'node:path';
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { futureRealPath, isInside, realPathOf } from '../../../lib/files/index.ts';
+import { homeFolders, workTreeOf } from './agent-folders.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
 
 export interface LinkTargetOptions {
   readonly sources: readonly SkillSource[];
-  readonly ownFolders: readonly string[];
   readonly root: string;
   /** When set, links may lead only to folders and `.md` files below that folder. */
   readonly onlyWithin: OnlyWithin | undefined;
@@ -25,23 +26,16 @@ export function linkTargets(realRoot: string, options: LinkTargetOptions): (targ
   };
 }
 
-export function workTreeOf(folder: string): string | undefined {
-  for (let dir = folder; ; dir = dirname(dir)) {
-    if (existsSync(`${dir}/.git`)) return dir;
-    if (dir === dirname(dir)) return undefined;
-  }
-}
-
 // --- internal ---
 
 /** Other kinds are excluded: a package's folders do not belong to the user, and a pack is a file. */
 const FOLLOWED_INTO: ReadonlySet<string> = new Set(['directory', 'file']);
 
-function allowedFolders(realRoot: string, { sources, ownFolders, root }: LinkTargetOptions): readonly string[] {
+function allowedFolders(realRoot: string, { sources, root }: LinkTargetOptions): readonly string[] {
   const named = sources
     .filter(({ kind, location }) => FOLLOWED_INTO.has(kind) && isAbsolute(location))
     .map(({ location }) => location);
-  const folders = [...named, ...ownFolders].flatMap((folder) => realPathOf(folder) ?? []);
+  const folders = [...named, ...homeFolders(homedir())].flatMap((folder) => realPathOf(folder) ?? []);
   const around = [realPathOf(root), workTreeOf(realRoot)].flatMap((folder) => folder ?? []);
   return [...folders, ...around.filter((folder) => isInside(realRoot, folder))];
 }

@@ -9,14 +9,12 @@ import type { McpServerConfig } from '../config/mcp.ts';
 import type { Skill } from '../skill/skill.ts';
 import { revokedFiles, revokedProblem, revokedSkill, whyRevoked } from '../trust/sources.ts';
 import type { NoteBlocked } from '../trust/types.ts';
-import { homeFolders, presetFolders } from './agent-folders.ts';
-import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
-import { createFileSource } from './kinds/file-source.ts';
+import { presetFolders } from './agent-folders.ts';
+import { createDirectorySource, createPathSource } from './kinds/directory-source.ts';
 import { createInlineSource } from './kinds/inline-source.ts';
 import { createMemorySource } from './kinds/memory-source.ts';
 import type { FetchCopy } from './kinds/well-known-copy.ts';
-import { linkTargets } from './link-targets.ts';
-import type { OnlyWithin, SkillSource } from './source.ts';
+import { freeId, type SkillSource, type SourceScan } from './source.ts';
 import { isSkillFileName } from './walk/names.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
 
@@ -66,8 +64,7 @@ export function makeBuiltInSource({ taken, cache }: Pick<SourceDefaults, 'taken'
 }
 
 export function takeFreeId(base: string, taken: Set<string>): string {
-  let id = base;
-  for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
+  const id = freeId(base, taken, '-');
   taken.add(id);
   return id;
 }
@@ -82,9 +79,9 @@ export function shippedFolder(): string {
 const BUILT_IN = 'skill-registry';
 
 async function makeSource(config: SourceConfig, defaults: SourceDefaults): Promise<SkillSource> {
-  const { root, taken, cache, trusted = true } = defaults;
-  const { validation = defaults.validation, allow_outside: allowOutside, optional, preload } = config;
+  const { root, taken, trusted = true, getSecret = () => undefined, instance = () => '' } = defaults;
   const idOr = (name: string): string => takeFreeId(config.id ?? sourceIdOf(name), taken);
+  const options = optionsOf(config, defaults);
   if (config.inline !== undefined) {
     const skills = [config.inline].flat() as readonly InlineSkillConfig[];
     return createInlineSource({ id: idOr('inline'), skills, file: defaults.configFile });
@@ -92,34 +89,30 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults): Promi
   if (config.package !== undefined) {
     const { package: name } = config;
     const { createPackageSource } = await import('./kinds/package-source.ts');
-    return createPackageSource({ id: idOr(name), name, from: root, allowOutside, validation, optional, cache });
+    return createPackageSource({ ...options, id: idOr(name), name, from: root });
   }
   if (config.pack !== undefined) {
     const file = locate(config.pack, root);
     const id = idOr(basename(file).replace(/(\.pack)?\.json$/, ''));
     const { createPackSource } = await import('./kinds/pack-source.ts');
-    return createPackSource({ id, file, allowOutside, validation, preload, optional, cache });
+    return createPackSource({ ...options, id, file, preload: config.preload });
   }
   if (config.mcp !== undefined) {
-    const { mcp: server } = config;
+    const { mcp: server, optional } = config;
     const id = idOr(server.url === undefined ? programOf(server) : new URL(server.url).hostname);
-    const { getSecret = () => undefined, instance = () => '', noteBlocked } = defaults;
     const { createMcpSource } = await import('./kinds/mcp-source.ts');
-    return createMcpSource({ id, server, root, trusted, optional, getSecret, instance: instance(), noteBlocked });
+    return createMcpSource({ ...defaults, id, server, trusted, optional, getSecret, instance: instance() });
   }
   if (config.wellKnown !== undefined) return makePageSource(config, defaults, idOr);
   const location = config.shipped ? shippedFolder() : locate(config.path ?? '.', root);
-  const onlyWithin = trusted || !isInside(location, root) ? undefined : { folder: root, root };
   const isSkillFile = isSkillFileName(basename(location));
-  if (/\.md$/i.test(location) && !isSkillFile) {
-    const id = idOr(basename(location).replace(/\.md$/i, ''));
-    return createFileSource({ id, file: location, validation, optional, onlyWithin, cache });
-  }
-  const folder = isSkillFile ? dirname(location) : location;
-  return createDirectorySource({
-    ...directoryOptions(config, defaults, onlyWithin),
-    id: idOr(config.shipped ? 'shipped' : basename(folder)),
-    root: folder,
+  const name = isSkillFile ? basename(dirname(location)) : basename(location).replace(/\.md$/i, '');
+  return createPathSource({
+    ...options,
+    id: idOr(config.shipped ? 'shipped' : name),
+    root: location,
+    ifNone: config.shipped === 'if_none',
+    onlyWithin: trusted || !isInside(location, root) ? undefined : { folder: root, root },
     writable: config.writable ?? config.shipped === undefined,
   });
 }
@@ -130,45 +123,38 @@ function makePreset(
   defaults: SourceDefaults,
 ): readonly SkillSource[] {
   const { root, taken, trusted = true } = defaults;
-  return presetFolders(preset, root, homedir()).map(({ id, path, project }) => {
-    const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
-    return createDirectorySource({
-      ...directoryOptions(config, defaults, onlyWithin),
+  return presetFolders(preset, root, homedir()).map(({ id, path, project }) =>
+    createDirectorySource({
+      ...optionsOf(config, defaults),
       id: takeFreeId(config.id ? id.replace(preset, config.id) : id, taken),
       root: path,
       optional: true,
+      onlyWithin: trusted || project === undefined ? undefined : { folder: project, root },
       writable: config.writable ?? false,
-    });
-  });
+    }),
+  );
 }
 
-function directoryOptions(
-  { allow_outside, optional, ignore_files, bare_files, shipped, validation }: SourceConfig,
-  defaults: SourceDefaults,
-  onlyWithin: OnlyWithin | undefined,
-): Omit<DirectorySourceOptions, 'id' | 'root'> {
-  const { root, cache } = defaults;
+function optionsOf(config: SourceConfig, { root, cache, validation }: SourceDefaults) {
   return {
-    allowOutside: allow_outside,
-    optional,
-    ignoreFiles: ignore_files,
-    bareFiles: bare_files,
-    ifNone: shipped === 'if_none',
-    validation: validation ?? defaults.validation,
-    onlyWithin,
-    linkTargetsOf: (realRoot, sources) =>
-      linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), root, onlyWithin }),
+    allowOutside: config.allow_outside,
+    optional: config.optional,
+    ignoreFiles: config.ignore_files,
+    bareFiles: config.bare_files,
+    validation: config.validation ?? validation,
+    registryRoot: root,
     cache,
   };
 }
 
 /** Without approval of the root, its page is never contacted, even if a program names it. */
 async function makePageSource(
-  { wellKnown = '', interval_seconds: seconds = 60, validation, optional }: SourceConfig,
+  config: SourceConfig,
   defaults: SourceDefaults,
   idOr: (name: string) => string,
 ): Promise<SkillSource> {
-  const { root, trusted = true, cache, fetchCopy, onProgress } = defaults;
+  const { wellKnown = '', interval_seconds: seconds = 60 } = config;
+  const { root, trusted = true } = defaults;
   const url = pageAddress(wellKnown) ?? '';
   const id = idOr(new URL(url).hostname);
   if (!trusted) {
@@ -176,16 +162,7 @@ async function makePageSource(
     return withoutSkills({ id, kind: 'well-known', location: url }, problem ? [problem] : []);
   }
   const { createWellKnownSource } = await import('./kinds/well-known-source.ts');
-  return createWellKnownSource({
-    id,
-    url,
-    intervalMs: seconds * 1000,
-    validation: validation ?? defaults.validation,
-    optional,
-    cache,
-    fetchCopy,
-    onProgress,
-  });
+  return createWellKnownSource({ ...defaults, ...optionsOf(config, defaults), id, url, intervalMs: seconds * 1000 });
 }
 
 /** Reads nothing from a revoked source. Packages check it themselves, because packs contain packages too. */
@@ -209,32 +186,31 @@ function withoutSkills(
 function withoutRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): SkillSource {
   const whyRevokedFile = revokedFiles(trust);
   if (!whyRevokedFile) return source;
-  const before = source.scan;
-  return Object.assign(source, {
-    rescan: undefined,
-    async scan(...given: Parameters<SkillSource['scan']>) {
-      const scan = await before(...given);
-      const problems: Problem[] = [];
-      const isKept = ({ file, realFile }: Skill): boolean => {
-        const reason = realFile === null ? undefined : whyRevokedFile(realFile);
-        if (reason !== undefined) problems.push(revokedSkill(file, reason));
-        return reason === undefined;
-      };
-      const skills = scan.skills.filter(isKept);
-      const losers = (scan.losers ?? []).filter(isKept);
-      return problems.length === 0 ? scan : { skills, losers, problems: [...scan.problems, ...problems] };
-    },
+  return changeScans(source, (scan) => {
+    const problems: Problem[] = [];
+    const isKept = ({ file, realFile }: Skill): boolean => {
+      const reason = realFile === null ? undefined : whyRevokedFile(realFile);
+      if (reason !== undefined) problems.push(revokedSkill(file, reason));
+      return reason === undefined;
+    };
+    const skills = scan.skills.filter(isKept);
+    const losers = (scan.losers ?? []).filter(isKept);
+    return problems.length === 0 ? scan : { skills, losers, problems: [...scan.problems, ...problems] };
   });
 }
 
 function preloaded(source: SkillSource): SkillSource {
-  return {
-    ...source,
-    async scan(limits, sources) {
-      const scan = await source.scan(limits, sources);
-      return { ...scan, skills: scan.skills.map((skill) => ({ ...skill, preload: true as const })) };
-    },
-  };
+  return changeScans(source, (scan) => {
+    return { ...scan, skills: scan.skills.map((skill) => ({ ...skill, preload: true as const })) };
+  });
+}
+
+function changeScans(source: SkillSource, change: (scan: SourceScan) => SourceScan): SkillSource {
+  const { scan } = source;
+  return Object.assign(source, {
+    rescan: undefined,
+    scan: async (...given: Parameters<SkillSource['scan']>) => change(await scan(...given)),
+  });
 }
 
 function locate(path: string, root: string): string {

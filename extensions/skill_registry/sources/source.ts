@@ -92,6 +92,27 @@ export class ScannedSkills<T> {
   }
 }
 
+/** `base`, or if that is taken, with a number: `base~2`. */
+export function freeId(base: string, taken: Pick<ReadonlySet<string>, 'has'>, sign = '~'): string {
+  let id = base;
+  for (let number = 2; taken.has(id); number++) id = `${base}${sign}${number}`;
+  return id;
+}
+
+/** Waits at most that many milliseconds. `work` must not reject. */
+export async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms));
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}
+
+export function isSameList(before: readonly unknown[], after: readonly unknown[]): boolean {
+  return before.length === after.length && before.every((one, at) => one === after[at]);
+}
+
 export const NO_FILES: SkillListing = { files: [], leftOut: 0 };
 
 export interface SourceReader {

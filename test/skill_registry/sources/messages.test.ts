@@ -18,7 +18,7 @@ it.each<[string, Tree, Readonly<Record<string, unknown>>, string, string]>([
     { 'notes.md/x': '' },
     { path: 'notes.md' },
     'SOURCE_MISSING',
-    'This source is a folder, expected a file, because its path ends with .md. Correct the path, or rename it.',
+    'This source is a folder, expected a file, because its path ends with .md. Correct the path or remove the source.',
   ],
   [
     'a directory with a name that is no id',

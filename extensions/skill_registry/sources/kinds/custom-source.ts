@@ -1,6 +1,7 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { withDeadline } from '../../../../kernel/host.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
+import { kindOf } from '../../skill/field-values.ts';
 import { isUsableId, quotedName } from '../../skill/skill.ts';
 import type { SkillSource } from '../source.ts';
 import type { CustomSkill, CustomSource } from '../types.ts';
@@ -54,56 +55,53 @@ const MAX_ID = 255;
 
 function readSkill(given: unknown, source: string, problems: Problem[]): readonly MemorySkill[] {
   try {
-    const { id, ...rest } = given as Readonly<Record<keyof CustomSkill, unknown>>;
-    if (isOwnId(id)) return [readFields(id, rest, `${source}:${id}`, problems)];
-    problems.push(unusableId(id, source));
+    const { id, name, description, body, frontmatter, files, ...others } = given as Fields<keyof CustomSkill>;
+    if (!isOwnId(id)) {
+      problems.push(unusableId(id, source));
+      return [];
+    }
+    const [file, label] = [`${source}:${id}`, `The skill ${quotedName(id)}: `];
+    const report = (message: string): void => {
+      problems.push({ code: 'FIELD_INVALID', severity: 'warning', file, message: `${label}${message}` });
+    };
+    if (body === undefined) {
+      const instead = Object.keys(others).map(quotedName).join(', ');
+      report(`it has no body, the text that an agent reads${instead && `; what it has is not read: ${instead}`}.`);
+    }
+    const text = (field: string, value: unknown): string => {
+      if (typeof value === 'string') return value;
+      if (value !== undefined) report(`its ${field} is ${kindOf(value)}, expected text; it is left out.`);
+      return '';
+    };
+    return [
+      {
+        id,
+        name: text('name', name),
+        description: text('description', description),
+        body: text('body', body),
+        frontmatter: readFrontmatter(frontmatter, report),
+        files: readFiles(files, report),
+        file,
+        label,
+      },
+    ];
   } catch (error) {
     problems.push(unusableId(describeError(error), source));
+    return [];
   }
-  return [];
 }
+
+type Fields<Key extends string> = Readonly<Record<Key, unknown>>;
 
 /** An id appears in prompts and addresses, and can become a folder name. */
 function isOwnId(id: unknown): id is string {
   return typeof id === 'string' && id.length <= MAX_ID && isUsableId(id) && !/^\.{1,2}$|[/\\]/.test(id);
 }
 
-function readFields(
-  id: string,
-  given: Readonly<Record<Exclude<keyof CustomSkill, 'id'>, unknown>>,
-  file: string,
-  problems: Problem[],
-): MemorySkill {
-  const label = `The skill ${quotedName(id)}: `;
-  const report = (message: string): void => {
-    problems.push({ code: 'FIELD_INVALID', severity: 'warning', file, message: `${label}${message}` });
-  };
-  const { name, description, body, frontmatter, files, ...others } = given;
-  if (body === undefined) {
-    const instead = Object.keys(others).map(quotedName).join(', ');
-    report(`it has no body, the text that an agent reads${instead && `; what it has is not read: ${instead}`}.`);
-  }
-  const text = (field: string, value: unknown): string => {
-    if (typeof value === 'string') return value;
-    if (value !== undefined) report(`its ${field} is ${kindOf(value)}, expected text; it is left out.`);
-    return '';
-  };
-  return {
-    id,
-    name: text('name', name),
-    description: text('description', description),
-    body: text('body', body),
-    ...(frontmatter === undefined ? {} : { frontmatter: readFrontmatter(frontmatter, report) }),
-    files: readFiles(files, report),
-    file,
-    label,
-  };
-}
-
-function readFrontmatter(given: unknown, report: (message: string) => void): Readonly<Record<string, unknown>> {
+function readFrontmatter(given: unknown, report: (message: string) => void): Fields<string> {
   try {
-    if (isRecord(given)) return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
-    report(`its frontmatter is ${kindOf(given)}, expected an object; it is left out.`);
+    if (isObject(given)) return JSON.parse(JSON.stringify(given)) as Fields<string>;
+    if (given !== undefined) report(`its frontmatter is ${kindOf(given)}, expected an object; it is left out.`);
   } catch (error) {
     report(`its frontmatter is not JSON (${describeError(error)}); it is left out.`);
   }
@@ -112,9 +110,9 @@ function readFrontmatter(given: unknown, report: (message: string) => void): Rea
 
 function readFiles(given: unknown, report: (message: string) => void): ReadonlyMap<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
-  if (given === undefined) return files;
-  if (!isRecord(given)) report(`its files are ${kindOf(given)}, expected an object; they are left out.`);
-  for (const [path, content] of isRecord(given) ? Object.entries(given) : []) {
+  if (given !== undefined && !isObject(given))
+    report(`its files are ${kindOf(given)}, expected an object; they are left out.`);
+  for (const [path, content] of isObject(given) ? Object.entries(given) : []) {
     const shown = quotedName(path);
     try {
       const normalPath = relativeSegments(path).join('/');
@@ -131,13 +129,9 @@ function readFiles(given: unknown, report: (message: string) => void): ReadonlyM
   return files;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Also of a class, unlike `isRecord`. */
+function isObject(value: unknown): value is Fields<string> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : `of type ${typeof value}`;
 }
 
 function subscribeFailed(id: string, reason: string, file: string): Problem {

@@ -12,7 +12,9 @@ import {
 } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
+import { linkTargets } from '../link-targets.ts';
 import {
+  isSameList,
   linkedOut,
   NO_FILES,
   type OnlyWithin,
@@ -21,9 +23,9 @@ import {
   type SkillSource,
   type SourceScan,
 } from '../source.ts';
-import { type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts';
+import { type FoundSkillFiles, findSkillFiles } from '../walk/find-skill-files.ts';
 import { filesBelow, MAX_LISTED_FILES, pathBelow } from '../walk/list-files.ts';
-import { bareNameOf } from '../walk/names.ts';
+import { bareNameOf, isSkillFileName } from '../walk/names.ts';
 import { SkillFileReader } from '../walk/read-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 
@@ -31,15 +33,15 @@ export interface DirectorySourceOptions {
   readonly id: string;
   /** Absolute; need not exist yet. */
   readonly root: string;
+  /** `root` is a `.md` file: one skill without other files, its id is the name without `.md`. Default: false. */
+  readonly isFile?: boolean;
   readonly allowOutside: boolean;
   /** Qualified ids are relative to this folder. Default: `root`. */
   readonly base?: string;
   /** `root` and link targets must be in this folder, unless `allowOutside`. Default: `root`. */
   readonly within?: string | undefined;
-  /** Decides which links may lead outside that folder (`linkTargets`); called at every scan. Default: none may. */
-  readonly linkTargetsOf?:
-    | ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean)
-    | undefined;
+  /** The root of the registry: links may lead out as `linkTargets` says. Default: none may. */
+  readonly registryRoot?: string;
   readonly bareFiles?: boolean;
   readonly ignoreFiles?: boolean;
   /** Default: `lenient`. */
@@ -53,25 +55,23 @@ export interface DirectorySourceOptions {
   readonly cache?: SkillFileCache | undefined;
 }
 
+/** The skills of a path: of a folder, also when its SKILL.md is named, or of a single `.md` file. */
+export function createPathSource(options: Omit<DirectorySourceOptions, 'isFile'>): SkillSource {
+  const { root } = options;
+  if (isSkillFileName(basename(root))) return createDirectorySource({ ...options, root: dirname(root) });
+  if (!/\.md$/i.test(root)) return createDirectorySource(options);
+  return createDirectorySource({ base: dirname(root), ...options, isFile: true, writable: false });
+}
+
 /** The skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, and those of finding and reading files. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
-  const {
-    id,
-    root,
-    base = root,
-    allowOutside,
-    within,
-    optional = false,
-    bareFiles = false,
-    onlyWithin,
-    cache,
-  } = options;
-  const { ignoreFiles = false, validation: profile } = options;
+  const { id, root, isFile = false, base = root, allowOutside, within, onlyWithin, registryRoot, cache } = options;
+  const { optional, bareFiles = false, ignoreFiles = false, validation: profile } = options;
   const setting = JSON.stringify([allowOutside, within, ignoreFiles, ...(bareFiles ? ['bare'] : [])]);
-  const reader = new SkillFileReader({ profile, cache, cachePath: root, setting }, (found) => ({
-    id: bareIdOf(found) ?? basename(found.dir === root ? found.realDir : found.dir),
+  const reader = new SkillFileReader({ profile, cache, cachePath: root, setting }, ({ bare, dir, file, realDir }) => ({
+    id: bare ? nameOf(file) : basename(dir === root ? realDir : dir),
     source: id,
-    qualifiedId: `${id}:${pathBelow(base, found.bare ? found.file : found.dir)}`,
+    qualifiedId: `${id}:${pathBelow(base, bare ? file : dir)}`,
   }));
   const own = new ScannedSkills<Skill>();
   let outside: readonly string[] = [];
@@ -81,14 +81,14 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     own.replace(() => new Map());
     return { skills: [], problems };
   };
+  const isLinkedOut = (): boolean => linkedOut(root, futureRealPath(root), onlyWithin) !== undefined;
   return {
     id,
-    kind: 'directory',
+    kind: isFile ? 'file' : 'directory',
     location: root,
     ifNone: options.ifNone === true,
     get writing() {
-      const isRefused = linkedOut(root, futureRealPath(root), onlyWithin) !== undefined;
-      return options.writable && !isRefused ? { folder: root, validation: profile ?? 'lenient' } : undefined;
+      return options.writable && !isLinkedOut() ? { folder: root, validation: profile ?? 'lenient' } : undefined;
     },
     async scan(limits, sources = []) {
       const realRoot = realPathOf(root);
@@ -97,18 +97,25 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       if (realRoot === undefined) return nothing(optional ? [] : [missing(root)]);
       const boundary = realPathOf(within ?? root) ?? realRoot;
       const refusal =
-        linkedOut(root, realRoot, onlyWithin) ?? refusalOf(root, realRoot, allowOutside ? undefined : boundary);
+        linkedOut(root, realRoot, onlyWithin) ??
+        (allowOutside || isInside(realRoot, boundary) ? undefined : outsideOf(root, realRoot, boundary, isFile)) ??
+        reservedSource(root, realRoot) ??
+        wrongKind(root, realRoot, isFile);
       if (refusal) return nothing([refusal]);
-      const found = await findSkillFiles({
-        root,
-        maxDepth: limits.scan_depth,
-        allowOutside,
-        boundary,
-        mayLeadTo: options.linkTargetsOf?.(realRoot, sources),
-        unapproved: onlyWithin?.root,
-        bareFiles,
-        ignoreFiles,
-      });
+      const mayLeadTo =
+        registryRoot === undefined ? undefined : linkTargets(realRoot, { sources, root: registryRoot, onlyWithin });
+      const found = isFile
+        ? onlyFile(root, realRoot)
+        : await findSkillFiles({
+            root,
+            maxDepth: limits.scan_depth,
+            allowOutside,
+            boundary,
+            mayLeadTo,
+            unapproved: onlyWithin?.root,
+            bareFiles,
+            ignoreFiles,
+          });
       const { skills, problems: ofFiles } = await reader.readAll(found.files, limits.file_bytes);
       const problems = [...found.problems, ...ofFiles];
       outside = found.outside;
@@ -122,7 +129,10 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       if (next && next !== skill) last = { ...last, skills: last.skills.map((one) => (one === skill ? next : one)) };
       return next && { skill: next, scan: last };
     },
-    readSkill: (skill, maxBytes) => readSkillFile(own.get(skill), maxBytes),
+    readSkill: (skill, maxBytes) => {
+      const file = own.get(skill).realFile as string;
+      return readContained(dirname(file), basename(file), maxBytes);
+    },
     listing(skill, present) {
       const { dir = null, file = '' } = own.find(skill) ?? {};
       if (dir === null) return NO_FILES;
@@ -140,46 +150,39 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       relativeSegments(path);
       throw resourceNotFound(path, 'this skill is a single file');
     },
-    watchFolders: () => (linkedOut(root, futureRealPath(root), onlyWithin) ? [] : [root, ...outside]),
-    bareSkillId: (path) =>
-      bareFiles && dirname(path) === futureRealPath(root) ? bareNameOf(basename(path)) : undefined,
+    watchFolders: () => (isLinkedOut() ? [] : [isFile ? dirname(root) : root, ...outside]),
+    bareSkillId(path) {
+      const real = futureRealPath(root);
+      if (isFile) return path === real ? nameOf(root) : undefined;
+      return bareFiles && dirname(path) === real ? bareNameOf(basename(path)) : undefined;
+    },
     contains: (path) => [futureRealPath(root), ...outside].some((folder) => isInside(path, folder)),
   };
 }
 
-export function readSkillFile({ realFile }: Skill, maxBytes: number): Buffer {
-  const file = realFile as string;
-  return readContained(dirname(file), basename(file), maxBytes);
-}
-
 /** Returns `before` if equal, so the scan of an unchanged source stays the same object. */
 export function sameScan(before: SourceScan | undefined, now: SourceScan): SourceScan {
-  if (!before || !isSame(before.skills, now.skills)) return now;
+  if (!before || !isSameList(before.skills, now.skills)) return now;
   const isSameText =
-    isSame(before.problems, now.problems) || JSON.stringify(before.problems) === JSON.stringify(now.problems);
+    isSameList(before.problems, now.problems) || JSON.stringify(before.problems) === JSON.stringify(now.problems);
   return isSameText ? before : now;
 }
 
 // --- internal ---
 
-function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
-  return before.length === after.length && before.every((one, at) => one === after[at]);
+function nameOf(file: string): string {
+  return basename(file).replace(/\.md$/i, '');
 }
 
-function bareIdOf({ bare, file }: FoundSkillFile): string | undefined {
-  return bare && bareNameOf(basename(file));
+function onlyFile(file: string, realFile: string): FoundSkillFiles {
+  const found = { dir: dirname(file), file, realDir: dirname(realFile), realFile, bare: true } as const;
+  return { files: [found], outside: [], problems: [] };
 }
 
-function refusalOf(root: string, realRoot: string, boundary: string | undefined): Problem | undefined {
-  if (boundary !== undefined && !isInside(realRoot, boundary)) return outsideOf(root, realRoot, boundary);
-  const reserved = reservedSource(root, realRoot);
-  if (reserved) return reserved;
-  return statSync(realRoot, { throwIfNoEntry: false })?.isDirectory() === false ? noFolder(root) : undefined;
-}
-
-function outsideOf(root: string, realRoot: string, boundary: string): Problem {
-  const what = lstatSync(root, { throwIfNoEntry: false })?.isSymbolicLink() ? 'link leads to' : 'folder is';
-  const message = `This ${what} ${realRoot}, expected a folder in ${boundary}, so it was not read. Move it into that folder, or set allow_outside: true for the source.`;
+function outsideOf(root: string, realRoot: string, boundary: string, isFile: boolean): Problem {
+  const kind = isFile ? 'file' : 'folder';
+  const what = lstatSync(root, { throwIfNoEntry: false })?.isSymbolicLink() ? 'link leads to' : `${kind} is`;
+  const message = `This ${what} ${realRoot}, expected a ${kind} in ${boundary}, so it was not read. Move it into that folder, or set allow_outside: true for the source.`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: root, message };
 }
 
@@ -188,7 +191,11 @@ function missing(root: string): Problem {
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
 }
 
-function noFolder(root: string): Problem {
-  const message = 'This source is a file, expected a folder or a .md file. Correct the path or remove the source.';
+function wrongKind(root: string, realRoot: string, isFile: boolean): Problem | undefined {
+  const stats = statSync(realRoot, { throwIfNoEntry: false });
+  if (!stats || (isFile ? stats.isFile() : stats.isDirectory())) return undefined;
+  const found = stats.isDirectory() ? 'a folder' : stats.isFile() ? 'a file' : 'neither a file nor a folder';
+  const expected = isFile ? 'a file, because its path ends with .md' : 'a folder or a .md file';
+  const message = `This source is ${found}, expected ${expected}. Correct the path or remove the source.`;
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
 }

@@ -1,7 +1,6 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
-import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { NO_FILES, ScannedSkills, type SkillSource } from '../source.ts';
+import { freeId, NO_FILES, ScannedSkills, type SkillSource } from '../source.ts';
 
 export interface GroupMembers {
   readonly members: readonly SkillSource[];
@@ -22,32 +21,45 @@ export interface GroupSourceOptions {
 
 /** Losers of an id stay readable by qualified id. A member that cannot be scanned keeps its last result. */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
-  const { id, adapt = (skill: Skill) => skill } = options;
+  const { id, kind, location, adapt = (skill: Skill) => skill } = options;
   const own = new ScannedSkills<Found>();
-  const lastGood = new WeakMap<SkillSource, ScannedMember>();
+  const lastGood = new WeakMap<SkillSource, readonly Found[]>();
   let current: readonly SkillSource[] = [];
   return {
     id,
-    kind: options.kind,
-    location: options.location,
+    kind,
+    location,
     broughtIn: true,
     async scan(limits) {
-      const { members, problems } = await options.members();
+      const { members, problems: ofMembers } = await options.members();
       const found: Found[] = [];
-      const all: Problem[] = [...problems];
+      const problems = [...ofMembers];
       for (const member of members) {
-        const scan = await scanMember(member, limits, adapt, lastGood.get(member));
-        lastGood.set(member, scan);
-        all.push(...scan.problems);
-        found.push(...scan.found);
+        try {
+          const { skills, losers = [], problems: own } = await member.scan(limits);
+          const all = [...skills, ...losers];
+          lastGood.set(
+            member,
+            all.map((original) => ({ skill: adapt(original, member), original, member })),
+          );
+          problems.push(...own);
+        } catch (error) {
+          problems.push(scanFailed(member, error, lastGood.get(member)?.length ?? 0));
+        }
+        found.push(...(lastGood.get(member) ?? []));
       }
       const { winners, losers } = pickWinners(found, options.winner);
       const taken = new Map<string, Found>();
-      const skills = winners.map((one) => withFreeId(one, taken));
-      const lost = losers.map((one) => withFreeId(one, taken));
+      const withFreeId = (one: Found): Skill => {
+        // Inline skills with one name have one qualified id.
+        const qualifiedId = freeId(one.skill.qualifiedId, taken);
+        taken.set(qualifiedId, one);
+        return qualifiedId === one.skill.qualifiedId ? one.skill : { ...one.skill, qualifiedId };
+      };
+      const scan = { skills: winners.map(withFreeId), losers: losers.map(withFreeId), problems };
       current = members;
       own.replace(() => taken);
-      return { skills, losers: lost, problems: all };
+      return scan;
     },
     readSkill: (skill, maxBytes) => {
       const { member, original } = own.get(skill);
@@ -75,36 +87,15 @@ interface Found {
   readonly member: SkillSource;
 }
 
-interface ScannedMember {
-  readonly found: readonly Found[];
-  readonly problems: readonly Problem[];
+function scanFailed({ location: file }: SkillSource, error: unknown, count: number): Problem {
+  const message = `This part of the source could not be scanned (${describeError(error)}); its last ${count} skill(s) are used. Repair it or remove it; the other parts are used.`;
+  return { code: 'SOURCE_FAILED', severity: 'error', file, message };
 }
 
-async function scanMember(
-  member: SkillSource,
-  limits: SkillRegistryConfig['limits'],
-  adapt: (skill: Skill, member: SkillSource) => Skill,
-  before: ScannedMember | undefined,
-): Promise<ScannedMember> {
-  try {
-    const { skills, losers = [], problems } = await member.scan(limits);
-    const found = [...skills, ...losers].map((original) => ({ skill: adapt(original, member), original, member }));
-    return { found, problems };
-  } catch (error) {
-    const { found = [] } = before ?? {};
-    const message = `This part of the source could not be scanned (${describeError(error)}); its last ${found.length} skill(s) are used. Repair it or remove it; the other parts are used.`;
-    return { found, problems: [{ code: 'SOURCE_FAILED', severity: 'error', file: member.location, message }] };
-  }
-}
-
-function pickWinners(
-  found: readonly Found[],
-  winner: 'first' | 'last' = 'first',
-): { winners: Found[]; losers: Found[] } {
-  const ordered = winner === 'first' ? found : [...found].reverse();
+function pickWinners(found: readonly Found[], winner: 'first' | 'last' = 'first') {
   const byId = new Map<string, Found>();
   const losers: Found[] = [];
-  for (const one of ordered) {
+  for (const one of winner === 'first' ? found : [...found].reverse()) {
     const winning = byId.get(one.skill.id);
     if (!winning) byId.set(one.skill.id, one);
     else {
@@ -114,15 +105,6 @@ function pickWinners(
         byId.set(one.skill.id, { ...winning, skill: { ...winning.skill, preload: true } });
     }
   }
-  const kept = new Map([...byId.values()].map((one) => [one.original, one]));
-  return { winners: found.flatMap(({ original }) => kept.get(original) ?? []), losers };
-}
-
-/** Qualified ids can repeat, for example of inline skills with one name: later ones get a number. */
-function withFreeId(found: Found, taken: Map<string, Found>): Skill {
-  const base = found.skill.qualifiedId;
-  let qualifiedId = base;
-  for (let number = 2; taken.has(qualifiedId); number++) qualifiedId = `${base}~${number}`;
-  taken.set(qualifiedId, found);
-  return qualifiedId === base ? found.skill : { ...found.skill, qualifiedId };
+  const winners = [...byId.values()];
+  return { winners: winner === 'first' ? winners : winners.reverse(), losers };
 }

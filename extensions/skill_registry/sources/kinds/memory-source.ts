@@ -8,7 +8,7 @@ import type { SkillRegistryConfig } from '../../config/config.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
-import { ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
+import { freeId, ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
 import { MAX_LISTED_FILES, withoutPrivate } from '../walk/list-files.ts';
 
 export interface MemorySkill {
@@ -49,8 +49,7 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
       const taken = new Set<string>();
       for (const entry of given) {
         await takeBreak();
-        let qualifiedId = `${id}:${entry.id}`;
-        for (let number = 2; stored.has(qualifiedId); number++) qualifiedId = `${id}:${entry.id}~${number}`;
+        const qualifiedId = freeId(`${id}:${entry.id}`, stored);
         const { skill, bytes, problems: skillProblems } = toSkill(entry, qualifiedId, id, limits);
         scan.problems.push(...skillProblems);
         if (!skill) continue;

@@ -7,6 +7,8 @@ import { withDeadline } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import { PACKAGE_NAME } from '../../config/config.ts';
+import { isRecord } from '../../config/readers.ts';
+import { shown } from '../../skill/field-values.ts';
 import { revokedProblem, whyRevoked } from '../../trust/sources.ts';
 import { isCustomSource } from '../define-source.ts';
 import type { SkillSource } from '../source.ts';
@@ -62,22 +64,19 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       try {
         text = readNamedFile(join(folder, 'package.json'), MAX_PACKAGE_JSON_BYTES).toString('utf8');
       } catch (error) {
-        return broken(loaded?.found.members, packageBroken(name, folder, oneLine(error)));
+        return broken(new PackageFault(firstLine(error)), folder, name, loaded?.members);
       }
       // Members cache what they read, so make new ones only when package.json changes, or skills/ is added or removed.
       const version = `${folder}\0${text}\0${existsSync(join(folder, 'skills'))}`;
-      const isNew = loaded?.key !== version;
-      if (isNew || (loaded?.failed && Date.now() >= loaded.failed.retryAt)) {
-        const failures = isNew ? 0 : (loaded?.failed?.times ?? 0);
-        const before = loaded?.found.members;
-        loaded = await loadPackage(folder, text, version, failures, options, before);
-        if (loaded.found.members !== before) {
-          unsubscribe();
-          const unsubscribes = loaded.found.members.map((member) => member.subscribe?.(() => changed?.()));
-          unsubscribe = () => unsubscribes.forEach((end) => void end?.());
-        }
+      if (loaded?.version === version && Date.now() < loaded.retryAt) return loaded;
+      const before = loaded?.members;
+      loaded = await loadPackage(folder, text, version, options, loaded);
+      if (loaded.members !== before) {
+        unsubscribe();
+        const unsubscribes = loaded.members.map((member) => member.subscribe?.(() => changed?.()));
+        unsubscribe = () => unsubscribes.forEach((end) => void end?.());
       }
-      return loaded?.found ?? { members: [], problems: [] };
+      return loaded;
     },
   });
   /** All folders where Node could find the package, used or not. With npm workspaces its folder is a link. */
@@ -102,145 +101,143 @@ export function findPackage(name: string, from: string): string | undefined {
   return packageFolders(name, from).find((folder) => existsSync(join(folder, 'package.json')));
 }
 
-export function packageFolders(name: string, from: string): readonly string[] {
+// --- internal ---
+
+function packageFolders(name: string, from: string): readonly string[] {
   const folder = join(from, 'node_modules', ...name.split('/'));
   return from === dirname(from) ? [folder] : [folder, ...packageFolders(name, dirname(from))];
 }
 
-// --- internal ---
-
-interface LoadedPackage {
-  readonly key: string;
-  readonly found: GroupMembers;
-  readonly failed?: { readonly times: number; readonly retryAt: number };
+interface LoadedPackage extends GroupMembers {
+  readonly version: string;
+  readonly failures: number;
+  /** Milliseconds since the epoch. */
+  readonly retryAt: number;
 }
 
-function broken(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
-  if (members.length === 0) return { members, problems: [problem] };
-  return { members, problems: [{ ...problem, message: `${problem.message} Until then its last skills are used.` }] };
+/** Why a package gives no skills. */
+class PackageFault extends Error {
+  remedy = 'Repair the package, or remove the source.';
+  /** The skills that it gave before stay. */
+  keepsLast = true;
 }
 
 async function loadPackage(
   folder: string,
   text: string,
-  key: string,
+  version: string,
+  options: PackageSourceOptions,
+  before: LoadedPackage | undefined,
+): Promise<LoadedPackage> {
+  const failures = before?.version === version ? before.failures : 0;
+  try {
+    const members = await membersOf(folder, text, failures, options);
+    return { version, members, problems: [], failures: 0, retryAt: Number.POSITIVE_INFINITY };
+  } catch (error) {
+    const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, maxMs: MAX_RETRY_MS });
+    const found = broken(error, folder, options.name, before?.members);
+    return { version, ...found, failures: failures + 1, retryAt: Date.now() + wait };
+  }
+}
+
+function broken(
+  error: unknown,
+  folder: string,
+  name: string,
+  last: readonly SkillSource[] | undefined = [],
+): GroupMembers {
+  const fault =
+    error instanceof PackageFault ? error : new PackageFault(`its skillSource() failed: ${firstLine(error)}`);
+  const members = fault.keepsLast ? last : [];
+  const until = members.length === 0 ? '' : ' Until then its last skills are used.';
+  const message = `The package ${name} gives no skills: ${fault.message}. ${fault.remedy}${until}`;
+  const file = join(folder, 'package.json');
+  return { members, problems: [{ code: 'PACKAGE_BROKEN', severity: 'error', file, message, details: { name } }] };
+}
+
+async function membersOf(
+  folder: string,
+  text: string,
   failures: number,
   options: PackageSourceOptions,
-  before: readonly SkillSource[] | undefined,
-): Promise<LoadedPackage> {
-  const { id, name, validation, cache, allowOutside = false } = options;
-  const of = (...members: readonly SkillSource[]): LoadedPackage => ({ key, found: { members, problems: [] } });
-  const without = (reason: string, remedy: string): GroupMembers => {
-    return { members: [], problems: [packageBroken(name, folder, reason, remedy)] };
-  };
-  const directory = (root: string): SkillSource => {
-    const within = allowOutside ? undefined : folder;
-    return createDirectorySource({ id, root, base: folder, allowOutside, validation, within, cache });
-  };
-  let fields: PackageFields;
-  try {
-    fields = readFields(text);
-  } catch (error) {
-    const problem = packageBroken(name, folder, oneLine(error), 'Correct it, or remove the source.');
-    return { key, found: broken(before, problem) };
-  }
-  if (fields.skills !== undefined) return of(...fields.skills.map((path) => directory(join(folder, path))));
-  if (isFolder(join(folder, 'skills'))) return of(directory(join(folder, 'skills')));
+): Promise<readonly SkillSource[]> {
+  const { id, validation, cache, allowOutside = false } = options;
+  const within = allowOutside ? undefined : folder;
+  const directory = (root: string): SkillSource =>
+    createDirectorySource({ id, root, base: folder, allowOutside, validation, within, cache });
+  const { skills, hasEntry } = readFields(text);
+  if (skills) return skills.map((path) => directory(join(folder, path)));
+  const usual = join(folder, 'skills');
+  if (statSync(usual, { throwIfNoEntry: false })?.isDirectory()) return [directory(usual)];
   if (options.factory === false) {
     const reason = 'it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it';
-    return { key, found: without(reason, 'Add one of the two to the package, or remove the package from the pack.') };
+    const remedy = 'Add one of the two to the package, or remove the package from the pack.';
+    throw Object.assign(new PackageFault(reason), { remedy, keepsLast: false });
   }
-  try {
-    const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
-    if (typeof made === 'string') return of(directory(resolve(folder, made)));
-    if (isCustomSource(made)) return of(createCustomSource(made, { id, location: folder }));
-    throw new Error(WRONG_RESULT);
-  } catch (error) {
-    const message = oneLine(error);
-    const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, maxMs: MAX_RETRY_MS });
-    const reason = OWN_MESSAGES.has(message) ? message : `its skillSource() failed: ${message}`;
-    const found =
-      message === NO_FORM
-        ? without(message, 'Add one of the three to the package, or remove the source.')
-        : broken(before, packageBroken(name, folder, reason));
-    return { key, found, failed: { times: failures + 1, retryAt: Date.now() + wait } };
-  }
+  const made = await withDeadline(callFactory(options, text, hasEntry, failures), options.factoryMs ?? 5_000);
+  if (typeof made === 'string') return [directory(resolve(folder, made))];
+  if (isCustomSource(made)) return [createCustomSource(made, { id, location: folder })];
+  throw new PackageFault('its skillSource() returned neither { id, skills } nor the path of a folder');
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-interface PackageFields {
-  readonly skills?: readonly string[];
-  readonly hasEntry: boolean;
-}
-
-function readFields(text: string): PackageFields {
+function readFields(text: string): { readonly skills?: readonly string[]; readonly hasEntry: boolean } {
+  const wrong = (reason: string): Error =>
+    Object.assign(new PackageFault(reason), { remedy: 'Correct it, or remove the source.' });
   let json: unknown;
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    throw new Error(`package.json is not JSON (${oneLine(error)})`, { cause: error });
+    throw wrong(`package.json is not JSON (${firstLine(error)})`);
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new Error(`package.json is ${brief(json)}, expected an object`);
-  }
-  const { skills, main, exports } = json as Readonly<Record<string, unknown>>;
+  if (!isRecord(json)) throw wrong(`package.json is ${shown(json)}, expected an object`);
+  const { skills, main, exports } = json;
   const hasEntry = main !== undefined || exports !== undefined;
   if (skills === undefined) return { hasEntry };
   const list: readonly unknown[] = [skills].flat();
   const isPath = (path: unknown): path is string => typeof path === 'string' && path !== '';
   if (list.every(isPath)) return { skills: list, hasEntry };
-  throw new Error(`"skills" in package.json is ${brief(skills)}, expected a folder or a list of folders`);
+  throw wrong(`"skills" in package.json is ${shown(skills)}, expected a folder or a list of folders`);
 }
-
-const NO_FORM = 'it has no "skills" in package.json, no skills/ folder and exports no function skillSource';
-const NO_FILE = 'the file that main or exports of its package.json names cannot be found';
-const WRONG_RESULT = 'its skillSource() returned neither { id, skills } nor the path of a folder';
-const OWN_MESSAGES: ReadonlySet<string> = new Set([NO_FORM, NO_FILE, WRONG_RESULT]);
 
 /** `version` and `failures` become part of the module's address, because Node never imports one address twice. */
 async function callFactory(
   { name, from }: PackageSourceOptions,
   version: string,
-  { hasEntry }: PackageFields,
+  hasEntry: boolean,
   failures: number,
 ): Promise<unknown> {
-  const entry = hasEntry ? await resolveEntry(name, from) : indexOf(name, from);
+  const entry = await entryOf(name, from, hasEntry);
   const tag = createHash('sha256').update(version).digest('hex').slice(0, 16);
   const attempt = failures === 0 ? '' : `&try=${failures}`;
   const module = (await import(`${entry}?version=${tag}${attempt}`)) as { skillSource?: unknown };
-  if (typeof module.skillSource !== 'function') throw new Error(NO_FORM);
+  if (typeof module.skillSource !== 'function') throw noForm();
   return (module.skillSource as () => unknown)();
 }
 
-async function resolveEntry(name: string, from: string): Promise<string> {
+async function entryOf(name: string, from: string, hasEntry: boolean): Promise<string> {
+  // Node would find `index.js` too, but print a warning to the terminal.
+  const index = join(findPackage(name, from) ?? from, 'index.js');
+  if (!hasEntry && existsSync(index)) return pathToFileURL(index).href;
+  if (!hasEntry) throw noForm();
   const { createJiti } = await import('jiti');
   try {
     return createJiti(pathToFileURL(join(from, 'package.json')).href).esmResolve(name);
   } catch (cause) {
-    throw new Error(NO_FILE, { cause });
+    throw new PackageFault('the file that main or exports of its package.json names cannot be found', { cause });
   }
 }
 
-/** Node would find `index.js` too, but print a warning to the terminal. */
-function indexOf(name: string, from: string): string {
-  const index = join(findPackage(name, from) ?? from, 'index.js');
-  if (existsSync(index)) return pathToFileURL(index).href;
-  throw new Error(NO_FORM);
+function noForm(): Error {
+  const reason = 'it has no "skills" in package.json, no skills/ folder and exports no function skillSource';
+  const remedy = 'Add one of the three to the package, or remove the source.';
+  return Object.assign(new PackageFault(reason), { remedy, keepsLast: false });
 }
 
-function oneLine(error: unknown): string {
+function firstLine(error: unknown): string {
   const [line = ''] = describeError(error)
     .trim()
     .split(/[\r\n]/);
   return line.replace(/\?version=[0-9a-f]+(?:&try=\d+)?/g, '').replace(/\.$/, '');
-}
-
-function brief(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 }
 
 function notFound({ name, from, namedIn }: PackageSourceOptions): Problem {
@@ -254,14 +251,4 @@ function notFound({ name, from, namedIn }: PackageSourceOptions): Problem {
     message,
     details: { name, ...(namedIn ? { pointer: namedIn.pointer } : {}) },
   };
-}
-
-function packageBroken(
-  name: string,
-  folder: string,
-  reason: string,
-  remedy = 'Repair the package, or remove the source.',
-): Problem {
-  const message = `The package ${name} gives no skills: ${reason}. ${remedy}`;
-  return { code: 'PACKAGE_BROKEN', severity: 'error', file: join(folder, 'package.json'), message, details: { name } };
 }

@@ -1,5 +1,8 @@
 import type { Problem } from 'skill-registry/kernel';
 import { shorten, withoutHidden } from '../../../../lib/text/index.ts';
+import type { InlineSkillConfig } from '../../config/config.ts';
+import { isRecord } from '../../config/readers.ts';
+import type { PackScopes } from '../types.ts';
 import { normalizePackPath } from './pack-expression.ts';
 
 /** The fields of a PromptPack JSON that concern skills (RFC 0008). */
@@ -10,22 +13,10 @@ export interface PromptPack {
   readonly workflow?: PackWorkflow;
 }
 
-export type PackEntry =
-  | { readonly kind: 'reference'; readonly reference: string; readonly preload: boolean; readonly pointer: string }
-  | {
-      readonly kind: 'inline';
-      readonly name: string;
-      readonly description: string;
-      readonly instructions: string;
-      readonly pointer: string;
-    };
-
-export interface PackWorkflow {
-  readonly entry: string;
-  /** The `skills` expression of each state; undefined: all skills of the pack. */
-  readonly states: ReadonlyMap<string, string | undefined>;
-  readonly events: ReadonlyMap<string, ReadonlyMap<string, string>>;
-}
+export type PackEntry = { readonly pointer: string } & (
+  | { readonly reference: string; readonly preload: boolean }
+  | { readonly inline: InlineSkillConfig }
+);
 
 /**
  * Leaves invalid entries out and reports them with a JSON pointer. Checks names of prompts only if the pack declares
@@ -37,10 +28,10 @@ export function parsePromptPack(
   file: string,
 ): { readonly pack?: PromptPack; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
-  const report = (pointer: string, expected: string, got: unknown): void => {
-    const message = `${pointer || '/'}: expected ${expected}, got ${typeName(got)}. Correct the pack.`;
-    problems.push({ code: 'PACK_INVALID', severity: 'error', file, message, details: { pointer } });
-  };
+  const note = (code: string, severity: Problem['severity'], pointer: string, text: string): void =>
+    void problems.push(packProblem(code, severity, file, pointer, text));
+  const report: Report = (pointer, expected, got) =>
+    note('PACK_INVALID', 'error', pointer, `: expected ${expected}, got ${typeName(got)}. Correct the pack.`);
   let json: unknown;
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
@@ -58,21 +49,36 @@ export function parsePromptPack(
     return { problems };
   }
   const skills = (json.skills ?? []).flatMap((entry, index) => readEntry(entry, `/skills/${index}`, report));
-  const warn = (code: string, pointer: string, message: string): void =>
-    void problems.push({ code, severity: 'warning', file, message: `${pointer}${message}`, details: { pointer } });
-  const RENAME = '/name: this inline skill has the name of an earlier one, and the last one wins. Rename one.';
-  for (const { pointer } of repeated(skills, (entry) => (entry.kind === 'inline' ? entry.name : undefined)))
-    warn('PACK_NAME_REPEATED', pointer, RENAME);
-  for (const { pointer, first } of repeated(skills, pathOf))
-    warn('PACK_PATH_REPEATED', pointer, `: this is what ${first} names already. Remove one of the two entries.`);
-  for (const { pointer, name, known } of unknownNames(json)) {
-    const message = `${pointer}: the pack has no ${known} ${JSON.stringify(shorten(name, 80))}. Correct the name, or declare it.`;
-    problems.push({ code: 'PACK_NAME_UNKNOWN', severity: 'error', file, message, details: { pointer } });
+  const seen = new Map<string, string>();
+  for (const entry of skills) {
+    const isInline = 'inline' in entry;
+    const key = isInline ? `inline ${entry.inline.name}` : normalizePackPath(entry.reference);
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, entry.pointer);
+    else if (isInline) note('PACK_NAME_REPEATED', 'warning', entry.pointer, RENAME);
+    else {
+      const text = `: this is what ${first} names already. Remove one of the two entries.`;
+      note('PACK_PATH_REPEATED', 'warning', entry.pointer, text);
+    }
   }
-  const workflow = json.workflow === undefined ? undefined : readWorkflow(json.workflow, report);
+  const unknown: Report = (pointer, known, name) => {
+    const what = `${known} ${JSON.stringify(shorten(String(name), 80))}`;
+    note('PACK_NAME_UNKNOWN', 'error', pointer, `: the pack has no ${what}. Correct the name, or declare it.`);
+  };
+  const workflow = json.workflow === undefined ? undefined : readWorkflow(json, report, unknown);
   const id = typeof json.id === 'string' && json.id !== '' ? json.id : 'pack';
   const tools = new Set(isRecord(json.tools) ? Object.keys(json.tools) : []);
   return { pack: { id, skills, tools, ...(workflow ? { workflow } : {}) }, problems };
+}
+
+export function packProblem(
+  code: string,
+  severity: Problem['severity'],
+  file: string,
+  pointer: string,
+  text: string,
+): Problem {
+  return { code, severity, file, message: `${pointer || '/'}${text}`, details: { pointer } };
 }
 
 export function escapePointer(key: string): string {
@@ -81,11 +87,13 @@ export function escapePointer(key: string): string {
 
 // --- internal ---
 
+type PackWorkflow = Required<Omit<PackScopes, 'pack'>>;
 type Report = (pointer: string, expected: string, got: unknown) => void;
 
+const RENAME = '/name: this inline skill has the name of an earlier one, and the last one wins. Rename one.';
+
 function readEntry(value: unknown, pointer: string, report: Report): PackEntry[] {
-  if (typeof value === 'string' && value !== '')
-    return [{ kind: 'reference', reference: value, preload: false, pointer }];
+  if (typeof value === 'string' && value !== '') return [{ reference: value, preload: false, pointer }];
   if (!isRecord(value)) {
     report(pointer, 'a path, a package, { path, preload } or { name, description, instructions }', value);
     return [];
@@ -104,87 +112,46 @@ function readEntry(value: unknown, pointer: string, report: Report): PackEntry[]
     if (typeof value[key] !== 'string' || value[key] === '') fail(key, 'a text');
   if (isPath && value.preload !== undefined && typeof value.preload !== 'boolean') fail('preload', 'true or false');
   if (!isValid) return [];
-  if (isPath) return [{ kind: 'reference', reference: String(value.path), preload: value.preload === true, pointer }];
-  const { name, description, instructions } = value as Readonly<Record<string, string>>;
-  return [
-    { kind: 'inline', name: name ?? '', description: description ?? '', instructions: instructions ?? '', pointer },
-  ];
+  if (isPath) return [{ reference: String(value.path), preload: value.preload === true, pointer }];
+  return [{ inline: value as unknown as InlineSkillConfig, pointer }];
 }
 
-function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined {
-  if (!isRecord(value) || !isRecord(value.states)) {
-    report('/workflow', 'an object with entry and states', value);
+/** @param unknown - Reports the name of a prompt or state that the pack does not have. */
+function readWorkflow({ workflow, prompts }: Fields, report: Report, unknown: Report): PackWorkflow | undefined {
+  if (!isRecord(workflow) || !isRecord(workflow.states)) {
+    report('/workflow', 'an object with entry and states', workflow);
     return undefined;
   }
+  const { entry, states: given } = workflow;
   const states = new Map<string, string | undefined>();
   const events = new Map<string, ReadonlyMap<string, string>>();
-  const isState = (name: unknown): name is string =>
-    typeof name === 'string' && Object.hasOwn(value.states as Fields, name);
-  for (const [name, state] of Object.entries(value.states)) {
+  for (const [name, state] of Object.entries(workflow.states)) {
     const pointer = `/workflow/states/${escapePointer(name)}`;
-    const skills = isRecord(state) ? state.skills : undefined;
     if (!isRecord(state)) report(pointer, 'an object', state);
-    if (skills !== undefined && typeof skills !== 'string') report(`${pointer}/skills`, 'a text', skills);
-    if (isRecord(state)) checkTexts(state, pointer, report);
+    const { skills, prompt_task: prompt, on_event: onEvent } = isRecord(state) ? state : {};
+    const isScope = skills === undefined || typeof skills === 'string';
+    if (!isScope) report(`${pointer}/skills`, 'a text', skills);
     // An invalid scope must not show all skills.
-    states.set(name, skills === undefined || typeof skills === 'string' ? skills : 'none');
-    const onEvent = isRecord(state) && isRecord(state.on_event) ? Object.entries(state.on_event) : [];
-    // A model repeats these names, so it gets them as a person sees them, without hidden characters.
-    const shown = onEvent.flatMap(([event, next]) =>
-      isState(next) ? [[withoutHidden(event).text, next] as const] : [],
-    );
-    events.set(name, new Map(shown));
+    states.set(name, isScope ? skills : 'none');
+    if (prompt !== undefined && typeof prompt !== 'string') report(`${pointer}/prompt_task`, 'a text', prompt);
+    else if (prompt !== undefined && isRecord(prompts) && !Object.hasOwn(prompts, prompt))
+      unknown(`${pointer}/prompt_task`, 'prompt', prompt);
+    if (onEvent !== undefined && !isRecord(onEvent)) report(`${pointer}/on_event`, 'an object', onEvent);
+    const shown = new Map<string, string>();
+    for (const [event, next] of Object.entries(isRecord(onEvent) ? onEvent : {})) {
+      const at = `${pointer}/on_event/${escapePointer(event)}`;
+      if (typeof next !== 'string') report(at, 'the name of a state', next);
+      else if (!Object.hasOwn(given, next)) unknown(at, 'state', next);
+      // A model repeats these names, so it gets them as a person sees them, without hidden characters.
+      else shown.set(withoutHidden(event).text, next);
+    }
+    events.set(name, shown);
   }
-  if (typeof value.entry !== 'string' || !states.has(value.entry))
-    report('/workflow/entry', 'the name of a state', value.entry);
-  return { entry: String(value.entry), states, events };
-}
-
-function checkTexts({ prompt_task: prompt, on_event: events }: Fields, pointer: string, report: Report): void {
-  if (prompt !== undefined && typeof prompt !== 'string') report(`${pointer}/prompt_task`, 'a text', prompt);
-  if (events !== undefined && !isRecord(events)) report(`${pointer}/on_event`, 'an object', events);
-  for (const [event, next] of Object.entries(isRecord(events) ? events : {}))
-    if (typeof next !== 'string') report(`${pointer}/on_event/${escapePointer(event)}`, 'the name of a state', next);
-}
-
-function unknownNames({ prompts, workflow }: Fields) {
-  const states = isRecord(workflow) && isRecord(workflow.states) ? workflow.states : {};
-  const found: { readonly pointer: string; readonly name: string; readonly known: 'prompt' | 'state' }[] = [];
-  const look = (pointer: string, name: unknown, known: 'prompt' | 'state', names: Fields): void => {
-    if (typeof name === 'string' && !Object.hasOwn(names, name)) found.push({ pointer, name, known });
-  };
-  for (const [id, state] of Object.entries(states)) {
-    if (!isRecord(state)) continue;
-    const pointer = `/workflow/states/${escapePointer(id)}`;
-    if (isRecord(prompts)) look(`${pointer}/prompt_task`, state.prompt_task, 'prompt', prompts);
-    for (const [event, next] of Object.entries(isRecord(state.on_event) ? state.on_event : {}))
-      look(`${pointer}/on_event/${escapePointer(event)}`, next, 'state', states);
-  }
-  return found;
-}
-
-function repeated(
-  entries: readonly PackEntry[],
-  keyOf: (entry: PackEntry) => string | undefined,
-): readonly { readonly pointer: string; readonly first: string }[] {
-  const seen = new Map<string, string>();
-  return entries.flatMap((entry) => {
-    const key = keyOf(entry);
-    const first = key === undefined ? undefined : seen.get(key);
-    if (key !== undefined && first === undefined) seen.set(key, entry.pointer);
-    return first === undefined ? [] : [{ pointer: entry.pointer, first }];
-  });
-}
-
-function pathOf(entry: PackEntry): string | undefined {
-  return entry.kind === 'reference' ? normalizePackPath(entry.reference) : undefined;
+  if (typeof entry !== 'string' || !states.has(entry)) report('/workflow/entry', 'the name of a state', entry);
+  return { entry: String(entry), states, events };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function typeName(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -60,13 +60,10 @@ export function skillFolder(folder: string, { digest, name }: Pick<CopiedSkill, 
 
 /** Undefined when missing or unreadable: then it is fetched again. @param folder - Real path. */
 export function readCopy(folder: string): PageCopy | undefined {
-  try {
-    const copy = JSON.parse(readContained(folder, FILE, MAX_BYTES, { own: true }).toString('utf8')) as PageCopy;
+  return readOr(undefined, () => {
+    const copy = JSON.parse(readOwn(folder, FILE).toString('utf8')) as PageCopy;
     return copy.format === FORMAT && copy.skills.every(isUsable) ? copy : undefined;
-  } catch (error) {
-    if (isCodedError(error) || error instanceof SyntaxError || error instanceof TypeError) return undefined;
-    throw error;
-  }
+  });
 }
 
 export function writeCopy(folder: string, copy: Omit<PageCopy, 'format'>): void {
@@ -85,13 +82,8 @@ export function noteFetched(folder: string, skill: CopiedSkill): void {
 
 /** Skills recorded since the copy was last replaced. Their digests are not checked yet. */
 export function fetchedSkills(folder: string): readonly CopiedSkill[] {
-  try {
-    const text = readContained(folder, JOURNAL, MAX_BYTES, { own: true }).toString('utf8');
-    return text.split('\n').flatMap((line) => skillOf(line) ?? []);
-  } catch (error) {
-    if (isCodedError(error)) return [];
-    throw error;
-  }
+  const text = readOr('', () => readOwn(folder, JOURNAL).toString('utf8'));
+  return text.split('\n').flatMap((line) => skillOf(line) ?? []);
 }
 
 export function forgetFetched(folder: string): void {
@@ -105,15 +97,11 @@ export interface KeptParts {
 
 export function keptParts(folder: string): KeptParts {
   return {
-    read(digest) {
-      try {
-        const bytes = readContained(folder, partFile(digest), MAX_BYTES, { own: true });
+    read: (digest) =>
+      readOr(undefined, () => {
+        const bytes = readOwn(folder, partFile(digest));
         return digestOf(bytes) === digest ? bytes : undefined;
-      } catch (error) {
-        if (isCodedError(error)) return undefined;
-        throw error;
-      }
-    },
+      }),
     write: (digest, bytes) => writeContained(folder, partFile(digest), bytes, { own: true }),
   };
 }
@@ -141,14 +129,9 @@ export async function damagedSkills(folder: string, skills: readonly CopiedSkill
 
 export function isIntact(folder: string, skill: Omit<CopiedSkill, 'stamp'>): boolean {
   const base = skillFolder(folder, skill);
-  return filesOfCopy(skill).every(({ path, digest, size }) => {
-    try {
-      return digestOf(readContained(base, path, size, { own: true })) === digest;
-    } catch (error) {
-      if (isCodedError(error)) return false;
-      throw error;
-    }
-  });
+  return filesOfCopy(skill).every(({ path, digest, size }) =>
+    readOr(false, () => digestOf(readOwn(base, path, size)) === digest),
+  );
 }
 
 /** Covers size, times and inode of each file; '' when one is missing. */
@@ -193,10 +176,22 @@ function isUsable({ name, digest, files, stamp }: CopiedSkill): boolean {
 
 /** Undefined for a line that a killed process left incomplete. */
 function skillOf(line: string): CopiedSkill | undefined {
-  try {
+  return readOr(undefined, () => {
     const skill = JSON.parse(line) as CopiedSkill;
     return isUsable(skill) ? skill : undefined;
-  } catch {
-    return undefined;
+  });
+}
+
+function readOwn(folder: string, path: string, maxBytes: number = MAX_BYTES): Buffer {
+  return readContained(folder, path, maxBytes, { own: true });
+}
+
+/** @returns `otherwise` when the file is missing or damaged. */
+function readOr<T>(otherwise: T, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (isCodedError(error) || error instanceof SyntaxError || error instanceof TypeError) return otherwise;
+    throw error;
   }
 }

@@ -12,7 +12,7 @@ import {
 import { userCacheDirectory } from '../../../../lib/trust/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { NO_FILES, ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
+import { NO_FILES, ScannedSkills, type SkillSource, type SourceScan, settledWithin } from '../source.ts';
 import { FILES_A_STEP, SkillFileReader } from '../walk/read-skill-files.ts';
 import { type DirectorySourceOptions, sameScan } from './directory-source.ts';
 import {
@@ -45,7 +45,7 @@ export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'ca
 export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
   const { id, url, validation: profile, cache } = options;
   const folder = futureRealPath(copyFolder(userCacheDirectory(), url));
-  const page = new PageRefresh(options, folder);
+  const page = new PageRefresh({ ...options, folder });
   const openCopy = createCopyOpener(folder);
   const reader = new SkillFileReader({ profile, cache, cachePath: folder, own: true }, ({ dir }) => {
     const name = basename(dir);
@@ -136,15 +136,10 @@ const FIRST_COPY_MS = 10_000;
 /** Longest retry delay in milliseconds, unless the interval is longer. */
 const MAX_MS = 900_000;
 
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly at: number;
-}
+type Failure = Pick<Problem, 'code' | 'message'> & { readonly at: number };
 
 class PageRefresh {
-  readonly #options: WellKnownSourceOptions;
-  readonly #folder: string;
+  readonly #options: WellKnownSourceOptions & { readonly folder: string };
   readonly #ended = new AbortController();
   #changed: (() => void) | undefined;
   #asking: Promise<void> | undefined;
@@ -155,9 +150,8 @@ class PageRefresh {
   #failures = 0;
   #notBefore = 0;
 
-  constructor(options: WellKnownSourceOptions, folder: string) {
+  constructor(options: WellKnownSourceOptions & { readonly folder: string }) {
     this.#options = options;
-    this.#folder = folder;
   }
 
   async refreshIfDue({ copy, answeredAt, damaged }: OpenedCopy): Promise<void> {
@@ -189,12 +183,12 @@ class PageRefresh {
   }
 
   async #ask(damaged: ReadonlySet<string>): Promise<void> {
-    const { url, intervalMs, fetchCopy, onProgress } = this.#options;
+    const { url, folder, intervalMs, fetchCopy, onProgress } = this.#options;
     const { signal } = this.#ended;
     const before = this.#failed?.message;
     let isComplete = false;
     try {
-      ({ isComplete } = await fetchCopy({ url, folder: this.#folder, damaged, signal, onProgress }));
+      ({ isComplete } = await fetchCopy({ url, folder, damaged, signal, onProgress }));
       this.#failed = undefined;
     } catch (error) {
       this.#failed = failureOf(error);
@@ -209,13 +203,11 @@ class PageRefresh {
 }
 
 function failureOf(error: unknown): Failure {
+  const at = Date.now();
   const isOfPage = isCodedError(error, 'ORIGIN_UNAVAILABLE') || isCodedError(error, 'ORIGIN_REFUSED');
-  if (isOfPage) return { code: error.code, message: error.message, at: Date.now() };
-  return {
-    code: 'SOURCE_FAILED',
-    message: `The copy cannot be written: ${describeError(error)}. Remove the cause; the next look tries again.`,
-    at: Date.now(),
-  };
+  if (isOfPage) return { code: error.code, message: error.message, at };
+  const message = `The copy cannot be written: ${describeError(error)}. Remove the cause; the next look tries again.`;
+  return { code: 'SOURCE_FAILED', message, at };
 }
 
 function problemOf({ code, message }: Failure, url: string, answered: string | undefined): Problem {
@@ -233,26 +225,13 @@ function stillFetching(url: string): Problem {
   return { code: 'ORIGIN_UNAVAILABLE', severity: 'warning', file: url, message };
 }
 
-async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
-}
-
-interface ReadCopy extends SourceScan {
-  readonly copied: ReadonlyMap<string, CopiedSkill>;
-}
-
 /** Adds skills to `damaged` whose SKILL.md has another digest. */
 async function readCopied(
   { copy, damaged }: OpenedCopy,
   folder: string,
   reader: SkillFileReader,
   maxBytes: number,
-): Promise<ReadCopy> {
+): Promise<SourceScan & { readonly copied: ReadonlyMap<string, CopiedSkill> }> {
   const copied = new Map<string, CopiedSkill>();
   const skills: Skill[] = [];
   const problems: Problem[] = [];
@@ -287,12 +266,9 @@ function damagedCopy({ name }: CopiedSkill, file: string): Problem {
 const MAX_FAULTS = 20;
 
 function faultsOf(faults: readonly string[], file: string): readonly Problem[] {
-  const more =
-    faults.length > MAX_FAULTS ? [`${faults.length - MAX_FAULTS} more skills of this page cannot be used.`] : [];
-  return [...faults.slice(0, MAX_FAULTS), ...more].map((message) => ({
-    code: 'ORIGIN_REFUSED',
-    severity: 'error',
-    file,
-    message,
-  }));
+  const left = faults.length - MAX_FAULTS;
+  const more = left > 0 ? [`${left} more skills of this page cannot be used.`] : [];
+  return [...faults.slice(0, MAX_FAULTS), ...more].map((message) => {
+    return { code: 'ORIGIN_REFUSED', severity: 'error', file, message };
+  });
 }

@@ -6,19 +6,25 @@ import { abortAfter } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
 import { INSTANCE_CAPABILITY } from './cycle.ts';
 import { type Entry, MAX_FRONTMATTER, type McpListing } from './entries.ts';
-import { type ByteCounter, httpTransport, ServerProcessTransport } from './transports.ts';
+import { httpTransport, ServerProcessTransport } from './transports.ts';
 
+/** In milliseconds. */
 export interface McpTimes {
   readonly connect: number;
   /** For all pages of the list together. */
   readonly list: number;
   readonly read: number;
+  /** That a scan waits for the first list. */
+  readonly first: number;
+  /** That a scan waits for a later list before it uses the last one. */
+  readonly later: number;
 }
 
 export interface ConnectOptions {
   /** With secrets filled in. */
   readonly server: McpServerConfig;
-  readonly cwd: string;
+  /** The working directory of a program. */
+  readonly root: string;
   readonly fileBytes: number;
   readonly times: McpTimes;
   readonly signal: AbortSignal;
@@ -62,7 +68,7 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
 
 async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Promise<McpConnection> {
   const { times, onChanged, onEnd } = options;
-  const meter = createMeter();
+  const meter = new ListMeter();
   const transport = transportOf(options, meter);
   const isProgram = transport instanceof ServerProcessTransport;
   let failure: unknown;
@@ -101,13 +107,13 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
     instance: typeof instance === 'string' ? instance : undefined,
     hasSkills: skills.supported,
     async list() {
-      const tooLong = meter.startList();
+      const tooLong = meter.start();
       try {
         const signal = abortAfter(times.list, tooLong);
         const { skills: entries, invalid, ttlMs = 0 } = await skills.list({}, { timeout: times.list, signal });
         return { entries, invalid, ttlMs };
       } finally {
-        meter.endList();
+        meter.end();
       }
     },
     async read(entry, uri) {
@@ -121,8 +127,8 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
 }
 
 function transportOf(
-  { server, cwd, fileBytes }: ConnectOptions,
-  meter: ByteCounter,
+  { server, root: cwd, fileBytes }: ConnectOptions,
+  meter: ListMeter,
 ): ServerProcessTransport | ReturnType<typeof httpTransport> {
   const maxBytes = Math.max(MESSAGE_BYTES, 3 * fileBytes);
   if (server.url !== undefined) return httpTransport(server.url, server.headers, maxBytes, meter);
@@ -130,32 +136,30 @@ function transportOf(
   return new ServerProcessTransport({ command, args, env: { ...server.env }, cwd, maxBufferSize: maxBytes }, meter);
 }
 
-interface ListMeter extends ByteCounter {
-  /** @returns a signal that aborts when too many bytes have arrived. */
-  startList(): AbortSignal;
-  endList(): void;
-}
+/** Counts the bytes of a list. */
+class ListMeter {
+  #left = Number.POSITIVE_INFINITY;
+  #tooLong = new AbortController();
 
-function createMeter(): ListMeter {
-  let left = Number.POSITIVE_INFINITY;
-  let tooLong = new AbortController();
-  return {
-    add(bytes) {
-      left -= bytes;
-      if (left >= 0) return;
-      const error = new Error(`its list of skills has more than ${LIST_BYTES} bytes`);
-      tooLong.abort(error);
-      throw error;
-    },
-    startList() {
-      left = LIST_BYTES;
-      tooLong = new AbortController();
-      return tooLong.signal;
-    },
-    endList() {
-      left = Number.POSITIVE_INFINITY;
-    },
-  };
+  /** @throws when there are too many. */
+  add(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left >= 0) return;
+    const error = new Error(`its list of skills has more than ${LIST_BYTES} bytes`);
+    this.#tooLong.abort(error);
+    throw error;
+  }
+
+  /** @returns a signal that aborts when too many bytes have arrived. */
+  start(): AbortSignal {
+    this.#left = LIST_BYTES;
+    this.#tooLong = new AbortController();
+    return this.#tooLong.signal;
+  }
+
+  end(): void {
+    this.#left = Number.POSITIVE_INFINITY;
+  }
 }
 
 /** Uses the same YAML package as all frontmatters here: the SDK's parser knows only part of YAML. */

@@ -8,6 +8,7 @@ import { needsFolding, oneLine } from '../../../../lib/text/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { quotedName, type ResourceInfo, type Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
+import { freeId } from '../source.ts';
 import { withoutPrivate } from '../walk/list-files.ts';
 
 export type { Entry };
@@ -151,12 +152,6 @@ function pathOf(uri: string): string {
   const path = uri.slice(0, -`/${SKILL_MD}`.length).replace(/^[a-z][a-z\d+.-]*:\/*/i, '');
   if (/^[\w!$&'()*+,;=:@%./~-]+$/.test(path)) return path;
   throw new Error('its address has characters that no address has');
-}
-
-function freeId(base: string, taken: ReadonlySet<string>): string {
-  let id = base;
-  for (let number = 2; taken.has(id); number++) id = `${base}~${number}`;
-  return id;
 }
 
 function atMost(problems: readonly Problem[], source: string): readonly Problem[] {

@@ -70,6 +70,7 @@ export function createFetch(
       const why = differenceOf(error);
       if (why !== undefined) {
         list.expire();
+        list.changed?.();
         throw refuse(why, 'The list of the server is read again. Try again; if that does not help, tell the user.');
       }
       const { failure } = server;

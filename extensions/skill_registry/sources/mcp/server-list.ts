@@ -1,12 +1,10 @@
-import { setTimeout } from 'node:timers/promises';
-import type { Problem } from 'skill-registry/kernel';
 import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
 import { inspectSkill } from '../../inspect/inspect-skill.ts';
 import type { Finding } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { NoteBlocked } from '../../trust/types.ts';
-import { ScannedSkills, type SourceScan } from '../source.ts';
+import { ScannedSkills, type SourceScan, settledWithin } from '../source.ts';
 import type { McpTimes } from './connect.ts';
 import { type McpListedSkill, type McpListing, SKILL_MD, skillsOf } from './entries.ts';
 import { failureProblem, noAnswerYet } from './errors.ts';
@@ -21,17 +19,10 @@ export interface ServerListOptions {
   readonly getSecret: (name: string) => string | undefined;
   readonly instance: string;
   readonly noteBlocked: NoteBlocked;
-  readonly times?: Partial<McpSourceTimes>;
+  readonly times?: Partial<McpTimes>;
 }
 
-export interface McpSourceTimes extends McpTimes {
-  /** Milliseconds that a scan waits for the first list. */
-  readonly first: number;
-  /** Milliseconds that a scan waits for a later list before it uses the last one. */
-  readonly later: number;
-}
-
-const TIMES: McpSourceTimes = { connect: 30_000, list: 30_000, read: 30_000, first: 10_000, later: 1_000 };
+const TIMES: McpTimes = { connect: 30_000, list: 30_000, read: 30_000, first: 10_000, later: 1_000 };
 /** Milliseconds that a list stays valid, whatever the server says. */
 const FRESH_MS = { least: 1_000, most: 300_000 };
 
@@ -46,8 +37,7 @@ interface Good extends SourceScan {
 /** A server's list of skills. Asks again when it is outdated, one request at a time; the last good list stays. */
 export class ServerList {
   readonly #options: ServerListOptions;
-  readonly #times: McpSourceTimes;
-  readonly #notYet: SourceScan;
+  readonly #times: McpTimes;
   readonly found: ScannedSkills<McpListedSkill> = new ScannedSkills();
   #listing: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
   #freshUntil = 0;
@@ -55,37 +45,35 @@ export class ServerList {
   #outdated = 0;
   #waiting = 0;
   #good: Good = { text: '', skills: [], losers: [], problems: [], attacks: new Map() };
-  #current: SourceScan = { skills: this.#good.skills, problems: [] };
-  #returned = this.#current;
+  #shown: SourceScan = { skills: this.#good.skills, problems: [] };
   server: McpServer | undefined;
   /** Called when the skills have changed and no scan has returned them. */
   changed: (() => void) | undefined;
 
   constructor(options: ServerListOptions) {
-    const { id, optional, server, times } = options;
     this.#options = options;
-    this.#times = { ...TIMES, ...times };
-    this.#notYet = { skills: [], problems: optional ? [] : [noAnswerYet(id, locationOf(server))] };
+    this.#times = { ...TIMES, ...options.times };
   }
 
   async scan(limits: SkillRegistryConfig['limits']): Promise<SourceScan> {
-    if (!this.#listing && Date.now() >= this.#freshUntil && this.#serverFor(limits).mayTry)
-      this.#listing = { startedAt: Date.now(), done: this.#list(limits) };
+    this.server ??= this.#makeServer(limits);
+    if (!this.#listing && Date.now() >= this.#freshUntil && this.server.mayTry)
+      this.#listing = { startedAt: Date.now(), done: this.#list(this.server, limits) };
     const isFirst = this.#good.text === '';
     const listing = this.#listing;
     if (listing) {
-      const wait = isFirst && !this.server?.failure ? this.#times.first : this.#times.later;
+      const wait = isFirst && !this.server.failure ? this.#times.first : this.#times.later;
       this.#waiting += 1;
-      await untilOrFor(listing.done, listing.startedAt + wait - Date.now());
+      await settledWithin(listing.done, listing.startedAt + wait - Date.now());
       this.#waiting -= 1;
     }
-    this.#returned = this.#good.text === '' && this.#listing ? this.#notYet : this.#current;
-    return this.#returned;
+    return this.#show();
   }
 
+  /** What is known is outdated: at the next scan the server is asked again. */
   expire(): void {
-    this.#expire();
-    this.changed?.();
+    this.#outdated += 1;
+    this.#freshUntil = 0;
   }
 
   async close(): Promise<void> {
@@ -93,30 +81,23 @@ export class ServerList {
     await this.#listing?.done;
   }
 
-  #expire(): void {
-    this.#outdated += 1;
-    this.#freshUntil = 0;
-  }
-
-  #serverFor(limits: SkillRegistryConfig['limits']): McpServer {
-    const { root: cwd, server, getSecret, instance } = this.#options;
-    this.server ??= new McpServer({
-      server,
-      cwd,
-      getSecret,
-      instance,
+  #makeServer(limits: SkillRegistryConfig['limits']): McpServer {
+    return new McpServer({
+      ...this.#options,
       fileBytes: Math.max(limits.file_bytes, limits.resource_bytes),
       times: this.#times,
-      onChanged: () => this.expire(),
-      onEnd: () => this.#expire(),
+      onChanged: () => {
+        this.expire();
+        this.changed?.();
+      },
+      onEnd: () => this.expire(),
     });
-    return this.server;
   }
 
-  async #list(limits: SkillRegistryConfig['limits']): Promise<void> {
+  async #list(server: McpServer, limits: SkillRegistryConfig['limits']): Promise<void> {
     const before = this.#outdated;
     try {
-      const found = await this.#serverFor(limits).use(async (connection) => {
+      const found = await server.use(async (connection) => {
         const listed = await connection.list();
         const text = JSON.stringify([listed.entries, listed.invalid]);
         if (text !== this.#good.text) this.#good = await this.#readList(text, listed, limits.file_bytes);
@@ -127,9 +108,9 @@ export class ServerList {
     } catch {
       // `failure` of the server has the reason.
     }
-    this.#settle();
     this.#listing = undefined;
-    if (this.#waiting === 0 && this.#current !== this.#returned) this.changed?.();
+    const shown = this.#shown;
+    if (this.#waiting === 0 && this.#show() !== shown) this.changed?.();
   }
 
   async #readList(text: string, listed: McpListing, maxBytes: number): Promise<Good> {
@@ -150,20 +131,19 @@ export class ServerList {
     return { text, skills: [...first.values()], losers, problems, attacks };
   }
 
-  /** Keeps the same scan object while nothing has changed. */
-  #settle(): void {
+  /** The same object while nothing has changed. */
+  #show(): SourceScan {
     const { id, optional, server } = this.#options;
-    const { skills, losers, problems: found } = this.#good;
+    const { text, problems: found } = this.#good;
     const failure = this.server?.failure;
-    const shown = optional ? undefined : failure;
-    const isCircle = failure?.code === 'MCP_CIRCLE';
-    const problems: readonly Problem[] = [
-      ...found,
-      ...(shown ? [failureProblem(id, locationOf(server), shown, skills.length + losers.length)] : []),
-    ];
-    const next = isCircle ? { skills: NONE, losers: NONE, problems } : { skills, losers, problems };
-    const isSameText = JSON.stringify(this.#current.problems) === JSON.stringify(problems);
-    if (this.#current.skills !== next.skills || !isSameText) this.#current = next;
+    const { skills, losers } = failure?.code === 'MCP_CIRCLE' ? NO_SKILLS : this.#good;
+    const problems = [...found];
+    if (!optional && text === '' && this.#listing) problems.push(noAnswerYet(id, locationOf(server)));
+    else if (!optional && failure)
+      problems.push(failureProblem(id, locationOf(server), failure, skills.length + losers.length));
+    const isSameText = JSON.stringify(this.#shown.problems) === JSON.stringify(problems);
+    if (this.#shown.skills !== skills || !isSameText) this.#shown = { skills, losers, problems };
+    return this.#shown;
   }
 }
 
@@ -181,11 +161,4 @@ export function locationOf({ command = [], url }: McpServerConfig): string {
 
 // --- internal ---
 
-const NONE: readonly Skill[] = [];
-
-async function untilOrFor(work: Promise<void>, ms: number): Promise<void> {
-  if (ms <= 0) return;
-  const end = new AbortController();
-  await Promise.race([work, setTimeout(ms, undefined, { signal: end.signal }).catch(() => undefined)]);
-  end.abort();
-}
+const NO_SKILLS: Pick<Good, 'skills' | 'losers'> = { skills: [], losers: [] };

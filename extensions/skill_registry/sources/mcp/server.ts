@@ -7,7 +7,6 @@ import { CHAIN_VARIABLE, chainOfProcess, MAX_CHAIN } from './cycle.ts';
 import type { McpFailure } from './errors.ts';
 
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
-  readonly server: McpServerConfig;
   readonly getSecret: (name: string) => string | undefined;
   readonly instance: string;
 }
@@ -19,20 +18,16 @@ export class McpServer {
   readonly #options: McpServerOptions;
   readonly #closed = new AbortController();
   #connecting: Promise<McpConnection> | undefined;
-  #failure: McpFailure | undefined;
+  /** Undefined while the server works, and before it is first needed. */
+  failure: McpFailure | undefined;
   #secrets: readonly string[] = [];
 
   constructor(options: McpServerOptions) {
     this.#options = options;
   }
 
-  /** Undefined while the server works, and before it is first needed. */
-  get failure(): McpFailure | undefined {
-    return this.#failure;
-  }
-
   get mayTry(): boolean {
-    return !this.#closed.signal.aborted && (!this.#failure || Date.now() >= this.#failure.retryAt);
+    return !this.#closed.signal.aborted && (!this.failure || Date.now() >= this.failure.retryAt);
   }
 
   /**
@@ -44,10 +39,15 @@ export class McpServer {
     isAnswer: (error: unknown) => boolean = () => false,
   ): Promise<T> {
     const isOld = this.#connecting !== undefined;
-    const connection = await this.#connection();
+    this.#closed.signal.throwIfAborted();
+    this.#connecting ??= this.#connect().catch((error) => {
+      this.#connecting = undefined;
+      throw error;
+    });
+    const connection = await this.#connecting;
     try {
       const result = await work(connection);
-      this.#failure = undefined;
+      this.failure = undefined;
       return result;
     } catch (error) {
       if (isAnswer(error) || this.#closed.signal.aborted) throw error;
@@ -63,15 +63,6 @@ export class McpServer {
     this.#closed.abort();
     const connection = await this.#connecting?.catch(() => undefined);
     await connection?.close().catch(() => undefined);
-  }
-
-  async #connection(): Promise<McpConnection> {
-    this.#closed.signal.throwIfAborted();
-    this.#connecting ??= this.#connect().catch((error) => {
-      this.#connecting = undefined;
-      throw error;
-    });
-    return this.#connecting;
   }
 
   async #connect(): Promise<McpConnection> {
@@ -112,12 +103,12 @@ export class McpServer {
   }
 
   #fail(code: McpFailure['code'], reason: string): Error {
-    const before = this.#failure?.code === code ? this.#failure : undefined;
+    const before = this.failure?.code === code ? this.failure : undefined;
     const times = (before?.times ?? 0) + 1;
     const now = Date.now();
     const wait = code === 'MCP_CIRCLE' ? RETRY.maxMs : backOff(times, RETRY);
     const shown = oneLine(this.#withoutSecrets(reason), 300).replace(/\.$/, '');
-    this.#failure = { code, reason: shown, since: before?.since ?? now, times, retryAt: now + wait };
+    this.failure = { code, reason: shown, since: before?.since ?? now, times, retryAt: now + wait };
     return new Error(shown);
   }
 

@@ -3,8 +3,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/client/stdio';
 import type { McpServerConfig } from '../../config/mcp.ts';
 
-export interface ByteCounter {
-  /** @throws when there are too many. */
+/** `add` throws when there are too many bytes. */
+interface ByteCounter {
   add(bytes: number): void;
 }
 

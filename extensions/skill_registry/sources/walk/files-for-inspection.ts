@@ -6,14 +6,8 @@ import { isReserved, readContained } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
+import type { SourceReader } from '../source.ts';
 import { filesBelow, type ListOptions, shownOf } from './list-files.ts';
-
-export interface SkillReader {
-  readonly readSkill: (skill: Skill) => Buffer;
-  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
-  /** The other files of a skill without a folder. */
-  readonly listed: (skill: Skill) => readonly { readonly path: string; readonly size: number }[];
-}
 
 /** More than agents see listed: a file that is not listed can still be read by its path. */
 const EVERYTHING: ListOptions = { maxFiles: 2_000, maxFolders: 2_000, dependencies: true, sizes: false };
@@ -22,7 +16,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const SETTLED_MS = 2_000;
 
 /** All files that can be handed out, listed or not. */
-export function filesForInspection({ readSkill, readFile, listed }: SkillReader): SkillFiles {
+export function filesForInspection({ readSkill, readFile, listed }: SourceReader): SkillFiles {
   function* others(skill: Skill): Steps<Others> {
     // The copy of a page is in a folder of the registry, which no search for skills enters.
     if (skill.dir === null || isReserved(skill.dir)) return { files: listed(skill) };

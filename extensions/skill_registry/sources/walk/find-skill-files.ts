@@ -56,19 +56,8 @@ export interface FoundSkillFiles {
  * the link's own name is ordinary. Visits each real directory once, so circles of links end.
  */
 export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFiles> {
-  const realRoot = realpathSync(options.root);
-  const walk: Walk = {
-    options,
-    startedAt: Date.now(),
-    realRoot,
-    boundary: options.boundary ?? realRoot,
-    files: [],
-    linkedFiles: [],
-    links: [],
-    visited: new Set(),
-    outside: new Set(),
-    problems: [],
-  };
+  const walk = startWalk(options);
+  const { realRoot } = walk;
   const rules = options.ignoreFiles ? (await import('./ignore-files.ts')).ignoreRules(options.root) : undefined;
   await walkFrom({ dir: options.root, realDir: realRoot, depth: 0, rules, isLink: false }, walk);
   // The list grows during the loop: a target may contain more links.
@@ -107,6 +96,7 @@ function isOfTool(dir: string, realDir: string, entries: readonly Dirent[]): boo
   return entries.some(({ name }) => TOOL_MARKS.has(name));
 }
 
+const NO_THROW = { throwIfNoEntry: false } as const;
 const EXACT = 'SKILL.md';
 const FOLDERS_A_STEP = 32; // Reading the clock takes as long as reading a folder.
 
@@ -118,17 +108,22 @@ interface Folder {
   readonly isLink: boolean;
 }
 
-interface Walk {
-  readonly options: FindOptions;
-  readonly startedAt: number;
-  readonly realRoot: string;
-  readonly boundary: string;
-  readonly files: FoundSkillFile[];
-  readonly linkedFiles: FoundSkillFile[];
-  readonly links: Folder[];
-  readonly visited: Set<string>;
-  readonly outside: Set<string>;
-  readonly problems: Problem[];
+type Walk = ReturnType<typeof startWalk>;
+
+function startWalk(options: FindOptions) {
+  const realRoot = realpathSync(options.root);
+  return {
+    options,
+    startedAt: Date.now(),
+    realRoot,
+    boundary: options.boundary ?? realRoot,
+    files: [] as FoundSkillFile[],
+    linkedFiles: [] as FoundSkillFile[],
+    links: [] as Folder[],
+    visited: new Set<string>(),
+    outside: new Set<string>(),
+    problems: [] as Problem[],
+  };
 }
 
 async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
@@ -174,7 +169,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
     const isHidden = entry.name.startsWith('.');
     const name = isHidden ? join(entry.name, 'skills') : entry.name;
     const path = below(dir, name);
-    const isLink = isHidden ? isSymbolicLink(path) : !entry.isDirectory();
+    const isLink = isHidden ? lstatSync(path, NO_THROW)?.isSymbolicLink() === true : !entry.isDirectory();
     // Without links both paths are one string, which saves memory for tens of thousands of folders.
     const real = dir === realDir ? path : below(realDir, name);
     return { dir: path, realDir: real, depth: depth + 1, rules: rules?.into(path), isLink };
@@ -199,7 +194,7 @@ function addFound(dir: string, realDir: string, entry: Dirent, walk: Walk, isBar
 function plainFile(file: string, at: number): FileStamp | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
-    const stats = lstatSync(file, { throwIfNoEntry: false });
+    const stats = lstatSync(file, NO_THROW);
     return stats?.isFile() ? fileStamp(stats, at) : undefined;
   } catch {
     return undefined;
@@ -224,7 +219,7 @@ function read(dir: string, depth: number, problems: Problem[]): Dirent[] {
 
 function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[]): Dirent | undefined {
   const candidates = entries.filter((entry) => isSkillFileName(entry.name) && !entry.isDirectory());
-  const exact = candidates.find((entry) => entry.name === 'SKILL.md');
+  const exact = candidates.find((entry) => entry.name === EXACT);
   if (exact) return exact;
   const [candidate] = candidates;
   if (!candidate) return undefined;
@@ -250,10 +245,6 @@ function follow(link: string, { realRoot, boundary, options, outside, problems }
   return undefined;
 }
 
-function isSymbolicLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
 function isLinkToFile(path: string): boolean {
   try {
     return !statSync(path).isDirectory();
@@ -269,13 +260,8 @@ function tooDeep(dir: string, maxDepth: number, count: number): Problem {
   return { code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details: { maxDepth, count } };
 }
 
-function leadsOut(
-  path: string,
-  target: string,
-  realRoot: string,
-  { mayLeadTo, unapproved }: { readonly mayLeadTo?: unknown; readonly unapproved?: string | undefined },
-): Problem {
-  const folder = statSync(target, { throwIfNoEntry: false })?.isFile() ? dirname(target) : target;
+function leadsOut(path: string, target: string, realRoot: string, { mayLeadTo, unapproved }: FindOptions): Problem {
+  const folder = statSync(target, NO_THROW)?.isFile() ? dirname(target) : target;
   // Adding a folder that contains the source would not help, nor would it for a package.
   const naming = mayLeadTo && !isInside(realRoot, folder) ? `add { path: ${folder} } to sources, or ` : '';
   const allowing = `${naming}set allow_outside: true for the source`;

@@ -9,7 +9,7 @@ export interface SkillFileEntry {
   /** An equal stamp means an equal file, see `FileStamp`. */
   readonly settled: boolean;
   /** The result depends on other files too, so the file is read each time. */
-  readonly dependsOnOtherFiles?: true;
+  readonly dependsOnOtherFiles: boolean;
   readonly file: ParsedSkill & { readonly digest: string; readonly bytes: number };
   /** Made in this process; not stored. */
   skill?: Skill | undefined;
@@ -115,7 +115,7 @@ function entryIn(text: string | undefined): SkillFileEntry | undefined {
     const entry = text === undefined ? undefined : (JSON.parse(text) as SkillFileEntry);
     if (!entry || !isEntry(entry)) return undefined;
     const { stamp, settled, file } = entry;
-    return { stamp, settled, skill: undefined, file, whole: undefined };
+    return { stamp, settled, dependsOnOtherFiles: false, skill: undefined, file, whole: undefined };
   } catch {
     return undefined;
   }

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, vi } from 'vitest';
 import { createCustomSource } from '../../../../extensions/skill_registry/sources/kinds/custom-source.ts';
-import { createDirectorySource } from '../../../../extensions/skill_registry/sources/kinds/directory-source.ts';
-import { createFileSource } from '../../../../extensions/skill_registry/sources/kinds/file-source.ts';
+import {
+  createDirectorySource,
+  createPathSource,
+} from '../../../../extensions/skill_registry/sources/kinds/directory-source.ts';
 import { createInlineSource } from '../../../../extensions/skill_registry/sources/kinds/inline-source.ts';
 import { createPackSource } from '../../../../extensions/skill_registry/sources/kinds/pack-source.ts';
 import { createPackageSource } from '../../../../extensions/skill_registry/sources/kinds/package-source.ts';
@@ -91,7 +93,7 @@ const KINDS: readonly SourceKind[] = [
   {
     title: 'a bare file',
     tree: { 'notes/tea.md': TEA },
-    make: (root) => createFileSource({ id: 'src', file: join(root, 'notes/tea.md'), validation }),
+    make: (root) => createPathSource({ id: 'src', root: join(root, 'notes/tea.md'), allowOutside: true, validation }),
     file: 'notes/tea.md',
     missing: ['SOURCE_MISSING'],
     place: 'notes/tea.md',
