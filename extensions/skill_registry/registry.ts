@@ -113,7 +113,7 @@ const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional()
 
 function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
   const { catalog, closing, meaning, makeSources: makeAll, readSkill, searcher, sourceIds: taken, usage } = parts;
-  const addSource = createAddSource({ catalog, taken, makeAll, closed: closing.signal });
+  const addSource = createAddSource(catalog, taken, makeAll, closing.signal);
   /** One that is given twice is called once. */
   const listeners = new WeakMap<ChangeListener, ChangeListener>();
   return {

@@ -1,3 +1,4 @@
+import { unreadable } from '../../../lib/arguments/index.ts';
 import { readSourceConfig, type SourceConfig, type SourceConfigInput } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
 import { defineSource, isCustomSource } from '../sources/define-source.ts';
@@ -11,19 +12,17 @@ export type AddSource = (
   options?: { readonly signal?: AbortSignal },
 ) => Promise<() => Promise<void>>;
 
-export interface AddSourceOptions {
-  readonly catalog: Catalog;
-  readonly taken: Set<string>;
-  readonly makeAll: (configs: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
-  readonly closed: AbortSignal;
-}
-
-export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOptions): AddSource {
+export function createAddSource(
+  catalog: Catalog,
+  taken: Set<string>,
+  makeAll: MakeAll,
+  closed: AbortSignal,
+): AddSource {
   let last: Promise<unknown> = Promise.resolve();
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
-    const make = isOwn(source) ? makerOfOwn(source, taken) : makerOf(source, makeAll);
+    const make = makerOf(source, taken, makeAll);
     // Sources are added in the order of the calls, however long their modules take to load.
     const adding = last.then(async () => {
       const added = await make();
@@ -61,39 +60,30 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
 
 // --- internal ---
 
-function isOwn(source: SourceConfigInput | CustomSource): source is CustomSource {
-  const is = whetherOwn(source);
-  if (is === undefined) throw invalidArgument('addSource: the source cannot be read: reading it threw.');
-  return is;
-}
+type MakeAll = (configs: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
 
-function whetherOwn(source: object): boolean | undefined {
-  try {
-    return isCustomSource(source) || 'skills' in Object(source);
-  } catch {
-    return undefined;
+function makerOf(
+  given: SourceConfigInput | CustomSource,
+  taken: Set<string>,
+  makeAll: MakeAll,
+): () => Promise<readonly SkillSource[]> {
+  if (isOwn(given)) {
+    const { id } = defineSource(given);
+    return async () => {
+      const { createCustomSource } = await import('../sources/kinds/custom-source.ts');
+      return [createCustomSource(given, { id: takeFreeId(id, taken), location: 'this program' })];
+    };
   }
-}
-
-type Maker = () => Promise<readonly SkillSource[]>;
-
-function makerOfOwn(source: CustomSource, taken: Set<string>): Maker {
-  const { id } = defineSource(source);
-  return async () => {
-    const { createCustomSource } = await import('../sources/kinds/custom-source.ts');
-    return [createCustomSource(source, { id: takeFreeId(id, taken), location: 'this program' })];
-  };
-}
-
-function makerOf(given: SourceConfigInput, makeAll: AddSourceOptions['makeAll']): Maker {
-  const source = readSource(given);
-  return () => makeAll([source]);
-}
-
-function readSource(given: unknown): SourceConfig {
   const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
   const [problem] = problems;
-  if (problem || !source)
-    throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or { id, skills }.');
-  return source;
+  if (source && !problem) return () => makeAll([source]);
+  throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or { id, skills }.');
+}
+
+function isOwn(source: SourceConfigInput | CustomSource): source is CustomSource {
+  try {
+    return isCustomSource(source) || 'skills' in Object(source);
+  } catch (error) {
+    throw unreadable('addSource: source', error);
+  }
 }

@@ -4,10 +4,9 @@ import { eachWithBreaks, takeBreak } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { isSameList, type SkillSource, type SourceScan } from '../sources/source.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { equalCopies } from './equal-copies.ts';
-import { skillAlone, withSkill } from './refresh-skill.ts';
 import { isSameRestrictions, type RestrictionOptions, restrictionsOf } from './restrictions.ts';
 import { changedIds, fingerprintOf, frozen, type Snapshot } from './snapshot.ts';
 
@@ -78,12 +77,12 @@ export class Catalog {
     this.#assertOpen();
     // Checked first: between two scans `#running` is undefined, although the next scan is about to start.
     if (this.#following !== undefined) return this.#following;
-    if (!this.#running) return this.#start();
+    if (!this.#running) return this.#run(() => this.#scanAll());
     this.#following = this.#running
       .catch(() => undefined)
       .then(() => {
         this.#following = undefined;
-        return this.#start();
+        return this.#run(() => this.#scanAll());
       });
     return this.#following;
   }
@@ -92,15 +91,7 @@ export class Catalog {
   async refreshSkill(folder: string): Promise<Snapshot> {
     this.#assertOpen();
     if (this.#running || this.#following) return this.refresh();
-    const reading = this.#readAgain(folder).finally(() => {
-      this.#running = undefined;
-    });
-    // A refresh that is called meanwhile waits for it.
-    this.#running = reading.then(
-      (snapshot) => snapshot ?? this.#current,
-      () => this.#current,
-    );
-    return (await reading) ?? this.refresh();
+    return this.#run(async () => (await this.#readAgain(folder)) ?? this.#scanAll());
   }
 
   /** Waits for a running scan. The snapshot stays readable. */
@@ -129,10 +120,13 @@ export class Catalog {
     this.#subscriptions.delete(source);
   }
 
-  #start(): Promise<Snapshot> {
-    this.#running = this.#scanAll().finally(() => {
-      this.#running = undefined;
-    });
+  #run(scan: () => Promise<Snapshot>): Promise<Snapshot> {
+    const { beforeScan = async () => undefined } = this.#options;
+    this.#running = beforeScan()
+      .then(scan)
+      .finally(() => {
+        this.#running = undefined;
+      });
     return this.#running;
   }
 
@@ -158,8 +152,7 @@ export class Catalog {
   }
 
   async #scanAll(): Promise<Snapshot> {
-    const { beforeScan, prepare, disabled = () => [], limits, collision } = this.#options;
-    await beforeScan?.();
+    const { prepare, disabled = () => [], limits, collision } = this.#options;
     // A source that is added during the scan is part of the next scan.
     const from = this.#sources;
     const scans: SourceScan[] = [];
@@ -173,12 +166,12 @@ export class Catalog {
       ...(await restrictionsOf(scans.slice(from.length), { disabled })),
     ]);
     const last = this.#assembled;
-    const isLike = last?.from === from && isSame(last.scans, scans);
+    const isLike = last?.from === from && isSameList(last.scans, scans);
     const before = isLike && (await isSameRestrictions(last.restrictions, restrictions)) ? last : undefined;
     // While other files of equal skills differ, every refresh reads them again.
     if (before && !before.copies.differ) return this.#current;
     const copies = await equalCopies(from, listed, limits, last?.copies);
-    if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return this.#current;
+    if (before && isSameList([...before.copies.files].flat(), [...copies.files].flat())) return this.#current;
     this.#assembled = { from, scans, restrictions, copies };
     return this.#replaceIfChanged(await assemble(this.#assembled, this.#current.version + 1, collision));
   }
@@ -234,6 +227,29 @@ function lastUsed(count: number): string {
   return count === 0 ? 'no scan of it has given a skill yet' : `its last ${count} skill(s) are used`;
 }
 
-function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
-  return before.length === after.length && before.every((item, index) => item === after[index]);
+/**
+ * The skill in the written folder (a real path), if it can be replaced alone: no other skill has its id or file,
+ * `requires` names nothing, nothing hides or holds it, and no problem names it. Undefined: all sources must be scanned.
+ */
+function skillAlone({ byQualifiedId, problems }: Snapshot, folder: string): Skill | undefined {
+  const [skill, another] = [...byQualifiedId.values()].filter(({ dir }) => dir === folder);
+  if (!skill || another || !isFree(skill)) return undefined;
+  for (const other of byQualifiedId.values())
+    if (other !== skill && (other.id === skill.id || other.realFile === skill.realFile)) return undefined;
+  return problems.some(({ file }) => file === skill.file || file === skill.realFile) ? undefined : skill;
+}
+
+function withSkill(snapshot: Snapshot, before: Skill, skill: Skill): Snapshot | undefined {
+  if (!isFree(skill)) return undefined;
+  return frozen({
+    ...snapshot,
+    version: snapshot.version + 1,
+    skills: snapshot.skills.map((one) => (one === before ? skill : one)),
+    byId: new Map(snapshot.byId).set(skill.id, skill),
+    byQualifiedId: new Map(snapshot.byQualifiedId).set(skill.qualifiedId, skill),
+  });
+}
+
+function isFree({ requires, preload, hiddenBecause, heldBecause, disabledFor }: Skill): boolean {
+  return requires.length === 0 && !preload && !hiddenBecause && heldBecause === undefined && disabledFor === undefined;
 }

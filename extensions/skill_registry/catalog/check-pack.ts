@@ -5,7 +5,7 @@ import { readConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import { createPackSource, MAX_PACK_BYTES } from '../sources/kinds/pack-source.ts';
 import { parsePromptPack } from '../sources/kinds/prompt-pack.ts';
-import type { SkillCheck, SkillFinding, ValidateSkillOptions } from '../validate/validate-skill.ts';
+import type { SkillCheck, ValidateSkillOptions } from '../validate/validate-skill.ts';
 import { Catalog } from './catalog.ts';
 
 /** All problems of loading the pack, and tools in `allowed-tools` that it does not declare. Runs nothing in it. */
@@ -22,7 +22,8 @@ export async function checkPack(
   const found = [...problems, ...unknownTools([...byQualifiedId.values()], file)];
   const linesOf = (severity: Problem['severity']): readonly string[] =>
     found.filter((problem) => problem.severity === severity).map((problem) => lineOf(problem, file, cwd));
-  return { errors: linesOf('error'), warnings: linesOf('warning'), findings: found.map(findingOf), file };
+  const findings = found.map(({ details: _details, ...finding }) => finding);
+  return { errors: linesOf('error'), warnings: linesOf('warning'), findings, file };
 }
 
 // --- internal ---
@@ -45,10 +46,6 @@ function toolsOf(file: string): ReadonlySet<string> {
   } catch {
     return new Set();
   }
-}
-
-function findingOf({ severity, code, message, line, file }: Problem): SkillFinding {
-  return { severity, code, message, file, ...(line === undefined ? {} : { line }) };
 }
 
 function lineOf({ code, file, line, message }: Problem, pack: string, cwd: string): string {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { eachWithBreaks, takeBreak } from '../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { groupsOf } from './merge.ts';
 
 /** Other files of skills that have the same id and SKILL.md as another skill. */
 export interface EqualCopies {
@@ -20,7 +21,10 @@ export async function equalCopies(
   limits: SkillRegistryConfig['limits'],
   before: EqualCopies | undefined,
 ): Promise<EqualCopies> {
-  const all = await copiesOfSkills(sources, scans);
+  const groups = await groupsOf(foundIn(sources, scans), ({ skill }) => `${skill.id} ${skill.digest}`);
+  const all = [...groups.values()].filter(
+    (some) => some.length > 1 && new Set(some.map(({ skill }) => skill.realFile ?? skill.qualifiedId)).size > 1,
+  );
   const of = JSON.stringify(all.map((copies) => copies.map(({ skill }) => [skill.qualifiedId, skill.digest])));
   if (before && !before.differ && before.of === of) return before;
   const files = new Map<string, string>();
@@ -40,35 +44,9 @@ export async function equalCopies(
 
 // --- internal ---
 
-interface Found {
-  readonly skill: Skill;
-  readonly source: SkillSource;
-}
-
-async function copiesOfSkills(
-  sources: readonly SkillSource[],
-  scans: readonly SourceScan[],
-): Promise<readonly (readonly Found[])[]> {
-  const firsts = new Map<string, Found>();
-  const several = new Map<string, Found[]>();
-  for (const [index, { skills, losers = [] }] of scans.entries()) {
-    const source = sources[index] as SkillSource;
-    const add = (skill: Skill): void => {
-      const key = `${skill.id} ${skill.digest}`;
-      const first = firsts.get(key);
-      const all = several.get(key);
-      if (!first) firsts.set(key, { skill, source });
-      else if (all) all.push({ skill, source });
-      else several.set(key, [first, { skill, source }]);
-    };
-    await eachWithBreaks(skills, add);
-    await eachWithBreaks(losers, add);
-  }
-  return [...several.values()].filter((some) => new Set(some.map(({ skill }) => fileKey(skill))).size > 1);
-}
-
-function fileKey({ realFile, qualifiedId }: Skill): string {
-  return realFile ?? qualifiedId;
+function* foundIn(sources: readonly SkillSource[], scans: readonly SourceScan[]) {
+  for (const [index, { skills, losers = [] }] of scans.entries())
+    for (const skill of [...skills, ...losers]) yield { skill, source: sources[index] as SkillSource };
 }
 
 function digestOfFiles(skill: Skill, source: SkillSource, maxBytes: number): string {

@@ -52,12 +52,10 @@ export async function mergeSources(
       if (winner && !isCopy(winner, loser)) problems.push(taken(winner, loser, 'wins in its source'));
     });
   }
-  const { firsts, rivals } = await groupById(candidates.values());
   const byId = new Map<string, Skill>();
   const winners: Candidate[] = [];
-  await eachWithBreaks(firsts, ([id, first]) => {
-    const all = rivals.get(id) ?? [first];
-    const winner = (collision === 'last' ? all.at(-1) : first) as Candidate;
+  await eachWithBreaks(await groupsOf(candidates.values(), ({ skill }) => skill.id), ([id, all]) => {
+    const winner = all.at(collision === 'last' ? -1 : 0) as Candidate;
     const losers = all.filter(({ skill }) => !isCopy(skill, winner.skill));
     for (const { skill } of losers) {
       const { skill: other } = winner;
@@ -77,6 +75,20 @@ export async function mergeSources(
   return { skills, byId, byQualifiedId, problems };
 }
 
+export async function groupsOf<T>(
+  items: Iterable<T>,
+  keyOf: (item: T) => string,
+): Promise<ReadonlyMap<string, readonly T[]>> {
+  const groups = new Map<string, T[]>();
+  await eachWithBreaks(items, (item) => {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  });
+  return groups;
+}
+
 // --- internal ---
 
 interface Candidate {
@@ -90,23 +102,6 @@ function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
     for (const { preload, realFile } of skills) if (preload && realFile) files.add(realFile);
   }
   return files;
-}
-
-async function groupById(candidates: Iterable<Candidate>): Promise<{
-  readonly firsts: ReadonlyMap<string, Candidate>;
-  readonly rivals: ReadonlyMap<string, readonly Candidate[]>;
-}> {
-  const firsts = new Map<string, Candidate>();
-  const rivals = new Map<string, Candidate[]>();
-  await eachWithBreaks(candidates, (candidate) => {
-    const { id } = candidate.skill;
-    const first = firsts.get(id);
-    const all = rivals.get(id);
-    if (!first) firsts.set(id, candidate);
-    else if (all) all.push(candidate);
-    else rivals.set(id, [first, candidate]);
-  });
-  return { firsts, rivals };
 }
 
 function taken(winner: Skill, loser: Skill, how: string): Problem {

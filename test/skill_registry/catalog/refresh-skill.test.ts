@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { attack } from '../../helpers/held.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd } from '../../helpers/temp-folder.ts';
 
@@ -73,6 +74,17 @@ it('a skill that goes while another one is written is gone after the next scan, 
   writeFileSync(join(root, 'skills/tea/SKILL.md'), tea('Brews black tea.'));
   const { skills } = await registry.refresh();
   expect(skills.map(({ description }) => description)).toEqual(['Brews black tea.']);
+});
+
+it('a change looks first at what another tool has installed meanwhile: what is brought in is allowed as it is, not as edited', async () => {
+  const { registry, root, write, assertComplete } = await opened();
+  await write('notes.md', `${attack(48)}\n`);
+  await registry.admin.decideTrust('allow', 'tea', BY);
+  const skills = { tea: { source: 'ada/teas', sourceType: 'github', computedHash: 'x' } };
+  writeFileSync(join(root, 'skills-lock.json'), JSON.stringify({ version: 1, skills }));
+  await write('SKILL.md', tea('Brews green tea.'));
+  expect(registry.snapshot().byId.get('tea')?.heldBecause).toContain('in notes.md:1');
+  await assertComplete();
 });
 
 it('changes at once, and scans between them, end with what lies on disk', async () => {
