@@ -53,8 +53,8 @@ export function discoverExtensions(
   for (const { dir, origin } of folders) {
     const file = join(dir, 'manifest.yaml');
     if (origin === 'root' && half.length > 0) {
-      const isIt = half.includes(basename(dir));
-      const others = `an approval of extensions/${half.join(', ')} was interrupted, and this may use files of it`;
+      const isIt = half.includes(join('extensions', basename(dir)));
+      const others = `an approval of ${half.join(', ')} was interrupted, and this may use files of it`;
       broken.push({ name: basename(dir), dir, reason: isIt ? 'an approval of it was interrupted' : others });
       continue;
     }

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFile, writeFailed } from '../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../lib/sqlite/index.ts';
-import { HELD, heldFolder, makeHeldFolder } from './writable-extension.ts';
+import { HELD, heldFolder, makeHeldFolder, rootsOfCode } from './writable-extension.ts';
 
 /**
  * While `use` runs, no other process can approve, revoke, undo or load code of the root. SQLite locks a file in
@@ -19,18 +19,25 @@ export function underHeldLock<T>(rootDir: string, use: () => T): T {
 }
 
 /**
- * While `use` runs, no process can approve or revoke code of the root; several can load it.
+ * While `use` runs, no process can approve or revoke code that the root loads; several can load it.
  * @param maxMs - Then the lock is released: code that never finishes loading must not prevent its revocation.
  * @throws WRITE_FAILED when the lock is not free within five seconds, and what `use` throws.
  */
 export async function whileNobodyApproves<T>(rootDir: string, maxMs: number, use: () => Promise<T>): Promise<T> {
-  const lock = heldFolder(rootDir) === undefined ? undefined : lockForReading(rootDir);
-  const giveUp = setTimeout(() => lock?.close(), maxMs).unref();
+  const locks: Lock[] = [];
+  const release = (): void => {
+    for (const lock of locks.splice(0)) lock.close();
+  };
+  const giveUp = setTimeout(release, maxMs).unref();
   try {
+    for (const root of rootsOfCode(rootDir)) {
+      const lock = heldFolder(root) === undefined ? undefined : lockForReading(root);
+      if (lock) locks.push(lock);
+    }
     return await use();
   } finally {
     clearTimeout(giveUp);
-    lock?.close();
+    release();
   }
 }
 

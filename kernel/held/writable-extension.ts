@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isInside, isTemporaryName, pathTraversal, realPathOf, writeFailed } from '../../lib/files/index.ts';
-import { builtExtensions, packageRoot } from '../boot/extension-folders.ts';
+import { builtExtensions, foldersOf, packageRoot } from '../boot/extension-folders.ts';
 import { extensionProtected } from '../errors.ts';
 
 export function isExtensionName(name: string): boolean {
@@ -25,7 +25,7 @@ export function extensionsFolder(rootDir: string): string | undefined {
 export function assertAgentMayWrite(rootDir: string, name: string, below: readonly string[] = []): void {
   const extensions = extensionsFolder(rootDir);
   if (extensions !== undefined && below.length > 0) assertCanBeFile(extensions, [name, ...below]);
-  const why = whyProtected(extensions, name, below);
+  const why = whyProtected(extensions, name, below) ?? whyOtherRoot(extensions, rootDir);
   if (why) throw extensionProtected([name, ...below].join('/'), why);
 }
 
@@ -62,15 +62,28 @@ export function isHalfApproved(rootDir: string, name: string): boolean {
   return changedAt(join(base, markerPath(name))) !== undefined;
 }
 
+/** Also of the roots that `extensions/` leads into by links. Those of other roots are absolute paths. */
 export function halfApproved(rootDir: string): readonly string[] {
-  return namesInHeld(rootDir).filter((name) => isHalfApproved(rootDir, name));
+  return rootsOfCode(rootDir).flatMap((root) =>
+    namesInHeld(root)
+      .filter((name) => isHalfApproved(root, name))
+      .map((name) => join(root === rootDir ? '' : root, 'extensions', name)),
+  );
 }
 
-/** Changes whenever an approval begins, ends or is undone. */
+/** Changes whenever an approval of code that this root can load begins, ends or is undone. */
 export function approvalsStamp(rootDir: string): string {
-  const base = heldFolder(rootDir) ?? '';
-  const paths = namesInHeld(rootDir).flatMap((name) => [markerPath(name), approvedPath(name)]);
-  return paths.map((path) => `${path} ${changedAt(join(base, path))}`).join('\n');
+  return rootsOfCode(rootDir).map(stampOf).join('\n');
+}
+
+/** This root, and the roots that `extensions/`, or a link in it, leads into. */
+export function rootsOfCode(rootDir: string): readonly string[] {
+  const extensions = extensionsFolder(rootDir);
+  if (extensions === undefined) return [rootDir];
+  const linked = foldersOf(extensions).map((name) => realPathOf(join(extensions, name)) ?? extensions);
+  const holding = [extensions, ...linked.map(dirname)].filter((folder) => basename(folder) === 'extensions');
+  const own = realPathOf(rootDir);
+  return [rootDir, ...new Set(holding.map(dirname).filter((root) => root !== own))];
 }
 
 /** @returns its real path. @throws WRITE_FAILED. */
@@ -104,6 +117,12 @@ function changedAt(path: string): string | undefined {
   }
 }
 
+function stampOf(root: string): string {
+  const base = heldFolder(root) ?? '';
+  const paths = namesInHeld(root).flatMap((name) => [markerPath(name), approvedPath(name)]);
+  return paths.map((path) => `${base}/${path} ${changedAt(join(base, path))}`).join('\n');
+}
+
 /** Undefined when an agent may write there, if a person approves it. */
 function whyProtected(extensions: string | undefined, name: string, below: readonly string[]): string | undefined {
   if (!isExtensionName(name))
@@ -121,6 +140,13 @@ function whyProtected(extensions: string | undefined, name: string, below: reado
   const isManifest = below.length === 0 || below.join('/') === 'manifest.yaml';
   if (isManifest || !existsSync(folder) || existsSync(join(folder, 'manifest.yaml'))) return undefined;
   return 'the folder has no manifest.yaml, so it belongs to no extension; a person may write there';
+}
+
+/** What waits, and whether it is half approved, is known in one root alone. */
+function whyOtherRoot(extensions: string | undefined, rootDir: string): string | undefined {
+  const own = join(realPathOf(rootDir) ?? rootDir, 'extensions');
+  if (extensions === undefined || extensions === own) return undefined;
+  return 'extensions/ of this root is a link. Change and approve it in the root that has the folder';
 }
 
 /** Called before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */

@@ -128,8 +128,8 @@ export const origins = [
     title: 'What is let in is recorded for another digest',
     in: 'letIn',
     swap: [
-      `decide(trust, 'allow', content, { by, reason: reason ?? \`let in from \${origin}\` })`,
-      "decide(trust, 'allow', { ...content, digest: looked.skillDigest }, { by })",
+      `decide(trust, 'allow', one, { by, reason: reason ?? \`let in from \${origin}\` })`,
+      "decide(trust, 'allow', { ...one, digest: blocked }, { by })",
     ],
     test: 'lets in only what a person names by its id and its digest',
   },
@@ -148,8 +148,17 @@ export const origins = [
   {
     title: 'A conflict hides what looks like an attack',
     in: 'prepareOne',
-    swap: ['inspectIncoming(judged)', 'inspectIncoming(result)'],
+    swap: ['asTheirs.get(file.path) ?? file.bytes', 'file.bytes'],
     test: 'keeps what is here when the update looks like an attack in a file that conflicts, or as it was before',
+  },
+  {
+    title: 'What is written beside a conflict is not what is let in',
+    in: 'letIn',
+    swap: [
+      'looked.map((one) => contentOf(folderOf(location), one))',
+      'looked.slice(-1).map((one) => contentOf(folderOf(location), one))',
+    ],
+    test: 'lets in what it writes, and shows it to agents, when a file conflicts and another one looks like an attack',
   },
   {
     title: 'update --check ends with 0 for an attack',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import { openTrust, type Trust } from '../../../lib/trust/index.ts';
 import { confusableIds } from '../catalog/confusable-ids.ts';
@@ -26,9 +27,15 @@ export function inspectIncoming(files: readonly IncomingFile[]): Promise<Inspect
 }
 
 /** For `allowBlock`; undefined when nothing blocks the files, or they are already allowed. */
-export function blockedAs(id: string, looked: InspectedSkill, trust: Trust = openTrust()): string | undefined {
-  const content = contentOf('', looked);
-  return content.findings.length === 0 || isAllowed(trust, content) ? undefined : `${id}@${content.digest}`;
+export function blockedAs(id: string, looked: SkillToWrite['looked'], trust: Trust = openTrust()): string | undefined {
+  const blocked = looked.filter((one) => isBlocked(contentOf('', one), trust));
+  const digests = looked.map(({ digest }) => digest);
+  if (blocked.length === 0) return undefined;
+  return `${id}@${digests.length === 1 ? digests[0] : digestOf(digests.join('\n'))}`;
+}
+
+export function withoutRepeated(findings: readonly Finding[]): readonly Finding[] {
+  return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()];
 }
 
 export interface PlannedSkill {
@@ -45,7 +52,7 @@ export async function planSkill(
 ): Promise<PlannedSkill> {
   const { skillId: id, validation } = write.location;
   const { byId, skills } = context.snapshot();
-  const looked = await inspectIncoming(files);
+  const looked = [await inspectIncoming(files)] as const;
   const text = files.find(({ path }) => path === 'SKILL.md')?.bytes.toString('utf8') ?? '';
   const folder = folderOf(write.location);
   const named = { id, file: join(folder, 'SKILL.md') };
@@ -64,7 +71,7 @@ export async function planSkill(
     alongWith: along.isAlong,
     folder,
     collides: collisionWith(context, write.location),
-    findings: looked.inspection.findings,
+    findings: looked[0].inspection.findings,
     blocked: blockedAs(id, looked),
     problems: [...textProblems(text, id, validation), ...confusable.filter(({ file }) => file === named.file)],
   };
@@ -107,14 +114,21 @@ function letIn(
   for (const skill of writes) {
     const { location, looked, origin } = skill;
     const blocked = blockedAs(location.skillId, looked, trust);
-    const content = contentOf(folderOf(location), looked);
+    const contents = looked.map((one) => contentOf(folderOf(location), one)).filter((one) => isBlocked(one, trust));
     if (blocked === undefined) taken.push(skill);
     else if (allowBlock.includes(blocked)) {
-      decide(trust, 'allow', content, { by, reason: reason ?? `let in from ${origin}` });
+      for (const one of contents) decide(trust, 'allow', one, { by, reason: reason ?? `let in from ${origin}` });
       taken.push(skill);
-    } else refused.push({ skillId: location.skillId, allowBlock: blocked, findings: content.findings });
+    } else {
+      const findings = withoutRepeated(contents.flatMap((one) => one.findings));
+      refused.push({ skillId: location.skillId, allowBlock: blocked, findings });
+    }
   }
   return { taken, refused };
+}
+
+function isBlocked(content: ReturnType<typeof contentOf>, trust: Trust): boolean {
+  return content.findings.length > 0 && !isAllowed(trust, content);
 }
 
 /** Incoming files are allowed by their bytes, not by their path. */

@@ -11,7 +11,7 @@ import { lockEntryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { filesAt, findInstalled, type InstalledSkill } from './find-installed.ts';
-import { applyOf, blockedAs, inspectIncoming } from './let-in.ts';
+import { applyOf, blockedAs, inspectIncoming, withoutRepeated } from './let-in.ts';
 import { isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
 import { type OpenOnce, withOrigins } from './open-origin.ts';
 import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
@@ -102,14 +102,21 @@ async function prepareOne(
       : baseOf(here.map(lineOf), here);
     const { updates, result, conflicts } = mergeFiles(here, base, incoming.files);
     if (conflicts.length > 0 && !found.hasSource) throw undecidable(location, conflicts);
-    // Inspect the other side of a conflict too: its proposal contains those bytes.
-    const asTheirs = new Map(conflicts.map(({ path, theirs }) => [path, theirs]));
-    const judged = result.map((file) => ({ ...file, bytes: asTheirs.get(file.path) ?? file.bytes }));
-    const [before, looked] = [await inspectIncoming(here), await inspectIncoming(judged)];
-    const isNew = new Set(newFindings(before.inspection, looked.inspection));
+    const looked = [await inspectIncoming(result)];
+    if (conflicts.length > 0) {
+      // Inspect the other side of a conflict too: its proposal contains those bytes.
+      const asTheirs = new Map(conflicts.map(({ path, theirs }) => [path, theirs]));
+      looked.push(
+        await inspectIncoming(result.map((file) => ({ ...file, bytes: asTheirs.get(file.path) ?? file.bytes }))),
+      );
+    }
     const blocked = blockedAs(view.id, looked);
-    const findings = looked.inspection.findings.filter(
-      (finding) => isNew.has(finding) || (blocked !== undefined && finding.level === 'block'),
+    const before = await inspectIncoming(here);
+    const findings = withoutRepeated(
+      looked.flatMap(({ inspection }) => {
+        const isNew = new Set(newFindings(before.inspection, inspection));
+        return inspection.findings.filter((one) => isNew.has(one) || (blocked !== undefined && one.level === 'block'));
+      }),
     );
     const [mine, now] = [byPath(here), byPath(result)];
     const isChanged = (file: IncomingFile): boolean => lineOfThat(mine.get(file.path)) !== lineOf(file);

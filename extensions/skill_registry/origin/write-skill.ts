@@ -27,8 +27,8 @@ export interface SkillToWrite {
   readonly kind: 'created' | 'installed' | 'updated';
   /** Only files that are new or changed. */
   readonly files: readonly IncomingFile[];
-  /** The inspection of all files, including the other side of conflicts. */
-  readonly looked: InspectedSkill;
+  /** Of all files as they are written; of a skill with conflicts, also as they are with the other side of these. */
+  readonly looked: readonly InspectedSkill[];
   readonly origin: string;
   /** The new lock entry, and the entry at the time of the plan. Absent for a skill that was made here. */
   readonly lock?: { readonly name: string; readonly entry: LockEntry; readonly before: LockEntry | undefined };

@@ -277,6 +277,54 @@ it('loads nothing whose manifest was read before it was approved, and all of it 
   expect(await versionsLoaded(root)).toEqual(['new']);
 });
 
+/** Another root, which reaches code of the first one by a link. */
+const LINKS = [
+  ['extensions/', (from: string) => tempFolder({ extensions: { link: join(from, 'extensions') } })],
+  ['an extension', (from: string) => tempFolder({ 'extensions/box': { link: join(from, 'extensions/box') } })],
+] as const;
+
+it.each(LINKS)(
+  'loads nothing that was killed halfway in another root, which %s leads into by a link',
+  async (_, linkTo) => {
+    const { root } = await halfApproved();
+    const other = linkTo(root);
+    const kernel = await boot({ root: other });
+    onTestFinished(() => kernel.shutdown());
+    const reason = `an approval of ${join(root, 'extensions/box')} was interrupted`;
+    expect(kernel.extensions().find(({ id }) => id === 'box')).toMatchObject({
+      ...{ state: 'ERROR', reason: expect.stringContaining(reason) },
+    });
+    expect(await versionsLoaded(root)).toEqual(['old']);
+    expect(await versionsLoaded(other)).toEqual(['old']);
+  },
+);
+
+it.each(LINKS)(
+  'loads nothing that is approved in another root since its manifest was read through %s',
+  async (_, linkTo) => {
+    const code = waitingCode();
+    const other = linkTo(code.root);
+    writeTree(other, extension('asks', '', 'globalThis.approveNow();'));
+    const outcome = approvedByCode(code);
+    const kernel = await boot({ root: other });
+    onTestFinished(() => kernel.shutdown());
+    expect(outcome).toEqual({});
+    expect(kernel.extensions().find(({ id }) => id === 'box')?.reason).toMatch(/was approved while it started/);
+  },
+);
+
+it('holds and approves code only in the root that has the folder', () => {
+  const { root, digest } = waitingCode();
+  const other = tempFolder({ extensions: { link: join(root, 'extensions') } });
+  expect(() => holdExtensionFile(other, 'box/d.ts', 'export {};', 'agent:builder')).toThrow(
+    /is a link.*in the root that has/,
+  );
+  writeTree(other, { 'data/.held/box/files/main.ts': 'export {};' });
+  const { digest: others = '' } = heldExtension(other, 'box') ?? {};
+  expect(() => approveExtension({ dir: other, trusted: true }, 'box', others)).toThrow(/is a link/);
+  expect(approveExtension({ dir: root, trusted: true }, 'box', digest).paths).toHaveLength(3);
+});
+
 it('can be revoked while it is loaded and never ends to', async () => {
   const { root } = waitingCode();
   onTestFinished(() => void Reflect.deleteProperty(globalThis, 'endLoading'));

@@ -127,3 +127,23 @@ it('keeps what is here when the update looks like an attack in a file that confl
   await expect(second.apply(ADA)).rejects.toMatchObject({ code: 'SKILL_BLOCKED' });
   expect(text('tea')).toBe(evil(146, LONGER));
 });
+
+it('lets in what it writes, and shows it to agents, when a file conflicts and another one looks like an attack', async () => {
+  const { root, from, registry, text } = await house(TEA);
+  await (await registry.origin.add(from, { all: true })).apply(ADA);
+  const mine = TEA.replace('two minutes', 'ten minutes');
+  writeFileSync(join(root, 'skills/tea/SKILL.md'), mine);
+  await registry.refresh();
+  writeTree(from, { 'tea/SKILL.md': LONGER, 'tea/notes.txt': attack(147) });
+  const plan = await registry.origin.update(['tea']);
+  const [skill] = plan.skills;
+  const [block, warning] = skill?.findings ?? [];
+  expect([block?.level, warning?.level, skill?.findings.length]).toEqual(['block', 'warn', 2]);
+  await expect(plan.apply(ADA)).rejects.toMatchObject({
+    details: { refused: [{ findings: [{ level: 'block', file: 'notes.txt' }] }], changed: [] },
+  });
+  const [changed] = await plan.apply(ADA, { allowBlock: [skill?.blocked ?? ''] });
+  expect([text('tea'), readFileSync(join(root, 'skills/tea/notes.txt'), 'utf8')]).toEqual([mine, attack(147)]);
+  expect(await registry.admin.trustOf('tea')).toMatchObject({ heldBecause: null, allowed: true });
+  expect(changed?.proposals).toHaveLength(1);
+});
