@@ -12,15 +12,12 @@ export interface GuardedIndex {
 /** In memory without `open`. @param remove - Called once, for a damaged file, so that `open` creates it again. */
 export function createGuardedIndex(open?: () => SqliteDatabase, remove?: () => void): GuardedIndex {
   let database: SqliteDatabase | undefined;
-  let inMemory = open === undefined;
   let index: TextIndex | undefined;
-  let isRemoved = false;
+  let [mayOpen, mayRemove] = [open, remove];
   const current = (): TextIndex => {
-    if (!index && open) {
-      database = open();
-      index = createTextIndex(database);
-    }
-    index ??= createMemoryIndex();
+    if (index) return index;
+    if (mayOpen) database = mayOpen();
+    index = mayOpen && database ? createTextIndex(database) : createMemoryIndex();
     return index;
   };
   const use = <T>(work: (index: TextIndex) => T): T => {
@@ -28,18 +25,18 @@ export function createGuardedIndex(open?: () => SqliteDatabase, remove?: () => v
       return work(current());
     } catch (error) {
       const failure = sqliteFailure(error);
-      if (inMemory || failure === undefined) throw error;
-      if (failure === 'damaged' && remove && !isRemoved) {
-        isRemoved = true;
-        index = undefined;
+      if (!mayOpen || failure === undefined) throw error;
+      index = undefined;
+      if (failure === 'damaged' && mayRemove) {
+        const removeOnce = mayRemove;
+        mayRemove = undefined;
         database?.close();
-        remove();
-        return use(work);
+        removeOnce();
+      } else {
+        // The file is damaged or locked, the disk is full, or there is no SQLite: search must still work.
+        mayOpen = undefined;
       }
-      // The file is damaged or locked, the disk is full, or there is no SQLite: search must still work.
-      inMemory = true;
-      index = createMemoryIndex();
-      return work(index);
+      return use(work);
     }
   };
   return { use, close: () => database?.close() };

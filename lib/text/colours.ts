@@ -1,23 +1,6 @@
 import { styleText } from 'node:util';
 
-type Format = Parameters<typeof styleText>[0];
-
-export type Colour =
-  | 'error'
-  | 'warning'
-  | 'title'
-  | 'heading'
-  | 'code'
-  | 'quiet'
-  | 'strong'
-  | 'emphasis'
-  | 'deleted'
-  | 'file'
-  | 'position'
-  | 'added'
-  | 'removed';
-
-const COLOURS: Readonly<Record<Colour, Format>> = {
+const COLOURS = {
   error: ['red', 'bold'],
   warning: 'yellow',
   title: ['bold', 'underline'],
@@ -31,11 +14,13 @@ const COLOURS: Readonly<Record<Colour, Format>> = {
   position: 'cyan',
   added: 'green',
   removed: 'red',
-};
+} as const;
+
+export type Colour = keyof typeof COLOURS;
 
 /** Only for a terminal for which `hasColour` is true. */
 export function inColour(colour: Colour, text: string): string {
-  return styleText(COLOURS[colour], text, { validateStream: false });
+  return styleText([COLOURS[colour]].flat(), text, { validateStream: false });
 }
 
 /** False with NO_COLOR (no-color.org), and on a terminal that says it has no colours. */

@@ -11,17 +11,12 @@ export interface HiddenCharacter {
  * bidi and zero-width marks, tag characters, fillers, lone surrogates; joiners and emoji selectors that join nothing.
  */
 export function* hiddenCharacters(text: string): Generator<HiddenCharacter> {
-  for (const match of matchesOf(text, HIDDEN)) {
-    const char = match[0];
-    if (char !== '\n' && char !== '\t' && !isJoining(text, match.index, char)) yield { char, at: match.index };
-  }
+  for (const { 0: char, index: at } of matchesOf(text, HIDDEN)) if (!isJoining(text, at, char)) yield { char, at };
 }
 
 /** Writes hidden characters as `⟦U+202E⟧`. Not reversible: the text may contain this notation itself. */
 export function showHidden(text: string): string {
-  return text.replace(HIDDEN, (char, at: number) =>
-    char === '\n' || char === '\t' || isJoining(text, at, char) ? char : notation(char),
-  );
+  return text.replace(HIDDEN, (char, at: number) => (isJoining(text, at, char) ? char : notation(char)));
 }
 
 /** For a path or a name: line ends and tabs become `⟦U+202E⟧` too. */

@@ -17,9 +17,4 @@ export { didYouMean, nearestIds } from './nearest.ts';
 export { countedWords, estimateTokens, formatTable, printable, shellWord, wrapWords } from './terminal-text.ts';
 export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';
 export { toWire, toWireDeep, type Wire } from './wire.ts';
-export {
-  findHiddenText,
-  tagText,
-  withNote,
-  withoutHidden,
-} from './without-hidden.ts';
+export { findHiddenText, tagText, withNote, withoutHidden } from './without-hidden.ts';

@@ -28,10 +28,8 @@ export function* findKeys(text: string): Generator<FoundKey | undefined> {
       yield undefined;
       const masked = maskedKey(kind, match, part.slice(match.index));
       if (masked === undefined) continue;
-      for (let end = nextLine(text, counted); end !== 0 && end <= at; end = nextLine(text, counted)) {
-        counted = end;
-        line++;
-      }
+      line += text.slice(counted, at).split(/\r\n|\n|\r/).length - 1;
+      counted = at;
       yield { what: kind.what, masked, line };
     }
   }
@@ -138,11 +136,3 @@ function passwordOf(value: string, rest: string): string | undefined {
   if (!isWritten || password === user || NO_HOST.test(host) || NO_PASSWORD.test(password)) return undefined;
   return PLACEHOLDER.test(password) ? undefined : password;
 }
-
-/** 0 when there is no next line. LF, CRLF and CR end a line. */
-function nextLine(text: string, from: number): number {
-  LINE_END.lastIndex = from;
-  return LINE_END.test(text) ? LINE_END.lastIndex : 0;
-}
-
-const LINE_END = /\r\n|\n|\r/g;

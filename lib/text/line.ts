@@ -2,8 +2,8 @@ import { withFallback } from '../errors/index.ts';
 
 /** Invisible, or changes how others are shown: controls, zero-width and bidi marks, tag characters, fillers. */
 const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
-/** With lone surrogates. */
-export const HIDDEN: RegExp = new RegExp(`${INVISIBLE.source}|\\p{Surrogate}`, 'gu');
+/** With lone surrogates, without line feed and tab. */
+export const HIDDEN: RegExp = new RegExp(`(?![\\n\\t])${INVISIBLE.source}|\\p{Surrogate}`, 'gu');
 /** Kept when they join: Persian, Indic scripts and emoji need them. */
 const KEPT = new Set(['\u200c', '\u200d', '\ufe0f']);
 
@@ -65,7 +65,7 @@ export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArr
 
 /** Whether the joiner or selector `char` joins: in Persian and Indic words, and in emoji. */
 export function isJoining(text: string, at: number, char: string): boolean {
-  const before = charBefore(text, at);
+  const before = [...text.slice(Math.max(0, at - 2), at)].at(-1) ?? '';
   switch (char) {
     case '\ufe0e':
     case '\ufe0f':
@@ -74,7 +74,7 @@ export function isJoining(text: string, at: number, char: string): boolean {
     case '\u200d':
       return (
         (isVisibleBeyondAscii(before) || (before === '\ufe0f' && isJoining(text, at - 1, before))) &&
-        isVisibleBeyondAscii(charAt(text, at + 1))
+        isVisibleBeyondAscii([...text.slice(at + 1, at + 3)][0])
       );
     default:
       return false;
@@ -85,16 +85,6 @@ export function isJoining(text: string, at: number, char: string): boolean {
 
 const HIDDEN_ALONE = new RegExp(`^(?:${HIDDEN.source})$`, 'u');
 
-function isVisibleBeyondAscii(char: string): boolean {
+function isVisibleBeyondAscii(char = ''): boolean {
   return char > '\u007f' && !HIDDEN_ALONE.test(char);
-}
-
-function charAt(text: string, at: number): string {
-  const code = text.codePointAt(at);
-  return code === undefined ? '' : String.fromCodePoint(code);
-}
-
-function charBefore(text: string, at: number): string {
-  const pair = at >= 2 ? charAt(text, at - 2) : '';
-  return pair.length === 2 ? pair : charAt(text, at - 1);
 }

@@ -11,8 +11,7 @@ import { FLAG_EMOJI, isFlagEmoji } from './without-hidden.ts';
 export function printable(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(FLAG_OR_HIDDEN, (found, at: number, whole: string) => {
     const code = found.codePointAt(0) ?? 0;
-    const isShown = found === '\n' || found === '\t' || isFlagEmoji(found) || isJoining(whole, at, found);
-    if (isShown) return found;
+    if (isFlagEmoji(found) || isJoining(whole, at, found)) return found;
     return code < 0x100 && code !== 0xad ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
   });
 }

@@ -6,14 +6,14 @@ import { bulletOf } from '../skill/skill.ts';
 import { parsedText } from '../validate/changed-text.ts';
 import { characterChecks } from './characters.ts';
 import { fieldChecks } from './fields.ts';
-import { type Check, type CheckInput, type Fact, LEVELS, listChecks } from './findings.ts';
+import { type Check, type CheckInput, compareLevels, type Fact, listChecks, notIn } from './findings.ts';
 import { inspectSkill, isScript, newFindings } from './inspect-skill.ts';
 import { networkFacts } from './network.ts';
 import { referenceFinder } from './references.ts';
 import { KEY_RULE } from './rule-set.ts';
 import { RULES } from './rules/index.ts';
 import { safeguardChecks } from './safeguards.ts';
-import { type ScannedLine, scanLines } from './scanned-line.ts';
+import { isBlock, type ScannedLine, scanLines } from './scanned-line.ts';
 import { secretFacts } from './secrets.ts';
 import { shellFacts } from './shell.ts';
 import { sizeChecks } from './size.ts';
@@ -31,7 +31,7 @@ export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
     ...(input.after === null ? [] : characterChecks(input.before ?? '', input.after)),
     ...sizeChecks(input),
   ];
-  return LEVELS.flatMap((level) => checks.filter((check) => check.level === level));
+  return checks.sort((left, right) => compareLevels(left.level, right.level));
 }
 
 // --- internal ---
@@ -43,38 +43,31 @@ async function ruleChecks({ path, isSkillFile, before, after, files }: CheckInpu
   const inspect = (text: string) => inspectSkill([{ path: name, bytes: Buffer.from(text) }, ...others]);
   const now = await inspect(after);
   if (now.findings.length === 0) return [];
-  const found = newFindings(await inspect(before ?? ''), now)
-    // `characterChecks` counts them.
-    .filter(({ rule }) => rule !== 'hidden-characters')
-    .map(({ rule, level, message, excerpt, line }) => {
-      const fact: Fact = { key: rule, level, what: message, quoted: excerpt, ...(line === undefined ? {} : { line }) };
-      return { kind: kindOfRule(rule), fact };
-    });
-  return (['instructions', 'secrets', 'rules'] as const).flatMap((kind) =>
-    listChecks(
+  // `characterChecks` counts them.
+  const found = newFindings(await inspect(before ?? ''), now).filter(({ rule }) => rule !== 'hidden-characters');
+  return (['instructions', 'secrets', 'rules'] as const).flatMap((kind) => {
+    const ofKind = found.filter(({ rule }) => kindOfRule(rule) === kind);
+    return listChecks(
       kind,
-      found.filter((one) => one.kind === kind).map(({ fact }) => fact),
-    ),
-  );
+      ofKind.map(({ level, message, excerpt, line }) => ({ level, what: message, quoted: excerpt, line })),
+    );
+  });
 }
-
-const INSTRUCTION_RULES = new Set(RULES.filter(({ family }) => family === 'instructions').map(({ id }) => id));
 
 function kindOfRule(rule: string): 'instructions' | 'secrets' | 'rules' {
   if (rule === KEY_RULE) return 'secrets';
-  return INSTRUCTION_RULES.has(rule) ? 'instructions' : 'rules';
+  return RULES.find(({ id }) => id === rule)?.family === 'instructions' ? 'instructions' : 'rules';
 }
 
 function scriptChecks({ path, before, after }: CheckInput): readonly Check[] {
   if (after === null || !isScript(path, after) || (before !== null && isScript(path, before))) return [];
-  return listChecks('script', [
-    { key: path, level: 'warn', what: 'A new script, which agents may run', quoted: path, line: 1 },
-  ]);
+  const what = 'A new script, which agents may run';
+  return listChecks('script', [{ level: 'warn', what, quoted: path, line: 1 }]);
 }
 
 async function surfaceChecks({ before, after, path, files }: CheckInput): Promise<readonly Check[]> {
   if (after === null) return [];
-  const finders: readonly (readonly [Check['kind'], Finder])[] = [
+  const finders: readonly KindFinder[] = [
     ['references', referenceFinder(path, files)],
     ['shell', shellFacts],
     ['network', networkFacts],
@@ -85,13 +78,13 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
   const added = [...lines].filter(([key]) => !old.has(key)).map(([, line]) => line);
   const found = await findAll(added.slice(0, MAX_LINES), finders);
   const oldFacts = found.size === 0 ? found : await findAll(old.values(), finders);
-  const checks = finders.flatMap(([kind]) => {
-    const facts = [...(found.get(kind) ?? [])].filter(([key]) => !oldFacts.get(kind)?.has(key));
-    return listChecks(
+  const facts = [...found].filter(([key]) => !oldFacts.has(key)).map(([, one]) => one);
+  const checks = finders.flatMap(([kind]) =>
+    listChecks(
       kind,
-      facts.map(([, fact]) => fact),
-    );
-  });
+      facts.filter((one) => one.kind === kind),
+    ),
+  );
   const firstSkipped = added[MAX_LINES];
   if (!firstSkipped) return checks;
   const text = `${added.length} lines are new; only the first ${MAX_LINES} were searched for files, commands, hosts and secrets`;
@@ -101,7 +94,7 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
 /** Far more than a skill has; searching them takes a few seconds. */
 const MAX_LINES = 100_000;
 
-type Finder = (line: ScannedLine) => Iterable<Fact>;
+type KindFinder = readonly [kind: Check['kind'], find: (line: ScannedLine) => Iterable<Fact>];
 
 async function distinctLines(text: string, path: string): Promise<ReadonlyMap<string, ScannedLine>> {
   const lines = new Map<string, ScannedLine>();
@@ -113,18 +106,24 @@ async function distinctLines(text: string, path: string): Promise<ReadonlyMap<st
   return lines;
 }
 
+interface FoundFact extends Fact {
+  readonly kind: Check['kind'];
+}
+
+/** By kind and key: the first one. */
 async function findAll(
   lines: Iterable<ScannedLine>,
-  finders: readonly (readonly [Check['kind'], Finder])[],
-): Promise<ReadonlyMap<Check['kind'], ReadonlyMap<string, Fact>>> {
-  const all = new Map<Check['kind'], Map<string, Fact>>();
+  finders: readonly KindFinder[],
+): Promise<ReadonlyMap<string, FoundFact>> {
+  const all = new Map<string, FoundFact>();
   for (const line of lines) {
     await takeBreak();
     for (const [kind, find] of finders) {
+      // The lines of a block were searched for the others.
+      if (isBlock(line) && kind !== 'shell') continue;
       for (const fact of find(line)) {
-        const found = all.get(kind) ?? new Map<string, Fact>();
-        if (!found.has(fact.key)) found.set(fact.key, fact);
-        all.set(kind, found);
+        const key = `${kind} ${fact.key ?? `${fact.what} ${fact.quoted}`}`;
+        if (!all.has(key)) all.set(key, { ...fact, kind, line: line.line });
       }
     }
   }
@@ -135,37 +134,17 @@ function validationChecks({ before, after, isSkillFile, problemsOf }: CheckInput
   if (!isSkillFile || after === null) return [];
   const old = before === null ? [] : problemsOf(before);
   const now = problemsOf(after);
-  const added = notIn(now, old).map(
-    (problem): Fact => ({
-      key: problemKey(problem),
-      level: 'warn',
-      what: `New ${problemText(problem)}`,
-      ...(problem.line === undefined ? {} : { line: problem.line }),
+  return listChecks('validation', [
+    ...notIn(now, old, problemKey).map((problem): Fact => {
+      return { level: 'warn', what: `New ${problemText(problem)}`, line: problem.line };
     }),
-  );
-  const removed = notIn(old, now).map(
-    (problem): Fact => ({
-      key: problemKey(problem),
-      level: 'info',
-      what: `No longer there: ${problemText(problem)}`,
-    }),
-  );
-  return listChecks('validation', [...added, ...removed]);
+    ...notIn(old, now, problemKey).map((problem): Fact => ({ what: `No longer there: ${problemText(problem)}` })),
+  ]);
 }
 
 /** Line and message can change while the problem stays the same. */
 function problemKey({ code, severity, details }: Problem): string {
   return JSON.stringify([code, severity, details?.field ?? null]);
-}
-
-function notIn(problems: readonly Problem[], otherProblems: readonly Problem[]): readonly Problem[] {
-  const left = new Map<string, number>();
-  for (const problem of otherProblems) left.set(problemKey(problem), (left.get(problemKey(problem)) ?? 0) + 1);
-  return problems.filter((problem) => {
-    const count = left.get(problemKey(problem)) ?? 0;
-    left.set(problemKey(problem), count - 1);
-    return count <= 0;
-  });
 }
 
 function problemText({ severity, code, message }: Problem): string {

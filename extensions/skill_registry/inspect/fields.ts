@@ -3,8 +3,7 @@ import { asMapping } from '../skill/gates.ts';
 import type { SkillHeader } from '../skill/parse-skill.ts';
 import { readYamlFields } from '../skill/yaml-fields.ts';
 import { parsedText } from '../validate/changed-text.ts';
-import type { Check, CheckInput } from './findings.ts';
-import { type Fact, listChecks, quote } from './findings.ts';
+import { type Check, type CheckInput, type Fact, listChecks, quote } from './findings.ts';
 
 export function fieldChecks({ before, after, isSkillFile, skillId }: CheckInput): readonly Check[] {
   if (!isSkillFile || after === null) return [];
@@ -16,12 +15,12 @@ export function fieldChecks({ before, after, isSkillFile, skillId }: CheckInput)
   return [
     ...listChecks('identity', [
       // Validation reports when the name of a new skill is not that of its directory.
-      ...(before === null ? [] : nameFacts(old, now, skillId, lineOf)),
-      ...labelFacts(old, now, lineOf),
+      ...(before === null ? [] : nameFacts(old?.name ?? skillId, now.name, lineOf)),
+      ...(old ? labelFacts(old, now, lineOf) : []),
     ]),
     ...listChecks('visibility', [...visibilityFacts(old, now, lineOf)]),
-    ...listChecks('description', [...descriptionFacts(old, now, lineOf)]),
-    ...listChecks('permissions', [...permissionFacts(old, now, lineOf)]),
+    ...listChecks('description', old ? descriptionFacts(old, now, lineOf) : []),
+    ...listChecks('permissions', permissionFacts(old, now, lineOf)),
   ];
 }
 
@@ -52,120 +51,95 @@ const CLAIMS = new RegExp(
   'i',
 );
 
-type LineOf = (field: string) => { readonly line?: number };
+type LineOf = (field: string) => number | undefined;
 type Header = SkillHeader;
 
 /** Fields that give a skill rights in the client that loads it, or decide how it runs. */
-const POWERS = new Set([
-  'hooks',
-  'model',
-  'effort',
-  'context',
-  'agent',
-  'background',
-  'shell',
-  'tools',
-  'disallowed-tools',
-  'permissions',
-  'permission-mode',
-  'permissionMode',
-  'mcp-servers',
-  'mcpServers',
-  'env',
-  'command-dispatch',
-  'command-tool',
-  'command-arg-mode',
-  'sandbox_profile',
-]);
+const POWERS = new Set(
+  (
+    'hooks model effort context agent background shell tools disallowed-tools permissions permission-mode ' +
+    'permissionMode mcp-servers mcpServers env command-dispatch command-tool command-arg-mode sandbox_profile'
+  ).split(' '),
+);
 const CLIENT_BLOCKS: readonly string[] = ['openclaw', 'clawdbot'];
 const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
 
 function lineFinder(text: string): LineOf {
   const { yaml, yamlLine } = splitFrontmatter(text);
-  if (yaml === undefined) return () => ({});
+  if (yaml === undefined) return () => undefined;
   const fields = readYamlFields(yaml.slice(0, 64 * 1024));
-  return (field) => (Object.hasOwn(fields.data, field) ? { line: yamlLine + fields.lineOf(field) - 1 } : {});
+  return (field) => (Object.hasOwn(fields.data, field) ? yamlLine + fields.lineOf(field) - 1 : undefined);
 }
 
-function* nameFacts(old: Header | undefined, now: Header, skillId: string, lineOf: LineOf): Generator<Fact> {
-  const name = old?.name ?? skillId;
-  if (now.name === name) return;
-  const what = `Renames the skill: ${quote(name, 80)} -> ${quote(now.name, 80)}`;
-  yield { key: 'name', level: 'warn', what, ...lineOf('name') };
+function nameFacts(old: string, now: string, lineOf: LineOf): readonly Fact[] {
+  if (now === old) return [];
+  return [{ level: 'warn', what: `Renames the skill: ${quote(old, 80)} -> ${quote(now, 80)}`, line: lineOf('name') }];
 }
 
-function* labelFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
-  if (!old) return;
-  for (const key of LABELS) yield* changed(key, old[key], now[key], lineOf);
-  const others = (header: Header): Readonly<Record<string, unknown>> =>
-    Object.fromEntries(Object.entries(header.extra).filter(([key]) => !POWERS.has(key)));
-  for (const key of keysOf(others(old), others(now))) yield* changed(key, old.extra[key], now.extra[key], lineOf);
-  for (const key of keysOf(old.metadata, now.metadata)) {
-    if (CLIENT_BLOCKS.includes(key)) continue;
-    yield* changed(`metadata.${key}`, old.metadata[key], now.metadata[key], () => lineOf('metadata'));
-  }
+function labelFacts(old: Header, now: Header, lineOf: LineOf): readonly Fact[] {
+  const others = keysOf(old.extra, now.extra).filter((key) => !POWERS.has(key));
+  const metadata = keysOf(old.metadata, now.metadata).filter((key) => !CLIENT_BLOCKS.includes(key));
+  return [
+    ...LABELS.flatMap((key) => changed(key, old[key], now[key], lineOf(key))),
+    ...others.flatMap((key) => changed(key, old.extra[key], now.extra[key], lineOf(key))),
+    ...metadata.flatMap((key) => changed(`metadata.${key}`, old.metadata[key], now.metadata[key], lineOf('metadata'))),
+  ];
 }
 
 function* visibilityFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
-  const fact = (level: Fact['level'], what: string, field: string): Fact => ({
-    key: field,
-    level,
-    what,
-    ...lineOf(field),
-  });
-  const wasInvocable = old?.modelInvocable ?? true;
-  if (now.modelInvocable !== wasInvocable) {
+  if (now.modelInvocable !== (old?.modelInvocable ?? true)) {
     const what = now.modelInvocable
       ? 'Turns off `disable-model-invocation`: models may load the skill'
       : 'Turns on `disable-model-invocation`: models no longer see the skill; an agent that proposes it can then only propose to remove it';
-    yield fact(old ? 'warn' : 'info', what, 'disable-model-invocation');
+    yield { level: old ? 'warn' : 'info', what, line: lineOf('disable-model-invocation') };
   }
   if (now.userInvocable !== (old?.userInvocable ?? true)) {
     const what = now.userInvocable ? 'The skill gets a slash command' : 'The skill loses its slash command';
-    yield fact('info', `${what} (\`user-invocable\`)`, 'user-invocable');
+    yield { what: `${what} (\`user-invocable\`)`, line: lineOf('user-invocable') };
   }
   if (!sameValue(old?.gate, now.gate)) {
     const what = `Changes the conditions under which models see it: ${valueText(old?.gate)} -> ${valueText(now.gate)}`;
-    yield fact(old?.gate ? 'warn' : 'info', what, 'metadata');
+    yield { level: old?.gate ? 'warn' : 'info', what, line: lineOf('metadata') };
   }
   if (claimsPrecedence(now.description) && !(old && claimsPrecedence(old.description))) {
     const what = 'The description asks to be taken for every task, or before other skills';
-    yield { ...fact('warn', what, 'description'), quoted: now.description };
+    yield { level: 'warn', what, quoted: now.description, line: lineOf('description') };
   }
   if (!old) return;
-  yield* changed('tags', old.tags, now.tags, lineOf);
-  yield* changed('trigger_keywords', old.triggerKeywords, now.triggerKeywords, lineOf);
-  yield* changed('requires', old.requires, now.requires, lineOf);
+  yield* changed('tags', old.tags, now.tags, lineOf('tags'));
+  yield* changed('trigger_keywords', old.triggerKeywords, now.triggerKeywords, lineOf('trigger_keywords'));
+  yield* changed('requires', old.requires, now.requires, lineOf('requires'));
 }
 
-function* descriptionFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
-  if (!old || now.description === old.description) return;
+function descriptionFacts(old: Header, now: Header, lineOf: LineOf): readonly Fact[] {
+  if (now.description === old.description) return [];
   const what = `Changes the description, which decides when the skill is picked: ${quote(old.description)} -> ${quote(now.description)}`;
-  yield { key: 'description', level: 'info', what, ...lineOf('description') };
+  return [{ what, line: lineOf('description') }];
 }
 
-function* permissionFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
+function permissionFacts(old: Header | undefined, now: Header, lineOf: LineOf): readonly Fact[] {
   const before = new Set(old?.allowedTools);
   const tools = new Set(now.allowedTools);
-  for (const tool of tools) {
-    if (before.has(tool)) continue;
-    yield { key: tool, level: 'warn', what: 'Asks permission for', quoted: tool, ...lineOf('allowed-tools') };
-  }
-  for (const tool of before) {
-    if (!tools.has(tool)) yield { key: tool, level: 'info', what: 'No longer asks permission for', quoted: tool };
-  }
-  for (const key of keysOf(old?.extra ?? {}, now.extra)) {
-    if (!POWERS.has(key)) continue;
-    for (const fact of changed(key, old?.extra[key], now.extra[key], lineOf)) yield { ...fact, level: 'warn' };
-  }
-  for (const block of CLIENT_BLOCKS) {
-    const [was, is] = [clientInstructions(old?.metadata[block]), clientInstructions(now.metadata[block])];
-    for (const key of keysOf(was, is)) {
-      for (const fact of changed(`metadata.${block}.${key}`, was[key], is[key], () => lineOf('metadata'))) {
-        yield { ...fact, level: 'warn' };
-      }
-    }
-  }
+  const line = lineOf('allowed-tools');
+  const powers = keysOf(old?.extra, now.extra).filter((key) => POWERS.has(key));
+  const facts: readonly Fact[] = [
+    ...powers.flatMap((key) => changed(key, old?.extra[key], now.extra[key], lineOf(key))),
+    ...CLIENT_BLOCKS.flatMap((block) => {
+      const [was, is] = [clientInstructions(old?.metadata[block]), clientInstructions(now.metadata[block])];
+      return keysOf(was, is).flatMap((key) =>
+        changed(`metadata.${block}.${key}`, was[key], is[key], lineOf('metadata')),
+      );
+    }),
+  ];
+  return [
+    ...[...tools]
+      .filter((tool) => !before.has(tool))
+      .map((tool): Fact => ({ level: 'warn', what: 'Asks permission for', quoted: tool, line })),
+    ...[...before]
+      .filter((tool) => !tools.has(tool))
+      .map((tool): Fact => ({ what: 'No longer asks permission for', quoted: tool })),
+    ...facts.map((fact): Fact => ({ ...fact, level: 'warn' })),
+  ];
 }
 
 function clientInstructions(block: unknown): Readonly<Record<string, unknown>> {
@@ -173,20 +147,16 @@ function clientInstructions(block: unknown): Readonly<Record<string, unknown>> {
   return instructions;
 }
 
-function* changed(key: string, old: unknown, now: unknown, lineOf: LineOf): Generator<Fact> {
-  if (sameValue(old, now)) return;
+function changed(key: string, old: unknown, now: unknown, line: number | undefined): readonly Fact[] {
+  if (sameValue(old, now)) return [];
   const field = `the field ${quote(key, 40)}`;
-  const what =
-    now === undefined
-      ? `Removes ${field}, ${valueText(old)}`
-      : old === undefined
-        ? `Sets ${field} to ${valueText(now)}`
-        : `Changes ${field}: ${valueText(old)} -> ${valueText(now)}`;
-  yield { key, level: 'info', what, ...lineOf(key) };
+  if (now === undefined) return [{ what: `Removes ${field}, ${valueText(old)}`, line }];
+  if (old === undefined) return [{ what: `Sets ${field} to ${valueText(now)}`, line }];
+  return [{ what: `Changes ${field}: ${valueText(old)} -> ${valueText(now)}`, line }];
 }
 
-function keysOf(...records: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
-  return [...new Set(records.flatMap((record) => Object.keys(record)))];
+function keysOf(...records: readonly (Readonly<Record<string, unknown>> | undefined)[]): readonly string[] {
+  return [...new Set(records.flatMap((record) => Object.keys(record ?? {})))];
 }
 
 function sameValue(left: unknown, right: unknown): boolean {

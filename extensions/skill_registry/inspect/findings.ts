@@ -43,31 +43,46 @@ export interface CheckInput {
 }
 
 export interface Fact {
-  /** Facts of one kind with equal keys are the same. */
-  readonly key: string;
-  readonly level: Check['level'];
+  /** Default: `info`. */
+  readonly level?: FindingLevel;
   readonly what: string;
   /** The author's words: escaped, shortened and without secrets when shown. */
   readonly quoted?: string;
-  readonly line?: number;
+  readonly line?: number | undefined;
+  /** Facts of one kind with equal keys are the same. Default: `what` and `quoted`. */
+  readonly key?: string;
 }
 
 /** Most important first. */
 export const LEVELS: readonly FindingLevel[] = ['block', 'warn', 'info'];
 
-export const MAX_LISTED = 20;
-
 /** Most important first, then by line. Those after `MAX_LISTED` are only counted. */
 export function listChecks(kind: Check['kind'], facts: readonly Fact[]): readonly Check[] {
-  const sorted = [...facts].sort((left, right) => lineOrLast(left) - lineOrLast(right));
-  const ordered = LEVELS.flatMap((level) => sorted.filter((fact) => fact.level === level));
+  const ordered = facts
+    .map((fact) => ({ level: 'info' as const, ...fact }))
+    .sort((left, right) => compareLevels(left.level, right.level) || lineOrLast(left) - lineOrLast(right));
   const listed = ordered.slice(0, MAX_LISTED).map(({ level, what, quoted, line }) => {
     const text = quoted === undefined ? what : `${what}: ${quote(quoted)}`;
     return { kind, level, text, ...(line === undefined ? {} : { line }) };
   });
   const [first, ...rest] = ordered.slice(MAX_LISTED);
-  if (first === undefined) return listed;
-  return [...listed, { kind, level: first.level, text: `and ${rest.length + 1} more` }];
+  return first ? [...listed, { kind, level: first.level, text: `and ${rest.length + 1} more` }] : listed;
+}
+
+/** Negative when `left` is more important. */
+export function compareLevels(left: FindingLevel, right: FindingLevel): number {
+  return LEVELS.indexOf(left) - LEVELS.indexOf(right);
+}
+
+/** Items with a key that `others` has fewer times. */
+export function notIn<T>(items: readonly T[], others: readonly T[], keyOf: (item: T) => string): readonly T[] {
+  const left = new Map<string, number>();
+  for (const key of others.map(keyOf)) left.set(key, (left.get(key) ?? 0) + 1);
+  return items.filter((item) => {
+    const count = left.get(keyOf(item)) ?? 0;
+    left.set(keyOf(item), count - 1);
+    return count <= 0;
+  });
 }
 
 /** An author's text in quotes: one line, at most `limit` characters, secrets masked. */
@@ -77,6 +92,8 @@ export function quote(text: string, limit = 120): string {
 }
 
 // --- internal ---
+
+const MAX_LISTED = 20;
 
 function lineOrLast({ line }: Fact): number {
   return line ?? Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,6 @@
 import { takeBreak } from '../../../lib/breaks/index.ts';
 import { oneLine, withoutKeys } from '../../../lib/text/index.ts';
-import { LEVELS } from './findings.ts';
+import { compareLevels } from './findings.ts';
 import { createPassageSearch, type PassageSearch, spansOf } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
 import type { ClassifiedFile, FileRule, Match, Passage, Pattern, Rule, Span, Stance } from './rule.ts';
@@ -30,7 +30,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
       const key = findingKey(finding);
       const old = found.get(key);
       // Of equal findings the first stays, unless a later one matters more.
-      if (old && LEVELS.indexOf(old.level) <= LEVELS.indexOf(finding.level) && !mentioned.has(old)) continue;
+      if (old && compareLevels(old.level, finding.level) <= 0 && !mentioned.has(old)) continue;
       found.set(key, finding);
       if (match.stance) mentioned.add(finding);
     }
@@ -71,7 +71,6 @@ function readFile({ path, bytes, executable = false }: InspectedFile): Classifie
     kind: isBinary ? 'binary' : 'text',
     prose: PROSE.test(path),
     script: isScript(path, text) || executable,
-    executable,
     bytes,
     text,
   };
@@ -90,32 +89,31 @@ async function* matchesOfFile(
   }
   const searches = SEARCHES.filter(({ where }) => where === undefined || (where === 'prose') === file.prose);
   /** For expressions that may be anywhere in the file: the first match of each. */
-  const parts = new Map<Search, (Match | undefined)[]>();
+  const parts = new Map<RegExp, Match>();
   searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ expressions, needs }) => [...expressions, ...needs]));
   for (const passage of passagesOf(file.text, file.prose)) {
     await takeBreak();
     if (!passage) continue;
     const positions = searchPassage(passage.text);
-    const { mayHave } = positions;
     for (const search of searches) {
-      const { rule, expressions, scope } = search;
-      if (!(scope === 'file' ? expressions.some(mayHave) : expressions.every(mayHave))) continue;
-      if (!search.needs.every(mayHave)) continue;
+      const { rule, expressions, needs, scope } = search;
+      const isInFile = scope === 'file';
+      if (!(isInFile ? expressions.some(positions.mayHave) : expressions.every(positions.mayHave))) continue;
+      if (!needs.every(positions.mayHave)) continue;
       await takeBreak();
       const matches = (some: readonly RegExp[]) => matchesIn(file, passage, positions, search, some);
-      if (scope !== 'file') {
+      if (!isInFile) {
         for (const match of matches(expressions)) yield [rule, match];
         continue;
       }
-      const found = parts.get(search) ?? expressions.map(() => undefined);
-      parts.set(search, found);
-      if (found.every((part) => part)) continue;
-      for (const [at, expression] of expressions.entries()) {
-        if (found[at]) continue;
+      const missing = expressions.filter((expression) => !parts.has(expression));
+      for (const expression of missing) {
         const all = [...matches([expression])];
-        found[at] = all.find(({ stance }) => !stance) ?? all[0];
+        const match = all.find(({ stance }) => !stance) ?? all[0];
+        if (match) parts.set(expression, match);
       }
-      if (found[0] && found.every((part) => part)) yield [rule, found[0]];
+      const [first, ...others] = expressions.map((expression) => parts.get(expression));
+      if (missing.length > 0 && first && others.every((part) => part)) yield [rule, first];
     }
   }
 }
@@ -157,17 +155,20 @@ function* matchesIn(
 function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
   for (const rule of RULES) {
     if (!('near' in rule)) continue;
-    const [first, second] = rule.near.map((ids) => found.filter((finding) => ids.includes(finding.rule)));
-    const isNear = (left: Finding, right: Finding): boolean =>
-      left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= rule.lines;
-    const match = first
-      ?.slice(0, MAX_COMPARED)
-      .find((one) => second?.slice(0, MAX_COMPARED).some((other) => isNear(one, other)));
+    const [first = [], second = []] = rule.near.map((ids) =>
+      found.filter((finding) => ids.test(finding.rule)).slice(0, MAX_COMPARED),
+    );
+    const match = first.find((one) => second.some((other) => isNear(one, other)));
     if (match) yield { ...match, rule: rule.id, level: rule.level, message: rule.message };
   }
 }
 
 const MAX_COMPARED = 100;
+const NEAR_LINES = 6;
+
+function isNear(left: Finding, right: Finding): boolean {
+  return left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= NEAR_LINES;
+}
 
 function findingOf(rule: Rule, file: string, { line, words, message, stance }: Match): Finding {
   return {
@@ -187,7 +188,7 @@ function findingKey({ rule, file, excerpt }: Finding): string {
 
 function byImportance(left: Finding, right: Finding): number {
   return (
-    LEVELS.indexOf(left.level) - LEVELS.indexOf(right.level) ||
+    compareLevels(left.level, right.level) ||
     (left.file < right.file ? -1 : left.file > right.file ? 1 : (left.line ?? 0) - (right.line ?? 0))
   );
 }

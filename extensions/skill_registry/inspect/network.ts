@@ -3,28 +3,13 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import { type Fact, quote } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-export function* networkFacts({ line, text, code, kind }: ScannedLine): Generator<Fact> {
-  if (kind === 'block' || kind === 'run') return;
-  for (const match of matchesOf(text, ADDRESS)) {
-    if (!NO_NETWORK.has((match[1] ?? '').toLowerCase())) yield* hostFinding(match[2] ?? '', line);
+export function* networkFacts({ text, code }: ScannedLine): Generator<Fact> {
+  for (const authority of authoritiesIn(text)) {
+    const fact = hostFact(authority);
+    if (fact) yield fact;
   }
-  for (const pattern of [LINK_WITHOUT_SCHEME, USER_AT_HOST]) {
-    for (const match of matchesOf(text, pattern)) yield* hostFinding(match[1] ?? '', line);
-  }
-  for (const match of matchesOf(text, TARGETS)) {
-    for (const word of (match[1] ?? '').split(' ')) {
-      if (isHostWord(word)) yield* hostFinding(word.replace(/[/?#].*$/, ''), line);
-    }
-  }
-  for (const [address] of matchesOf(text, IPV4)) if (isIPv4(address)) yield* hostFinding(address, line);
-  for (const [address] of matchesOf(text, IPV6)) {
-    if (address.length > 5 && /\d/.test(address) && isIPv6(address)) yield* hostFinding(`[${address}]`, line);
-  }
-  for (const part of code) {
-    for (const [use] of matchesOf(part, USES)) {
-      const name = use.toLowerCase();
-      yield { key: `use ${name}`, level: 'info', what: `Uses the network with ${quote(name, 40)}`, line };
-    }
+  for (const [use] of code.flatMap((part) => matchesOf(part, USES))) {
+    yield { what: `Uses the network with ${quote(use.toLowerCase(), 40)}` };
   }
 }
 
@@ -50,40 +35,42 @@ const USES =
 const RESERVED = /^(?:(?:.*\.)?(?:localhost|example|test|invalid)|(?:.*\.)?example\.(?:com|net|org))$/;
 const OWN_ADDRESS = /^(?:127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
 
+function* authoritiesIn(text: string): Generator<string> {
+  for (const [, scheme = '', authority = ''] of matchesOf(text, ADDRESS)) {
+    if (!NO_NETWORK.has(scheme.toLowerCase())) yield authority;
+  }
+  for (const pattern of [LINK_WITHOUT_SCHEME, USER_AT_HOST]) {
+    for (const [, authority = ''] of matchesOf(text, pattern)) yield authority;
+  }
+  for (const word of matchesOf(text, TARGETS).flatMap(([, target = '']) => target.split(' '))) {
+    if (isHostWord(word)) yield word.replace(/[/?#].*$/, '');
+  }
+  for (const [address] of matchesOf(text, IPV4)) if (isIPv4(address)) yield address;
+  for (const [address] of matchesOf(text, IPV6)) {
+    if (address.length > 5 && /\d/.test(address) && isIPv6(address)) yield `[${address}]`;
+  }
+}
+
 function isHostWord(word: string): boolean {
   const [, ending = '', next] = HOST_WORD.exec(word) ?? [];
   return ending !== '' && (next === '/' || next === ':' || word.includes('@') || !FILE_ENDINGS.test(ending));
 }
 
-function* hostFinding(authority: string, line: number): Generator<Fact> {
+function hostFact(authority: string): Fact | undefined {
   // A closing bracket at the end belongs to the text around it, unless the host has the opening one.
   const end = /[{[]/.test(authority) ? /["'.:!*_]+$/ : /["'.:!*_)\]}]+$/;
   const written = authority.replace(/^["']/, '').replace(/^.*@/, '').replace(end, '').toLowerCase();
-  if (written === '' || written === '...' || written === '…') return;
+  if (written === '' || written === '...' || written === '…') return undefined;
   const host = canonicalHost(written);
-  const key = `host ${host}`;
-  if (host === undefined) {
-    yield {
-      key: `host ${written}`,
-      level: 'info',
-      what: 'Names a host that is only known at run time',
-      quoted: written,
-      line,
-    };
-  } else if (RESERVED.test(host) || OWN_ADDRESS.test(host)) {
-    yield { key, level: 'info', what: 'Names this machine or an example host', quoted: host, line };
-  } else if (isIPv4(host) || host.startsWith('[')) {
-    yield { key, level: 'info', what: 'Names a host by its address', quoted: host, line };
-  } else if (host.includes('xn--')) {
-    // Letters of other scripts may look like those of a known name.
-    yield {
-      key,
-      level: 'info',
-      what: `Names the host ${quote(host, 80)}, written with letters of another script`,
-      quoted: written,
-      line,
-    };
-  } else yield { key, level: 'info', what: 'Names a host', quoted: host, line };
+  if (host === undefined) return { what: 'Names a host that is only known at run time', quoted: written };
+  if (RESERVED.test(host) || OWN_ADDRESS.test(host)) {
+    return { what: 'Names this machine or an example host', quoted: host };
+  }
+  if (isIPv4(host) || host.startsWith('[')) return { what: 'Names a host by its address', quoted: host };
+  if (!host.includes('xn--')) return { what: 'Names a host', quoted: host };
+  // Letters of other scripts may look like those of a known name.
+  const what = `Names the host ${quote(host, 80)}, written with letters of another script`;
+  return { key: `host ${host}`, what, quoted: written };
 }
 
 /** As a browser shows it: IP addresses in other notations are converted. Undefined for a placeholder. */

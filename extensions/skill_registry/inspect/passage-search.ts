@@ -1,5 +1,6 @@
 import { matchesOf } from '../../../lib/text/index.ts';
 import type { Pattern, Span, Stance } from './rule.ts';
+import { countWhile } from './scanned-line.ts';
 import { type Start, startsOf } from './starts.ts';
 
 export interface PassageSearch {
@@ -11,17 +12,17 @@ export interface PassageSearch {
 /** One walk over a text finds where each expression (no flags, lower case) may match; it is tried only there. */
 export function createPassageSearch(expressions: Iterable<RegExp>): (text: string) => PassageSearch {
   const known = new Map<RegExp, Known>();
-  const tree = createTree();
+  const table = createStartTable();
   for (const expression of expressions) {
     const starts = startsOf(expression.source);
-    for (const start of starts ?? []) tree.add(start, known.size);
+    for (const start of starts ?? []) table.add(start, known.size);
     known.set(expression, {
       index: starts && known.size,
       search: new RegExp(expression.source, starts ? 'y' : 'g'),
     });
   }
   return (text) => {
-    const offsets = tree.offsetsIn(text);
+    const offsets = table.offsetsIn(text);
     return {
       mayHave(expression) {
         const index = known.get(expression)?.index;
@@ -64,7 +65,7 @@ export function* spansOf(
 // --- internal ---
 
 interface Known {
-  /** Number in the tree; undefined when the expression does not tell how a match begins. */
+  /** Undefined when the expression does not tell how a match begins. */
   readonly index: number | undefined;
   readonly search: RegExp;
 }
@@ -98,69 +99,48 @@ function group(head: Span, lists: readonly (readonly Span[])[], within: number):
 }
 
 function firstAt(list: readonly Span[], offset: number): number {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((list[middle] as Span).start < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return countWhile(list, ({ start }) => start < offset);
 }
 
-/** Characters in a row of the table: ASCII; the first also means all others. */
-const WIDTH = 128;
-/** Only the beginning of a longer text is searched for. */
-const MAX_LENGTH = 10;
-/** The root nodes: of texts at the beginning of a word, and of texts anywhere. */
-const AT_WORD = 1;
-const ANYWHERE = 2;
+interface KnownStart extends Start {
+  /** Of the expressions that begin with it. */
+  readonly indexes: number[];
+}
 
-function createTree() {
-  /** For each node: the node after the next character; 0 for none. */
-  const rows: Uint16Array[] = Array.from({ length: ANYWHERE + 1 }, () => new Uint16Array(WIDTH));
-  /** For each node: the indexes of the texts that end there. */
-  const endsAt: number[][] = rows.map(() => []);
-  /** For two characters: the root nodes from which a text begins with them. */
-  const begins = new Uint8Array(WIDTH * WIDTH);
+/** ASCII; the first also means all other characters. */
+const WIDTH = 128;
+
+function createStartTable() {
+  const starts = new Map<string, KnownStart>();
+  /** By the first two characters. */
+  const byPair: (readonly KnownStart[])[] = new Array(WIDTH * WIDTH);
   return {
     add({ text, atWord }: Start, index: number): void {
-      const codes = [...text.slice(0, MAX_LENGTH)].map((char) => columnOf(char.charCodeAt(0)));
-      const [first = 0, second] = codes;
-      let node = atWord ? AT_WORD : ANYWHERE;
-      const after = second === undefined ? Array.from({ length: WIDTH }, (_, code) => code) : [second];
-      for (const code of after) begins[first * WIDTH + code] = (begins[first * WIDTH + code] ?? 0) | node;
-      for (const code of codes) {
-        const row = rows[node] as Uint16Array;
-        if (row[code] === 0) {
-          row[code] = rows.push(new Uint16Array(WIDTH)) - 1;
-          endsAt.push([]);
-        }
-        node = row[code] as number;
-      }
-      endsAt[node]?.push(index);
+      const key = `${atWord} ${text}`;
+      const known = starts.get(key) ?? { text, atWord, indexes: [] };
+      known.indexes.push(index);
+      if (starts.has(key)) return;
+      starts.set(key, known);
+      const first = columnOf(text.charCodeAt(0)) * WIDTH;
+      const seconds =
+        text.length > 1 ? [columnOf(text.charCodeAt(1))] : Array.from({ length: WIDTH }, (_, code) => code);
+      for (const second of seconds) byPair[first + second] = [...(byPair[first + second] ?? []), known];
     },
-    /** For each index, the offsets of its texts in order; undefined for none. */
+    /** For each index, the offsets of its starts in order; undefined for none. */
     offsetsIn(text: string): readonly (readonly number[] | undefined)[] {
       const found: (number[] | undefined)[] = [];
-      const walk = (from: number, firstNode: number): void => {
-        let node = firstNode;
-        for (let at = from; at < text.length; at++) {
-          node = (rows[node] as Uint16Array)[columnOf(text.charCodeAt(at))] as number;
-          if (node === 0) return;
-          for (const index of endsAt[node] as number[]) {
-            const offsets = found[index];
-            if (!offsets) found[index] = [from];
-            else if (offsets[offsets.length - 1] !== from) offsets.push(from);
-          }
-        }
-      };
       let isInWord = false;
       let code = columnOf(text.charCodeAt(0));
       for (let at = 0; at < text.length; at++) {
         const next = columnOf(text.charCodeAt(at + 1));
-        const nodes = begins[code * WIDTH + next] as number;
-        if ((nodes & AT_WORD) !== 0 && !isInWord) walk(at, AT_WORD);
-        if ((nodes & ANYWHERE) !== 0) walk(at, ANYWHERE);
+        for (const start of byPair[code * WIDTH + next] ?? []) {
+          if ((start.atWord && isInWord) || !text.startsWith(start.text, at)) continue;
+          for (const index of start.indexes) {
+            const offsets = found[index];
+            if (!offsets) found[index] = [at];
+            else if (offsets[offsets.length - 1] !== at) offsets.push(at);
+          }
+        }
         isInWord = isWord(code);
         code = next;
       }

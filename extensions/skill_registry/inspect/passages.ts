@@ -1,7 +1,7 @@
 import { foldLine } from '../../../lib/text/index.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 import type { Passage } from './rule.ts';
-import { countUpTo, rawLines } from './scanned-line.ts';
+import { countWhile, rawLines } from './scanned-line.ts';
 
 /**
  * Splits a text into passages for the rules: look-alike letters are folded, invisible characters removed, lines of a
@@ -85,41 +85,29 @@ function tailOf(lines: readonly Line[]): Line[] {
 }
 
 function passageOf(lines: readonly Line[]): Passage {
-  const starts: number[] = [];
-  const linesAt: Line[] = [];
-  const parts: string[] = [];
-  let length = 0;
-  let ends = 0;
+  const placed: { readonly start: number; readonly line: Line }[] = [];
+  let shown = '';
   let isContinued = false;
   let wasCode = true;
-  const add = (part: string): void => {
-    parts.push(part);
-    length += part.length;
-  };
   for (const line of lines) {
     const { words, isCode, opens } = line;
     const flows = isContinued || (!isCode && !wasCode && !opens);
     if (words === '') {
-      if (ends < 2) add('\n');
-      ends = Math.min(2, ends + 1);
+      if (!shown.endsWith('\n\n')) shown += '\n';
       isContinued = false;
       continue;
     }
-    if (length > 0) add(flows ? ' ' : '\n');
-    starts.push(length);
-    linesAt.push(line);
+    if (shown !== '') shown += flows ? ' ' : '\n';
+    placed.push({ start: shown.length, line });
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
-    const lineText = isContinued ? words.replace(/[\\`]$/, '') : words;
     // A line that has only the sign of continuation becomes an empty line.
-    ends = lineText !== '' || flows ? 0 : Math.min(2, length > 0 ? ends + 1 : 0);
-    add(lineText);
+    shown += isContinued ? words.replace(/[\\`]$/, '') : words;
     wasCode = isCode;
   }
-  const shown = parts.join('');
-  const text = lowerCase(shown);
-  const lineOf = (offset: number): Line | undefined => linesAt[countUpTo(starts, offset) - 1];
+  const lineOf = (offset: number): Line | undefined =>
+    placed[countWhile(placed, ({ start }) => start <= offset) - 1]?.line;
   return {
-    text,
+    text: lowerCase(shown),
     shown,
     lineAt: (offset) => lineOf(offset)?.line ?? 1,
     headingsAt: (offset) => lineOf(offset)?.headings?.join('\n'),

@@ -6,48 +6,33 @@ import type { ScannedLine } from './scanned-line.ts';
 export function referenceFinder(path: string, files: readonly string[]): (line: ScannedLine) => Generator<Fact> {
   const skillFiles = new Set(['SKILL.md', path, ...files]);
   const folders = new Set([...skillFiles].flatMap(foldersAbove));
-  const folder = posix.dirname(path);
-
-  const isOwnFolder = (name: string): boolean => folders.has(name) || CONVENTIONAL.has(name);
+  const isThere = (name: string): boolean => skillFiles.has(name) || folders.has(name);
 
   /** Against the folder of the file, then against the skill. Undefined: outside the skill. */
   function locate(target: string): string | undefined {
-    const candidates = [posix.join(folder, target), posix.normalize(target)].map((candidate) =>
-      candidate.replace(/\/$/, ''),
-    );
-    const inside = candidates.filter((candidate) => candidate !== '..' && !candidate.startsWith('../'));
-    return inside.find((candidate) => skillFiles.has(candidate) || folders.has(candidate)) ?? inside[0];
+    const inside = [posix.join(posix.dirname(path), target), posix.normalize(target)]
+      .map((candidate) => candidate.replace(/\/$/, ''))
+      .filter((candidate) => candidate !== '..' && !candidate.startsWith('../'));
+    return inside.find(isThere) ?? inside[0];
   }
 
-  function* judge(target: string, line: number, certainty: Certainty): Generator<Fact> {
-    const fact = (level: Fact['level'], what: string): Fact => ({
-      key: `${what} ${target}`,
-      level,
-      what,
-      quoted: target,
-      line,
-    });
-    if (isOutside(target, certainty)) {
-      yield fact('info', OUTSIDE);
-      return;
+  function judge(target: string, certainty: Certainty): string | undefined {
+    if (isOutside(target, certainty)) return OUTSIDE;
+    if (!isFileName(target, certainty, skillFiles)) return undefined;
+    const located = locate(target);
+    if (located === undefined) return OUTSIDE;
+    if (isThere(located)) return 'Refers to a file of the skill';
+    const [first = ''] = (target.startsWith('.') ? located : target).split('/');
+    if (certainty === 'link' || folders.has(first) || CONVENTIONAL.has(first)) {
+      return 'Refers to a file that the skill does not have';
     }
-    if (!isFileName(target, certainty, skillFiles)) return;
-    const path = locate(target);
-    if (path === undefined) yield fact('info', OUTSIDE);
-    else if (skillFiles.has(path) || folders.has(path)) yield fact('info', 'Refers to a file of the skill');
-    else if (certainty === 'link' || isOwnFolder(firstOf(target.startsWith('.') ? path : target))) {
-      yield fact('info', 'Refers to a file that the skill does not have');
-    } else if (certainty === 'span') yield fact('info', 'Names a file that is not in the skill');
+    return certainty === 'span' ? 'Names a file that is not in the skill' : undefined;
   }
 
-  return function* referenceFacts({ line, text, kind, code }) {
-    if (kind === 'block' || kind === 'run') return;
-    if (kind === 'prose') {
-      for (const target of linkTargets(text)) yield* judge(target, line, 'link');
-      for (const [, target = ''] of matchesOf(text, IMPORT)) yield* judge(target, line, 'span');
-    }
-    for (const part of code) {
-      for (const word of wordsOf(part)) yield* judge(word, line, kind === 'prose' ? 'span' : 'word');
+  return function* referenceFacts(line) {
+    for (const [quoted, certainty] of targetsIn(line)) {
+      const what = judge(quoted, certainty);
+      if (what !== undefined) yield { what, quoted };
     }
   };
 }
@@ -73,33 +58,42 @@ const ROOT_FOLDER =
 const OWN_FOLDER = /(?:\{baseDir\}|\$\{?(?:CLAUDE_SKILL_DIR|SKILL_DIR)\}?)\/?/g;
 const HOME = /\$(?:\{HOME\}|HOME\b)/g;
 
-function* linkTargets(text: string): Generator<string> {
-  const definition = LINK_DEFINITION.exec(text)?.[1];
-  const links = [...matchesOf(text, INLINE_LINK)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-  const html = [...matchesOf(text, HTML_LINK)].map(([, target = '']) => target);
-  for (const target of [...(definition === undefined ? [] : [definition]), ...links, ...html]) {
-    const path = decodedAddress(
-      target
-        .replace(/[?#].*$/, '')
-        .replace(OWN_FOLDER, './')
-        .replace(HOME, '~'),
-    );
-    // `networkFacts` finds other addresses.
-    if (path === '' || path.startsWith('//') || isPlaceholder(path)) continue;
-    if (!SCHEME.test(path) || /^file:/i.test(path)) yield path;
+function* targetsIn({ text, kind, code }: ScannedLine): Generator<readonly [string, Certainty]> {
+  if (kind === 'prose') {
+    for (const target of linkTargets(text)) yield [target, 'link'];
+    for (const [, target = ''] of matchesOf(text, IMPORT)) yield [target, 'span'];
   }
+  for (const word of code.flatMap(wordsOf)) yield [word, kind === 'prose' ? 'span' : 'word'];
 }
 
-function* wordsOf(code: string): Generator<string> {
-  if (!/[/\\~.]/.test(code)) return;
-  const text = code.replace(OWN_FOLDER, './').replace(HOME, '~');
-  for (const piece of text.split(/[\s"'`=,;()|&]+/)) {
-    const word = piece
-      .slice(0, 500)
-      .replace(/(?::\d{1,9}){1,2}$/, '')
-      .replace(/[.:]{1,3}$/, '');
-    if (word !== '' && !word.includes('://') && !isPlaceholder(word)) yield word;
-  }
+function linkTargets(text: string): readonly string[] {
+  const definition = LINK_DEFINITION.exec(text)?.[1];
+  const links = matchesOf(text, INLINE_LINK).map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const html = matchesOf(text, HTML_LINK).map(([, target = '']) => target);
+  return (
+    [...(definition === undefined ? [] : [definition]), ...links, ...html]
+      .map((target) => decodedAddress(plainPath(target.replace(/[?#].*$/, ''))))
+      // `networkFacts` finds other addresses.
+      .filter((path) => path !== '' && !path.startsWith('//') && !isPlaceholder(path))
+      .filter((path) => !SCHEME.test(path) || /^file:/i.test(path))
+  );
+}
+
+function wordsOf(code: string): readonly string[] {
+  if (!/[/\\~.]/.test(code)) return [];
+  return plainPath(code)
+    .split(/[\s"'`=,;()|&]+/)
+    .map((piece) =>
+      piece
+        .slice(0, 500)
+        .replace(/(?::\d{1,9}){1,2}$/, '')
+        .replace(/[.:]{1,3}$/, ''),
+    )
+    .filter((word) => word !== '' && !word.includes('://') && !isPlaceholder(word));
+}
+
+function plainPath(text: string): string {
+  return text.replace(OWN_FOLDER, './').replace(HOME, '~');
 }
 
 function isPlaceholder(path: string): boolean {
@@ -122,10 +116,6 @@ function isFileName(target: string, certainty: Certainty, skillFiles: ReadonlySe
     /\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(segments.at(-1) ?? '') &&
     /^[\p{L}\p{N}_.@+/-]{3,300}$/u.test(target)
   );
-}
-
-function firstOf(path: string): string {
-  return path.split('/')[0] ?? '';
 }
 
 function foldersAbove(file: string): readonly string[] {

@@ -1,36 +1,17 @@
 import type { InspectionRule } from './types.ts';
 
-/** In the order of docs/security.md. */
-export type Family =
-  | 'install lures'
-  | 'download and run'
-  | 'hidden commands'
-  | 'secrets'
-  | 'instructions'
-  | 'persistence'
-  | 'destruction'
-  | 'characters'
-  | 'files'
-  | 'permissions';
-
-interface RuleText extends InspectionRule {
-  readonly family: Family;
-}
-
-export interface PassageRule extends RuleText {
+export interface PassageRule extends InspectionRule {
   readonly patterns: readonly Pattern[];
 }
 
-export interface FileRule extends RuleText {
+export interface FileRule extends InspectionRule {
   /** `undefined` between steps is a break: a step takes a few milliseconds at most. */
   readonly find: (file: ClassifiedFile, skill: readonly ClassifiedFile[]) => Iterable<Match | undefined>;
 }
 
-/** Found where rules of both lists match close to each other in one file. */
-export interface CombinedRule extends RuleText {
-  readonly near: readonly [readonly string[], readonly string[]];
-  /** Most lines between them. */
-  readonly lines: number;
+/** Found where rules of both kinds, by their ids, match at most six lines from each other. */
+export interface CombinedRule extends InspectionRule {
+  readonly near: readonly [RegExp, RegExp];
 }
 
 export type Rule = PassageRule | FileRule | CombinedRule;
@@ -79,7 +60,6 @@ export interface ClassifiedFile {
   readonly prose: boolean;
   /** Whether an agent may run it. */
   readonly script: boolean;
-  readonly executable: boolean;
   readonly bytes: Uint8Array;
   /** Empty for a binary file. */
   readonly text: string;

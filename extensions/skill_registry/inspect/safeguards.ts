@@ -2,14 +2,15 @@ import { takeBreak } from '../../../lib/breaks/index.ts';
 import { termsOf } from '../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { type Check, type CheckInput, type Fact, listChecks } from './findings.ts';
-import { scanLines } from './scanned-line.ts';
+import { isBlock, scanLines } from './scanned-line.ts';
 
 /** Finds removed sentences that ask, test, forbid, stop or back up. One that was only reworded a little is kept. */
 export async function safeguardChecks(input: CheckInput): Promise<readonly Check[]> {
   const { before, after, isSkillFile, path } = input;
   if (before === null) return [];
-  const old = await sentencesOf(isSkillFile ? bodyOf(before) : before, path);
-  const now = await sentencesOf(isSkillFile ? bodyOf(after ?? '') : (after ?? ''), path);
+  const sentencesIn = (text: string) => sentencesOf(isSkillFile ? bodyOf(text) : text, path);
+  const old = await sentencesIn(before);
+  const now = await sentencesIn(after ?? '');
   const removed = await safeguardsIn(old, now);
   const added = removed.length === 0 ? [] : await safeguardsIn(now, old);
   const compared = added.slice(0, MAX_COMPARED);
@@ -19,7 +20,7 @@ export async function safeguardChecks(input: CheckInput): Promise<readonly Check
     const isKept = (what: string): boolean => at < MAX_COMPARED && compared.some((other) => keeps(other, one, what));
     const gone = one.does.filter((what) => !isKept(what));
     if (gone.length === 0) continue;
-    facts.push({ key: one.shown, level: 'warn', what: `A line that ${gone.join(' and ')} is gone`, quoted: one.shown });
+    facts.push({ level: 'warn', what: `A line that ${gone.join(' and ')} is gone`, quoted: one.shown });
   }
   return listChecks('safeguards', facts);
 }
@@ -132,8 +133,9 @@ const ITEM = /^(?:(?:[-*+>]|\d{1,9}[.)]|\[[ xX]?\]|#{1,6}) )+/;
 function* paragraphsOf(text: string, path: string): Generator<string> {
   let lines: string[] = [];
   let next = 0;
-  for (const { line, text: words, kind } of scanLines(text, path)) {
-    if (kind === 'block' || kind === 'run') continue;
+  for (const scanned of scanLines(text, path)) {
+    if (isBlock(scanned)) continue;
+    const { line, text: words, kind } = scanned;
     if (kind !== 'prose' || line !== next || OPENS.test(words)) {
       yield lines.join(' ');
       lines = [];

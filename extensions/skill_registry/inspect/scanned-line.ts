@@ -47,30 +47,30 @@ export function* scanLines(text: string, path: string): Generator<ScannedLine> {
   if (fence) yield* blockOf(fence, text.slice(fence.start));
 }
 
+/** Whether it is a whole block. Its lines came before it. */
+export function isBlock({ kind }: ScannedLine): boolean {
+  return kind === 'block' || kind === 'run';
+}
+
 /** LF, CRLF and CR end a line. `start` is an offset in UTF-16 units. */
 export function* rawLines(
   text: string,
 ): Generator<{ readonly raw: string; readonly line: number; readonly start: number }> {
-  let start = 0;
-  let line = 1;
-  let [feed, carriage] = [text.indexOf('\n'), text.indexOf('\r')];
-  while (feed !== -1 || carriage !== -1) {
-    const end = carriage === -1 || (feed !== -1 && feed < carriage) ? feed : carriage;
-    yield { raw: text.slice(start, end), line, start };
-    start = end + (end === carriage && feed === end + 1 ? 2 : 1);
-    if (feed !== -1 && feed < start) feed = text.indexOf('\n', start);
-    if (carriage !== -1 && carriage < start) carriage = text.indexOf('\r', start);
+  let line = 0;
+  for (const { 0: whole, 1: raw = '', index } of text.matchAll(/([^\r\n]*)(?:\r\n|\n|\r|$)/g)) {
+    // Behind the last line end.
+    if (whole === '') return;
     line++;
+    yield { raw, line, start: index };
   }
-  if (start < text.length) yield { raw: text.slice(start), line, start };
 }
 
-/** How many of the sorted offsets are at most `offset`. */
-export function countUpTo(offsets: readonly number[], offset: number): number {
-  let [low, high] = [0, offsets.length];
+/** How many items at the beginning of a sorted list the condition holds for. */
+export function countWhile<T>(sorted: readonly T[], holds: (item: T) => boolean): number {
+  let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((offsets[middle] as number) <= offset) low = middle + 1;
+    if (holds(sorted[middle] as T)) low = middle + 1;
     else high = middle;
   }
   return low;

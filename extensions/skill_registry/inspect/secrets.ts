@@ -2,16 +2,13 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-export function* secretFacts({ line, text, kind }: ScannedLine): Generator<Fact> {
-  if (kind === 'block' || kind === 'run') return;
-  for (const name of credentialNames(text)) {
-    yield { key: `name ${name}`, level: 'info', what: 'Names a credential', quoted: name, line };
+export function* secretFacts({ text }: ScannedLine): Generator<Fact> {
+  const variables = matchesOf(text, VARIABLE).map(([, name = '']) => name);
+  for (const quoted of [...matchesOf(text, UPPER_CASE).map(([name]) => name), ...variables]) {
+    if (isCredential(quoted)) yield { what: 'Names a credential', quoted };
   }
-  for (const pattern of SECRET_STORES) {
-    for (const [found] of matchesOf(text, pattern)) {
-      const key = `store ${found.toLowerCase()}`;
-      yield { key, level: 'info', what: 'Names something that holds secrets', quoted: found, line };
-    }
+  for (const [quoted] of SECRET_STORES.flatMap((pattern) => matchesOf(text, pattern))) {
+    yield { key: `store ${quoted.toLowerCase()}`, what: 'Names something that holds secrets', quoted };
   }
 }
 
@@ -37,11 +34,6 @@ const SECRET_STORES: readonly RegExp[] = [
   /169\.254\.169\.254|\bmetadata\.google\.internal\b/gi,
   /(?<![\w-])(?:printenv(?![\w ])|env ?\| ?\w{1,20}|export -p|op read|gh auth token|vault (?:read|kv get)|aws configure get)\b/gi,
 ];
-
-function* credentialNames(text: string): Generator<string> {
-  for (const [name] of matchesOf(text, UPPER_CASE)) if (isCredential(name)) yield name;
-  for (const [, name = ''] of matchesOf(text, VARIABLE)) if (isCredential(name)) yield name;
-}
 
 function isCredential(name: string): boolean {
   const upper = name.toUpperCase();

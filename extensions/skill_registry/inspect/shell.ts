@@ -2,40 +2,31 @@ import { matchesOf, withoutKeys } from '../../../lib/text/index.ts';
 import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-export function* shellFacts({ line, text, kind, code }: ScannedLine): Generator<Fact> {
+export function* shellFacts({ text, kind, code }: ScannedLine): Generator<Fact> {
   if (kind === 'run') {
-    const what = 'A block of commands that is run before the model reads the text';
-    yield { key: `run ${text}`, level: 'info', what, quoted: text, line };
+    yield { what: 'A block of commands that is run before the model reads the text', quoted: text };
     return;
   }
   if (kind === 'block') {
-    yield { key: `block ${text}`, level: 'info', what: 'A new or changed block of commands', quoted: text, line };
+    yield { what: 'A new or changed block of commands', quoted: text };
     return;
   }
   // Masked before the text is cut: a part of a secret would not be recognised.
   const searched = withoutKeys(kind === 'prose' ? withoutCellBorders(text) : text);
-  for (const { what, pattern } of RISKS) {
-    for (const match of matchesOf(searched, pattern)) {
-      const quoted = around(searched, match.index, match.index + match[0].length);
-      yield { key: `${what} ${quoted}`, level: 'info', what, quoted, line };
+  for (const [what, patterns] of Object.entries(RISKS)) {
+    for (const { 0: match, index } of [patterns].flat().flatMap((pattern) => matchesOf(searched, pattern))) {
+      yield { what, quoted: around(searched, index, index + match.length) };
     }
   }
-  for (const part of code) {
-    for (const command of commandsIn(part)) {
-      const [program = ''] = command.split(' ');
-      if (kind !== 'shell' && !KNOWN_PROGRAMS.has(program)) continue;
-      yield { key: `command ${command}`, level: 'info', what: 'Names the command', quoted: command, line };
-    }
+  for (const command of code.flatMap(commandsIn)) {
+    const [program = ''] = command.split(' ');
+    if (kind === 'shell' || KNOWN_PROGRAMS.has(program)) yield { what: 'Names the command', quoted: command };
   }
 }
 
 /** One word each, two for a verb (`git push`); also in `$(...)`, backticks and double quotes. Linear time. */
 export function commandsIn(line: string): readonly string[] {
-  const commands = new Set<string>();
-  for (const words of segments(line)) {
-    for (const command of commandsOf(words)) commands.add(command);
-  }
-  return [...commands];
+  return [...new Set(segments(line).flatMap(commandsOf))];
 }
 
 // --- internal ---
@@ -46,12 +37,6 @@ function withoutCellBorders(text: string): string {
   return text.replace(/\\?\|/g, (border) => (border === '|' ? '¦' : '|'));
 }
 
-interface Risk {
-  readonly what: string;
-  /** For folded text. Repetitions are bounded, so that a search takes linear time. */
-  readonly pattern: RegExp;
-}
-
 const PIPE = '(?<!\\\\)\\|&? ?';
 const SHELL = '(?:ba|z|da|k|fi|c|tc)?sh';
 const INTERPRETER = '(?:python[\\d.]{0,5}|perl|ruby|node|php|deno|bun)';
@@ -59,74 +44,40 @@ const AS_ROOT =
   '(?:(?:[\\w./-]{0,60}/)?(?:sudo|doas|env|exec|command|nohup) (?:-[\\w-]{1,20} ){0,3}){0,2}(?:[\\w./-]{0,60}/)?';
 const END = '(?=$|[ "\'`);&|]{1,2}(?:$|[^-\\w]|(?:then|do|done|fi)\\b))';
 
-/** A command whose name is also an English word must have an argument. */
-const RISKS: readonly Risk[] = [
-  { what: 'Runs a command before the model reads the text', pattern: /(?<!\S)!`[^`]{1,300}/g },
-  {
-    what: 'Pipes into a shell or interpreter',
-    pattern: new RegExp(`${PIPE}${AS_ROOT}(?:${SHELL}|pwsh|powershell|iex|invoke-expression)(?![\\w.-])`, 'gi'),
-  },
-  // Case matters: with a capital letter it is the name of a language.
-  {
-    what: 'Pipes into a shell or interpreter',
-    pattern: new RegExp(`${PIPE}${AS_ROOT}${INTERPRETER}(?: -)?${END}`, 'g'),
-  },
-  {
-    what: 'Runs downloaded code',
-    pattern: new RegExp(
-      `(?:\\b${SHELL} (?:-\\w{1,5} )?["']?(?:<\\(|\\$\\()|\\b(?:eval|source|iex) ?\\(? ?["']?(?:\\$\\(|<\\()|\\b(?:eval|iex) ?\`|(?<![\\w.])\\. <\\()`,
-      'gi',
-    ),
-  },
-  { what: 'Evaluates text as code', pattern: /\beval(?: ["'$`]|\()|\bexec\(|\binvoke-expression\b|\biex[ (]/gi },
-  {
-    what: 'Decodes something',
-    pattern: /\bbase64 (?:-d\b|-D\b|--decode)|\bfrombase64string\b|\bxxd -r\b|\bb64decode\b|\batob\(/gi,
-  },
-  { what: 'Uses the rights of another user', pattern: /\b(?:sudo|doas|pkexec|runas)(?= [^ ])|\bsu - ?\w{0,20}/gi },
-  {
-    what: 'Deletes files or discards changes',
-    pattern:
-      /\brm (?:-[\w-]{1,20} ){0,5}-(?:[a-z]{0,8}[rf][a-z]{0,8}|-recursive|-force)\b|\bremove-item\b|\brmtree\(|\bshred \S|\bfind [^|;&]{1,200} -delete\b|\bgit (?:clean -|reset --hard)|\bdel \/[a-z]|\brd \/s/gi,
-  },
-  {
-    what: 'Changes rights or owners of files',
-    pattern: /\b(?:chmod|chown|chgrp|setfacl|icacls) (?=[^ ])|\bos\.chmod\(/gi,
-  },
-  {
-    what: 'Writes to a device or formats it',
-    pattern: /\bdd [^|;&]{0,80}\bof=|\bmkfs\b|> ?\/dev\/(?:sd|nvme|disk|mem)/gi,
-  },
-  {
-    what: 'Opens a network connection for a shell',
-    pattern:
-      /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat) (?:[^|;&]{0,80} )?-[a-z]{0,4}[ec]\b|\bsocat [^|;&]{0,80}exec:/gi,
-  },
-  {
-    what: 'Uses PowerShell',
-    pattern: /\b(?:powershell|pwsh)(?:\.exe)?(?= -|$)|(?<!\w)-(?:enc|encodedcommand|executionpolicy)\b/gi,
-  },
-  {
-    what: 'Runs code given on the command line',
-    pattern:
-      /\b(?:python[\d.]{0,5}|perl|ruby|node|php|osascript|deno eval)(?: -\w{1,20}){0,3} -(?:c|e|r|p)\b|\bosascript -e/gi,
-  },
-  {
-    what: 'Takes effect after the session ends',
-    pattern:
-      /\bcrontab\b|\blaunchctl\b|\bsystemctl (?:enable|start)|\bschtasks\b|\bnohup\b|>>? ?["']?(?:~|\$\{?home\}?)\/\.(?:bash|zsh|profile|config)|\.git\/hooks\b|\bcore\.hookspath\b/gi,
-  },
-  {
-    what: 'Installs or runs a published package',
-    pattern:
-      /\b(?:npx|bunx|uvx|pnpx|pnpm dlx|yarn dlx|bun x|npm (?:i|install|exec|init|create|ci)|(?:pnpm|yarn|bun) (?:add|install)|pip[\d.]{0,4} install|pipx (?:install|run)|uv (?:pip install|add|tool install)|conda install|poetry add|brew install|apt(?:-get)? install|apk add|(?:dnf|yum) install|pacman -s|choco install|winget install|scoop install|gem install|cargo (?:install|add)|go (?:install|get)|composer require|docker (?:run|pull)|gh extension install|claude (?:mcp add|plugin install)|code --install-extension)(?= [^ ]|$)/gi,
-  },
-  {
-    what: 'Turns off a protection',
-    pattern:
-      /--(?:dangerously[\w-]{0,40}|no-verify|yolo|insecure|no-check-certificate|trusted-host|privileged|disable-[\w-]{0,20}security[\w-]{0,20})|\bgit push [^|;&]{0,80}(?:--force|-f\b)|\bcurl (?:[^|;&]{0,80} )?-[a-z]{0,5}k\b|\bset \+e\b|\bsetenforce 0|\bhistory -c\b|\bunset histfile\b|\bstricthostkeychecking[= ]no\b|\bnode_tls_reject_unauthorized\b|\bgit_ssl_no_verify\b/gi,
-  },
-];
+/**
+ * For folded text. Repetitions are bounded, so that a search takes linear time. A command whose name is also an English
+ * word must have an argument.
+ */
+const RISKS: Readonly<Record<string, RegExp | readonly RegExp[]>> = {
+  'Runs a command before the model reads the text': /(?<!\S)!`[^`]{1,300}/g,
+  'Pipes into a shell or interpreter': [
+    new RegExp(`${PIPE}${AS_ROOT}(?:${SHELL}|pwsh|powershell|iex|invoke-expression)(?![\\w.-])`, 'gi'),
+    // Case matters: with a capital letter it is the name of a language.
+    new RegExp(`${PIPE}${AS_ROOT}${INTERPRETER}(?: -)?${END}`, 'g'),
+  ],
+  'Runs downloaded code': new RegExp(
+    `(?:\\b${SHELL} (?:-\\w{1,5} )?["']?(?:<\\(|\\$\\()|\\b(?:eval|source|iex) ?\\(? ?["']?(?:\\$\\(|<\\()|\\b(?:eval|iex) ?\`|(?<![\\w.])\\. <\\()`,
+    'gi',
+  ),
+  'Evaluates text as code': /\beval(?: ["'$`]|\()|\bexec\(|\binvoke-expression\b|\biex[ (]/gi,
+  'Decodes something': /\bbase64 (?:-d\b|-D\b|--decode)|\bfrombase64string\b|\bxxd -r\b|\bb64decode\b|\batob\(/gi,
+  'Uses the rights of another user': /\b(?:sudo|doas|pkexec|runas)(?= [^ ])|\bsu - ?\w{0,20}/gi,
+  'Deletes files or discards changes':
+    /\brm (?:-[\w-]{1,20} ){0,5}-(?:[a-z]{0,8}[rf][a-z]{0,8}|-recursive|-force)\b|\bremove-item\b|\brmtree\(|\bshred \S|\bfind [^|;&]{1,200} -delete\b|\bgit (?:clean -|reset --hard)|\bdel \/[a-z]|\brd \/s/gi,
+  'Changes rights or owners of files': /\b(?:chmod|chown|chgrp|setfacl|icacls) (?=[^ ])|\bos\.chmod\(/gi,
+  'Writes to a device or formats it': /\bdd [^|;&]{0,80}\bof=|\bmkfs\b|> ?\/dev\/(?:sd|nvme|disk|mem)/gi,
+  'Opens a network connection for a shell':
+    /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat) (?:[^|;&]{0,80} )?-[a-z]{0,4}[ec]\b|\bsocat [^|;&]{0,80}exec:/gi,
+  'Uses PowerShell': /\b(?:powershell|pwsh)(?:\.exe)?(?= -|$)|(?<!\w)-(?:enc|encodedcommand|executionpolicy)\b/gi,
+  'Runs code given on the command line':
+    /\b(?:python[\d.]{0,5}|perl|ruby|node|php|osascript|deno eval)(?: -\w{1,20}){0,3} -(?:c|e|r|p)\b|\bosascript -e/gi,
+  'Takes effect after the session ends':
+    /\bcrontab\b|\blaunchctl\b|\bsystemctl (?:enable|start)|\bschtasks\b|\bnohup\b|>>? ?["']?(?:~|\$\{?home\}?)\/\.(?:bash|zsh|profile|config)|\.git\/hooks\b|\bcore\.hookspath\b/gi,
+  'Installs or runs a published package':
+    /\b(?:npx|bunx|uvx|pnpx|pnpm dlx|yarn dlx|bun x|npm (?:i|install|exec|init|create|ci)|(?:pnpm|yarn|bun) (?:add|install)|pip[\d.]{0,4} install|pipx (?:install|run)|uv (?:pip install|add|tool install)|conda install|poetry add|brew install|apt(?:-get)? install|apk add|(?:dnf|yum) install|pacman -s|choco install|winget install|scoop install|gem install|cargo (?:install|add)|go (?:install|get)|composer require|docker (?:run|pull)|gh extension install|claude (?:mcp add|plugin install)|code --install-extension)(?= [^ ]|$)/gi,
+  'Turns off a protection':
+    /--(?:dangerously[\w-]{0,40}|no-verify|yolo|insecure|no-check-certificate|trusted-host|privileged|disable-[\w-]{0,20}security[\w-]{0,20})|\bgit push [^|;&]{0,80}(?:--force|-f\b)|\bcurl (?:[^|;&]{0,80} )?-[a-z]{0,5}k\b|\bset \+e\b|\bsetenforce 0|\bhistory -c\b|\bunset histfile\b|\bstricthostkeychecking[= ]no\b|\bnode_tls_reject_unauthorized\b|\bgit_ssl_no_verify\b/gi,
+};
 
 /** A code span that begins with one of these is a command. */
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(
@@ -212,8 +163,8 @@ function segments(line: string): readonly (readonly string[])[] {
 
 const PROMPT = /^(?:\$|%|>|PS [^>]{0,80}>|PS>|[\w.-]{1,40}@[\w.-]{1,40}[^$#]{0,80}[$#]) /;
 
-function around(text: string, from: number, to: number, reach = 60): string {
-  const start = Math.max(0, from - reach);
-  const end = Math.min(text.length, to + reach);
+function around(text: string, from: number, to: number): string {
+  const start = Math.max(0, from - 60);
+  const end = Math.min(text.length, to + 60);
   return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
 }

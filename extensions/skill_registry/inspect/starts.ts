@@ -14,18 +14,15 @@ export function startsOf(source: string): readonly Start[] | undefined {
     return found;
   };
 
-  function alternatives(): Part {
-    const parts = [sequence()];
-    while (take(/\|/y) !== '') parts.push(sequence());
-    return {
-      starts: parts.some(({ starts }) => !starts) ? undefined : parts.flatMap(({ starts }) => starts ?? []),
-      mayBeEmpty: parts.some(({ mayBeEmpty }) => mayBeEmpty),
-    };
+  function alternatives(): readonly Start[] {
+    const starts = [...sequence()];
+    while (take(/\|/y) !== '') starts.push(...sequence());
+    return starts;
   }
 
-  function sequence(): Part {
-    const starts: Start[] = [];
-    let [isKnown, mayBeEmpty, atWord] = [true, true, false];
+  function sequence(): readonly Start[] {
+    let starts: readonly Start[] = [EMPTY];
+    let atWord = false;
     while (at < source.length && !'|)'.includes(source.charAt(at))) {
       const look = take(LOOKS);
       const from = at;
@@ -36,45 +33,40 @@ export function startsOf(source: string): readonly Start[] | undefined {
         take(/\)/y);
       } else if (take(/\\[bB]|[\^$]/y) !== '') atWord ||= source.startsWith('\\b', from);
       else {
-        const part = partHere();
+        const part = partHere().map((start) => (atWord && /^\w/.test(start.text) ? { ...start, atWord } : start));
         const isOptional = /^(?:[*?]|\{0)/.test(take(QUANTIFIER));
-        if (mayBeEmpty) {
-          isKnown &&= part.starts !== undefined;
-          for (const start of part.starts ?? [])
-            starts.push({ text: start.text, atWord: start.atWord || (atWord && /^\w/.test(start.text)) });
-        }
-        mayBeEmpty &&= isOptional || part.mayBeEmpty;
+        if (!starts.includes(EMPTY)) continue;
+        starts = [...starts.filter((start) => start !== EMPTY), ...part, ...(isOptional ? [EMPTY] : [])];
       }
     }
-    return { starts: isKnown ? starts : undefined, mayBeEmpty };
+    return starts;
   }
 
-  function partHere(): Part {
+  function partHere(): readonly Start[] {
     if (take(/\((?:\?:|\?<\w+>)?/y) !== '') {
       const part = alternatives();
       take(/\)/y);
       return part;
     }
     const written = take(CHARACTERS);
-    if (written !== '') return startingWith([unescaped(written)]);
+    if (written !== '') return [{ text: unescaped(written), atWord: false }];
     const inner = take(CLASS).slice(1, -1);
     if (inner === '') take(/\\?[\s\S]/y);
     const isPlain = !inner.startsWith('^') && !/\\[a-z0-9]|.-./i.test(inner);
-    return startingWith(isPlain ? [...unescaped(inner)] : []);
+    const characters = isPlain ? [...unescaped(inner)] : [];
+    if (characters.length === 0 || characters.length > MAX_IN_CLASS) return [ANY];
+    return characters.map((text) => ({ text, atWord: false }));
   }
 
-  const { starts, mayBeEmpty } = alternatives();
-  return mayBeEmpty ? undefined : starts;
+  const starts = alternatives();
+  return starts.includes(EMPTY) || starts.includes(ANY) ? undefined : starts;
 }
 
 // --- internal ---
 
-interface Part {
-  /** Undefined: anything. */
-  readonly starts: readonly Start[] | undefined;
-  readonly mayBeEmpty: boolean;
-}
-
+/** The part may be empty, or it may begin with anything. */
+const EMPTY: Start = { text: '', atWord: false };
+const ANY: Start = { text: '', atWord: false };
 const MAX_IN_CLASS = 12;
 
 const LOOKS = /\(\?<?[=!]/y;
@@ -82,11 +74,6 @@ const LOOKS = /\(\?<?[=!]/y;
 const CHARACTERS = /(?:[^()[\]|^$.*+?{\\]|\\[^a-zA-Z0-9])+(?![*+?{])|[^()[\]|^$.*+?{\\]|\\[^a-zA-Z0-9]/y;
 const CLASS = /\[(?:\\.|[^\]\\])*\]/y;
 const QUANTIFIER = /(?:[*+?]|\{\d+(?:,\d*)?\})\??/y;
-
-function startingWith(texts: readonly string[]): Part {
-  const isKnown = texts.length > 0 && texts.length <= MAX_IN_CLASS;
-  return { starts: isKnown ? texts.map((text) => ({ text, atWord: false })) : undefined, mayBeEmpty: false };
-}
 
 function unescaped(text: string): string {
   return text.replace(/\\(.)/gs, '$1');

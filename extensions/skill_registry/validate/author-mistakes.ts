@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodedAddress, shorten } from '../../../lib/text/index.ts';
 import { bodyOf, splitFrontmatter } from '../skill/frontmatter.ts';
-import { parseSkill } from '../skill/parse-skill.ts';
+import type { SkillHeader } from '../skill/parse-skill.ts';
 
 export interface AuthorMistake {
   readonly code: 'BODY_EMPTY' | 'DESCRIPTION_THIN' | 'FENCE_UNCLOSED' | 'FILE_MISSING' | 'HOME_PATH';
@@ -11,10 +11,14 @@ export interface AuthorMistake {
   readonly line?: number;
 }
 
-/** `directory`: real path of the skill, where files that it names are looked for. */
-export function authorMistakes(text: string, directory: string): readonly AuthorMistake[] {
+/** `header`: of the text. `directory`: real path of the skill, where files that it names are looked for. */
+export function authorMistakes(
+  text: string,
+  header: SkillHeader | undefined,
+  directory: string,
+): readonly AuthorMistake[] {
   const { lines, unclosed } = bodyLines(text);
-  return [...descriptionMistakes(text), ...bodyMistakes(text, unclosed), ...lineMistakes(lines, directory)];
+  return [...descriptionMistakes(header), ...bodyMistakes(text, unclosed), ...lineMistakes(lines, directory)];
 }
 
 // --- internal ---
@@ -46,8 +50,7 @@ function bodyLines(text: string): { readonly lines: readonly BodyLine[]; readonl
   return { lines, ...(open ? { unclosed: open.line } : {}) };
 }
 
-function descriptionMistakes(text: string): readonly AuthorMistake[] {
-  const { description = '', fillsLeft } = parseSkill(text, '', '').header ?? {};
+function descriptionMistakes({ description = '', fillsLeft }: Partial<SkillHeader> = {}): readonly AuthorMistake[] {
   // In a draft each FILL is reported elsewhere.
   const isFill = fillsLeft === undefined && /\bFILL\b/.test(description);
   // A text without blanks may be a sentence in a language that writes none.

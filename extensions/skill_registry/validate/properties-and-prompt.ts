@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
@@ -28,15 +28,6 @@ export interface ReadPropertiesOptions {
   readonly cwd?: string;
 }
 
-export type PropertiesErrorCode =
-  | 'SKILL_NOT_FOUND'
-  | 'SKILL_FILE_UNREADABLE'
-  | 'ENCODING_INVALID'
-  | 'FRONTMATTER_MISSING'
-  | 'FRONTMATTER_UNCLOSED'
-  | 'FRONTMATTER_INVALID'
-  | 'FIELD_INVALID';
-
 /**
  * Reads the fields as the reference implementation of agentskills.io does, with its messages. Checks only that name and
  * description are there. Nested `metadata` is JSON, not Python.
@@ -44,14 +35,7 @@ export type PropertiesErrorCode =
  * FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (no name or description, or empty).
  */
 export function readProperties(path: string, { cwd = process.cwd() }: ReadPropertiesOptions = {}): SkillProperties {
-  const file = findSkillMd(resolve(cwd, path));
-  if (file === undefined) throw failed('SKILL_NOT_FOUND', `SKILL.md not found in ${path}`);
-  const read = readSkillMd(file);
-  if ('unreadable' in read) throw failed('SKILL_FILE_UNREADABLE', read.unreadable);
-  if (read.fault?.refusal) throw failed('ENCODING_INVALID', read.fault.refusal);
-  const source = readRawFrontmatter(read.text);
-  if ('failure' in source) throw failed(CODES[source.failure.kind], failureText(source.failure));
-  return propertiesOf(source.fields);
+  return skillIn(resolve(cwd, path), path).properties;
 }
 
 /**
@@ -66,7 +50,7 @@ export function toPrompt(paths: readonly string[], { cwd = process.cwd() }: Read
 
 // --- internal ---
 
-const CODES: Readonly<Record<RawFailure['kind'], PropertiesErrorCode>> = {
+const CODES: Readonly<Record<RawFailure['kind'], string>> = {
   missing: 'FRONTMATTER_MISSING',
   unclosed: 'FRONTMATTER_UNCLOSED',
   invalid: 'FRONTMATTER_INVALID',
@@ -76,8 +60,17 @@ const CODES: Readonly<Record<RawFailure['kind'], PropertiesErrorCode>> = {
 const REQUIRED = ['name', 'description'];
 const OPTIONAL = ['license', 'compatibility', 'allowed-tools', 'metadata'];
 
-function failed(code: PropertiesErrorCode, message: string): CodedError<PropertiesErrorCode> {
-  return new CodedError(code, message);
+/** `shown`: the path as the caller wrote it. */
+function skillIn(directory: string, shown: string) {
+  const file = findSkillMd(directory);
+  if (file === undefined) throw new CodedError('SKILL_NOT_FOUND', `SKILL.md not found in ${shown}`);
+  const read = readSkillMd(file);
+  if ('unreadable' in read) throw new CodedError('SKILL_FILE_UNREADABLE', read.unreadable);
+  const { text, fault } = read;
+  if (fault?.refusal) throw new CodedError('ENCODING_INVALID', fault.refusal);
+  const source = readRawFrontmatter(text);
+  if ('failure' in source) throw new CodedError(CODES[source.failure.kind], failureText(source.failure));
+  return { file, text, properties: propertiesOf(source.fields) };
 }
 
 function propertiesOf(fields: RawFields): SkillProperties {
@@ -85,21 +78,17 @@ function propertiesOf(fields: RawFields): SkillProperties {
   const wrong =
     REQUIRED.find((field) => !fields.has(field)) ??
     REQUIRED.find((field) => requiredFieldError(field, fields.get(field)));
-  if (wrong) throw failed('FIELD_INVALID', requiredFieldError(wrong, fields.get(wrong)) ?? wrong);
+  if (wrong) throw new CodedError('FIELD_INVALID', requiredFieldError(wrong, fields.get(wrong)) ?? wrong);
   const given = OPTIONAL.flatMap((field) => {
     const value = fields.get(field);
-    const absent = value === undefined || (field === 'metadata' && isEmpty(value));
-    return absent ? [] : [[field, plain(value)] as const];
+    const isAbsent = value === undefined || (field === 'metadata' && [...(value as Iterable<unknown>)].length === 0);
+    return isAbsent ? [] : [[field, plain(value)] as const];
   });
   return {
     name: strip(fields.get('name') as string),
     description: strip(fields.get('description') as string),
     ...Object.fromEntries(given),
   };
-}
-
-function isEmpty(value: RawValue): boolean {
-  return value instanceof Map ? value.size === 0 : (value as string | readonly RawValue[]).length === 0;
 }
 
 /** `Object.fromEntries`, because an assignment to `__proto__` would set the prototype. */
@@ -111,23 +100,16 @@ function plain(value: RawValue): PropertyValue {
 }
 
 function skillLines(directory: string): readonly string[] {
-  const { name, description } = readProperties(directory);
-  const location = findSkillMd(directory) ?? join(directory, 'SKILL.md');
-  const read = readSkillMd(location);
-  if ('text' in read && draftReason(parseSkill(read.text, location, name).header?.fillsLeft)) return [];
-  return [
-    '<skill>',
-    '<name>',
-    escapeQuotes(escapeTags(name)),
-    '</name>',
-    '<description>',
-    escapeQuotes(escapeTags(description)),
-    '</description>',
-    '<location>',
-    escapeTags(location),
-    '</location>',
-    '</skill>',
-  ];
+  const { file, text, properties } = skillIn(directory, directory);
+  const { name, description } = properties;
+  if (draftReason(parseSkill(text, file, name).header?.fillsLeft)) return [];
+  const escaped = {
+    name: escapeQuotes(escapeTags(name)),
+    description: escapeQuotes(escapeTags(description)),
+    location: escapeTags(file),
+  };
+  const fields = Object.entries(escaped).flatMap(([tag, value]) => [`<${tag}>`, value, `</${tag}>`]);
+  return ['<skill>', ...fields, '</skill>'];
 }
 
 /** The path itself without such a file: the error message names it. */

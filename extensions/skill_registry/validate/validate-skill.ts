@@ -6,12 +6,12 @@ import { showName } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { draftReason } from '../skill/gates.ts';
-import { parseSkill } from '../skill/parse-skill.ts';
+import { type ParsedSkill, parseSkill } from '../skill/parse-skill.ts';
 import { readRawFrontmatter } from '../skill/raw-frontmatter.ts';
 import { isUsableId, unusableIdText } from '../skill/skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { didYouMeanField, strictVerdict } from '../skill/strict-rules.ts';
-import { type AuthorMistake, authorMistakes } from './author-mistakes.ts';
+import { authorMistakes } from './author-mistakes.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 import { hiddenInNames, textFindingsBelow } from './text-findings.ts';
 
@@ -57,8 +57,10 @@ export function checkSkill(
   path: string,
   { profile = 'spec', cwd = process.cwd() }: ValidateSkillOptions = {},
 ): SkillCheck {
-  const rules = PROFILES.get(profile);
-  if (!rules) throw invalidArgument(`No validation profile "${profile}": expected ${[...PROFILES.keys()].join(', ')}.`);
+  if (!Object.hasOwn(PROFILES, profile)) {
+    throw invalidArgument(`No validation profile "${profile}": expected ${Object.keys(PROFILES).join(', ')}.`);
+  }
+  const rules = PROFILES[profile];
   const directory = resolve(cwd, path);
   if (!isKind(directory, 'anything')) return verdict([invalid(`Path does not exist: ${path}`)]);
   if (!isKind(directory, 'directory')) return verdict([invalid(`Not a directory: ${path}`)]);
@@ -66,16 +68,23 @@ export function checkSkill(
   if (file === undefined) return verdict([invalid(rules.missing)]);
   const inTexts = textFindings(directory);
   const read = readSkillMd(file);
-  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...inTexts], file);
-  const { refusal } = read.fault ?? {};
-  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...inTexts], file);
-  const skillId = skillIdOf(path, directory);
-  const found = rules.check({ ...read, file, directory, name: skillId });
-  const others = profile === 'lenient' ? [] : descriptionFindings(read.text, skillId, found);
-  const misspelt = profile === 'strict' ? [] : misspeltFields(read.text);
-  const mistakes = authorMistakes(read.text, realpathSync(directory)).map(asWarning);
+  const refused = 'unreadable' in read ? read.unreadable : profile === 'lenient' ? undefined : read.fault?.refusal;
+  if ('unreadable' in read || refused !== undefined) {
+    return verdict([invalid(`${rules.unreadable}${refused}`), ...inTexts], file);
+  }
+  const { text } = read;
+  const name = skillIdOf(path, directory);
+  const parsed = parseSkill(text, 'SKILL.md', name);
+  const found = rules.check({ ...read, ...parsed, file, directory, name });
   return verdict(
-    [...found, ...misspelt, ...others, ...mistakes, ...draftFindings(read.text, skillId), ...inTexts],
+    [
+      ...found,
+      ...(profile === 'strict' ? [] : misspeltFields(text)),
+      ...(profile === 'lenient' ? [] : descriptionFindings(parsed, found)),
+      ...authorMistakes(text, parsed.header, realpathSync(directory)).map((mistake) => warning(mistake)),
+      ...draftFindings(parsed),
+      ...inTexts,
+    ],
     file,
   );
 }
@@ -99,7 +108,7 @@ export function strictViolations(
 
 // --- internal ---
 
-interface Subject {
+interface Subject extends ParsedSkill {
   readonly text: string;
   readonly fault: EncodingFault | undefined;
   readonly file: string;
@@ -110,42 +119,34 @@ interface Subject {
 interface Rules {
   readonly find: (directory: string) => string | undefined;
   readonly missing: string;
-  readonly unreadable: (reason: string) => string;
+  /** Before the reason. */
+  readonly unreadable: string;
   readonly check: (subject: Subject) => readonly SkillFinding[];
 }
 
-const PROFILES: ReadonlyMap<string, Rules> = new Map([
-  [
-    'spec',
-    {
-      find: findSkillMd,
-      missing: 'Missing required file: SKILL.md',
-      unreadable: (reason) => reason,
-      check: ({ text, name }) => [
-        ...specViolations(text, name).map((violation) => ({ severity: 'error' as const, ...violation })),
-        ...referenceRefusals(text).map(notStandard),
-      ],
-    },
-  ],
-  [
-    'strict',
-    {
-      find: findSkillMd,
-      missing: 'SKILL.md file does not exist',
-      unreadable: (reason) => `cannot read file: ${reason}`,
-      check: checkStrictly,
-    },
-  ],
-  [
-    'lenient',
-    {
-      find: findAnySkillMd,
-      missing: 'Missing required file: SKILL.md',
-      unreadable: (reason) => `SKILL_FILE_UNREADABLE: ${reason}`,
-      check: checkAsLoaded,
-    },
-  ],
-] satisfies [ValidationProfile, Rules][]);
+const PROFILES: Readonly<Record<ValidationProfile, Rules>> = {
+  spec: {
+    find: findSkillMd,
+    missing: 'Missing required file: SKILL.md',
+    unreadable: '',
+    check: ({ text, name }) => [
+      ...specViolations(text, name).map((violation) => ({ severity: 'error' as const, ...violation })),
+      ...referenceRefusals(text).map(notStandard),
+    ],
+  },
+  strict: {
+    find: findSkillMd,
+    missing: 'SKILL.md file does not exist',
+    unreadable: 'cannot read file: ',
+    check: checkStrictly,
+  },
+  lenient: {
+    find: findAnySkillMd,
+    missing: 'Missing required file: SKILL.md',
+    unreadable: 'SKILL_FILE_UNREADABLE: ',
+    check: checkAsLoaded,
+  },
+};
 
 function verdict(findings: readonly SkillFinding[], file?: string): SkillCheck {
   const of = (severity: Problem['severity']): readonly string[] =>
@@ -153,8 +154,8 @@ function verdict(findings: readonly SkillFinding[], file?: string): SkillCheck {
   return { errors: of('error'), warnings: of('warning'), findings, ...(file === undefined ? {} : { file }) };
 }
 
-function asWarning(mistake: AuthorMistake): SkillFinding {
-  return { severity: 'warning', ...mistake };
+function warning(finding: Omit<SkillFinding, 'severity'>): SkillFinding {
+  return { severity: 'warning', ...finding };
 }
 
 function invalid(message: string): SkillFinding {
@@ -170,11 +171,9 @@ function textFindings(directory: string): readonly SkillFinding[] {
   const real = realpathSync(directory);
   // Hidden characters in the name of the skill and of the folders above.
   const above = hiddenInNames([real]).map(({ message }) => ({ path: '', code: 'HIDDEN_CHARACTERS', message }));
-  return [...above, ...textFindingsBelow(real)].map(({ path, ...found }) => ({
-    severity: 'warning',
-    ...found,
-    ...(path === '' || path.toLowerCase() === 'skill.md' ? {} : { path }),
-  }));
+  return [...above, ...textFindingsBelow(real)].map(({ path, ...found }) =>
+    warning({ ...found, ...(path === '' || path.toLowerCase() === 'skill.md' ? {} : { path }) }),
+  );
 }
 
 function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
@@ -182,37 +181,36 @@ function checkStrictly({ text, directory, name }: Subject): readonly SkillFindin
   return violations.map((violation) => ({ severity: 'error', ...violation }));
 }
 
-function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFinding[] {
+function checkAsLoaded({ text, fault, file, name, problems }: Subject): readonly SkillFinding[] {
   const code = 'ENCODING_INVALID';
   if (fault?.isText === false) return [{ severity: 'error', code, message: fault.message }];
   if (!isUsableId(name))
     return [{ severity: 'error', code: 'SKILL_ID_INVALID', message: unusableIdText('directory', name) }];
-  const { problems } = parseSkill(text, file, name);
   const fileName = basename(file);
   const misnamed = `the file is called ${fileName}; rename it to SKILL.md`;
   return [
-    ...problems.map(({ severity, message, line, code }) => ({
-      severity,
-      message,
-      code,
-      ...(line === undefined ? {} : { line }),
-    })),
+    ...problems.map(findingOf),
     ...[
       ...specViolations(text, name).filter((violation) => !isReported(violation, problems)),
       ...referenceRefusals(text),
     ].map(notStandard),
-    ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
-    ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
+    ...(fault ? [warning({ code, message: fault.message })] : []),
+    ...(fileName === 'SKILL.md' ? [] : [warning({ code: 'SKILL_FILE_CASE', message: misnamed })]),
   ];
 }
 
+function findingOf({ severity, code, message, line }: Problem): SkillFinding {
+  return { severity, message, code, ...(line === undefined ? {} : { line }) };
+}
+
 /** The standard accepts `---` and `3` as a description, which tells an agent nothing. */
-function descriptionFindings(text: string, skillId: string, found: readonly SkillFinding[]): readonly SkillFinding[] {
-  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+function descriptionFindings(
+  { header, problems }: ParsedSkill,
+  found: readonly SkillFinding[],
+): readonly SkillFinding[] {
+  if (found.some(({ severity }) => severity === 'error')) return [];
   const lacks = problems.find(({ code }) => code === 'DESCRIPTION_MISSING' || (!header && code === 'SKILL_EMPTY'));
-  if (!lacks || found.some(({ severity }) => severity === 'error')) return [];
-  const { code, message, line } = lacks;
-  return [{ severity: 'warning', code, message, ...(line === undefined ? {} : { line }) }];
+  return lacks ? [{ ...findingOf(lacks), severity: 'warning' }] : [];
 }
 
 /** Fields that are nearly a known one. The profile `strict` reports them itself. */
@@ -221,21 +219,20 @@ function misspeltFields(text: string): readonly SkillFinding[] {
   if ('failure' in source) return [];
   return [...source.fields.keys()].flatMap((field) => {
     const hint = didYouMeanField(field);
-    return hint === ''
-      ? []
-      : [notStandard({ message: `No field is called "${field}".${hint}`, line: source.lineOf(field) })];
+    const message = `No field is called "${field}".${hint}`;
+    return hint === '' ? [] : [notStandard({ message, line: source.lineOf(field) })];
   });
 }
 
-function draftFindings(text: string, skillId: string): readonly SkillFinding[] {
-  const reason = draftReason(parseSkill(text, 'SKILL.md', skillId).header?.fillsLeft);
+function draftFindings({ header }: ParsedSkill): readonly SkillFinding[] {
+  const reason = draftReason(header?.fillsLeft);
   if (reason === undefined) return [];
-  return [{ severity: 'warning', code: 'SKILL_HIDDEN', message: `Models do not see this skill: ${reason}.` }];
+  return [warning({ code: 'SKILL_HIDDEN', message: `Models do not see this skill: ${reason}.` })];
 }
 
 /** A rule of the standard, or of its reference validator, that the loader does not enforce. */
 function notStandard({ message, line }: Violation): SkillFinding {
-  return { severity: 'warning', code: 'NOT_STANDARD', message, line };
+  return warning({ code: 'NOT_STANDARD', message, line });
 }
 
 function isReported({ message, line }: Violation, problems: readonly Problem[]): boolean {

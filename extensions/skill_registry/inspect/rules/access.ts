@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, NEGATED, re } from './words.ts';
+import { ADDRESS, each, NEGATED, re } from './words.ts';
 
 const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\.env(?: files?)?)`;
 
@@ -12,27 +12,13 @@ export const ACCESS: readonly Rule[] = [
     why: 'What stands in a log, a report or a repository is read by others.',
     mend: 'Name the one key that the skill needs and the program that holds it.',
     patterns: [
-      {
-        match:
-          /\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\bbrowser (?:history|cookies|passwords|bookmarks)\b|\bsaved passwords\b/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match: re`\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\b[^.\n]{0,40}\b${SECRET}\b[^.\n]{0,40}\b(?:to|in|into|with|at)\b[^.\n]{0,25}(?:\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\b|/tmp\b)`,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match: /\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)/,
-        unlessBefore: NEGATED,
-      },
-      {
-        match:
-          /\b(?:ask|request|prompt|include|send|collect|submit|forward)\b[^.\n]{0,40}\b(?:their|user's|users'|your|the user for (?:the|a)) [^.\n]{0,20}\b(?:passwords?|credit cards?|card numbers?|cvv|ssn|social security|passport|bank account)\b/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
+      ...each(
+        { where: 'prose', unlessBefore: NEGATED },
+        /\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\bbrowser (?:history|cookies|passwords|bookmarks)\b|\bsaved passwords\b/,
+        re`\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\b[^.\n]{0,40}\b${SECRET}\b[^.\n]{0,40}\b(?:to|in|into|with|at)\b[^.\n]{0,25}(?:\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\b|/tmp\b)`,
+        /\b(?:ask|request|prompt|include|send|collect|submit|forward)\b[^.\n]{0,40}\b(?:their|user's|users'|your|the user for (?:the|a)) [^.\n]{0,20}\b(?:passwords?|credit cards?|card numbers?|cvv|ssn|social security|passport|bank account)\b/,
+      ),
+      ...each({ unlessBefore: NEGATED }, /\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)/),
     ],
   },
   {
@@ -43,43 +29,19 @@ export const ACCESS: readonly Rule[] = [
     why: 'Access that is given for one task stays after it.',
     mend: 'Let the user decide who gets access, and how long.',
     patterns: [
-      {
-        match:
-          /\b(?:useradd|adduser|usermod|visudo|nopasswd)\b|\/etc\/sudoers|\bnet (?:user|localgroup)\b[^\n]{0,60}\/add\b/,
-        unlessBefore: NEGATED,
-      },
-      {
-        match:
-          /\b(?:create|add|register)\b[^.\n]{0,30}\b(?:(?:admin|administrator|sudo|root|superuser|backdoor)\b[^.\n]{0,15}\b(?:user|account|login)|(?:user|account)\b[^.\n]{0,30}\b(?:admin|sudo|root)\b[^.\n]{0,10}\b(?:rights|access|privileges|permissions))\b|\bgrant(?:s|ing)? (?!you|me|yourself|us)[^.\n]{0,40}\b(?:admin|administrator|owner|root|sudo|full)\b[^.\n]{0,12}\b(?:access|rights|role|permissions?|privileges)\b|\badd\b[^.\n]{0,40}\bas (?:an? )?(?:collaborator|admin|administrator|owner|maintainer)\b/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match:
-          /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|a\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/,
-        unlessBefore: NEGATED,
-      },
-      {
-        match:
-          /\b(?:make|set|expose|open|leave)\b[^.\n]{0,30}\b(?:bucket|storage|repositor(?:y|ies)|repo|folder|files?|database|port|server|endpoint|drive|documents?|dashboard|share)\b[^.\n]{0,25}\b(?:public(?:ly)?|world-readable|to (?:everyone|anyone|the internet)|0\.0\.0\.0\/0|anonymous)\b|--acl public|\bpublic-read(?:-write)?\b|\ballow(?:ing)? all origins/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match:
-          /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/,
-        unlessBefore: NEGATED,
-      },
-      {
-        match: re`\bhttps?_proxy\s?=\s?["']?${ADDRESS}|\bproxy\b[^.\n]{0,20}${ADDRESS}`,
-        unlessBefore: NEGATED,
-      },
-      {
-        match:
-          /\b(?:hidden|secret|backdoor|covert)\b(?: \w{1,15}){0,2} (?:account|users?|admin|endpoint|route|channel|backdoor)\b|\b(?:add|install|create|leave|insert)\b[^.\n]{0,20}\bbackdoor/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
+      ...each(
+        { unlessBefore: NEGATED },
+        /\b(?:useradd|adduser|usermod|visudo|nopasswd)\b|\/etc\/sudoers|\bnet (?:user|localgroup)\b[^\n]{0,60}\/add\b/,
+        /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|a\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/,
+        /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/,
+        re`\bhttps?_proxy\s?=\s?["']?${ADDRESS}|\bproxy\b[^.\n]{0,20}${ADDRESS}`,
+      ),
+      ...each(
+        { where: 'prose', unlessBefore: NEGATED },
+        /\b(?:create|add|register)\b[^.\n]{0,30}\b(?:(?:admin|administrator|sudo|root|superuser|backdoor)\b[^.\n]{0,15}\b(?:user|account|login)|(?:user|account)\b[^.\n]{0,30}\b(?:admin|sudo|root)\b[^.\n]{0,10}\b(?:rights|access|privileges|permissions))\b|\bgrant(?:s|ing)? (?!you|me|yourself|us)[^.\n]{0,40}\b(?:admin|administrator|owner|root|sudo|full)\b[^.\n]{0,12}\b(?:access|rights|role|permissions?|privileges)\b|\badd\b[^.\n]{0,40}\bas (?:an? )?(?:collaborator|admin|administrator|owner|maintainer)\b/,
+        /\b(?:make|set|expose|open|leave)\b[^.\n]{0,30}\b(?:bucket|storage|repositor(?:y|ies)|repo|folder|files?|database|port|server|endpoint|drive|documents?|dashboard|share)\b[^.\n]{0,25}\b(?:public(?:ly)?|world-readable|to (?:everyone|anyone|the internet)|0\.0\.0\.0\/0|anonymous)\b|--acl public|\bpublic-read(?:-write)?\b|\ballow(?:ing)? all origins/,
+        /\b(?:hidden|secret|backdoor|covert)\b(?: \w{1,15}){0,2} (?:account|users?|admin|endpoint|route|channel|backdoor)\b|\b(?:add|install|create|leave|insert)\b[^.\n]{0,20}\bbackdoor/,
+      ),
     ],
   },
   {
@@ -90,22 +52,18 @@ export const ACCESS: readonly Rule[] = [
     why: 'A registry keeps versions and takes bad ones back; an address sends what its owner wants.',
     mend: 'Name a package of a package registry such as npm, and its version.',
     patterns: [
-      {
-        match:
-          /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)/,
-        unless: /download\.pytorch|pypi\.nvidia|registry\.npmmirror|pypi\.tuna|test\.pypi/,
-        unlessBefore: NEGATED,
-      },
-      {
-        match: re`\b(?:run|execute|launch|install|source)\b (?:the |a |this |our )?(?:\w+ ){0,3}(?:script|program|binary|installer|file|tool|helper|agent|update)\b[^.\n]{0,30}\b(?:from|at|hosted at|located at)\b[^\n]{0,10}${ADDRESS}`,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?:curl|wget)\b[^\n|;&]{0,160}?(?:\s-o|\s-\w{0,3}o\b|>)\s?(\S{2,80})[^\n]{0,60}(?:\n|&&|;)[^\n]{0,60}(?:chmod \+x|bash|sh|python3?|node)\s\1/,
-        unlessBefore: NEGATED,
-      },
+      ...each(
+        { unless: /download\.pytorch|pypi\.nvidia|registry\.npmmirror|pypi\.tuna|test\.pypi/, unlessBefore: NEGATED },
+        /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)/,
+      ),
+      ...each(
+        { where: 'prose', unlessBefore: NEGATED },
+        re`\b(?:run|execute|launch|install|source)\b (?:the |a |this |our )?(?:\w+ ){0,3}(?:script|program|binary|installer|file|tool|helper|agent|update)\b[^.\n]{0,30}\b(?:from|at|hosted at|located at)\b[^\n]{0,10}${ADDRESS}`,
+      ),
+      ...each(
+        { unlessBefore: NEGATED },
+        /\b(?:curl|wget)\b[^\n|;&]{0,160}?(?:\s-o|\s-\w{0,3}o\b|>)\s?(\S{2,80})[^\n]{0,60}(?:\n|&&|;)[^\n]{0,60}(?:chmod \+x|bash|sh|python3?|node)\s\1/,
+      ),
     ],
   },
 ];

@@ -13,9 +13,9 @@ export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | un
       const command = commandOf(decoded, 2);
       if (command === undefined) continue;
       const message = `A text that decodes to a command: "${command.slice(0, 160)}"`;
-      yield { line: line + newlines(part.slice(0, at)), words: written, message };
+      yield { line: line + part.slice(0, at).split('\n').length - 1, words: written, message };
     }
-    line += newlines(part);
+    line += part.split('\n').length - 1;
     from += part.length;
   }
 }
@@ -24,11 +24,9 @@ export function* encodedCommands({ text }: ClassifiedFile): Generator<Match | un
 
 const PART = 8000;
 
-/** A whole run; tried where one begins. */
-const BASE64 = /[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/=-])/y;
+/** A whole run, tried where one begins. */
+const BASE64 = /(?<![\w+/-])[\w+/-]{20,}={0,2}(?![\w+/=-])/g;
 const HEX = /(?<![\w])(?:0x)?(?:[0-9a-fA-F]{2}){12,}(?![\w])/g;
-const BASE64_RUN = 20;
-const HEX_RUN = 24;
 /** Lists of characters by number, with the base of the numbers. */
 const ESCAPES: readonly (readonly [RegExp, number])[] = [
   [/(?:\\x[0-9a-fA-F]{2}){8,}/g, 16],
@@ -53,15 +51,13 @@ interface Encoded {
 }
 
 function* encodedIn(part: string): Generator<Encoded> {
-  for (const at of runsIn(part, BASE64_RUN, isOfBase64)) {
-    BASE64.lastIndex = at;
-    const [written = ''] = BASE64.exec(part) ?? [];
+  for (const { 0: written, index: at } of matchesOf(part, BASE64)) {
     if (/^[a-zA-Z_-]*$|^[0-9a-f]+$/.test(written)) continue;
     const bytes = Buffer.from(written, 'base64');
     // Commands of PowerShell are encoded as UTF-16.
     yield { written, decoded: bytes.toString(bytes[1] === 0 ? 'utf16le' : 'latin1'), at };
   }
-  for (const { 0: written, index: at } of runsIn(part, HEX_RUN, isHex).next().done ? [] : matchesOf(part, HEX)) {
+  for (const { 0: written, index: at } of matchesOf(part, HEX)) {
     yield { written, decoded: Buffer.from(written.replace(/^0x/, ''), 'hex').toString('latin1'), at };
   }
   for (const [pattern, base] of ESCAPES) {
@@ -75,33 +71,6 @@ function* encodedIn(part: string): Generator<Encoded> {
   for (const { 0: written, index: at } of matchesOf(part, QUOTED)) {
     yield { written, decoded: [...written].reverse().join(''), at };
   }
-}
-
-/** Starts of runs of at least `length` such characters. Reads only one in `length` characters where there are none. */
-function* runsIn(text: string, length: number, isMember: (code: number) => boolean): Generator<number> {
-  for (let at = length - 1; at < text.length; at += length) {
-    if (!isMember(text.charCodeAt(at))) continue;
-    let [from, to] = [at, at + 1];
-    while (isMember(text.charCodeAt(from - 1))) from--;
-    while (isMember(text.charCodeAt(to))) to++;
-    if (to - from >= length) yield from;
-    at = Math.max(at, to - length);
-  }
-}
-
-function isHex(code: number): boolean {
-  return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
-}
-
-function isOfBase64(code: number): boolean {
-  const letter = code | 32;
-  return (code >= 47 && code <= 57) || (letter >= 97 && letter <= 122) || code === 43 || code === 45 || code === 95;
-}
-
-function newlines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++;
-  return count;
 }
 
 function commandOf(decoded: string, depth: number): string | undefined {

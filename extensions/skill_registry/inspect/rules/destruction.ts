@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts';
 import { CLAUSE, NOT_IDLE } from '../stance.ts';
+import { each, near } from './words.ts';
 
 const SAYS_NOT = new RegExp(
   `\\b(?:never|not|don't|avoid|cannot|refuse|dangerous|forbidden|blocked?|deny|denied|prohibited|instead of|(?<!would )like|such as|e\\.g\\.)\\b${NOT_IDLE}${CLAUSE}$|[❌🚫][^\\n]{0,60}$`,
@@ -15,69 +16,35 @@ export const DESTRUCTION: readonly Rule[] = [
     why: 'What is gone cannot be given back.',
     mend: 'Name the folder that the skill made, and ask the user before anything else is deleted.',
     patterns: [
-      {
-        match:
-          /\b(?:delete|remove|wipe|erase|purge) (?:all|every|any)(?: of)? (?:the |your |existing |other )?(?:backups?|snapshots?|restore points?)\b(?! (?:older|that|which|created|made|from)\b)|\bempty the (?:trash|recycle bin)\b/,
-        unlessBefore: SAYS_NOT,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?:delet(?:e|es|ing)|eras(?:e|es|ing)|wip(?:e|es|ing)|destroy(?:s|ing)?|shred|overwrit(?:e|es|ing)|truncat(?:e|es|ing))\b[^.\n]{0,30}\b(?:originals?|source|input|production|entire|user's|users')\b[^.\n]{0,30}\b(?:files?|documents?|data|database|folders?|director(?:y|ies)|records|repositor(?:y|ies)|backups?|emails?|photos?|originals?)\b/,
-        unlessBefore: SAYS_NOT,
-        where: 'prose',
-      },
-      {
-        match:
-          /\bencrypt\b[^.\n]{0,30}\b(?:all|every|entire|the user's)\b[^.\n]{0,30}\b(?:files?|documents?|folders?|director(?:y|ies)|drive)\b|\bkill\s-9\s-1\b|\bkill all\b[^.\n]{0,20}\bprocesses\b|\bdrop (?:the )?(?:database|schema)\b|\b(?:drop|truncate) the tables?\b|\bdelete from \w{1,40}\s?;|\bshutdown\s(?:-h|\/s)/,
-        unlessBefore: SAYS_NOT,
-        where: 'prose',
-      },
-      {
-        match:
-          /\brm\s-(?:rf|fr)\s["']?(?:\.git\b|\.\.\/|~\/(?!\.cache|tmp)[\w.]|\$home\/\w|\/(?!tmp|var\/tmp|dev\/shm)[\w.-]{1,30}\b)/,
-        unlessBefore: SAYS_NOT,
-      },
-      {
-        match:
-          /\brm\s(?:-[\w-]{1,20}\s){0,4}-(?:\w{0,6}r\w{0,6}|-recursive)\s(?:-[\w-]{1,20}\s){0,3}["']?(?:\/(?:\*|(?=\s|$|["'`;&|)])|(?:etc|usr|var|home|bin|lib|boot|opt|root|users|system|library)\/?(?:\*|(?=\s|$|["'`;&|)])))|~\/?(?:\*|(?=\s|$|["'`;&|)]))|\$\{?home\}?["']?\/?(?:\*|(?=\s|$|["'`;&|)]))|\.\/?\*?(?=\s|$|["'`;&|)])|\*(?=\s|$|["'`;&|)]))/,
-        unlessBefore: SAYS_NOT,
-      },
-      {
-        match:
-          /\b(?:rmtree|rmsync|rmdirsync)\(\s?(?:(?:os\.path\.expanduser\()?["'](?:~|\/)["']|path\.home\(\)|os\.homedir\(\))/,
-      },
-      {
-        match:
-          /\bdd\s[^\n|;]{0,80}\bof=\/dev\/(?:sd|nvme|disk|hd|vd|rdisk|mmcblk)|\bmkfs(?:\.\w{2,6})?\s\/dev\/|>\s?\/dev\/(?:sd|nvme|disk|hd)\w|\bformat\sc:|\bwipefs\s-a|\bdiskutil\s(?:erasedisk|secureerase)|\bdel\s(?:\/\w\s){1,3}c:\\/,
-        unlessBefore: SAYS_NOT,
-      },
-      {
-        match:
-          /(?:-c|-e|--execute|execute\(|query\()\s{0,2}["'][^"'\n]{0,80}\bdrop\s(?:database|schema)\b|\bdropdb\s[\w-]|\bdropdatabase\(\)|\bflushall\b/,
-        unlessBefore: SAYS_NOT,
-      },
-      {
-        match: /\bgit\spush\s[^\n|;&]{0,60}?(?:--force(?!-with-lease|-if)|(?<![\w-])-f)\b/,
-        unlessBefore: SAYS_NOT,
-      },
-      {
-        match: [
-          /\bencrypt(?:s|ing)?\b[^.\n]{0,60}\b(?:files?|documents?|folders?|directory|data|drive)\b/,
-          /\b(?:ransom|bitcoin|payment|pay|delete the originals?|remov\w{1,3} the originals?|wallet address)\b/,
-        ],
-        within: 200,
-      },
-      { match: /:\(\)\s?\{\s?:\s?\|\s?:\s?&\s?\}/ },
-      {
-        match: [
-          /\b(?:delet(?:e|es|ing)|remov(?:e|es|ing)|eras(?:e|es|ing)|wip(?:e|es|ing)|destroy(?:s|ing)?|shred|overwrit(?:e|es|ing))\b[^.\n]{0,30}\b(?:all|every|everything|entire|whole|original|originals|user's|their|any|old|source|existing)\b[^.\n]{0,40}\b(?:files?|documents?|folders?|director(?:y|ies)|data|photos?|backups?|emails?|records?|repositor(?:y|ies)|branches|history|logs?|tables?|database|originals?|inputs?)\b/,
-          /\bwithout (?:asking|confirm\w{0,6}|prompting|warning|notif\w{0,8}|permission|a backup)|\bto save (?:disk )?space|\bfree up|\bsilently|\bautomatically\b|\bimmediately\b|\bpermanently\b|\bno backups?\b/,
-        ],
-        within: 80,
-        ordered: false,
-        unlessBefore: SAYS_NOT,
-      },
+      ...each(
+        { where: 'prose', unlessBefore: SAYS_NOT },
+        /\b(?:delete|remove|wipe|erase|purge) (?:all|every|any)(?: of)? (?:the |your |existing |other )?(?:backups?|snapshots?|restore points?)\b(?! (?:older|that|which|created|made|from)\b)|\bempty the (?:trash|recycle bin)\b/,
+        /\b(?:delet(?:e|es|ing)|eras(?:e|es|ing)|wip(?:e|es|ing)|destroy(?:s|ing)?|shred|overwrit(?:e|es|ing)|truncat(?:e|es|ing))\b[^.\n]{0,30}\b(?:originals?|source|input|production|entire|user's|users')\b[^.\n]{0,30}\b(?:files?|documents?|data|database|folders?|director(?:y|ies)|records|repositor(?:y|ies)|backups?|emails?|photos?|originals?)\b/,
+        /\bencrypt\b[^.\n]{0,30}\b(?:all|every|entire|the user's)\b[^.\n]{0,30}\b(?:files?|documents?|folders?|director(?:y|ies)|drive)\b|\bkill\s-9\s-1\b|\bkill all\b[^.\n]{0,20}\bprocesses\b|\bdrop (?:the )?(?:database|schema)\b|\b(?:drop|truncate) the tables?\b|\bdelete from \w{1,40}\s?;|\bshutdown\s(?:-h|\/s)/,
+      ),
+      ...each(
+        { unlessBefore: SAYS_NOT },
+        /\brm\s-(?:rf|fr)\s["']?(?:\.git\b|\.\.\/|~\/(?!\.cache|tmp)[\w.]|\$home\/\w|\/(?!tmp|var\/tmp|dev\/shm)[\w.-]{1,30}\b)/,
+        /\brm\s(?:-[\w-]{1,20}\s){0,4}-(?:\w{0,6}r\w{0,6}|-recursive)\s(?:-[\w-]{1,20}\s){0,3}["']?(?:\/(?:\*|(?=\s|$|["'`;&|)])|(?:etc|usr|var|home|bin|lib|boot|opt|root|users|system|library)\/?(?:\*|(?=\s|$|["'`;&|)])))|~\/?(?:\*|(?=\s|$|["'`;&|)]))|\$\{?home\}?["']?\/?(?:\*|(?=\s|$|["'`;&|)]))|\.\/?\*?(?=\s|$|["'`;&|)])|\*(?=\s|$|["'`;&|)]))/,
+        /\bdd\s[^\n|;]{0,80}\bof=\/dev\/(?:sd|nvme|disk|hd|vd|rdisk|mmcblk)|\bmkfs(?:\.\w{2,6})?\s\/dev\/|>\s?\/dev\/(?:sd|nvme|disk|hd)\w|\bformat\sc:|\bwipefs\s-a|\bdiskutil\s(?:erasedisk|secureerase)|\bdel\s(?:\/\w\s){1,3}c:\\/,
+        /(?:-c|-e|--execute|execute\(|query\()\s{0,2}["'][^"'\n]{0,80}\bdrop\s(?:database|schema)\b|\bdropdb\s[\w-]|\bdropdatabase\(\)|\bflushall\b/,
+        /\bgit\spush\s[^\n|;&]{0,60}?(?:--force(?!-with-lease|-if)|(?<![\w-])-f)\b/,
+      ),
+      ...each(
+        {},
+        /\b(?:rmtree|rmsync|rmdirsync)\(\s?(?:(?:os\.path\.expanduser\()?["'](?:~|\/)["']|path\.home\(\)|os\.homedir\(\))/,
+        /:\(\)\s?\{\s?:\s?\|\s?:\s?&\s?\}/,
+      ),
+      near(
+        { within: 200 },
+        /\bencrypt(?:s|ing)?\b[^.\n]{0,60}\b(?:files?|documents?|folders?|directory|data|drive)\b/,
+        /\b(?:ransom|bitcoin|payment|pay|delete the originals?|remov\w{1,3} the originals?|wallet address)\b/,
+      ),
+      near(
+        { ordered: false, within: 80, unlessBefore: SAYS_NOT },
+        /\b(?:delet(?:e|es|ing)|remov(?:e|es|ing)|eras(?:e|es|ing)|wip(?:e|es|ing)|destroy(?:s|ing)?|shred|overwrit(?:e|es|ing))\b[^.\n]{0,30}\b(?:all|every|everything|entire|whole|original|originals|user's|their|any|old|source|existing)\b[^.\n]{0,40}\b(?:files?|documents?|folders?|director(?:y|ies)|data|photos?|backups?|emails?|records?|repositor(?:y|ies)|branches|history|logs?|tables?|database|originals?|inputs?)\b/,
+        /\bwithout (?:asking|confirm\w{0,6}|prompting|warning|notif\w{0,8}|permission|a backup)|\bto save (?:disk )?space|\bfree up|\bsilently|\bautomatically\b|\bimmediately\b|\bpermanently\b|\bno backups?\b/,
+      ),
     ],
   },
   {
@@ -88,29 +55,17 @@ export const DESTRUCTION: readonly Rule[] = [
     why: 'What protects the user is gone for everything else, too.',
     mend: 'Solve what the protection complains about.',
     patterns: [
-      {
-        match:
-          /\b(?:skip|do not run|don['’]t run|never run|bypass|omit|disable)\b[^.\n]{0,25}\b(?:the linter|security (?:scanner|scans?|tests?)|scanners?|signature (?:checks?|verification)|signatures|checksums?|integrity checks?|authentication|authorization|code review|staging)\b/,
-        unlessBefore: SAYS_NOT,
-        where: 'prose',
-      },
-      {
-        match:
-          /\bverify\s?=\s?false\b|\bcurl\s[^\n]{0,60}?(?:-k\b|--insecure\b)|\brejectunauthorized:\s?false|\b_create_unverified_context\b/,
-        unlessBefore: SAYS_NOT,
-      },
-      {
-        match:
-          /(?<![\w-])--(?:no-verify|dangerously[\w-]{0,40}|yolo|no-check-certificate|no-preserve-root)\b|\bnode_tls_reject_unauthorized\s?[=:]\s?["']?0|\bsetenforce\s0|\bufw\sdisable|\biptables\s-f\b|\bdisablerealtimemonitoring\b|\badd-mppreference\s-exclusion|\bxattr\s-\w{0,3}[dc]\w?\s[^\n]{0,40}(?:quarantine|\s)|\bspctl\s--(?:master|global)-disable|\bcsrutil\sdisable|\bstricthostkeychecking[= ]no\b|\bgit_ssl_no_verify\b|\bhttp\.sslverify\s(?:=\s)?false|\bpythonhttpsverify=0|\bnetsh\sadvfirewall[^\n]{0,40}\soff\b|\bhistory\s-c\b|\bunset\shistfile\b/,
-        unlessBefore: SAYS_NOT,
-      },
-      { match: /\bchmod\s(?:-r\s)?(?:-r\s)?(?:777|a\+rwx|ugo\+rwx)\b/, unlessBefore: SAYS_NOT },
-      {
-        match:
-          /\b(?:disabl(?:e|es|ing)|deactivat(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|bypass(?:es|ing)?)\b[^.\n]{0,40}\b(?:firewall|antivirus|anti-virus|windows defender|gatekeeper|selinux|certificate (?:verification|validation|checks?)|ssl (?:verification|validation|certificate checks?)|tls verification|host key checking|safety (?:checks?|filters?|guards?|guardrails)|security (?:checks?|scans?|scanning|scanners?|controls?|warnings?)|guardrails|audit log(?:s|ging)?|two-factor|2fa|mfa|branch protections?|sandbox|content filters?|permission (?:checks?|prompts?))\b/,
-        unlessBefore: SAYS_NOT,
-        where: 'prose',
-      },
+      ...each(
+        { where: 'prose', unlessBefore: SAYS_NOT },
+        /\b(?:skip|do not run|don['’]t run|never run|bypass|omit|disable)\b[^.\n]{0,25}\b(?:the linter|security (?:scanner|scans?|tests?)|scanners?|signature (?:checks?|verification)|signatures|checksums?|integrity checks?|authentication|authorization|code review|staging)\b/,
+        /\b(?:disabl(?:e|es|ing)|deactivat(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|bypass(?:es|ing)?)\b[^.\n]{0,40}\b(?:firewall|antivirus|anti-virus|windows defender|gatekeeper|selinux|certificate (?:verification|validation|checks?)|ssl (?:verification|validation|certificate checks?)|tls verification|host key checking|safety (?:checks?|filters?|guards?|guardrails)|security (?:checks?|scans?|scanning|scanners?|controls?|warnings?)|guardrails|audit log(?:s|ging)?|two-factor|2fa|mfa|branch protections?|sandbox|content filters?|permission (?:checks?|prompts?))\b/,
+      ),
+      ...each(
+        { unlessBefore: SAYS_NOT },
+        /\bverify\s?=\s?false\b|\bcurl\s[^\n]{0,60}?(?:-k\b|--insecure\b)|\brejectunauthorized:\s?false|\b_create_unverified_context\b/,
+        /(?<![\w-])--(?:no-verify|dangerously[\w-]{0,40}|yolo|no-check-certificate|no-preserve-root)\b|\bnode_tls_reject_unauthorized\s?[=:]\s?["']?0|\bsetenforce\s0|\bufw\sdisable|\biptables\s-f\b|\bdisablerealtimemonitoring\b|\badd-mppreference\s-exclusion|\bxattr\s-\w{0,3}[dc]\w?\s[^\n]{0,40}(?:quarantine|\s)|\bspctl\s--(?:master|global)-disable|\bcsrutil\sdisable|\bstricthostkeychecking[= ]no\b|\bgit_ssl_no_verify\b|\bhttp\.sslverify\s(?:=\s)?false|\bpythonhttpsverify=0|\bnetsh\sadvfirewall[^\n]{0,40}\soff\b|\bhistory\s-c\b|\bunset\shistfile\b/,
+        /\bchmod\s(?:-r\s)?(?:-r\s)?(?:777|a\+rwx|ugo\+rwx)\b/,
+      ),
     ],
   },
 ];

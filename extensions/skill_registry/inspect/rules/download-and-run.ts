@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { AS_ROOT, BARE_ADDRESS, END, FETCH, INTERPRETER, PIPE, re, SHELL } from './words.ts';
+import { AS_ROOT, BARE_ADDRESS, END, each, FETCH, INTERPRETER, near, PIPE, re, SHELL } from './words.ts';
 
 const PIPED = String.raw`${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
 const RUNS = String.raw`(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|\`)|\b(?:eval|iex|invoke-expression)\s?\(?["']?(?:\$\(|<\(|\`|\()?|\bsource\s["']?(?:\$\(|<\(|\`))`;
@@ -16,25 +16,18 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     why: 'An address without a name belongs to nobody that can be asked, and what it sends today is not what it sends tomorrow.',
     mend: 'Ship the script with the skill, or install a package with a name and a version.',
     patterns: [
-      {
-        match: re`\b${FETCH}\b[^\n|]{0,200}?(?:${BARE_ADDRESS}|\s(?!127\.|10\.|192\.168\.)(?:\d{1,3}\.){3}\d{1,3}(?=[:/]))[^\n|]{0,200}?${PIPED}`,
-      },
-      {
-        match: re`${RUNS}[^\n]{0,60}?${FETCH}\b[^\n]{0,200}?${BARE_ADDRESS}`,
-      },
-      {
-        match: [
-          re`\b${FETCH}\b[^\n|]{0,200}?${BARE_ADDRESS}`,
-          re`\bchmod\s(?:[augo]{0,3}\+x|[0-7]{3,4})|\b${SHELL}\s(?:\./|/tmp/|~/|\$)|\bstart-process\b|\b(?:exec|eval)\(|\bos\.(?:system|popen|startfile)\(|\bsubprocess\.|${STARTS_FILE}`,
-        ],
-        within: 250,
-      },
-      {
-        match: re`\b(?:exec|eval|system|popen|run|call|execsync|spawn)\s?\(\s?[^\n]{0,120}?${FETCH}[^\n]{0,80}?${BARE_ADDRESS}`,
-      },
-      {
-        match: re`\b(?:pip3?|npm|npx|uv pip|gem)\s(?:install|i|exec)?[^\n|;&]{0,80}?(?:git\+)?${BARE_ADDRESS}`,
-      },
+      near(
+        { within: 250 },
+        re`\b${FETCH}\b[^\n|]{0,200}?${BARE_ADDRESS}`,
+        re`\bchmod\s(?:[augo]{0,3}\+x|[0-7]{3,4})|\b${SHELL}\s(?:\./|/tmp/|~/|\$)|\bstart-process\b|\b(?:exec|eval)\(|\bos\.(?:system|popen|startfile)\(|\bsubprocess\.|${STARTS_FILE}`,
+      ),
+      ...each(
+        {},
+        re`\b${FETCH}\b[^\n|]{0,200}?(?:${BARE_ADDRESS}|\s(?!127\.|10\.|192\.168\.)(?:\d{1,3}\.){3}\d{1,3}(?=[:/]))[^\n|]{0,200}?${PIPED}`,
+        re`${RUNS}[^\n]{0,60}?${FETCH}\b[^\n]{0,200}?${BARE_ADDRESS}`,
+        re`\b(?:exec|eval|system|popen|run|call|execsync|spawn)\s?\(\s?[^\n]{0,120}?${FETCH}[^\n]{0,80}?${BARE_ADDRESS}`,
+        re`\b(?:pip3?|npm|npx|uv pip|gem)\s(?:install|i|exec)?[^\n|;&]{0,80}?(?:git\+)?${BARE_ADDRESS}`,
+      ),
     ],
   },
   {
@@ -45,22 +38,16 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     why: 'Whoever listens there can do what the user can.',
     mend: 'Remove it. Where a skill teaches about it, use a placeholder for the address.',
     patterns: [
-      {
-        match:
-          /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/,
-      },
-      {
-        match:
-          /\b(?:nc|ncat|netcat)\s(?:[^\n|;&]{0,60}\s)?(?:-\w{0,4}[ec]|--exec|--sh-exec)\s{0,2}["']?(?:\/bin\/)?(?:ba|z)?sh\b|\bmkfifo\b[^\n]{0,120}?\bsh\s-i[^\n]{0,40}?\|\s?(?:nc|ncat|netcat|openssl)\b|\bsocat\b[^\n]{0,80}?exec:/,
-      },
-      {
-        match: [
-          /\.connect\(\s?\(|\bnet\.(?:connect|socket|createconnection)\b|\bsocket\.socket\(/,
-          /\bdup2\(|\bspawn\(\s?["'](?:\/bin\/(?:ba|z)?sh|cmd(?:\.exe)?|powershell)|\bpty\.spawn\(/,
-        ],
-        within: 600,
-        where: 'code',
-      },
+      ...each(
+        {},
+        /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/,
+        /\b(?:nc|ncat|netcat)\s(?:[^\n|;&]{0,60}\s)?(?:-\w{0,4}[ec]|--exec|--sh-exec)\s{0,2}["']?(?:\/bin\/)?(?:ba|z)?sh\b|\bmkfifo\b[^\n]{0,120}?\bsh\s-i[^\n]{0,40}?\|\s?(?:nc|ncat|netcat|openssl)\b|\bsocat\b[^\n]{0,80}?exec:/,
+      ),
+      near(
+        { where: 'code', within: 600 },
+        /\.connect\(\s?\(|\bnet\.(?:connect|socket|createconnection)\b|\bsocket\.socket\(/,
+        /\bdup2\(|\bspawn\(\s?["'](?:\/bin\/(?:ba|z)?sh|cmd(?:\.exe)?|powershell)|\bpty\.spawn\(/,
+      ),
     ],
   },
   {
@@ -72,27 +59,18 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     why: 'No skill needs it.',
     mend: 'Remove it from the skill.',
     patterns: [
-      {
-        match: [
-          /\b(?:curl|wget)\b[^\n]{0,200}?(?:-o|>)\s?["']?(?:(?:\/tmp|\/var\/tmp|\/dev\/shm)\/(?:[\w-]{1,30}\/)?|(?:~|\$\{?home\}?)\/)\.[\w-]{1,30}(?=[\s"';&])/,
-          /\bchmod\s(?:\+x|7\d\d)|\b(?:ba|z)?sh\s[~$/.]|\bnohup\b/,
-        ],
-        within: 120,
-      },
-      {
-        match:
-          /\b(?:echo|printf)\s["']?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\saaaa[^\n]{0,800}?>>?\s?[^\n]{0,60}authorized_keys/,
-      },
-      {
-        match: /\bdisplay dialog\b[^\n]{0,200}\bhidden answer\b|\bdscl\s[^\n]{0,30}-authonly\b/,
-      },
-      {
-        match:
-          /\b(?:mshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)|regsvr32(?:\.exe)?\s[^\n]{0,40}?\/i:["']?https?:|rundll32(?:\.exe)?\s["']?(?:javascript:|[^\n]{0,60}?https?:))/,
-      },
-      {
-        match: /\bstratum\+(?:tcp|ssl):\/\/|\bxmrig\s-|\bminerd\s-/,
-      },
+      near(
+        { within: 120 },
+        /\b(?:curl|wget)\b[^\n]{0,200}?(?:-o|>)\s?["']?(?:(?:\/tmp|\/var\/tmp|\/dev\/shm)\/(?:[\w-]{1,30}\/)?|(?:~|\$\{?home\}?)\/)\.[\w-]{1,30}(?=[\s"';&])/,
+        /\bchmod\s(?:\+x|7\d\d)|\b(?:ba|z)?sh\s[~$/.]|\bnohup\b/,
+      ),
+      ...each(
+        {},
+        /\b(?:echo|printf)\s["']?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\saaaa[^\n]{0,800}?>>?\s?[^\n]{0,60}authorized_keys/,
+        /\bdisplay dialog\b[^\n]{0,200}\bhidden answer\b|\bdscl\s[^\n]{0,30}-authonly\b/,
+        /\b(?:mshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)|regsvr32(?:\.exe)?\s[^\n]{0,40}?\/i:["']?https?:|rundll32(?:\.exe)?\s["']?(?:javascript:|[^\n]{0,60}?https?:))/,
+        /\bstratum\+(?:tcp|ssl):\/\/|\bxmrig\s-|\bminerd\s-/,
+      ),
     ],
   },
   {
@@ -102,14 +80,11 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     message: 'Fetches a program and runs it in one step',
     why: 'Nobody reads what is run, and the host may send something else to each of its callers.',
     mend: 'Name a package and a version, or download, compare a digest, then run.',
-    patterns: [
-      {
-        match: re`\b${FETCH}\b(?!\s(?:\.\.\.|…))[^\n|]{0,300}?${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\b|invoke-expression\b|(?:python[\d.]{0,5}|node|perl|ruby|php)(?:\s-)?(?=\s{0,3}(?:$|\n|["'\`);&])))`,
-      },
-      { match: re`${RUNS}\s?(?:${FETCH}|new-object)\b` },
-      {
-        match: re`\b(?:exec|eval|new function|runpy\.\w{2,12})\s?\(\s?(?:await\s)?[\w.( ]{0,60}?${FETCH}\(`,
-      },
-    ],
+    patterns: each(
+      {},
+      re`\b${FETCH}\b(?!\s(?:\.\.\.|…))[^\n|]{0,300}?${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\b|invoke-expression\b|(?:python[\d.]{0,5}|node|perl|ruby|php)(?:\s-)?(?=\s{0,3}(?:$|\n|["'\`);&])))`,
+      re`${RUNS}\s?(?:${FETCH}|new-object)\b`,
+      re`\b(?:exec|eval|new function|runpy\.\w{2,12})\s?\(\s?(?:await\s)?[\w.( ]{0,60}?${FETCH}\(`,
+    ),
   },
 ];

@@ -1,7 +1,8 @@
 import type { Rule } from '../rule.ts';
 import { CLAUSE, NOT_IDLE } from '../stance.ts';
-import { HIDES, OVERRIDES, SKIPS } from './other-languages.ts';
-import { re } from './words.ts';
+import { inOtherLanguages } from './other-languages.ts';
+import { HIDES_IN_ENGLISH, OVERRIDES_IN_ENGLISH, SKIPS_IN_ENGLISH } from './phrases.ts';
+import { each, near, QUOTED, re } from './words.ts';
 
 const OTHERS =
   '(?:all|any|every|the|your|my|of|these|those|other|previous|prior|earlier|preceding|above|existing|original|former|system|user|safety|default|its|their|that|such|given|guidance|you|were|was|have|been)';
@@ -34,21 +35,14 @@ export const INSTRUCTIONS: readonly Rule[] = [
     why: 'A skill adds to what the user and the system said; it does not replace it.',
     mend: 'Say what the skill does, and nothing about other instructions.',
     patterns: [
-      ...OVERRIDES,
-      {
-        match: re`\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)|bypass|supersedes?) (?:${OTHERS}[ ,]+){1,7}${RULES_OF_OTHERS}\b(?! (?:embedded|contained|found|hidden|written)? ?(?:in|inside|within) (?:them|it|(?:the|that|its) (?:content|page|text|data|diff|output|results?)s?)\b)`,
-        unlessBefore: NEGATED,
-      },
-      {
-        match:
-          /\b(?:ignore|disregard|forget) (?:everything|anything|all|what) (?:(?:that|which|of it) )?(?:(?:is |was |came |you (?:were|have been) |you )?(?:above|before|earlier|previously|told|learned|knew|know))\b/,
-        unlessBefore: NEGATED,
-      },
-      {
-        match:
-          /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/,
-        unlessBefore: NEGATED,
-      },
+      ...OVERRIDES_IN_ENGLISH,
+      ...inOtherLanguages('overrides'),
+      ...each(
+        { unlessBefore: NEGATED },
+        re`\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)|bypass|supersedes?) (?:${OTHERS}[ ,]+){1,7}${RULES_OF_OTHERS}\b(?! (?:embedded|contained|found|hidden|written)? ?(?:in|inside|within) (?:them|it|(?:the|that|its) (?:content|page|text|data|diff|output|results?)s?)\b)`,
+        /\b(?:ignore|disregard|forget) (?:everything|anything|all|what) (?:(?:that|which|of it) )?(?:(?:is |was |came |you (?:were|have been) |you )?(?:above|before|earlier|previously|told|learned|knew|know))\b/,
+        /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/,
+      ),
     ],
   },
   {
@@ -59,24 +53,24 @@ export const INSTRUCTIONS: readonly Rule[] = [
     why: 'What is right can be told.',
     mend: 'Let the model say what it does.',
     patterns: [
-      ...HIDES,
-      {
-        match: re`\b${NOT} (?:ever |need to )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning) ${PEOPLE}\b(?! (?:to|how|unless|until|you can|that you can|why|what|which|when|where|about (?:the )?(?:errors?|progress|implementation))\b)`,
-        unlessBefore: /["“]$/,
-      },
-      {
-        match: re`\b${NOT} (?:ever )?(?:mention|mentioning|reveal|revealing|disclose|disclosing|report|reporting|show|showing|discuss|discussing|reference|acknowledge|talk about) (?:(?:this|it|that|these|them)(?: (?:step|action|process|behaviou?r|change|rule|instruction|section|operation|upload|copy|backup|file|request|command|detail)s?)? (?:to|with|in front of) ${PEOPLE}|(?:this|that|these|the) (?:step|action|process|behaviou?r|instruction|section|operation|upload|copy|backup|transfer|request|call|script|modification|sync|sending|forwarding)s?\b(?! (?:to|in) (?:the )?(?:code|comments?|commit|readme|docs?)))`,
-        unlessBefore: /["“]$/,
-      },
-      {
-        match: re`\b(?:hide|conceal|keep) (?:this|it|that|these|them|everything)(?: (?:a )?(?:secret|hidden|confidential))? from ${PEOPLE}\b|\b(?:keep|stay|remain|be) (?:quiet|silent|discreet) (?:about|on)\b|\b(?:must|should|has to) (?:stay|remain|be kept|be) (?:hidden|secret|invisible|unknown)(?: (?:from|to) ${PEOPLE})|\bso that ${PEOPLE} (?:does not|doesn't|won't|will not|never) (?:notice|see|know|find out|realise|realize)\b|\bwithout ${PEOPLE}(?:'s)? (?:knowing|noticing|knowledge|awareness|being aware)\b|\b(?:the )?user (?:does not|doesn't|must not|should not|need not) (?:need to )?(?:know|see|notice|be (?:told|informed|aware)) (?:about |of |that )?(?:this|it)\b`,
-        unlessBefore: NEGATED,
-      },
-      {
-        match: re`\b(?:silently|secretly|quietly|covertly|discreetly) (?:${SENDS}|run|execute|install|download|delete|modify|change|add|append|include|insert|fetch|collect|record|read|create|enable|disable|replace|overwrite)\b`,
-        unlessBefore:
-          /\b(?:never|not|no|cannot|avoid|don['’]t|could|would|might|may|can|will|that|which|it|or)\s+(?:\w+\s+){0,2}$/,
-      },
+      ...HIDES_IN_ENGLISH,
+      ...inOtherLanguages('hides'),
+      ...each(
+        { unlessBefore: QUOTED },
+        re`\b${NOT} (?:ever |need to )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning) ${PEOPLE}\b(?! (?:to|how|unless|until|you can|that you can|why|what|which|when|where|about (?:the )?(?:errors?|progress|implementation))\b)`,
+        re`\b${NOT} (?:ever )?(?:mention|mentioning|reveal|revealing|disclose|disclosing|report|reporting|show|showing|discuss|discussing|reference|acknowledge|talk about) (?:(?:this|it|that|these|them)(?: (?:step|action|process|behaviou?r|change|rule|instruction|section|operation|upload|copy|backup|file|request|command|detail)s?)? (?:to|with|in front of) ${PEOPLE}|(?:this|that|these|the) (?:step|action|process|behaviou?r|instruction|section|operation|upload|copy|backup|transfer|request|call|script|modification|sync|sending|forwarding)s?\b(?! (?:to|in) (?:the )?(?:code|comments?|commit|readme|docs?)))`,
+      ),
+      ...each(
+        { unlessBefore: NEGATED },
+        re`\b(?:hide|conceal|keep) (?:this|it|that|these|them|everything)(?: (?:a )?(?:secret|hidden|confidential))? from ${PEOPLE}\b|\b(?:keep|stay|remain|be) (?:quiet|silent|discreet) (?:about|on)\b|\b(?:must|should|has to) (?:stay|remain|be kept|be) (?:hidden|secret|invisible|unknown)(?: (?:from|to) ${PEOPLE})|\bso that ${PEOPLE} (?:does not|doesn't|won't|will not|never) (?:notice|see|know|find out|realise|realize)\b|\bwithout ${PEOPLE}(?:'s)? (?:knowing|noticing|knowledge|awareness|being aware)\b|\b(?:the )?user (?:does not|doesn't|must not|should not|need not) (?:need to )?(?:know|see|notice|be (?:told|informed|aware)) (?:about |of |that )?(?:this|it)\b`,
+      ),
+      ...each(
+        {
+          unlessBefore:
+            /\b(?:never|not|no|cannot|avoid|don['’]t|could|would|might|may|can|will|that|which|it|or)\s+(?:\w+\s+){0,2}$/,
+        },
+        re`\b(?:silently|secretly|quietly|covertly|discreetly) (?:${SENDS}|run|execute|install|download|delete|modify|change|add|append|include|insert|fetch|collect|record|read|create|enable|disable|replace|overwrite)\b`,
+      ),
     ],
   },
   {
@@ -87,23 +81,18 @@ export const INSTRUCTIONS: readonly Rule[] = [
     why: 'Whether to ask is for the user and the host to say, not for a skill.',
     mend: 'Say what needs a confirmation, or nothing.',
     patterns: [
-      ...SKIPS,
-      {
-        match: re`\b(?:skip|skipping|bypass|bypassing|omit|suppress|ignore) (?:(?:the|any|all|every|user|user['’]s|human|usual|safety|security|manual|normal|explicit) ){0,4}${ALLOWED}\b`,
-        unlessBefore: NEGATED,
-      },
-      {
-        match: re`\bwithout (?:(?:first )?(?:asking|waiting|prompting|consulting|checking with|requesting|requiring|needing|getting|seeking)) (?:${PEOPLE}(?! (?:for (?!${ALLOWED}|permission)|to|which|what|whether|how|about|where)\b)|(?:${PEOPLE} )?(?:for )?(?:(?:the|any|explicit|user|further|additional|their|prior) ){0,3}${ALLOWED})\b`,
-        unlessBefore: NEGATED_SENTENCE,
-      },
-      {
-        match: re`\b(?:proceed|continue|run|execute|deploy|delete|send|apply|install|act|commit|push|merge|overwrite|transfer|pay|buy|trade|swap|submit|publish)\w{0,3}\b[^.\n]{0,40}\bwithout (?:(?:any|further|explicit|prior|user|additional|manual|human) ){0,3}${ALLOWED}\b`,
-        unlessBefore: NEGATED_SENTENCE,
-      },
-      {
-        match: re`\b(?:do not|don['’]t|never|no need to|need not|without having to) (?:ever )?(?:ask|wait|prompt|pause|stop|seek|request|get) (?:(?:${PEOPLE} )?(?:for |to get )?(?:(?:any|the|user|user['’]s|explicit|their|a|further|manual) ){0,3}${ALLOWED}|to confirm)\b|\bno (?:user )?(?:confirmation|approval|permission|consent) (?:is )?(?:needed|required|necessary)\b[^.\n]{0,20}\b(?:just|proceed|go ahead|simply|run|execute|delete|send)\b`,
-        unlessBefore: NEGATED,
-      },
+      ...SKIPS_IN_ENGLISH,
+      ...inOtherLanguages('skips'),
+      ...each(
+        { unlessBefore: NEGATED },
+        re`\b(?:skip|skipping|bypass|bypassing|omit|suppress|ignore) (?:(?:the|any|all|every|user|user['’]s|human|usual|safety|security|manual|normal|explicit) ){0,4}${ALLOWED}\b`,
+        re`\b(?:do not|don['’]t|never|no need to|need not|without having to) (?:ever )?(?:ask|wait|prompt|pause|stop|seek|request|get) (?:(?:${PEOPLE} )?(?:for |to get )?(?:(?:any|the|user|user['’]s|explicit|their|a|further|manual) ){0,3}${ALLOWED}|to confirm)\b|\bno (?:user )?(?:confirmation|approval|permission|consent) (?:is )?(?:needed|required|necessary)\b[^.\n]{0,20}\b(?:just|proceed|go ahead|simply|run|execute|delete|send)\b`,
+      ),
+      ...each(
+        { unlessBefore: NEGATED_SENTENCE },
+        re`\bwithout (?:(?:first )?(?:asking|waiting|prompting|consulting|checking with|requesting|requiring|needing|getting|seeking)) (?:${PEOPLE}(?! (?:for (?!${ALLOWED}|permission)|to|which|what|whether|how|about|where)\b)|(?:${PEOPLE} )?(?:for )?(?:(?:the|any|explicit|user|further|additional|their|prior) ){0,3}${ALLOWED})\b`,
+        re`\b(?:proceed|continue|run|execute|deploy|delete|send|apply|install|act|commit|push|merge|overwrite|transfer|pay|buy|trade|swap|submit|publish)\w{0,3}\b[^.\n]{0,40}\bwithout (?:(?:any|further|explicit|prior|user|additional|manual|human) ){0,3}${ALLOWED}\b`,
+      ),
     ],
   },
   {
@@ -114,22 +103,15 @@ export const INSTRUCTIONS: readonly Rule[] = [
     why: 'The user asked for the work, not for a copy in other hands.',
     mend: 'Make it the purpose of the skill, or let the user name the place.',
     patterns: [
-      {
-        match: [
-          re`\b${SENDS} (?:(?:a|an|the|all|any|every|each|your|its|their|these|those|full|complete|final|resulting|generated|current|original|entire|whole|user(?:'s)?|of|input|output|finished|created|modified|processed|and|or|raw) ){0,6}${THINGS}\b[^\n]{0,60}?\b(?:to|at|with|via|on|into|in)\b[^\n.]{0,30}?${FAR}`,
-          re`\b${EXTRA}\b`,
-        ],
-        within: 200,
-        ordered: false,
-        where: 'prose',
-        unlessBefore: NEGATED,
-      },
-      {
-        needs: /\b(?:bcc|cc|blind)/,
-        match:
-          /\b(?:bcc|cc|blind (?:carbon )?copy)\b[^\n]{0,60}?[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z]{2,10}|[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z.]{2,16}[^\n]{0,30}\b(?:in|as|to|on) (?:the )?(?:bcc|cc|blind)\b/,
-        where: 'prose',
-      },
+      near(
+        { where: 'prose', ordered: false, within: 200, unlessBefore: NEGATED },
+        re`\b${SENDS} (?:(?:a|an|the|all|any|every|each|your|its|their|these|those|full|complete|final|resulting|generated|current|original|entire|whole|user(?:'s)?|of|input|output|finished|created|modified|processed|and|or|raw) ){0,6}${THINGS}\b[^\n]{0,60}?\b(?:to|at|with|via|on|into|in)\b[^\n.]{0,30}?${FAR}`,
+        re`\b${EXTRA}\b`,
+      ),
+      ...each(
+        { where: 'prose', needs: /\b(?:bcc|cc|blind)/ },
+        /\b(?:bcc|cc|blind (?:carbon )?copy)\b[^\n]{0,60}?[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z]{2,10}|[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z.]{2,16}[^\n]{0,30}\b(?:in|as|to|on) (?:the )?(?:bcc|cc|blind)\b/,
+      ),
     ],
   },
   {
@@ -140,15 +122,11 @@ export const INSTRUCTIONS: readonly Rule[] = [
     why: 'Whoever owns the page can change the instructions after the skill was approved.',
     mend: 'Write the instructions into the skill.',
     patterns: [
-      {
-        match: [
-          /\b(?:fetch|download|read|get|load|retrieve|check|pull)\b[^.\n]{0,60}?https?:\/\/[^\s"'`)]{4,200}/,
-          /\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b/,
-        ],
-        within: 60,
-        where: 'prose',
-        unlessBefore: NEGATED,
-      },
+      near(
+        { where: 'prose', within: 60, unlessBefore: NEGATED },
+        /\b(?:fetch|download|read|get|load|retrieve|check|pull)\b[^.\n]{0,60}?https?:\/\/[^\s"'`)]{4,200}/,
+        /\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b/,
+      ),
     ],
   },
 ];

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { re } from './words.ts';
+import { each, near, re } from './words.ts';
 
 const PASTE_SITE = String.raw`\b(?:pastebin\.com|rentry\.(?:co|org)|glot\.io|hastebin\.(?:com|org|skyra\.pw)|ghostbin\.\w{2,4}|paste\.(?:ee|rs|sh|gg|mozilla\.org|debian\.net)|dpaste\.(?:com|org)|ix\.io|0x0\.st|termbin\.com|controlc\.com|justpaste\.it|telegra\.ph|privatebin\.(?:net|info)|snippet\.host|sprunge\.us|bpaste\.net|pastes\.(?:dev|io)|write\.as|codeshare\.io|textbin\.net|pastecode\.io|cl1p\.net|anotepad\.com|notes\.io)\b`;
 const TERMINAL = String.raw`(?:\b(?:terminal|powershell|command prompt|command line|console|cmd)\b|终端|命令行)`;
@@ -14,16 +14,16 @@ export const LURES: readonly Rule[] = [
     why: 'A password that is given to everybody protects nothing: it only keeps scanners from looking into the archive.',
     mend: 'Offer the program without a password, from a place where its source is public.',
     patterns: [
-      {
-        match: [
-          /\b(?:download\w{0,3}|get|grab|fetch|obtain|install|extract\w{0,3}|unpack\w{0,3}|unzip\w{0,4}|unarchive|open|decompress)\b/,
-          /\.(?:zip|rar|7z|tar\.gz|tgz|dmg|iso|img)\b|\barchives?\b|\bzip(?:ped)?\b|\breleases?\/download\//,
-          /\b(?:pass(?:word|code|phrase|wd)?|pw|pwd|psw|(?:unlock|access|archive|zip|extraction|decryption) (?:code|key))\b\s?(?:(?:for|of|to) (?:the |this )?(?:archive|zip|file|package)s?\s?)?(?:is\s?)?[:=]\s{0,2}(?![$<{[]|your\b|the\b|\*{3}|\.{3})["'(]?\S{2,40}|\b(?:with|using|use|enter|via|by)\s(?:the\s)?(?:pass(?:word|code|phrase)?|pw)\b\s?[:=]?\s{0,2}["'(]?(?!for\b|from\b|that\b|and\b|you\b|your\b|the\b|if\b|to\b|of\b|protection|manager|hash|reset|field|option|flag|auth|or\b|in\b|is\b|it\b|when\b|provided|given|below|on\b|as\b)[a-z0-9_!@#-]{3,30}|\bpassword\sis\s["']?(?!required|needed|not|set|correct|wrong|in|the|stored|optional)\S{2,40}/,
-        ],
-        within: 220,
-        ordered: false,
-        unless: /\b(?:user ?name|log ?in|sign(?:ed)? in|account|database|smtp|admin)\b/,
-      },
+      near(
+        {
+          ordered: false,
+          within: 220,
+          unless: /\b(?:user ?name|log ?in|sign(?:ed)? in|account|database|smtp|admin)\b/,
+        },
+        /\b(?:download\w{0,3}|get|grab|fetch|obtain|install|extract\w{0,3}|unpack\w{0,3}|unzip\w{0,4}|unarchive|open|decompress)\b/,
+        /\.(?:zip|rar|7z|tar\.gz|tgz|dmg|iso|img)\b|\barchives?\b|\bzip(?:ped)?\b|\breleases?\/download\//,
+        /\b(?:pass(?:word|code|phrase|wd)?|pw|pwd|psw|(?:unlock|access|archive|zip|extraction|decryption) (?:code|key))\b\s?(?:(?:for|of|to) (?:the |this )?(?:archive|zip|file|package)s?\s?)?(?:is\s?)?[:=]\s{0,2}(?![$<{[]|your\b|the\b|\*{3}|\.{3})["'(]?\S{2,40}|\b(?:with|using|use|enter|via|by)\s(?:the\s)?(?:pass(?:word|code|phrase)?|pw)\b\s?[:=]?\s{0,2}["'(]?(?!for\b|from\b|that\b|and\b|you\b|your\b|the\b|if\b|to\b|of\b|protection|manager|hash|reset|field|option|flag|auth|or\b|in\b|is\b|it\b|when\b|provided|given|below|on\b|as\b)[a-z0-9_!@#-]{3,30}|\bpassword\sis\s["']?(?!required|needed|not|set|correct|wrong|in|the|stored|optional)\S{2,40}/,
+      ),
     ],
   },
   {
@@ -34,21 +34,18 @@ export const LURES: readonly Rule[] = [
     why: 'Anybody can publish text on a paste site and change it later, and the skill does not show that text.',
     mend: 'Write the commands into the skill.',
     patterns: [
-      {
-        match: [re`${PASTE_SITE}`, re`${TERMINAL}`, /\b(?:copy|paste|run|execute|enter|type)\b|复制|粘贴|运行|执行/],
-        within: 220,
-        ordered: false,
-      },
-      {
-        match: [
-          re`\b(?:curl|wget|irm|iwr|invoke-webrequest|downloadstring|urlopen|requests\.get)\b[^\n]{0,120}?${PASTE_SITE}`,
-          /\|\s?(?:sudo )?(?:ba|z)?sh\b|\|\s?(?:python3?|node|iex)\b|\bchmod \+x|\bexec\(|\beval\b/,
-        ],
-        within: 150,
-      },
-      {
-        match: re`\b(?:iex|invoke-expression|eval|exec|(?:ba|z)?sh -c|(?:ba|z)?sh <)[^\n]{0,80}?${PASTE_SITE}`,
-      },
+      near(
+        { ordered: false, within: 220 },
+        re`${PASTE_SITE}`,
+        re`${TERMINAL}`,
+        /\b(?:copy|paste|run|execute|enter|type)\b|复制|粘贴|运行|执行/,
+      ),
+      near(
+        { within: 150 },
+        re`\b(?:curl|wget|irm|iwr|invoke-webrequest|downloadstring|urlopen|requests\.get)\b[^\n]{0,120}?${PASTE_SITE}`,
+        /\|\s?(?:sudo )?(?:ba|z)?sh\b|\|\s?(?:python3?|node|iex)\b|\bchmod \+x|\bexec\(|\beval\b/,
+      ),
+      ...each({}, re`\b(?:iex|invoke-expression|eval|exec|(?:ba|z)?sh -c|(?:ba|z)?sh <)[^\n]{0,80}?${PASTE_SITE}`),
     ],
   },
   {
@@ -59,24 +56,20 @@ export const LURES: readonly Rule[] = [
     why: 'The command is not in the skill, so nobody who reads the skill sees what is run.',
     mend: 'Write the command into the skill, or name a package of a package registry such as npm.',
     patterns: [
-      {
-        match: [
-          /\b(?:visit|go to|open|navigate to|browse to|head (?:over )?to|access|from)\b/,
-          /https?:\/\/(?!(?:www\.)?(?:brew\.sh|rustup\.rs|sh\.rustup\.rs|nodejs\.org|docs\.astral\.sh|docs\.docker\.com|bun\.sh|ollama\.com|cursor\.com|claude\.ai|docs\.anthropic\.com|code\.claude\.com|localhost|127\.))/,
-          /\b(?:copy|copying|grab)\b[^.\n]{0,30}\b(?:commands?|scripts?|snippet|one-?liner|installer|installation|everything|all of it|contents?)\b/,
-          /\b(?:paste|run|execute|enter)\b/,
-          re`${TERMINAL}`,
-        ],
-        within: 140,
-      },
-      {
-        match: [
-          /\bwin(?:dows)?(?: key)?\s?\+\s?r\b|\brun (?:dialog|box|window)\b/,
-          /\b(?:mshta|powershell|cmd \/c|curl|rundll32|regsvr32|msiexec)\b[^\n]{0,80}https?:/,
-        ],
-        within: 200,
-      },
-      { match: /\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)/ },
+      near(
+        { within: 140 },
+        /\b(?:visit|go to|open|navigate to|browse to|head (?:over )?to|access|from)\b/,
+        /https?:\/\/(?!(?:www\.)?(?:brew\.sh|rustup\.rs|sh\.rustup\.rs|nodejs\.org|docs\.astral\.sh|docs\.docker\.com|bun\.sh|ollama\.com|cursor\.com|claude\.ai|docs\.anthropic\.com|code\.claude\.com|localhost|127\.))/,
+        /\b(?:copy|copying|grab)\b[^.\n]{0,30}\b(?:commands?|scripts?|snippet|one-?liner|installer|installation|everything|all of it|contents?)\b/,
+        /\b(?:paste|run|execute|enter)\b/,
+        re`${TERMINAL}`,
+      ),
+      near(
+        { within: 200 },
+        /\bwin(?:dows)?(?: key)?\s?\+\s?r\b|\brun (?:dialog|box|window)\b/,
+        /\b(?:mshta|powershell|cmd \/c|curl|rundll32|regsvr32|msiexec)\b[^\n]{0,80}https?:/,
+      ),
+      ...each({}, /\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)/),
     ],
   },
   {
@@ -87,15 +80,12 @@ export const LURES: readonly Rule[] = [
     why: 'Known attacks start their program in this way; the skill itself does nothing.',
     mend: 'Name a package of a package registry such as npm, and its version.',
     patterns: [
-      {
-        match: [
-          re`(?:\b(?:download\w{0,3}|get|grab|obtain|install\w{0,3})\b|下载)[^\n]{0,120}?${PROGRAM}|${PROGRAM}[^\n]{0,100}?(?:\b(?:download\w{0,3}|install\w{0,3})\b|下载)`,
-          /\b(?:run|running|execute|launch|start|started|open|double-click)\b(?: on)?(?: the| this| that| it| as|\b)[^.\n]{0,40}?\b(?:executable|exe|binary|installer|setup|msi|dmg|application|before|while|first|in the background)\b|运行[^。\n]{0,10}(?:可执行文件|程序)|\bmust be (?:downloaded and )?(?:running|installed and running|started)\b/,
-          /\b(?:requires?|required|prerequisites?|mandatory|must|before (?:using|you|any|running|proceeding|the)|needs? to be|will not work|won't work|does not work|doesn't work|cannot (?:work|function)|otherwise no|without it|important)\b|必须|需要|确保|先决条件|重要/,
-        ],
-        within: 180,
-        ordered: false,
-      },
+      near(
+        { ordered: false, within: 180 },
+        re`(?:\b(?:download\w{0,3}|get|grab|obtain|install\w{0,3})\b|下载)[^\n]{0,120}?${PROGRAM}|${PROGRAM}[^\n]{0,100}?(?:\b(?:download\w{0,3}|install\w{0,3})\b|下载)`,
+        /\b(?:run|running|execute|launch|start|started|open|double-click)\b(?: on)?(?: the| this| that| it| as|\b)[^.\n]{0,40}?\b(?:executable|exe|binary|installer|setup|msi|dmg|application|before|while|first|in the background)\b|运行[^。\n]{0,10}(?:可执行文件|程序)|\bmust be (?:downloaded and )?(?:running|installed and running|started)\b/,
+        /\b(?:requires?|required|prerequisites?|mandatory|must|before (?:using|you|any|running|proceeding|the)|needs? to be|will not work|won't work|does not work|doesn't work|cannot (?:work|function)|otherwise no|without it|important)\b|必须|需要|确保|先决条件|重要/,
+      ),
     ],
   },
 ];

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { re } from './words.ts';
+import { each, near, re } from './words.ts';
 
 /** Files that agents read when a session begins, or that say what agents may do. */
 const AGENT_FILE = String.raw`(?:\b(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp\.json\b|\bclaude_desktop_config\.json\b)`;
@@ -13,40 +13,33 @@ export const PERSISTENCE: readonly Rule[] = [
     why: 'It goes on after the task is done, and nobody sees it.',
     mend: 'Let the user set it up, and say how it is removed.',
     patterns: [
-      {
-        match:
-          /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/,
-        unlessBefore:
-          /\b(?:propose|user wants?|if (?:you|the user) (?:wants?|asks?|agrees?|prefers?|needs?))\b[^.\n]{0,60}$/,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b/,
-        where: 'prose',
-      },
-      {
-        match:
-          /\|\s?(?:sudo )?crontab\s(?:-u \S{1,30} )?-(?!\w)|\bcrontab\s(?:-u \S{1,30} )?(?!-)[\w./$~-]{1,80}\.?\w{0,10}(?=\s|$|["'`])(?<!\b(?:entry|entries|job|jobs|expression|expressions|syntax|file|line|lines|and|or|for|with|to|is|the|in|on|as|format|schedule|schedules|that|which|task|tasks|command|commands|guru))/,
-      },
-      {
-        match:
-          />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/,
-      },
-      {
-        match:
-          /(?:>>|\btee\s-a)\s?["']?(?:~|\$\{?home\}?|\/home\/\w{1,30}|\/root|\/users\/\w{1,30})?\/?(?:\.bashrc|\.zshrc|\.profile|\.bash_profile|\.zprofile|\.zshenv|\.bash_login|\.config\/fish\/config\.fish)\b/,
-        unless:
-          /\becho\s["']?(?:export \w{1,40}=|path=|alias |eval "\$\()[^;&|`\n]{0,160}>>|(?:completion|nvm|pyenv)[^;&|#\n]{0,80}>>/,
-      },
-      {
-        match: /(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
-      },
-      {
-        match:
-          /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|\bcore\.hookspath\b/,
-      },
-      { match: /\\currentversion\\run(?:once)?\b/ },
+      ...each(
+        {
+          where: 'prose',
+          unlessBefore:
+            /\b(?:propose|user wants?|if (?:you|the user) (?:wants?|asks?|agrees?|prefers?|needs?))\b[^.\n]{0,60}$/,
+        },
+        /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/,
+      ),
+      ...each(
+        { where: 'prose' },
+        /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b/,
+      ),
+      ...each(
+        {},
+        /\|\s?(?:sudo )?crontab\s(?:-u \S{1,30} )?-(?!\w)|\bcrontab\s(?:-u \S{1,30} )?(?!-)[\w./$~-]{1,80}\.?\w{0,10}(?=\s|$|["'`])(?<!\b(?:entry|entries|job|jobs|expression|expressions|syntax|file|line|lines|and|or|for|with|to|is|the|in|on|as|format|schedule|schedules|that|which|task|tasks|command|commands|guru))/,
+        />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/,
+        /(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
+        /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|\bcore\.hookspath\b/,
+        /\\currentversion\\run(?:once)?\b/,
+      ),
+      ...each(
+        {
+          unless:
+            /\becho\s["']?(?:export \w{1,40}=|path=|alias |eval "\$\()[^;&|`\n]{0,160}>>|(?:completion|nvm|pyenv)[^;&|#\n]{0,80}>>/,
+        },
+        /(?:>>|\btee\s-a)\s?["']?(?:~|\$\{?home\}?|\/home\/\w{1,30}|\/root|\/users\/\w{1,30})?\/?(?:\.bashrc|\.zshrc|\.profile|\.bash_profile|\.zprofile|\.zshenv|\.bash_login|\.config\/fish\/config\.fish)\b/,
+      ),
     ],
   },
   {
@@ -57,13 +50,11 @@ export const PERSISTENCE: readonly Rule[] = [
     why: 'What stands there acts on all later work, and stays when the skill is gone.',
     mend: 'Tell the user what to add, and let them do it.',
     patterns: [
-      {
-        match: [
-          /\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b|>>\s?/,
-          re`${AGENT_FILE}`,
-        ],
-        within: 70,
-      },
+      near(
+        { within: 70 },
+        /\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b|>>\s?/,
+        re`${AGENT_FILE}`,
+      ),
     ],
   },
 ];

@@ -1,6 +1,8 @@
-import type { Rule } from '../rule.ts';
+import { findKeys } from '../../../../lib/text/index.ts';
+import type { ClassifiedFile, Match, Rule } from '../rule.ts';
+import { KEY_RULE } from '../rule-set.ts';
 import { SENDS_ABROAD } from './other-languages.ts';
-import { BARE_ADDRESS, DROP, ENVIRONMENT, re, SECRET_STORE, SEND } from './words.ts';
+import { BARE_ADDRESS, DROP, ENVIRONMENT, each, near, re, SECRET_STORE, SEND } from './words.ts';
 
 /** Reads a file; `ssh -i` only uses it as a key. */
 const READS = String.raw`(?:\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type|get-content|cp|dd|sqlite3|gpg|openssl)\s[^\n|;]{0,100}?|@|<\s?|\$\(<\s?|\b(?:open|readfile|readfilesync|read_text|read_bytes|path|expanduser|createreadstream|file\.read|copyfile|copy2?)\s?\([^\n]{0,100}?)`;
@@ -18,37 +20,27 @@ export const SECRETS: readonly Rule[] = [
     why: 'Keys, wallets and saved passwords are worth more than the skill, and once sent they cannot be called back.',
     mend: 'Ask for the one key that the skill needs, and send it to its own service alone.',
     patterns: [
-      {
-        match: [re`(?:${READS}["'~$\w{}/.]{0,40}${SECRET_STORE}|\bsecurity dump-keychain|${ENVIRONMENT})`, re`${SEND}`],
-        ordered: false,
-        within: 160,
-        where: 'prose',
-      },
-      {
-        match: [
-          re`(?:${READS}["'~$\w{}/. ]{0,60}${SECRET_STORE}|\bsecurity (?:dump|export)-keychain|\bfind-(?:generic|internet)-password\s[^\n]{0,80}-w)`,
-          re`${SEND}`,
-        ],
-        scope: 'file',
-        where: 'code',
-      },
-      {
-        match: [re`(?:${SECRET_STORE}|/\.env\b|["']\.env["'])`, re`(?:${DROP}|${BARE_ADDRESS})`],
-        scope: 'file',
-        where: 'code',
-      },
-      {
-        match: [re`${ENVIRONMENT}`, re`${SEND}`],
-        ordered: false,
-        within: 300,
-        where: 'code',
-        unless: /\bsubprocess\b|\benv\s?=\s?env\b/,
-      },
-      {
-        match: [re`${ENVIRONMENT}`, re`(?:${DROP}|${BARE_ADDRESS})`],
-        scope: 'file',
-        where: 'code',
-      },
+      near(
+        { where: 'prose', ordered: false, within: 160 },
+        re`(?:${READS}["'~$\w{}/.]{0,40}${SECRET_STORE}|\bsecurity dump-keychain|${ENVIRONMENT})`,
+        re`${SEND}`,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        re`(?:${READS}["'~$\w{}/. ]{0,60}${SECRET_STORE}|\bsecurity (?:dump|export)-keychain|\bfind-(?:generic|internet)-password\s[^\n]{0,80}-w)`,
+        re`${SEND}`,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        re`(?:${SECRET_STORE}|/\.env\b|["']\.env["'])`,
+        re`(?:${DROP}|${BARE_ADDRESS})`,
+      ),
+      near(
+        { where: 'code', ordered: false, within: 300, unless: /\bsubprocess\b|\benv\s?=\s?env\b/ },
+        re`${ENVIRONMENT}`,
+        re`${SEND}`,
+      ),
+      near({ where: 'code', scope: 'file' }, re`${ENVIRONMENT}`, re`(?:${DROP}|${BARE_ADDRESS})`),
     ],
   },
   {
@@ -59,32 +51,23 @@ export const SECRETS: readonly Rule[] = [
     why: 'No work needs the passwords of browsers, wallets and keys of servers at once.',
     mend: 'Read only what the skill is for.',
     patterns: [
-      {
-        match: [
-          /["'][^"'\n]{0,40}(?<!\\)\.ssh\b(?!\/[\w-]{1,30}\.pub|\/known_hosts|\/config)/,
-          /["'][^"'\n]{0,60}(?:\.aws\b|\.clawdbot\b|\.openclaw\b|\.gnupg\b|wallet|\.config\/(?:solana|gcloud|gh)|\.kube\b|\.npmrc|\.netrc|\.git-credentials|\/\.env\b)/,
-          re`${SEND}`,
-        ],
-        scope: 'file',
-        where: 'code',
-      },
-      {
-        match: [
-          /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b/,
-          re`${SEND}`,
-          /\bfor\b[^\n]{0,60}\bin\b[^\n]{0,40}environ|object\.(?:entries|keys|fromentries)\(\s?process\.env/,
-        ],
-        scope: 'file',
-        where: 'code',
-      },
-      {
-        match: [
-          /\blogin data\b|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|\bexodus\b|\bmetamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\.config\/solana\b|\.electrum\b|\blogin\.keychain/,
-          re`${SEND}`,
-        ],
-        scope: 'file',
-        where: 'code',
-      },
+      near(
+        { where: 'code', scope: 'file' },
+        /["'][^"'\n]{0,40}(?<!\\)\.ssh\b(?!\/[\w-]{1,30}\.pub|\/known_hosts|\/config)/,
+        /["'][^"'\n]{0,60}(?:\.aws\b|\.clawdbot\b|\.openclaw\b|\.gnupg\b|wallet|\.config\/(?:solana|gcloud|gh)|\.kube\b|\.npmrc|\.netrc|\.git-credentials|\/\.env\b)/,
+        re`${SEND}`,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b/,
+        re`${SEND}`,
+        /\bfor\b[^\n]{0,60}\bin\b[^\n]{0,40}environ|object\.(?:entries|keys|fromentries)\(\s?process\.env/,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        /\blogin data\b|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|\bexodus\b|\bmetamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\.config\/solana\b|\.electrum\b|\blogin\.keychain/,
+        re`${SEND}`,
+      ),
     ],
   },
   {
@@ -95,28 +78,21 @@ export const SECRETS: readonly Rule[] = [
     why: 'Keys, wallets and saved passwords are worth more than the skill, and once sent they cannot be called back.',
     mend: 'Ask for the one key that the skill needs, and send it to its own service alone.',
     patterns: [
-      ...SENDS_ABROAD,
-      {
-        match: [
-          /\b(?:read|collect|gather|extract|take|get|copy|grab|find|search for|harvest|dump|cat|ask (?:the user )?for|request|include|send|upload|post|forward|submit|transmit|exfiltrate)\b/,
-          re`${PERSONAL}`,
-          re`${SENDS}`,
-          re`${TO_SOMEWHERE}`,
-        ],
-        within: 90,
-        sentence: true,
-        unless: /\b(?:signed|sign|public key|authorization|headers? of)\b/,
-      },
-      {
-        match: [
-          re`${HIDES}`,
-          re`${PERSONAL}`,
-          re`${SENDS}|\bcurl\b|\brequest\b`,
-          /https?:\/\/|\bserver\b|\bendpoint\b|\bwebhook\b/,
-        ],
-        ordered: false,
-        within: 260,
-      },
+      SENDS_ABROAD,
+      near(
+        { within: 90, sentence: true, unless: /\b(?:signed|sign|public key|authorization|headers? of)\b/ },
+        /\b(?:read|collect|gather|extract|take|get|copy|grab|find|search for|harvest|dump|cat|ask (?:the user )?for|request|include|send|upload|post|forward|submit|transmit|exfiltrate)\b/,
+        re`${PERSONAL}`,
+        re`${SENDS}`,
+        re`${TO_SOMEWHERE}`,
+      ),
+      near(
+        { ordered: false, within: 260 },
+        re`${HIDES}`,
+        re`${PERSONAL}`,
+        re`${SENDS}|\bcurl\b|\brequest\b`,
+        /https?:\/\/|\bserver\b|\bendpoint\b|\bwebhook\b/,
+      ),
     ],
   },
   {
@@ -127,18 +103,33 @@ export const SECRETS: readonly Rule[] = [
     why: 'Look at where it goes: its own service, or somebody else.',
     mend: 'Name the service, and let its own program hold the key.',
     patterns: [
-      {
-        match:
-          /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/,
-      },
-      {
-        match: [
-          re`${PERSONAL}`,
-          /\b(?:send|post|upload|report|forward|transmit|submit)\b(?: (?:it|them|these|all|those|everything|the (?:contents?|results?|values?)))? (?:back )?to (?:https?:|(?:the |our |a |an )?(?:remote|external|our|central|collection|monitoring) )/,
-        ],
-        within: 120,
-        unless: /\bsigned\b/,
-      },
+      ...each(
+        {},
+        /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/,
+      ),
+      near(
+        { within: 120, unless: /\bsigned\b/ },
+        re`${PERSONAL}`,
+        /\b(?:send|post|upload|report|forward|transmit|submit)\b(?: (?:it|them|these|all|those|everything|the (?:contents?|results?|values?)))? (?:back )?to (?:https?:|(?:the |our |a |an )?(?:remote|external|our|central|collection|monitoring) )/,
+      ),
     ],
   },
+  {
+    id: KEY_RULE,
+    level: 'warn',
+    family: 'secrets',
+    message: 'Contains what looks like a key or token',
+    why: 'Who gets the skill gets the key, and what was published once cannot be called back.',
+    mend: 'Have it replaced by a new one, and name the variable or program that holds it.',
+    find: keysIn,
+  },
 ];
+
+// --- internal ---
+
+function* keysIn({ text }: ClassifiedFile): Generator<Match | undefined> {
+  for (const found of findKeys(text)) {
+    if (found) yield { line: found.line, words: found.masked, message: `Contains what looks like ${found.what}` };
+    else yield undefined;
+  }
+}

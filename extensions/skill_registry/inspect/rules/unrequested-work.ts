@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, NEGATED, re } from './words.ts';
+import { ADDRESS, each, NEGATED, near, re } from './words.ts';
 
 const MAIL = String.raw`(?<![\w.@/])[\w.+-]{2,40}@(?!example\.|company\.|acme\.|domain\.|email\.|your|users\.noreply|mail\.com|test\.)[\w-]{2,40}(?:\.[a-z][\w-]{1,20}){1,3}\b`;
 
@@ -12,41 +12,25 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
     why: 'The user relies on what the model says.',
     mend: 'Leave the judgement to the model and the user.',
     patterns: [
-      {
-        match:
-          /\b(?:always|must)\b[^.\n]{0,30}\b(?:recommend|state|say|claim|prefer|promote|favou?r|praise|advertise)\b[^.\n]{0,60}\b(?:best (?:choice|option|product|tool|service)|superior|instead of (?:the )?(?:competitors?|others?|alternatives)|competitors?|sponsored|premium|our products?)\b/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?:approve|accept|merge|rate|pass)\b (?:all|every|any|each)\b[^.\n]{0,60}\b(?:without|regardless|automatically|no matter)\b|\b(?:approve|accept|merge|deploy|publish|release|ship|trust)\b[^.\n]{0,30}\bwithout (?:any |further |a |prior )?(?:review|reviewing|reading|verif\w{2,9}|validat\w{2,6}|testing|checking|inspection|approval)\b|\bmark (?:them|it|these|this|the tests?|all|every\w{0,5})\b[^.\n]{0,30}\bas (?:passed|passing|resolved|safe|successful|verified|low)\b|\b(?:report|claim|say|pretend) (?:that )?(?:success|it (?:passed|succeeded|worked)|(?:all )?(?:the )?tests? pass\w{0,3})\b[^.\n]{0,30}\b(?:even if|even when|regardless|anyway)\b/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?:never|do not|don['’]t|avoid|omit|exclude|suppress|hide)(?:ing)? (?:report\w{0,3}|flag\w{0,4}|mention\w{0,3}|rais\w{1,3}|list\w{0,3}|disclos\w{1,3}|any|all)\b[^.\n]{0,30}\b(?:vulnerabilit\w{1,4}|security (?:issues?|problems?|findings?|risks?|warnings?)|incidents?|malware|suspicious)\b/,
-        where: 'prose',
-        unless:
-          /\b(?:false positives?|publicly|theoretical|duplicates?|already|hypothetical|unless|low[- ]confidence|speculative|without evidence)\b/,
-      },
-      {
-        match: re`\b(?:insert|include|embed|append|place|put|add)\b[^.\n]{0,40}\b(?:link|url|pixel|script|banner|footer|ad|advertisement|watermark|signature|tracker|iframe)s?\b[^\n]{0,60}(?:${ADDRESS}|<img|<script src)`,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?!clear evidence\b)(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces|evidence|activity|tracks|shell history|command history|bash history)\b|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/,
-        unlessBefore: NEGATED,
-      },
-      {
-        match:
-          /\b(?:falsify|fabricate|forge|backdate|misreport|tamper with) (?:\w{1,15} ){0,3}(?:dates?|numbers?|values?|amounts?|figures|reviews?|results?|citations?|totals?|logs?|data|records?|signatures?|entries)\b|\b(?:write|generate|post|create|leave) (?:fake|false|fabricated) (?:reviews?|ratings?|results?|data|citations?|testimonials?)\b|\b(?:alter|change|replace|modify|inflate|shift|multiply)\b[^.\n]{0,40}\b(?:dates?|numbers?|values?|amounts?|figures|totals?|prices?|balances?|scores?)\b[^.\n]{0,40}\b(?:with zeros?|to zero|randomly|slightly|secretly|silently|by (?:one|two|a|\d{1,3}) (?:year|month|day|percent|%))/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
+      ...each(
+        { unlessBefore: NEGATED },
+        /\b(?!clear evidence\b)(?:delete|clear|erase|wipe|purge|truncate|remove|cover|hide)\b (?:the |any |all |your )?(?:\w{1,12} )?(?:audit (?:log|trail)s?|traces|evidence|activity|tracks|shell history|command history|bash history)\b|\b(?:truncate|delete|clear|wipe|erase|remove)\b[^.\n]{0,30}\blogs?\b[^.\n]{0,30}\b(?:hide|so that|traces?|no(?:body| one))\b/,
+      ),
+      ...each(
+        { where: 'prose', unlessBefore: NEGATED },
+        /\b(?:always|must)\b[^.\n]{0,30}\b(?:recommend|state|say|claim|prefer|promote|favou?r|praise|advertise)\b[^.\n]{0,60}\b(?:best (?:choice|option|product|tool|service)|superior|instead of (?:the )?(?:competitors?|others?|alternatives)|competitors?|sponsored|premium|our products?)\b/,
+        /\b(?:approve|accept|merge|rate|pass)\b (?:all|every|any|each)\b[^.\n]{0,60}\b(?:without|regardless|automatically|no matter)\b|\b(?:approve|accept|merge|deploy|publish|release|ship|trust)\b[^.\n]{0,30}\bwithout (?:any |further |a |prior )?(?:review|reviewing|reading|verif\w{2,9}|validat\w{2,6}|testing|checking|inspection|approval)\b|\bmark (?:them|it|these|this|the tests?|all|every\w{0,5})\b[^.\n]{0,30}\bas (?:passed|passing|resolved|safe|successful|verified|low)\b|\b(?:report|claim|say|pretend) (?:that )?(?:success|it (?:passed|succeeded|worked)|(?:all )?(?:the )?tests? pass\w{0,3})\b[^.\n]{0,30}\b(?:even if|even when|regardless|anyway)\b/,
+        re`\b(?:insert|include|embed|append|place|put|add)\b[^.\n]{0,40}\b(?:link|url|pixel|script|banner|footer|ad|advertisement|watermark|signature|tracker|iframe)s?\b[^\n]{0,60}(?:${ADDRESS}|<img|<script src)`,
+        /\b(?:falsify|fabricate|forge|backdate|misreport|tamper with) (?:\w{1,15} ){0,3}(?:dates?|numbers?|values?|amounts?|figures|reviews?|results?|citations?|totals?|logs?|data|records?|signatures?|entries)\b|\b(?:write|generate|post|create|leave) (?:fake|false|fabricated) (?:reviews?|ratings?|results?|data|citations?|testimonials?)\b|\b(?:alter|change|replace|modify|inflate|shift|multiply)\b[^.\n]{0,40}\b(?:dates?|numbers?|values?|amounts?|figures|totals?|prices?|balances?|scores?)\b[^.\n]{0,40}\b(?:with zeros?|to zero|randomly|slightly|secretly|silently|by (?:one|two|a|\d{1,3}) (?:year|month|day|percent|%))/,
+      ),
+      ...each(
+        {
+          where: 'prose',
+          unless:
+            /\b(?:false positives?|publicly|theoretical|duplicates?|already|hypothetical|unless|low[- ]confidence|speculative|without evidence)\b/,
+        },
+        /\b(?:never|do not|don['’]t|avoid|omit|exclude|suppress|hide)(?:ing)? (?:report\w{0,3}|flag\w{0,4}|mention\w{0,3}|rais\w{1,3}|list\w{0,3}|disclos\w{1,3}|any|all)\b[^.\n]{0,30}\b(?:vulnerabilit\w{1,4}|security (?:issues?|problems?|findings?|risks?|warnings?)|incidents?|malware|suspicious)\b/,
+      ),
     ],
   },
   {
@@ -56,26 +40,12 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
     message: 'Pays, buys, posts or accepts something in the name of the user, or watches the user',
     why: 'What is done in a person’s name binds the person.',
     mend: 'Let the user do it, or ask each time.',
-    patterns: [
-      {
-        match:
-          /\b(?:transfer|send|pay|donate|withdraw|forward|sweep|tip)\b[^\n]{0,60}\bto\b[^\n]{0,30}\b(?:0x[0-9a-f]{40}|bc1[a-z0-9]{20,60}|[1-9a-hj-np-z]{32,44})\b/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?:accept|agree|consent|sign|buy|purchase|order|subscribe|pay)\b[^.\n]{0,50}\b(?:on behalf of the user|in the name of the user|(?:stored|saved) (?:credit )?card|saved payment|all terms)\b|\b(?:post|publish|tweet)\b[^.\n]{0,40}\b(?:on|from|to|with) the user's (?:account|profile|timeline|feed)\b/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?:record|stream|monitor|log|track|intercept|keylog)(?:s|ing)?\b[^.,;|\n]{0,30}\b(?:microphone|webcam|camera|keystrokes|keyboard input|clipboard|browsing (?:history|activity)|(?:private )?conversations?|(?:all|every|each) messages?(?! id)|location history)\b|\bscreenshots? (?:every|each) (?:\w{1,10} )?(?:seconds?|minutes?|hours?)\b/,
-        unlessBefore: NEGATED,
-        where: 'prose',
-      },
-    ],
+    patterns: each(
+      { where: 'prose', unlessBefore: NEGATED },
+      /\b(?:transfer|send|pay|donate|withdraw|forward|sweep|tip)\b[^\n]{0,60}\bto\b[^\n]{0,30}\b(?:0x[0-9a-f]{40}|bc1[a-z0-9]{20,60}|[1-9a-hj-np-z]{32,44})\b/,
+      /\b(?:accept|agree|consent|sign|buy|purchase|order|subscribe|pay)\b[^.\n]{0,50}\b(?:on behalf of the user|in the name of the user|(?:stored|saved) (?:credit )?card|saved payment|all terms)\b|\b(?:post|publish|tweet)\b[^.\n]{0,40}\b(?:on|from|to|with) the user's (?:account|profile|timeline|feed)\b/,
+      /\b(?:record|stream|monitor|log|track|intercept|keylog)(?:s|ing)?\b[^.,;|\n]{0,30}\b(?:microphone|webcam|camera|keystrokes|keyboard input|clipboard|browsing (?:history|activity)|(?:private )?conversations?|(?:all|every|each) messages?(?! id)|location history)\b|\bscreenshots? (?:every|each) (?:\w{1,10} )?(?:seconds?|minutes?|hours?)\b/,
+    ),
   },
   {
     id: 'speaks-as-system',
@@ -85,31 +55,23 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
     why: 'A person does not see a comment, and a skill is not the system.',
     mend: 'Say it in the text, as a step of the work.',
     patterns: [
-      {
-        match:
-          /<!--[^\n]{0,160}?\b(?:agents?|assistant|ai|model|llm|claude|you)\b[^\n]{0,60}\b(?:must|should|shall|always|run|execute|send|upload|include|ignore|read|fetch|add|append|delete|copy|write|do not|never)\b[^\n]{0,200}/,
-        where: 'prose',
-        unless:
-          /^(?![^\n]*\b(?:run|execute|send|upload|ignore|fetch|copy|delete)\b)[^\n]*\b(?:generated|do not edit|auto-generated|template|placeholder|todo|prettier|markdownlint)\b/,
-      },
-      {
-        needs: /\b(?:system|admin|developer|root)/,
-        match:
-          /(?:^|\n)\s{0,4}(?:\[(?:system|admin|administrator|developer|root)[ _-](?:update|notice|message|override|alert|directive|instructions?)\b[^\]\n]{0,40}\]|<\/?(?:system|admin|developer|system[-_]prompt|system[-_]reminder)>|(?:system|admin|administrator) (?:override|notice|update|alert|message|directive)\s?:)/,
-        where: 'prose',
-      },
-      {
-        match:
-          /\b(?:before (?:anything else|everything else|doing anything|any other (?:step|action|work)|you (?:answer|respond)|each (?:answer|response|task|run)|every (?:answer|response|task|run))|at the (?:start|beginning) of (?:each|every) (?:session|task|conversation|run))\b[^.\n]{0,40}\b(?:run|execute|call|invoke|fetch|curl|source|upload|send)\b[^.\n]{0,60}(?:\.(?:py|sh|js|mjs|ps1)\b|\bcurl\b|https?:)/,
-        where: 'prose',
-        unlessBefore: NEGATED,
-      },
-      {
-        match:
-          /\b(?:as many (?:tokens|requests|calls|processes) as possible|repeat[^.\n]{0,30}\b\d{3,} times|until (?:the )?(?:disk|memory) is full|respond in a loop|never stop (?:running|calling|sending))\b/,
-        where: 'prose',
-        unlessBefore: NEGATED,
-      },
+      ...each(
+        {
+          where: 'prose',
+          unless:
+            /^(?![^\n]*\b(?:run|execute|send|upload|ignore|fetch|copy|delete)\b)[^\n]*\b(?:generated|do not edit|auto-generated|template|placeholder|todo|prettier|markdownlint)\b/,
+        },
+        /<!--[^\n]{0,160}?\b(?:agents?|assistant|ai|model|llm|claude|you)\b[^\n]{0,60}\b(?:must|should|shall|always|run|execute|send|upload|include|ignore|read|fetch|add|append|delete|copy|write|do not|never)\b[^\n]{0,200}/,
+      ),
+      ...each(
+        { where: 'prose', needs: /\b(?:system|admin|developer|root)/ },
+        /(?:^|\n)\s{0,4}(?:\[(?:system|admin|administrator|developer|root)[ _-](?:update|notice|message|override|alert|directive|instructions?)\b[^\]\n]{0,40}\]|<\/?(?:system|admin|developer|system[-_]prompt|system[-_]reminder)>|(?:system|admin|administrator) (?:override|notice|update|alert|message|directive)\s?:)/,
+      ),
+      ...each(
+        { where: 'prose', unlessBefore: NEGATED },
+        /\b(?:before (?:anything else|everything else|doing anything|any other (?:step|action|work)|you (?:answer|respond)|each (?:answer|response|task|run)|every (?:answer|response|task|run))|at the (?:start|beginning) of (?:each|every) (?:session|task|conversation|run))\b[^.\n]{0,40}\b(?:run|execute|call|invoke|fetch|curl|source|upload|send)\b[^.\n]{0,60}(?:\.(?:py|sh|js|mjs|ps1)\b|\bcurl\b|https?:)/,
+        /\b(?:as many (?:tokens|requests|calls|processes) as possible|repeat[^.\n]{0,30}\b\d{3,} times|until (?:the )?(?:disk|memory) is full|respond in a loop|never stop (?:running|calling|sending))\b/,
+      ),
     ],
   },
   {
@@ -120,40 +82,33 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
     why: 'The user did not choose the one who gets it.',
     mend: 'Let the user name the recipient.',
     patterns: [
-      {
-        needs: /@/,
-        match: [
-          /\b(?:send|sends|email(?!\s?[:=])|e-mail(?!\s?[:=])|mail(?!\s?[:=])|forward|share|cc|bcc|invite|submit|copy)\b/,
-          re`${MAIL}`,
-        ],
-        within: 70,
-        sentence: true,
-        unlessBefore: NEGATED,
-        where: 'prose',
-        unless:
-          /^(?![^\n]*\b(?:reports?|files?|results?|outputs?|data|documents?|cop(?:y|ies)|contents?|transcripts?)\b)[^\n]*\b(?:support|contact|issues?|questions|feedback|bugs?|help|e\.g\.|for example)\b|\b(?:git config|himalaya|gog |--to\b)/,
-      },
-      {
-        match:
-          /\bcurl[^\n|]{0,200}?\s(?:(?:-f|--form)\s?["']?[\w.[\]-]{1,30}=@|-t\s|--upload-file\s|--data-binary\s["']?@(?!-))[^\n]{0,160}?(?:s?ftp|https?):\/\/(?!localhost|127\.|\$|your|api\.|[\w.-]{1,40}\.(?:googleapis|openai|anthropic|amazonaws|azure|github|slack|telegram)\.)/,
-        unlessBefore: NEGATED,
-      },
-      {
-        match: re`\b(?:send|upload|transmit|forward|back up|backup|sync|submit|mirror|export|stream|save|copy|push)\b (?:(?:a|an|the|all|any|every|each|your|its|their|full|complete|final|generated|original|entire|user's|of|output|finished|created|processed|raw|copy|copies) ){0,6}(?:files?|documents?|data|results?|outputs?|reports?|cop(?:y|ies)|contents?|conversations?|transcripts?|presentations?|code|repositor(?:y|ies)|database|logs?|backups?|summary|images?|everything|records?|spreadsheets?|messages?|history|archive|project|workspace|prompts?|it|them|screenshots?)\b[^.\n]{0,40}?\b(?:to|at)\b[^\n.]{0,20}?${ADDRESS}`,
-        unlessBefore: NEGATED,
-        where: 'prose',
-        unless: /\/\/api\.|\/v\d\//,
-      },
-      {
-        match:
-          /\b(?:requests|httpx)\.(?:post|put)\(\s?f?["']https?:\/\/(?!api\.|localhost|127\.)[^\n]{0,160}\b(?:files|data)\s?=\s?[^\n]{0,40}(?:open\(|read\(|content|file)/,
-        where: 'code',
-      },
+      near(
+        {
+          where: 'prose',
+          within: 70,
+          sentence: true,
+          needs: /@/,
+          unless:
+            /^(?![^\n]*\b(?:reports?|files?|results?|outputs?|data|documents?|cop(?:y|ies)|contents?|transcripts?)\b)[^\n]*\b(?:support|contact|issues?|questions|feedback|bugs?|help|e\.g\.|for example)\b|\b(?:git config|himalaya|gog |--to\b)/,
+          unlessBefore: NEGATED,
+        },
+        /\b(?:send|sends|email(?!\s?[:=])|e-mail(?!\s?[:=])|mail(?!\s?[:=])|forward|share|cc|bcc|invite|submit|copy)\b/,
+        re`${MAIL}`,
+      ),
+      ...each(
+        { unlessBefore: NEGATED },
+        /\bcurl[^\n|]{0,200}?\s(?:(?:-f|--form)\s?["']?[\w.[\]-]{1,30}=@|-t\s|--upload-file\s|--data-binary\s["']?@(?!-))[^\n]{0,160}?(?:s?ftp|https?):\/\/(?!localhost|127\.|\$|your|api\.|[\w.-]{1,40}\.(?:googleapis|openai|anthropic|amazonaws|azure|github|slack|telegram)\.)/,
+      ),
+      ...each(
+        { where: 'prose', unless: /\/\/api\.|\/v\d\//, unlessBefore: NEGATED },
+        re`\b(?:send|upload|transmit|forward|back up|backup|sync|submit|mirror|export|stream|save|copy|push)\b (?:(?:a|an|the|all|any|every|each|your|its|their|full|complete|final|generated|original|entire|user's|of|output|finished|created|processed|raw|copy|copies) ){0,6}(?:files?|documents?|data|results?|outputs?|reports?|cop(?:y|ies)|contents?|conversations?|transcripts?|presentations?|code|repositor(?:y|ies)|database|logs?|backups?|summary|images?|everything|records?|spreadsheets?|messages?|history|archive|project|workspace|prompts?|it|them|screenshots?)\b[^.\n]{0,40}?\b(?:to|at)\b[^\n.]{0,20}?${ADDRESS}`,
+      ),
+      ...each(
+        { where: 'code' },
+        /\b(?:requests|httpx)\.(?:post|put)\(\s?f?["']https?:\/\/(?!api\.|localhost|127\.)[^\n]{0,160}\b(?:files|data)\s?=\s?[^\n]{0,40}(?:open\(|read\(|content|file)/,
+      ),
     ],
   },
-];
-
-export const COMBINED: readonly Rule[] = [
   {
     id: 'hides-what-it-does',
     level: 'block',
@@ -162,27 +117,8 @@ export const COMBINED: readonly Rule[] = [
     why: 'Each alone may be a mistake; together they are an order against the user.',
     mend: 'Remove it from the skill.',
     near: [
-      ['hides-from-user', 'overrides-instructions', 'speaks-as-system'],
-      [
-        ...[
-          'sends-work-elsewhere',
-          'sends-to-a-person',
-          'secret-sent',
-          'collects-secrets',
-          'told-to-send-secrets',
-          'fetch-and-run',
-        ],
-        ...[
-          'installs-from-elsewhere',
-          'changes-agent-memory',
-          'runs-later',
-          'destroys-data',
-          'opens-access',
-          'obeys-a-page',
-        ],
-        ...['acts-in-users-name', 'falsifies-work'],
-      ],
+      /^(?:hides-from-user|overrides-instructions|speaks-as-system)$/,
+      /^(?:sends-work-elsewhere|sends-to-a-person|secret-sent|collects-secrets|told-to-send-secrets|fetch-and-run|installs-from-elsewhere|changes-agent-memory|runs-later|destroys-data|opens-access|obeys-a-page|acts-in-users-name|falsifies-work)$/,
     ],
-    lines: 6,
   },
 ];

@@ -1,3 +1,4 @@
+import type { Pattern } from '../rule.ts';
 import { CLAUSE, NOT_IDLE } from '../stance.ts';
 
 /** Parts of expressions for several rules. They match folded text in lower case; all repetitions are bounded. */
@@ -5,6 +6,16 @@ import { CLAUSE, NOT_IDLE } from '../stance.ts';
 /** Joins parts to one expression; a backslash in the template stays a backslash. */
 export function re(written: TemplateStringsArray, ...parts: readonly string[]): RegExp {
   return new RegExp(String.raw(written, ...parts));
+}
+
+/** Patterns with the same conditions, one for each expression. */
+export function each(conditions: Omit<Pattern, 'match'>, ...expressions: readonly RegExp[]): readonly Pattern[] {
+  return expressions.map((match) => ({ ...conditions, match }));
+}
+
+/** A pattern whose expressions all match near each other. */
+export function near(conditions: Omit<Pattern, 'match'>, ...match: readonly RegExp[]): Pattern {
+  return { ...conditions, match };
 }
 
 export const SHELL: string = String.raw`(?:[\w./-]{0,40}/)?(?:ba|z|da|k|fi|c|tc)?sh`;
@@ -22,6 +33,7 @@ export const ENVIRONMENT: string = String.raw`(?:json\.dumps\(\s?(?:dict\()?os\.
 export const SEND: string = String.raw`(?:\bcurl[^\n]{0,200}?\s(?:-d\b|--data[\w-]{0,12}|-f\b|--form\b|-t\b|--upload-file\b|-x\s?(?:post|put)\b)|\bwget[^\n]{0,120}?--post-(?:data|file)|\b(?:requests|httpx|session|client)\.(?:post|put)\(|\baxios\.(?:post|put)\(|\bmethod['"]?\s?[:=]\s?['"](?:post|put)|\burlopen\([^\n]{0,120}?data\s?=|\brequest\([^\n]{0,120}?data\s?=|\bhttps?\.request\(|\b(?:nc|ncat|netcat)\s(?:-[\w]{1,5}\s){0,3}[\w.-]{3,60}\s\d{2,5}|\bscp\s[^\n]{0,120}?@?[\w.-]{3,60}:|\.sendall\(|\bsenddocument\b|\bsendmessage\b|\bsftp\.put\(|\binvoke-(?:restmethod|webrequest)\s[^\n]{0,120}?-method\s(?:post|put)|\b(?:irm|iwr)\s[^\n]{0,120}?-method\s(?:post|put)|\buploadstring\(|\buploadfile\(|\bnavigator\.sendbeacon\()`;
 /** Sites that accept data from everyone, without a login. */
 export const DROP: string = String.raw`(?:webhook\.site|requestbin|requestcatcher\.com|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|burpcollaborator|oast(?:ify)?\.(?:fun|pro|live|site|me|online|com)|interact\.sh|beeceptor\.com|hookbin|trycloudflare\.com|bore\.pub|serveo\.net|loca\.lt|localtunnel|discord(?:app)?\.com/api/webhooks|api\.telegram\.org/bot\d|transfer\.sh|file\.io|0x0\.st|gofile\.io|catbox\.moe|anonfiles|temp\.sh|oshi\.at|bashupload|paste\.rs|pastebin\.com/api)`;
+export const QUOTED: RegExp = /["“]$/;
 /** Before a match: it means the opposite, like "never". */
 export const NEGATED: RegExp = re`(?:\b(?:never|not|no|cannot|avoid|don['’]t|refuse|instead of|without|won['’]t|prevents?|against)\b${NOT_IDLE}${CLAUSE}|["“])$`;
 export const ADDRESS: string = String.raw`https?://(?!localhost|127\.|0\.0\.0\.0|www\.w3\.org|your|\{|<|\$)[^\s"'\`)]{4,200}`;
