@@ -140,8 +140,10 @@ export async function isConfirmed(
   attacked?: string,
 ): Promise<boolean> {
   if (attacked !== undefined) {
-    const typed = await ask(`${question} To do it, type the id of the skill (${printable(attacked)}): `);
-    return typed?.trim() === attacked.trim();
+    const { wordsToType } = await import('../extensions/skill_registry/propose/describe.ts');
+    const words = wordsToType(attacked.trim());
+    const what = words === attacked.trim() ? `the id of the skill (${printable(words)})` : `"${printable(words)}"`;
+    return (await ask(`${question} To do it, type ${what}: `))?.trim() === words;
   }
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `))?.trim() ?? '');
 }

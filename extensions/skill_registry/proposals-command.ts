@@ -3,7 +3,7 @@ import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { shownProposal } from './evaluate/describe.ts';
-import { describeBlockFindings, describeProposals, describeStats, undoText } from './propose/describe.ts';
+import { describeBlockFindings, describeProposals, describeStats, undoText, wordsToType } from './propose/describe.ts';
 import type { Proposal, ProposalStats } from './propose/types.ts';
 import type { Finding } from './trust/types.ts';
 
@@ -86,13 +86,14 @@ interface Shown {
 
 function howToApprove({ id, skillId }: Proposal, blocks: readonly Finding[]): string {
   if (blocks.length === 0) return 'Type the same again to approve it.';
-  return `To approve it and allow what was found, type the id of the skill (${skillId}) behind the id of the proposal: /proposals approve ${id} <id of the skill> [note]`;
+  return `To approve it and allow what was found, type the id of the skill (${wordsToType(skillId)}) behind the id of the proposal: /proposals approve ${id} <id of the skill> [note]`;
 }
 
 /** undefined: findings would be allowed, but the words do not start with the skill's id. */
 function noteAfterId(words: string, { skillId }: Proposal, blocks: readonly Finding[]): string | undefined {
   if (blocks.length === 0) return words;
-  return `${words} `.startsWith(`${skillId} `) ? words.slice(skillId.length).trim() : undefined;
+  const wanted = wordsToType(skillId);
+  return `${words} `.startsWith(`${wanted} `) ? words.slice(wanted.length).trim() : undefined;
 }
 
 async function shownText(

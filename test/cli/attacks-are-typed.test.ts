@@ -37,6 +37,21 @@ it('approves an attack at a terminal only for the id of the skill, and then allo
   expect(await trust()).toMatchObject({ heldBecause: null, allowed: true });
 });
 
+it.each(['y', 'yes'])('asks for more than the id of a skill that is called %s', async (id) => {
+  const text = TEA.replace('name: tea', `name: ${id}`);
+  const root = tempFolder({ [`skills/${id}/SKILL.md`]: text });
+  const registry = await openRoot(root);
+  const input = { skillId: id, content: `${text}\n${attack(108)}\n`, justification: 'Better.', author: 'agent:brewer' };
+  const { proposalId } = await registry.proposals.propose(input);
+  const type = async (words: string) => proposalsCommand(registry).execute(words, { userId: 'ada' } as TurnContext);
+  await type(`show ${proposalId}`);
+  expect(await type(`approve ${proposalId} ${id}`)).toMatchObject({ text: expect.stringMatching(/\(skill y(es)?\)/) });
+  const run = (answer: string): Promise<RunResult> =>
+    runCommand(['proposals', 'approve', proposalId, '--root', root], { answer: () => answer });
+  expect(await run(id)).toMatchObject({ status: 1, stderr: expect.stringContaining(`To do it, type "skill ${id}": `) });
+  expect(await run(`skill ${id}`)).toMatchObject({ status: 0 });
+});
+
 it.each([
   ['with --yes at a terminal', ['--yes'], { answer: () => 'tea' }],
   ['with --yes and without a terminal', ['--yes'], {}],

@@ -124,6 +124,13 @@ export const proposals = [
     test: 'writes no attack into a skill that is exchanged while an agent approves',
   },
   {
+    title: 'What is typed by habit approves an attack on a skill called y',
+    in: 'wordsToType',
+    never: '/^y(es)?$/i.test(skillId)',
+    test: 'asks for more than the id of a skill that is called',
+    build: true,
+  },
+  {
     title: 'The reviewing agent is given an attack unmarked',
     in: 'attackIn',
     always: 'blocks.length === 0',

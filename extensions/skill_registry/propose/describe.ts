@@ -68,6 +68,11 @@ export function describeBlockFindings(blocks: readonly Finding[]): string {
   return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
 }
 
+/** What a person types to allow an attack: the id, which must not be what is typed by habit. */
+export function wordsToType(skillId: string): string {
+  return /^y(es)?$/i.test(skillId) ? `skill ${skillId}` : skillId;
+}
+
 export function undoText({ kind, skillId }: Pick<Proposal, 'kind' | 'skillId'>, revision: number | null): string {
   if (kind === 'create') return `To undo it: skill-registry remove ${skillId}`;
   if (kind === 'delete') return `To undo it: skill-registry restore ${skillId}`;
