@@ -38,8 +38,9 @@ export function describeResults(results: readonly EvaluationResult[], width?: nu
 export function describeClaims(claims: readonly Claim[]): string {
   if (claims.length === 0) return '';
   const texts = claims.map(({ kind, by, at, about, text, summary }) => {
+    const what = `${kind === 'grading' ? 'case ' : ''}${oneLine(about, 100)}, ${at.slice(0, 10)}`;
     const counted = summary ? `, ${summary.passed} of ${summary.total} passed` : '';
-    return `  ${by} of ${kind === 'grading' ? 'case ' : ''}${oneLine(about, 100)}, ${at.slice(0, 10)}${counted}\n${indent(text)}`;
+    return `  ${by} of ${what}${counted}\n${text.replace(/^/gm, '    ').trimEnd()}`;
   });
   return printable(`Claimed by others, and not checked\n${texts.join('\n')}`);
 }
@@ -92,34 +93,27 @@ function tokensOf({ tokens: { l1, l2 } }: EvaluationResult): string {
 function triggersOf({ triggers }: EvaluationResult): string {
   if (!triggers) return 'no queries';
   const left = triggers.notTried > 0 ? `, ${triggers.notTried} not tried` : '';
-  const count = triggers.queries.length;
-  const queryCount = count === 1 ? '1 query' : `${count} queries`;
-  return `precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, ${queryCount}${left}`;
+  const { precision, recall, queries } = triggers;
+  const count = queries.length === 1 ? '1 query' : `${queries.length} queries`;
+  return `precision ${share(precision)}, recall ${share(recall)}, ${count}${left}`;
 }
 
 function queriesOf(skillId: string, queries: readonly QueryResult[]): readonly string[] {
   const failed = queries.filter(({ passed }) => !passed);
-  return cut(
-    failed.map(({ query, shouldTrigger, found }) => {
-      const shown = JSON.stringify(oneLine(query, 100));
-      return shouldTrigger
-        ? `    failed  ${shown} finds ${found ?? 'nothing'} first, not ${skillId}`
-        : `    failed  ${shown} finds it first, and should not`;
-    }),
-  );
+  const lines = failed.map(({ query, shouldTrigger, found }) => {
+    const why = shouldTrigger ? `${found ?? 'nothing'} first, not ${skillId}` : 'it first, and should not';
+    return `    failed  ${JSON.stringify(oneLine(query, 100))} finds ${why}`;
+  });
+  return cut(lines);
 }
 
 function linesOfCase({ id, assertions, notRun, reason }: CaseResult): readonly string[] {
   const shown = oneLine(id, 60);
-  const failed = assertions.filter(({ passed }) => !passed);
-  const left =
-    notRun === 0 ? [] : [`    not run ${shown}: ${notRun}, ${reason ?? 'which a person or a model has to judge'}`];
-  return [
-    ...failed.map(
-      ({ type, value, evidence }) => `    failed  ${shown}: ${type} ${JSON.stringify(oneLine(value, 80))}. ${evidence}`,
-    ),
-    ...left,
-  ];
+  const failed = assertions.flatMap(({ passed, type, value, evidence }) =>
+    passed ? [] : `    failed  ${shown}: ${type} ${JSON.stringify(oneLine(value, 80))}. ${evidence}`,
+  );
+  if (notRun === 0) return failed;
+  return [...failed, `    not run ${shown}: ${notRun}, ${reason ?? 'which a person or a model has to judge'}`];
 }
 
 function cut(lines: readonly string[]): readonly string[] {
@@ -129,8 +123,4 @@ function cut(lines: readonly string[]): readonly string[] {
 
 function share(value: number | null | undefined): string {
   return value === null || value === undefined ? '-' : value.toFixed(2);
-}
-
-function indent(text: string): string {
-  return text.replace(/^/gm, '    ').trimEnd();
 }

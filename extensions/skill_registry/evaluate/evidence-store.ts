@@ -17,7 +17,7 @@ const MAX_KEPT = 200;
 /** Replaces the result of the same content and suite. */
 export function keepResult(database: SqliteDatabase, key: string, kept: KeptResult): void {
   const { digest, suite, at } = kept.result;
-  write(database, { place: key, kind: 'result', digest, about: suite ?? '', at, content: kept });
+  write(database, key, 'result', digest, suite ?? '', at, JSON.stringify(kept));
 }
 
 export function resultOf(
@@ -39,7 +39,7 @@ export function keepClaim(database: SqliteDatabase, key: string, claim: Claim): 
   const { about, at, digest } = claim;
   const before = claimsOf(database, key).find((one) => one.about === about && one.digest === digest);
   if (before && before.text === claim.text && JSON.stringify(before.summary) === JSON.stringify(claim.summary)) return;
-  write(database, { place: key, kind: 'claim', digest: digest ?? '', about, at, content: claim });
+  write(database, key, 'claim', digest ?? '', about, at, JSON.stringify(claim));
 }
 
 /** Newest first. */
@@ -57,21 +57,16 @@ interface Row {
   readonly content: string;
 }
 
-interface NewRow {
-  readonly place: string;
-  readonly kind: 'result' | 'claim';
-  readonly digest: string;
-  readonly about: string;
-  readonly at: string;
-  readonly content: KeptResult | Claim;
-}
-
-function write(database: SqliteDatabase, { place, kind, digest, about, at, content }: NewRow): void {
+function write(
+  database: SqliteDatabase,
+  ...row: readonly [key: string, kind: 'result' | 'claim', digest: string, about: string, at: string, content: string]
+): void {
   const put = 'INSERT OR REPLACE INTO evidence (place, kind, digest, about, at, content) VALUES (?, ?, ?, ?, ?, ?)';
   const newest = 'SELECT seq FROM evidence WHERE place = ? ORDER BY seq DESC LIMIT ?';
   database.transaction(() => {
-    database.prepare(put).run(place, kind, digest, about, at, JSON.stringify(content));
-    database.prepare(`DELETE FROM evidence WHERE place = ? AND seq NOT IN (${newest})`).run(place, place, MAX_KEPT);
+    database.prepare(put).run(...row);
+    const [key] = row;
+    database.prepare(`DELETE FROM evidence WHERE place = ? AND seq NOT IN (${newest})`).run(key, key, MAX_KEPT);
   });
 }
 

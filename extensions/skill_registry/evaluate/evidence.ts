@@ -55,10 +55,8 @@ export function createEvaluation(
         return { ...kept.result, reused: true };
       const cases = kept && !stored ? kept.result.cases : await runCases(suite.cases, (one) => stored?.of.get(one.id));
       const at = writer.now();
-      const options = { firstHits: source.firstHits, at, until: performance.now() + MAX_MS };
-      const ran = await evaluateContent(subject, cases, options);
-      const problems = [...ran.problems, ...(stored?.problems ?? [])];
-      const result: EvaluationResult = { ...ran, problems, reused: false, notKept: null };
+      const ran = await evaluateContent(subject, cases, { firstHits: source.firstHits, at, maxMs: MAX_MS });
+      const result = { ...ran, problems: [...ran.problems, ...(stored?.problems ?? [])] };
       if (suite.digest === null) return result;
       const claims = [...(stored?.of ?? [])].flatMap(([about, { grading }]): Claim | [] =>
         grading ? { kind: 'grading', by: 'grading.json', at, about, digest, ...grading } : [],

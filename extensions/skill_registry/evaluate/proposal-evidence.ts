@@ -1,6 +1,6 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../lib/breaks/index.ts';
-import { comparePresent, type FilesAfter, filesAfter } from '../decide/apply-or-stale.ts';
+import { comparePresent, filesAfter } from '../decide/apply-or-stale.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowOf } from '../propose/proposal-store.ts';
 import type { Proposal } from '../propose/types.ts';
@@ -65,43 +65,28 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
   }
 }
 
-interface Contents {
-  readonly present: EvaluatedContent | undefined;
-  /** undefined for a deletion. */
-  readonly changed: EvaluatedContent | undefined;
-  readonly after: FilesAfter;
-}
-
-/** undefined when the proposal has become stale. */
-async function contentsOf(
-  context: ChangeContext,
-  source: EvaluationSource,
-  { id, kind, skillId, path, source: sourceId }: Proposal,
-): Promise<Contents | undefined> {
+/** undefined when the proposal has become stale; `changed` is undefined for a deletion. */
+async function contentsOf(context: ChangeContext, source: EvaluationSource, proposal: Proposal) {
+  const { id, kind, path } = proposal;
   const database = context.writer.database();
   const row = rowOf(database, id);
   const plan = comparePresent(context, database, row);
   if ('stale' in plan) return undefined;
   const after = filesAfter(context, row, plan);
   if (kind === 'create') {
-    const made = plan.after && (await newSubject(context, { skillId, source: sourceId }, plan.after));
-    return { present: undefined, changed: made ?? undefined, after };
+    const changed = plan.after ? await newSubject(context, proposal, plan.after) : undefined;
+    return { present: undefined, changed, after };
   }
   if (!after.skill) return undefined;
   const present = await presentSubject(context, source, after.skill);
-  if (kind === 'delete') return { present, changed: undefined, after };
-  return { present, changed: await changedSubject(context, present, { path, after: plan.after }), after };
+  const changed = kind === 'delete' ? undefined : await changedSubject(context, present, { path, after: plan.after });
+  return { present, changed, after };
 }
 
 /** Without outputs, which belong to at most one of the two contents. */
-async function run(
-  subject: EvaluatedContent,
-  { writer }: ChangeContext,
-  { firstHits }: EvaluationSource,
-): Promise<EvaluationResult> {
+async function run(subject: EvaluatedContent, { writer }: ChangeContext, { firstHits }: EvaluationSource) {
   const cases = await runCases(subject.suite.cases, () => undefined);
-  const ran = await evaluateContent(subject, cases, { firstHits, at: writer.now(), until: performance.now() + MAX_MS });
-  return { ...ran, reused: false, notKept: null };
+  return evaluateContent(subject, cases, { firstHits, at: writer.now(), maxMs: MAX_MS });
 }
 
 function changesOf(before: EvaluationResult, after: EvaluationResult): readonly QueryChange[] {

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { oneLine } from '../../../lib/text/index.ts';
-import { createMatcher, type Matcher } from './matcher.ts';
 import type { StoredOutput } from './outputs.ts';
 import type { Assertion, AssertionResult, CaseResult, EvaluationCase } from './types.ts';
 
@@ -30,7 +31,11 @@ function whyNotRun({ id, assertions }: EvaluationCase): string | null {
   return `there are no outputs of it: expected ${oneLine(id, 60)}/output.md, which whoever runs it writes`;
 }
 
-async function check(assertion: Assertion, output: StoredOutput, matcher: Matcher): Promise<AssertionResult> {
+async function check(
+  assertion: Assertion,
+  output: StoredOutput,
+  matcher: ReturnType<typeof createMatcher>,
+): Promise<AssertionResult> {
   const { type, value } = assertion;
   const verdict = (passed: boolean, evidence: string): AssertionResult => ({ ...assertion, passed, evidence });
   if (type === 'file_exists') {
@@ -52,4 +57,61 @@ async function check(assertion: Assertion, output: StoredOutput, matcher: Matche
 
 function around(text: string, at: number, length: number): string {
   return JSON.stringify(oneLine(text.slice(Math.max(0, at - 20), at + Math.min(length, 60) + 20), 100));
+}
+
+/** A normal pattern takes milliseconds; a malicious one may never end. */
+const MAX_MS = 2_000;
+const MAX_SLOW = 2;
+const MAX_MEMORY_MB = 64;
+
+/** Only ending its thread interrupts a JavaScript regular expression. */
+function createMatcher() {
+  let worker: Worker | undefined;
+  let slow = 0;
+  const end = async (): Promise<void> => {
+    await worker?.terminate();
+    worker = undefined;
+  };
+  return {
+    /** Whether it matches somewhere; a text says why this is unknown. */
+    async matches(pattern: string, text: string): Promise<boolean | string> {
+      if (slow >= MAX_SLOW)
+        return `was not tried, because ${MAX_SLOW} patterns took more than ${MAX_MS / 1000} seconds each`;
+      worker ??= startWorker();
+      const signal = AbortSignal.timeout(MAX_MS);
+      const answered = once(worker, 'message', { signal });
+      worker.postMessage({ pattern, text });
+      try {
+        const [{ matched, failure }] = (await answered) as [{ matched?: boolean; failure?: string }];
+        return matched ?? `is no regular expression (${failure})`;
+      } catch {
+        slow += 1;
+        await end();
+        return signal.aborted ? `took more than ${MAX_MS / 1000} seconds` : 'needs too much memory';
+      }
+    },
+    close: end,
+  };
+}
+
+/** A text runs both from the sources and from a build. */
+const CODE = `
+const { parentPort } = require('node:worker_threads');
+parentPort.on('message', ({ pattern, text }) => {
+  let failure;
+  for (const flags of ['u', '']) {
+    try {
+      return parentPort.postMessage({ matched: new RegExp(pattern, flags).test(text) });
+    } catch (error) {
+      failure = String(error.message).slice(0, 200);
+    }
+  }
+  parentPort.postMessage({ failure });
+});`;
+
+function startWorker(): Worker {
+  const worker = new Worker(CODE, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB } });
+  // Without a listener an error would end the process; `once` hears it too.
+  worker.on('error', () => undefined);
+  return worker;
 }

@@ -23,30 +23,28 @@ export interface EvaluatedContent {
   readonly isProposed: boolean;
 }
 
-/** @param until - A time of `performance.now()` after which no query is tried. */
+/** @param maxMs - After it no query is tried. */
 export async function evaluateContent(
   subject: EvaluatedContent,
   cases: readonly CaseResult[],
-  { firstHits, at, until }: { readonly firstHits: Overlap['firstHits']; readonly at: string; readonly until: number },
-): Promise<Omit<EvaluationResult, 'reused' | 'notKept'>> {
+  { firstHits, at, maxMs }: Pick<Overlap, 'firstHits'> & { readonly at: string; readonly maxMs: number },
+): Promise<EvaluationResult> {
+  const until = performance.now() + maxMs;
   const { skill, digest, suite } = subject;
   const validity = { profile: subject.profile, errors: violations(subject) };
   await takeBreak();
   const triggers = suite.queries.length === 0 ? null : await runQueries(subject, firstHits, until);
   const part = { validity, triggers, cases };
-  const { problems } = suite;
   await takeBreak();
-  const tokens = await tokensOf(subject);
-  return { skillId: skill.id, digest, suite: suite.digest, at, totals: totalsOf(part), ...part, tokens, problems };
+  const result = { totals: totalsOf(part), ...part, tokens: await tokensOf(subject), problems: suite.problems };
+  return { skillId: skill.id, digest, suite: suite.digest, at, ...result, reused: false, notKept: null };
 }
 
 // --- internal ---
 
-function totalsOf({
-  validity,
-  triggers,
-  cases,
-}: Pick<EvaluationResult, 'validity' | 'triggers' | 'cases'>): EvaluationResult['totals'] {
+type Checked = Pick<EvaluationResult, 'validity' | 'triggers' | 'cases'>;
+
+function totalsOf({ validity, triggers, cases }: Checked): EvaluationResult['totals'] {
   const verdicts = [
     validity.errors.length === 0,
     ...(triggers?.queries ?? []).map(({ passed }) => passed),
