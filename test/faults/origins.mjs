@@ -20,7 +20,7 @@ export const origins = [
   },
   {
     title: 'What is restored is not compared with the lock',
-    in: 'fetchLocked',
+    in: 'planRestore',
     swap: ['!isAsLocked(incoming.files, entry)', 'incoming.files.length === 0'],
     test: 'restores nothing when one of the skills cannot be restored',
   },

@@ -4,13 +4,8 @@ import { yamlPackage } from '../../../kernel/host.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
 import { isRecord, UNREADABLE, type ValuePosition } from './readers.ts';
 
-interface KeyPosition {
-  readonly file: string;
-  readonly line: number;
-}
-
 /** Finds the file that gave a key its value; undefined when a program or the command line gave it. */
-type FindKey = (path: readonly string[], value: unknown) => KeyPosition | undefined;
+type FindKey = (path: readonly string[], value: unknown) => Pick<Problem, 'file' | 'line'> | undefined;
 
 /** Searches the owner's file, then `config` in the manifest. Both are read at the first search. */
 export function keyFinder(ownerFile: string, manifest?: string): FindKey {
@@ -35,7 +30,7 @@ export function collectProblems(
 ): { readonly at: ValuePosition; readonly problems: () => readonly Problem[] } {
   const found: Problem[] = [];
   const counts = new Map<string, number>();
-  const add = (key: string, message: string, position?: KeyPosition): void => {
+  const add = (key: string, message: string, position?: Pick<Problem, 'line'>): void => {
     found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, ...position, message, details: { key } });
   };
   const report: ValuePosition['report'] = (at, value, expected, hint = () => at.advice ?? '') => {
@@ -122,10 +117,7 @@ function finderIn(file: string, ...above: readonly string[]): FindKey {
 }
 
 /** The value, and the path as the file has it: a list of one entry may be written without the list. */
-function valueAt(
-  whole: unknown,
-  path: readonly string[],
-): { readonly value: unknown; readonly keys: readonly string[] } {
+function valueAt(whole: unknown, path: readonly string[]) {
   let value = whole;
   const keys: string[] = [];
   for (const key of path) {

@@ -78,10 +78,7 @@ function some(paths: readonly string[]): string {
   return someOf(shown, 5);
 }
 
-async function readHeaders(
-  opened: OpenedOrigin,
-  below: string,
-): Promise<{ readonly readable: readonly ReadableSkill[]; readonly unreadable: readonly string[] }> {
+async function readHeaders(opened: OpenedOrigin, below: string) {
   const offered = originSkills(opened, below);
   const sizes = new Map(opened.entries.map(({ path, size }) => [path, size]));
   const small = offered.filter(({ skillFile }) => (sizes.get(skillFile) ?? 0) <= MAX_SKILL_FILE);

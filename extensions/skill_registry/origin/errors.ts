@@ -9,10 +9,6 @@ export function originInvalid(what: string, why: string, cause?: unknown): Coded
   return new CodedError('ORIGIN_INVALID', message, {}, cause);
 }
 
-export function lockInvalid(file: string, why: string): CodedError<'LOCK_INVALID'> {
-  return new CodedError('LOCK_INVALID', `${file} cannot be used: ${why}`);
-}
-
 /** A plan is applied only to the state that the person was shown. */
 export function planOutdated(skillId: string, what: string): CodedError<'SHOWN_CHANGED'> {
   const why = 'somebody has edited it, or another command has run meanwhile. Nothing was written.';

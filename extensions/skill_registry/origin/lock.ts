@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { schema } from '../../../lib/arguments/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { isPlainPath, readContained, writeContained } from '../../../lib/files/index.ts';
 import { isUsableId, slugOf } from '../skill/skill.ts';
 import { MAX_LOCK } from '../trust/installed.ts';
 import { originOf } from './address.ts';
-import { lockInvalid } from './errors.ts';
 import { type IncomingFile, MAX_SKILL_FILES } from './opened-origin.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
 
@@ -27,7 +26,7 @@ export interface Lock {
 export function assertLock(root: string): void {
   if (textIfThere(root) !== undefined) return;
   const advice = 'Copy the one of the project to that place, or install skills with skill-registry add <origin>,';
-  throw lockInvalid(join(root, LOCK_FILE), `no such file is there. ${advice} which writes it`);
+  throw lockInvalid(root, `no such file is there. ${advice} which writes it`);
 }
 
 export function readLock(root: string): Lock {
@@ -45,7 +44,7 @@ export function readLock(root: string): Lock {
 /** Sets an entry, or removes it (null). Leaves everything else as it is. @throws LOCK_INVALID, WRITE_FAILED. */
 export function changeLock(root: string, name: string, entry: unknown): void {
   const why = entry === null ? undefined : whyBroken(name, entry, root);
-  if (why !== undefined) throw lockInvalid(join(root, LOCK_FILE), `its entry "${name}" would be broken: ${why}`);
+  if (why !== undefined) throw lockInvalid(root, `its entry "${name}" would be broken: ${why}`);
   const before = textIfThere(root);
   const document = documentOf(root, before);
   const skills = new Map(Object.entries(document.skills));
@@ -155,37 +154,36 @@ type LockDocument = ReturnType<ReturnType<typeof lockDocument>['parse']>;
 
 function documentOf(root: string, content: string | undefined): LockDocument {
   if (content === undefined) return { version: 1, skills: {} };
-  const file = join(root, LOCK_FILE);
-  const document = jsonOf(content, file);
-  // Not zod's output, which drops an entry named `__proto__`.
-  if (lockDocument().safeParse(document).success) return document as LockDocument;
-  throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Correct it, or move it away.');
+  let why = 'expected { "version": 1, "skills": { ... } }';
+  try {
+    const document = JSON.parse(content);
+    // Not zod's output, which drops an entry named `__proto__`.
+    if (lockDocument().safeParse(document).success) return document as LockDocument;
+  } catch (error) {
+    why = (error as Error).message;
+  }
+  throw lockInvalid(root, `${why}. Correct it, or move it away.`);
 }
 
 function textIfThere(root: string): string | undefined {
   try {
     return readContained(realpathSync(root), LOCK_FILE, MAX_LOCK).toString('utf8');
   } catch (error) {
-    const file = join(root, LOCK_FILE);
-    const stats = lstatSync(file, { throwIfNoEntry: false });
+    const stats = lstatSync(join(root, LOCK_FILE), { throwIfNoEntry: false });
     if (!stats && isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
     // An unreadable lock is not treated as missing: `verify` would find nothing wrong.
-    if (stats?.isSymbolicLink()) throw lockInvalid(file, 'it is a link. Put the file itself in its place.');
+    if (stats?.isSymbolicLink()) throw lockInvalid(root, 'it is a link. Put the file itself in its place.');
     if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
     const why = 'expected a regular file that may be read. Move away what is there, or correct its rights.';
-    throw lockInvalid(file, why);
-  }
-}
-
-function jsonOf(content: string, file: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch (error) {
-    throw lockInvalid(file, `${(error as Error).message}. Correct it, or move it away.`);
+    throw lockInvalid(root, why);
   }
 }
 
 function digestOfLines(lines: readonly string[]): string {
   const sorted = [...lines].sort();
   return digestOf(sorted.map((line) => `${line}\n`).join(''));
+}
+
+function lockInvalid(root: string, why: string): CodedError<'LOCK_INVALID'> {
+  return new CodedError('LOCK_INVALID', `${join(root, LOCK_FILE)} cannot be used: ${why}`);
 }

@@ -1,4 +1,4 @@
-import { type Archive, type ArchiveEntry, originRefused } from '../../../lib/fetch/index.ts';
+import { type Archive, type ArchiveEntry, originRefused, type PackedFile } from '../../../lib/fetch/index.ts';
 import { isPlainPath, isPrivatePath } from '../../../lib/files/index.ts';
 import { isLeftover } from '../history/skill-tree.ts';
 
@@ -66,11 +66,9 @@ export interface OpenedOrigin extends Pick<Archive, 'read'> {
   close?(): void;
 }
 
-export interface IncomingFile {
-  /** Relative to the skill, checked. */
-  readonly path: string;
+/** Its path is relative to the skill, and checked. */
+export interface IncomingFile extends PackedFile {
   readonly bytes: Buffer;
-  readonly executable: boolean;
 }
 
 export interface OriginSkill {

@@ -9,7 +9,7 @@ import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { filesAt, findInstalled } from './find-installed.ts';
 import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
 import { isAsLocked, readLock } from './lock.ts';
-import { type OpenOnce, withOrigins } from './open-origin.ts';
+import { withOrigins } from './open-origin.ts';
 import type { AddPlan, LockEntry } from './types.ts';
 import { incomingOf } from './update.ts';
 import { locationFor } from './write-skill.ts';
@@ -29,7 +29,18 @@ export async function planRestore(context: ChangeContext, to: string | undefined
   const fetched: PlannedSkill[] = [];
   const ids = absent.map(([name]) => slugOf(name));
   await withOrigins(async (open) => {
-    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { open, to, ids }));
+    for (const [name, entry] of absent) {
+      const origin = pinnedOrigin(originOf(entry, context.root), entry);
+      const incoming = await incomingOf(await open(origin, name), name, entry);
+      if (!isAsLocked(incoming.files, entry)) {
+        const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
+        throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
+      }
+      const location = locationFor(context, incoming.id, to ?? folderOfTools(context.root, entry));
+      const lock = { name, entry, before: entry };
+      const write = { location, kind: 'installed', origin: shownOrigin(origin), lock } as const;
+      fetched.push(await planSkill(context, incoming, write, { ids, isAlong: false }));
+    }
   });
   const apply = applyOf(
     context,
@@ -51,22 +62,4 @@ function changedHere(name: string, folder: string): Error {
 function folderOfTools(root: string, { registry }: LockEntry): string | undefined {
   const [folder] = agentFolders(root).flatMap(({ id, writing }) => (id === 'agents' && writing ? writing.folder : []));
   return registry === undefined && folder !== undefined && existsSync(folder) ? folder : undefined;
-}
-
-async function fetchLocked(
-  context: ChangeContext,
-  name: string,
-  entry: LockEntry,
-  { open, to, ids }: { readonly open: OpenOnce; readonly to: string | undefined; readonly ids: readonly string[] },
-): Promise<PlannedSkill> {
-  const origin = pinnedOrigin(originOf(entry, context.root), entry);
-  const incoming = await incomingOf(await open(origin, name), name, entry);
-  if (!isAsLocked(incoming.files, entry)) {
-    const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
-    throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
-  }
-  const location = locationFor(context, incoming.id, to ?? folderOfTools(context.root, entry));
-  const lock = { name, entry, before: entry };
-  const write = { location, kind: 'installed', origin: shownOrigin(origin), lock } as const;
-  return planSkill(context, incoming, write, { ids, isAlong: false });
 }

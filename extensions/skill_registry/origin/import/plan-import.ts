@@ -12,7 +12,6 @@ import {
   filePath,
   folderOf,
   locationForNew,
-  type SkillLocation,
 } from '../../history/skill-location.ts';
 import { composeSkillMd } from '../../propose/skill-text.ts';
 import { invalidArgument } from '../../skill/errors.ts';
@@ -59,12 +58,6 @@ export async function planImport(context: ChangeContext, path: string, options: 
 
 // --- internal ---
 
-interface Parts {
-  readonly makers: readonly { readonly from: string; readonly make: () => MadeSkill }[];
-  readonly refused: NotImported[];
-  readonly prompt?: string;
-}
-
 function realOf(path: string): string {
   try {
     return realpathSync(path);
@@ -73,7 +66,7 @@ function realOf(path: string): string {
   }
 }
 
-function rolesIn(base: string, { name }: ImportOptions, context: ChangeContext): Parts {
+function rolesIn(base: string, { name }: ImportOptions, context: ChangeContext) {
   if (name !== undefined) throw invalidArgument('A role is called as its folder is; --name is for a file.');
   const folders = roleFolders(base);
   if (folders.length === 0) {
@@ -84,12 +77,13 @@ function rolesIn(base: string, { name }: ImportOptions, context: ChangeContext):
   return {
     makers: folders.map((folder) => ({ from: folder || basename(base), make: () => readRole(base, folder, context) })),
     refused: links.map(({ name: path }) => ({ path: showName(path), reason: 'it is a link or a device.' })),
+    prompt: undefined,
   };
 }
 
-function partsOf(file: string, { name }: ImportOptions, context: ChangeContext): Parts {
+function partsOf(file: string, { name }: ImportOptions, context: ChangeContext) {
   const { made, prompt } = readPrompt(file, name, context);
-  return { makers: [{ from: made.from, make: () => made }], refused: [], prompt };
+  return { makers: [{ from: made.from, make: () => made }], refused: [] as NotImported[], prompt };
 }
 
 interface Prepared {
@@ -135,13 +129,9 @@ async function preparedOf(
   return { planned: await planSkill(context, incoming, write, { ids: [id], isAlong: false }), notTaken };
 }
 
-function locationOf(
-  context: ChangeContext,
-  id: string,
-  otherwise: string,
-): { readonly location: SkillLocation; readonly taken?: Error } {
+function locationOf(context: ChangeContext, id: string, otherwise: string) {
   try {
-    return { location: newLocation(context, id, otherwise) };
+    return { location: newLocation(context, id, otherwise), taken: undefined };
   } catch (error) {
     if (!isCodedError(error, 'SKILL_EXISTS')) throw error;
     return { location: locationForNew(id, context.sources(), context.root), taken: error };

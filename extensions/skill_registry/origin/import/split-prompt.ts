@@ -19,10 +19,10 @@ export function splitPrompt(text: string): SplitPrompt | undefined {
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
   const { headings, fenced } = headingsIn(lines, start);
   const sections = sectionsOf(lines, start, headings);
-  const kept = lines.slice(0, sections[0]?.from);
+  const kept = lines.slice(0, sections[0]?.line);
   const moved = { body: [] as string[], titles: [] as string[], references: new Map<string, string>() };
   let keptLevel = Number.POSITIVE_INFINITY;
-  for (const { level, title, from, to } of sections) {
+  for (const { level, title, line: from, to } of sections) {
     const part = lines.slice(from, to);
     if (level <= keptLevel) keptLevel = STAYS.test(title) ? level : Number.POSITIVE_INFINITY;
     if (level >= keptLevel) {
@@ -55,20 +55,13 @@ interface Heading {
   readonly title: string;
 }
 
-interface Section extends Pick<Heading, 'level' | 'title'> {
-  readonly from: number;
-  readonly to: number;
-}
-
-function sectionsOf(lines: readonly string[], start: number, headings: readonly Heading[]): readonly Section[] {
+function sectionsOf(lines: readonly string[], start: number, headings: readonly Heading[]) {
   const [first] = headings;
   const isTitle =
     first && !STAYS.test(first.title) && lines.slice(start, first.line).every((line) => line.trim() === '');
   const rest = isTitle ? headings.slice(1) : headings;
   const begins = rest.filter(({ level }) => level <= (rest[0]?.level ?? 0));
-  return begins.map(({ line, level, title }, at) => {
-    return { level, title, from: line, to: begins[at + 1]?.line ?? lines.length };
-  });
+  return begins.map((heading, at) => ({ ...heading, to: begins[at + 1]?.line ?? lines.length }));
 }
 
 function isReference(title: string, part: readonly string[], fenced: readonly boolean[]): boolean {
@@ -97,10 +90,7 @@ const ENDS = new Map([
   ['<!--', '-->'],
 ]);
 
-function headingsIn(
-  lines: readonly string[],
-  start: number,
-): { readonly headings: readonly Heading[]; readonly fenced: readonly boolean[] } {
+function headingsIn(lines: readonly string[], start: number) {
   const headings: Heading[] = [];
   const fenced = lines.map(() => false);
   const last = new Map([...ENDS.values()].map((end) => [end, lines.findLastIndex((line) => line.includes(end))]));
@@ -113,10 +103,10 @@ function headingsIn(
       if (marks[0] === fence[0] && marks.length >= fence.length && line.trim() === marks) fence = '';
       continue;
     }
-    const opens =
-      comment === '' && marks !== '' && !(marks[0] === '`' && line.trim().slice(marks.length).includes('`'));
-    if (opens) [fence, fenced[at]] = [marks, true];
-    if (opens) continue;
+    if (comment === '' && marks !== '' && !(marks[0] === '`' && line.trim().slice(marks.length).includes('`'))) {
+      [fence, fenced[at]] = [marks, true];
+      continue;
+    }
     const [before] = /^ {0,3}#{1,6}(?=[ \t]|$)/.exec(line) ?? [];
     if (before !== undefined && comment === '' && depth === 0)
       headings.push({ line: at, level: before.trim().length, title: titleOf(line.slice(before.length)) });

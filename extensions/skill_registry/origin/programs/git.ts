@@ -163,11 +163,7 @@ async function fetchAsNamed(run: Run, origin: GitOrigin, folder: string): Return
   }
 }
 
-async function fetchCommit(
-  run: Run,
-  origin: GitOrigin,
-  folder: string,
-): Promise<{ readonly commit: string; readonly isTag: boolean }> {
+async function fetchCommit(run: Run, origin: GitOrigin, folder: string) {
   const { url, ref = 'HEAD' } = origin;
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance'];
   const commitOf = async (name: string): Promise<string> =>

@@ -9,7 +9,7 @@ import type { Skill } from '../../skill/skill.ts';
 import type { SkillSource } from '../../sources/source.ts';
 import { MAX_LISTED_FILES } from '../../sources/walk/list-files.ts';
 import { type IncomingFile, MAX_ARCHIVE, MAX_UNPACKED } from '../opened-origin.ts';
-import { type IndexEntry, isSkillName, MAX_DESCRIPTION } from '../well-known/page.ts';
+import { type IndexEntry, MAX_DESCRIPTION, SKILL_NAME } from '../well-known/page.ts';
 
 export interface PublishableFiles {
   readonly files: readonly IncomingFile[];
@@ -46,7 +46,8 @@ export function filesOf(skill: Skill, source: SkillSource): PublishableFiles | s
 
 /** @returns the reason when the index cannot name it. */
 export function artifactOf({ id, description }: Skill, { files, leftOut, links }: PublishableFiles): Artifact | string {
-  if (!isSkillName(id)) return 'its id has other characters than 1-64 lower-case letters, digits and single hyphens';
+  if (!SKILL_NAME.test(id))
+    return 'its id has other characters than 1-64 lower-case letters, digits and single hyphens';
   if (description === '') return 'it has no description';
   const isAlone = files.length === 1;
   const bytes = isAlone ? (files[0] as IncomingFile).bytes : packTarGz(files);

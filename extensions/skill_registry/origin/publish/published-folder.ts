@@ -164,18 +164,11 @@ function removeOthers(path: string, kept: ReadonlySet<string>): void {
     }
 }
 
-interface PageDocuments {
-  readonly index: string;
-  readonly inIndex: number;
-  readonly head?: string;
-  readonly parts: readonly { readonly address: string; readonly bytes: Buffer }[];
-}
-
 /** If the index has no room for all skills, it has the first ones, and parts have all. */
-function pageDocuments(entries: readonly IndexEntry[], limits: IndexLimits): PageDocuments {
+function pageDocuments(entries: readonly IndexEntry[], limits: IndexLimits) {
   const whole = documentOf({ $schema: INDEX_SCHEMA, skills: entries });
   if (entries.length <= limits.entries && Buffer.byteLength(whole) <= limits.bytes)
-    return { index: whole, inIndex: entries.length, parts: [] };
+    return { index: whole, inIndex: entries.length, head: undefined, parts: [] };
   const shown = entries.slice(0, countThatFits(entries, limits));
   const byPart = new Map<number, IndexEntry[]>();
   for (const entry of entries) {

@@ -4,6 +4,7 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { download, downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import type { KeptParts, PageCopy } from '../../sources/kinds/well-known-copy.ts';
+import type { PublishedSkill } from '../publish/types.ts';
 
 /** The only version of the format that has digests. */
 export const INDEX_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
@@ -12,6 +13,7 @@ export const INDEX_PATH = '.well-known/agent-skills/index.json';
 export const MAX_INDEX: number = 8 * 1024 * 1024;
 export const MAX_ENTRIES = 10_000;
 export const MAX_DESCRIPTION = 1024;
+export const SKILL_NAME: RegExp = /^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/;
 
 /** Limits of a page. Skills: as many as a machine keeps inspections of; bytes and files: of all skills, unpacked. */
 export const MAX_PAGE_SKILLS = 100_000;
@@ -26,15 +28,11 @@ export const HEAD_NAME = 'index-parts.json';
 export const HEAD_PATH: string = `.well-known/agent-skills/${HEAD_NAME}`;
 export const MAX_HEAD: number = 64 * 1024;
 
-export interface IndexEntry {
-  readonly name: string;
-  /** `skill-md`: the artifact is SKILL.md; `archive`: a .tar.gz or .zip with SKILL.md at its top. */
-  readonly type: 'skill-md' | 'archive';
+/** In a page that is read, an `archive` may also be a .zip. */
+export interface IndexEntry extends Pick<PublishedSkill, 'name' | 'type' | 'digest'> {
   readonly description: string;
   /** Absolute. */
   readonly url: string;
-  /** `sha256:<64 hex>` of the artifact. */
-  readonly digest: string;
 }
 
 export interface PageSkills {
@@ -134,10 +132,6 @@ export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, '
   if (found !== digest) throw originRefused(`"${name}"`, `the index says ${digest}, its bytes are ${found}.`);
 }
 
-export function isSkillName(name: string): boolean {
-  return SKILL_NAME.test(name);
-}
-
 /** Runs `use` for eight items at a time. The first failure stops the others and is thrown. */
 export async function inParallel<T>(
   items: readonly T[],
@@ -167,7 +161,6 @@ export async function inParallel<T>(
 const MAX_PARTS = 256;
 const MAX_ALL_PARTS = 256 * 1024 * 1024;
 
-const SKILL_NAME = /^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/;
 const digestText = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const indexDocument = z.object({
   $schema: z.unknown().optional(),
