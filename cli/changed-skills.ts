@@ -17,16 +17,17 @@ export interface GitChanges {
  */
 export async function gitChangesIn(folder: string): Promise<GitChanges> {
   const top = (await git(folder, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
-  const entries = (
-    await git(folder, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'])
-  ).split('\0');
-  const changed = entries.filter((entry) => entry !== '').map((entry) => join(top, entry.slice(3)));
+  const status = await git(folder, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']);
+  const changed = status.split('\0').flatMap((entry) => (entry === '' ? [] : join(top, entry.slice(3))));
   return {
     has(one) {
       const real = realpathSync(one);
       return changed.some((path) => isInside(path, real));
     },
-    lost: changed.filter((path) => isSkillMd(path) && !existsSync(path) && existsSync(dirname(path))).map(dirname),
+    lost: changed
+      .filter((path) => basename(path).toLowerCase() === 'skill.md' && !existsSync(path))
+      .map(dirname)
+      .filter((one) => existsSync(one)),
   };
 }
 
@@ -46,8 +47,4 @@ async function git(folder: string, args: readonly string[]): Promise<string> {
       `--changed asks git what has changed in ${folder}, which failed: ${reason}. Go into a git repository, or leave --changed out.`,
     );
   }
-}
-
-function isSkillMd(path: string): boolean {
-  return basename(path).toLowerCase() === 'skill.md';
 }

@@ -14,7 +14,7 @@ import { invalidArgument, type Options, type Terminal } from './terminal.ts';
 export function findRoot({ root }: Options, { cwd }: Terminal): string {
   if (root !== undefined) {
     const given = resolve(cwd, root);
-    if (isFolder(given)) return given;
+    if (existsSync(given) && statSync(given).isDirectory()) return given;
     throw new CodedError('ROOT_NOT_FOUND', `The root ${root} is not a folder. Give an existing one.`, { root });
   }
   for (let dir = cwd; ; dir = dirname(dir)) {
@@ -73,8 +73,4 @@ function namesIn(folder: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function isFolder(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory();
 }

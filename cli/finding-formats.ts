@@ -80,7 +80,8 @@ function toSarif(found: readonly LocatedFinding[], rules: Rules): object {
       {
         tool: { driver: { name: 'skill-registry', version, semanticVersion: version, rules: rulesFound } },
         results: found.map((one) => {
-          const uri = uriOf(one.file);
+          const { file } = one;
+          const uri = isAbsolute(file) ? pathToFileURL(file).href : file.split('/').map(encodeURIComponent).join('/');
           return {
             ruleId: ruleOf(one),
             ruleIndex: ids.indexOf(ruleOf(one)),
@@ -109,10 +110,6 @@ function describe(id: string, { message, why, mend }: Described): object {
 
 function ruleOf({ code, rule }: LocatedFinding): string {
   return code ?? rule ?? 'agentskills/skill';
-}
-
-function uriOf(file: string): string {
-  return isAbsolute(file) ? pathToFileURL(file).href : file.split('/').map(encodeURIComponent).join('/');
 }
 
 /** Stays the same when lines above the finding change. A count separates equal findings in a file. */

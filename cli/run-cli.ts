@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Argument, Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { packageRoot } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
@@ -52,7 +52,7 @@ function createProgram(streams: Streams, run: Run): Command {
     .configureHelp({
       minWidthToWrap: 12,
       // Leaves out [options], because every command has options.
-      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
+      subcommandTerm: (command) => new Help().subcommandTerm(command).replace(' [options]', ''),
     })
     .exitOverride()
     .showHelpAfterError('(skill-registry --help lists the commands)')
@@ -86,11 +86,6 @@ function createProgram(streams: Streams, run: Run): Command {
   };
   addCommands(make, program);
   return program;
-}
-
-function termOf(argument: Argument): string {
-  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
-  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 /** An unset variable of a script gives an empty text, which as a path means the working folder. */

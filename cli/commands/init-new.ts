@@ -58,7 +58,7 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
   if (options.skills) throw invalidArgument(TAKES_NO_SKILLS);
   const trust = openTrust();
   const isApproved = isOwnCheckout(root) || trust.allows('root', root);
-  if (isApproved && isConfigured(root)) {
+  if (isApproved && existsSync(file) && readOwnerConfig(root, 'skill_registry').problems.length === 0) {
     say('This folder is a root already, and approved; nothing was changed.');
     print({ root, file, presets: [], made: [], approved: true });
     return EXIT.done;
@@ -94,10 +94,6 @@ export async function init(options: Options, terminal: Terminal): Promise<ExitSt
 // --- internal ---
 
 const TAKES_NO_SKILLS = 'init takes no --skills. Add { path: <folder> } to sources in the config that it writes.';
-
-function isConfigured(root: string): boolean {
-  return existsSync(ownerFile(root)) && readOwnerConfig(root, 'skill_registry').problems.length === 0;
-}
 
 /** Prints the whole text only to a person who is asked. */
 function describeConfig(file: string, text: string, { yes }: Options): readonly string[] {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Published } from '../../extensions/skill_registry/host.ts';
-import { showName, toWire } from '../../lib/text/index.ts';
+import { showName, toWireDeep } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, listed, type Options, type Terminal } from '../terminal.ts';
 
@@ -15,9 +15,7 @@ export async function publish(
   const published = await terminal.during('Publishing skills', publishing);
   const { skills, refused } = published;
   const rows = skills.map(({ name, type, bytes, changed }) => [name, type, bytes, changed ? 'new' : 'as it was']);
-  terminal.print({ ...toWire(published), skills: skills.map(toWire), refused: refused.map(toWire) }, () =>
-    terminal.table(['SKILL', 'TYPE', 'BYTES', ''], rows),
-  );
+  terminal.print(toWireDeep(published), () => terminal.table(['SKILL', 'TYPE', 'BYTES', ''], rows));
   for (const line of publishedLines(published)) terminal.say(line);
   return refused.length > 0 ? EXIT.problem : EXIT.done;
 }

@@ -1,7 +1,7 @@
 import { CodedError } from 'skill-registry/kernel';
 import type { UsageEvent, UsageReport } from '../../extensions/skill_registry/host.ts';
 import { nearestSkills } from '../../extensions/skill_registry/host.ts';
-import { toWire } from '../../lib/text/index.ts';
+import { toWire, toWireDeep } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, nearestText, type Options, type Terminal } from '../terminal.ts';
 
@@ -28,11 +28,7 @@ export async function stats(
   }
   const report = await usage.report({ skillId, agent, since });
   if (skillId !== undefined) assertKnown(skillId, report, opened);
-  const { skills, dead, failing } = report;
-  terminal.print(
-    { ...toWire(report), skills: skills.map(toWire), dead: dead.map(toWire), failing: failing.map(toWire) },
-    () => reportText(report, options, terminal),
-  );
+  terminal.print(toWireDeep(report), () => reportText(report, options, terminal));
   if (report.notKept !== null) terminal.say(`Nothing is kept: ${report.notKept}`);
   return EXIT.done;
 }

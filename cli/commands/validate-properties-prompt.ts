@@ -80,7 +80,11 @@ export function prompt(typed: readonly string[], options: Options, terminal: Ter
     await assertNotHeld(paths, options, terminal);
     const block = toPrompt(paths, { cwd: terminal.cwd });
     terminal.print({ prompt: block }, () => (terminal.terminal ? printable(block) : block));
-    for (const path of paths) noteDraft(path, terminal);
+    for (const path of paths) {
+      const { findings } = checkSkill(path, { profile: 'lenient', cwd: terminal.cwd });
+      const hidden = findings.find(({ code }) => code === 'SKILL_HIDDEN');
+      if (hidden) terminal.say(`${path} is left out. ${hidden.message}`);
+    }
   });
 }
 
@@ -142,7 +146,8 @@ async function checkAll(
   const { values } = ownerConfig(root, isTrusted(root, options, terminal));
   const checks: CheckedPath[] = [];
   for (const path of paths) {
-    const ofPack = isPack(path, terminal) ? await checkPack(path, rules) : undefined;
+    const isPack = /\.json$/i.test(path) && statsOf(resolve(terminal.cwd, path))?.isFile();
+    const ofPack = isPack ? await checkPack(path, rules) : undefined;
     const check = ofPack ?? checkSkill(path, rules);
     const tooLong = ofPack ? undefined : await bodySizeFinding(check.file, root, values);
     const warnings = tooLong ? [...check.warnings, `${tooLong.code}: ${tooLong.message}`] : check.warnings;
@@ -178,20 +183,10 @@ async function useSkillPaths(
   }
 }
 
-function noteDraft(path: string, terminal: Terminal): void {
-  const { findings } = checkSkill(path, { profile: 'lenient', cwd: terminal.cwd });
-  const hidden = findings.find(({ code }) => code === 'SKILL_HIDDEN');
-  if (hidden) terminal.say(`${path} is left out. ${hidden.message}`);
-}
-
 function failure(code: string, message: string, terminal: Terminal): ExitStatus {
   terminal.print({ error: { code, message } });
   terminal.say(`Error: ${message}`);
   return exitOf(code);
-}
-
-function isPack(path: string, { cwd }: Terminal): boolean {
-  return /\.json$/i.test(path) && statsOf(resolve(cwd, path))?.isFile() === true;
 }
 
 function statsOf(path: string): Stats | undefined {

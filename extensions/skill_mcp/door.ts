@@ -82,7 +82,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
   });
-  const info = { name: 'skill-registry', version: versionOf() };
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   let instructions: { readonly key: string; readonly text: Promise<string | null> } | undefined;
   let reported: ReadonlyMap<string, Problem> = new Map();
   let isClosed = false;
@@ -120,16 +120,19 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         instructions = { key, text: registry.context('', { ...turn, ...client, tools: names, preview: true }) };
       }
       const text = await instructions.text;
-      const server = new McpServer(info, {
-        capabilities: {
-          tools: {},
-          prompts: { listChanged: true },
-          resources: { listChanged: true },
-          // Lets a registry with this server as a source detect that both are the same (sources/mcp/cycle.ts).
-          experimental: { 'skill-registry': { instance: registry.admin.instanceId() } },
+      const server = new McpServer(
+        { name: 'skill-registry', version },
+        {
+          capabilities: {
+            tools: {},
+            prompts: { listChanged: true },
+            resources: { listChanged: true },
+            // Lets a registry with this server as a source detect that both are the same (sources/mcp/cycle.ts).
+            experimental: { 'skill-registry': { instance: registry.admin.instanceId() } },
+          },
+          ...(text === null ? {} : { instructions: text }),
         },
-        ...(text === null ? {} : { instructions: text }),
-      });
+      );
       // One text serves many servers, most of which answer one request. `initialized` proves that a client
       // received it, so the text counts as shown only then.
       server.server.oninitialized = () => void registry.context('', { ...turn, tools: names }).catch(() => undefined);
@@ -159,8 +162,4 @@ function listingOf(registry: SkillRegistry, turn: TurnContext): Readonly<Record<
   const resources = registry.visible(turn).map(({ id, digest }) => [id, digest]);
   const prompts = invocableSkills(registry, turn).map(toPrompt);
   return { resources: JSON.stringify(resources), prompts: JSON.stringify(prompts) };
-}
-
-function versionOf(): string {
-  return (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 }

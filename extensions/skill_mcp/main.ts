@@ -20,7 +20,11 @@ export class SkillMcpMain implements Extension, ServiceProvider {
 
   async initialize(context: ExtensionContext): Promise<void> {
     this.#context = context;
-    this.#config = readMcpConfig(context.config);
+    // The manifest has the defaults. Wrong values are refused, never corrected: a wrong open port is worse than none.
+    const { data, error } = schema.safeParse(context.config);
+    if (!data)
+      throw invalidArgument(`The config of skill_mcp is wrong: ${z.prettifyError(error).replaceAll('\n', ' ')}`);
+    this.#config = data;
   }
 
   async start(): Promise<void> {}
@@ -93,13 +97,3 @@ const schema = z.strictObject({
 });
 
 type SkillMcpConfig = z.infer<typeof schema>;
-
-/**
- * The manifest has the defaults. Wrong values are refused, never corrected: a wrong open port is worse than none.
- * @throws INVALID_ARGUMENT naming the key
- */
-function readMcpConfig(config: Readonly<Record<string, unknown>>): SkillMcpConfig {
-  const parsed = schema.safeParse(config);
-  if (parsed.success) return parsed.data;
-  throw invalidArgument(`The config of skill_mcp is wrong: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`);
-}

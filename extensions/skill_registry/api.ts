@@ -21,17 +21,7 @@ export type * from './evaluate/types.ts';
 export type * from './history/types.ts';
 export type * from './inspect/types.ts';
 export type * from './origin/publish/types.ts';
-export type {
-  AddPlan,
-  ApplyOptions,
-  ChangedSkill,
-  ImportPlan,
-  Origins,
-  SkillToAdd,
-  SkillUpdate,
-  UpdatePlan,
-  UsedSource,
-} from './origin/types.ts';
+export type * from './origin/types.ts';
 export type * from './propose/types.ts';
 export type { ReadPolicy, ResourceContent, RolePrompt, SkillContent, SkillLoadedEvent } from './read/types.ts';
 export type * from './search/types.ts';

@@ -65,6 +65,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   });
   // Nothing is written in an unapproved root, so it has no repairs.
   const repairs = trusted ? await terminal.during('Looking for repairs', repairsOf(registry)) : [];
+  const found = [...withExtensions(problems(), root, trusted), ...hidden, ...ofExtensions];
   return {
     root,
     skills: skills.length,
@@ -82,13 +83,9 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
     left_out: leftOutOf(registry),
     repairable: repairs.map(({ skill }) => skill.qualifiedId),
     inspected,
-    problems: eachOnce([...withExtensions(problems(), root, trusted), ...hidden, ...ofExtensions]),
+    // The registry and the kernel report the same problems of the config.
+    problems: [...new Map(found.map((one) => [JSON.stringify(one), one])).values()],
   };
-}
-
-/** The registry and the kernel report the same problems of the config. */
-function eachOnce(problems: readonly Problem[]): readonly Problem[] {
-  return [...new Map(problems.map((one) => [JSON.stringify(one), one])).values()];
 }
 
 /** Empty for a skill that is disabled for the agent: its instructions leave it out. */

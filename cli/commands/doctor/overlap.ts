@@ -11,7 +11,8 @@ export async function overlap({ registry }: OpenRegistry, terminal: Terminal): P
     });
     const stolen = report.stolen.map(({ query, skillId, shouldTrigger, found }) => {
       const result = shouldTrigger ? `finds ${found ?? 'nothing'}` : 'finds it, and should not';
-      return `  ${skillId}: ${shown(query)} ${result}`;
+      const short = query.length > 100 ? `${query.slice(0, 99)}…` : query;
+      return `  ${skillId}: ${printable(JSON.stringify(short))} ${result}`;
     });
     const problems = report.problems.map(({ file, message }) => `  ${showName(file)}: ${printable(message)}`);
     const parts = [
@@ -30,7 +31,3 @@ export async function overlap({ registry }: OpenRegistry, terminal: Terminal): P
 // --- internal ---
 
 const MAX_SHOWN = 20;
-
-function shown(query: string): string {
-  return printable(JSON.stringify(query.length > 100 ? `${query.slice(0, 99)}…` : query));
-}

@@ -12,7 +12,10 @@ export async function repairAll(
   const { say } = terminal;
   const actor = actorOf(options, terminal);
   terminal.assertCanAsk();
-  if (!trusted) throw notApproved(root);
+  if (!trusted) {
+    const message = `Nobody has approved ${root}, so nothing is written in it. To approve it: skill-registry trust allow ${root}`;
+    throw new CodedError('ROOT_NOT_APPROVED', message, { root });
+  }
   const repairs = await repairsOf(registry);
   for (const { skill, done, difference } of repairs) say(`${skill.qualifiedId}: ${done.join('; ')}\n${difference}`);
   if (repairs.length === 0) say('Nothing can be repaired in the skills of sources that may be written');
@@ -39,11 +42,4 @@ export async function repairAll(
   const undo = `; to undo one: skill-registry history ${repairs[0]?.skill.id ?? '<id>'}, then rollback`;
   if (repairs.length > 0) say(`${repaired.length} skill(s) repaired${left}${repaired.length > 0 ? undo : ''}`);
   return failed.length > 0 ? EXIT.problem : EXIT.done;
-}
-
-// --- internal ---
-
-function notApproved(root: string): CodedError<'ROOT_NOT_APPROVED'> {
-  const message = `Nobody has approved ${root}, so nothing is written in it. To approve it: skill-registry trust allow ${root}`;
-  return new CodedError('ROOT_NOT_APPROVED', message, { root });
 }

@@ -44,15 +44,10 @@ export function skillOrder(skillIds: readonly string[]): UsageCheck {
 
 // --- internal ---
 
+/** Oldest first; events with equal times keep their order. */
 function invocations(events: readonly UsageEvent[]): readonly string[] {
-  return inOrder(events).flatMap(({ kind, outcome, skillId }) =>
-    kind === 'load' && outcome === 'success' ? [skillId] : [],
-  );
-}
-
-/** Events with equal times keep their order. */
-function inOrder(events: readonly UsageEvent[]): readonly UsageEvent[] {
-  return [...events].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+  const invoked = events.filter(({ kind, outcome }) => kind === 'load' && outcome === 'success');
+  return invoked.sort((a, b) => Date.parse(a.time) - Date.parse(b.time)).map(({ skillId }) => skillId);
 }
 
 function unexpected(what: string, events: readonly UsageEvent[], skillId?: string): Error {
