@@ -1,15 +1,17 @@
 import { relative, sep } from 'node:path';
-import { defineTool, type ExtensionStatus, type KernelApi, type Tool, toolError, z } from 'skill-registry/kernel';
+import {
+  defineTool,
+  type ExtensionStatus,
+  type KernelApi,
+  type Problem,
+  type Tool,
+  toolError,
+  z,
+} from 'skill-registry/kernel';
 import { type HeldExtension, withoutPaths } from '../../kernel/host.ts';
 
-export interface ExtensionStatusOptions {
-  readonly root: string;
-  readonly kernel: Pick<KernelApi, 'extensions' | 'problems'>;
-  held(): readonly HeldExtension[];
-}
-
 /** `extension_status`: tells an agent after a restart whether the extension that it wrote runs. */
-export function extensionStatusTool({ root, kernel, held }: ExtensionStatusOptions): Tool {
+export function extensionStatusTool(root: string, kernel: KernelApi, held: () => readonly HeldExtension[]): Tool {
   return defineTool({
     name: 'extension_status',
     description:
@@ -27,16 +29,15 @@ export function extensionStatusTool({ root, kernel, held }: ExtensionStatusOptio
         const message = `There is no extension ${JSON.stringify(extension.slice(0, 80))}.`;
         return toolError('INVALID_ARGUMENT', `${message} Extensions: ${[...known].join(', ')}.`);
       }
-      const written = [...all.filter(isWritten).map(({ id }) => id), ...waiting.keys()];
-      const asked = extension === undefined ? written : [extension];
-      const extensions = [...new Set(asked)].map((id) => {
+      const written = new Set([...all.filter(isWritten).map(({ id }) => id), ...waiting.keys()]);
+      const extensions = (extension === undefined ? [...written] : [extension]).map((id) => {
         const status = all.find((one) => one.id === id);
         const folder = status && isWritten(status) ? folderOf(status).slice('extensions/'.length) : id;
         const files = waiting.get(folder);
         return {
           extension: id,
           ...(status ? stateOf(status) : { state: null }),
-          problems: status ? problemsOf(status, kernel) : [],
+          problems: status ? problemsOf(status, kernel.problems()) : [],
           ...(files === undefined ? {} : { waits_for_approval: { files } }),
         };
       });
@@ -51,8 +52,8 @@ function stateOf({ version, state, healthy, reason }: ExtensionStatus) {
   return { version, state, healthy, ...(reason ? { reason: shown(reason) } : {}) };
 }
 
-function problemsOf({ id, dir }: ExtensionStatus, { problems }: Pick<KernelApi, 'problems'>) {
-  return problems()
+function problemsOf({ id, dir }: ExtensionStatus, problems: readonly Problem[]) {
+  return problems
     .filter(({ file, details }) => details?.id === id || file.startsWith(`${dir}${sep}`) || file === dir)
     .map(({ code, severity, message }) => ({ code, severity, message: shown(message) }));
 }

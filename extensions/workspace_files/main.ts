@@ -17,7 +17,7 @@ export class WorkspaceFiles implements Extension, ToolProvider {
     const { rootDir: root, trusted, kernel } = context;
     this.#tools = [
       ...workspaceTools({ root, trusted, maxBytes, registry, restart, held }),
-      extensionStatusTool({ root, kernel, held }),
+      extensionStatusTool(root, kernel, held),
     ];
   }
 

@@ -87,8 +87,10 @@ class RunningKernel implements KernelState {
   approvals = '';
   /** Follows `options.signal`, to which many kernels may listen. */
   readonly #ended: AbortSignal | undefined;
-  readonly #stopped: Promise<void>;
   #onStopped: () => void = () => {};
+  readonly #stopped: Promise<void> = new Promise((resolve) => {
+    this.#onStopped = resolve;
+  });
   #phase: 'starting' | 'running' | 'stopped' = 'starting';
   #secrets: (name: string) => string | undefined;
   #broken: Discovery['broken'] = [];
@@ -106,9 +108,6 @@ class RunningKernel implements KernelState {
     this.budgets = { ...BUDGETS, ...options.budgets };
     this.#secrets = this.#readSecrets();
     this.#ended = options.signal && AbortSignal.any([options.signal]);
-    this.#stopped = new Promise((resolve) => {
-      this.#onStopped = resolve;
-    });
     const { running } = this;
     this.messages = new Messages({ rootDir, onLog: options.onLog, running, phase: () => this.#phase });
     this.api = this.#createApi();

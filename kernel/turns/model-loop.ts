@@ -88,7 +88,7 @@ async function runTurn(
   const system = (await systemParts(task, turn)).map((part) => part.text).join(PART_SEPARATOR);
   const messages = [...(conversation as readonly ModelMessage[]), { role: 'user', content: task } as const];
   const steps: StepResult<ToolSet>[] = [];
-  let usage = { inputTokens: 0, outputTokens: 0 };
+  const usage = { inputTokens: 0, outputTokens: 0 };
   const overTokens = (): boolean => usage.inputTokens + usage.outputTokens >= tokenLimit;
 
   let text = '';
@@ -104,10 +104,8 @@ async function runTurn(
       steps.push(step);
       const replies = steps.at(-2)?.response.messages ?? [];
       const used = await usageOfStep(step, system, [...messages, ...replies]);
-      usage = {
-        inputTokens: usage.inputTokens + used.inputTokens,
-        outputTokens: usage.outputTokens + used.outputTokens,
-      };
+      usage.inputTokens += used.inputTokens;
+      usage.outputTokens += used.outputTokens;
     },
     // Failures come in the stream below; the default handler would print them.
     onError: () => {},

@@ -210,7 +210,6 @@ const CHANGE_ROW = /^(?:\+(?!\+\+ )|-(?! \S|-- |-{1,2} ?$))/;
 const MERGE = 'The diff is one of a merge ("@@@"): compare with one text only.';
 const RENAME = 'The diff renames or copies the file: a proposal can only change the text of one file.';
 const BINARY = 'The diff is binary: only text can be proposed.';
-const DELETE = 'The diff deletes the file: a diff can change its text, not delete it.';
 
 /** @returns the number of rows, at least 1. */
 function readHeaderRows(rows: readonly string[], at: number, parsed: ParsedRows, fence: Fence): number {
@@ -225,7 +224,7 @@ function readHeaderRows(rows: readonly string[], at: number, parsed: ParsedRows,
   if (row.startsWith('--- ') && next.startsWith('@@')) parsed.oldNames.push(row.slice(4));
   else if (row.startsWith('+++ ') && next.startsWith('@@')) parsed.newNames.push(row.slice(4));
   else if (row.startsWith('diff --git ')) readGitRow(rows, at, parsed);
-  else if (action === 'Delete') parsed.refusals.push(DELETE);
+  else if (action === 'Delete') parsed.newNames.push(NO_FILE);
   else if (action === 'Move' || /^(?:rename|copy) (?:from|to) /.test(row)) parsed.refusals.push(RENAME);
   else if (/^(?:GIT binary patch$|Binary files .* differ$)/.test(row)) parsed.refusals.push(BINARY);
   else if (action !== undefined) {

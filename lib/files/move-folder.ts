@@ -105,15 +105,21 @@ export function commitMove(move: FolderMove): void {
 
 // --- internal ---
 
-interface Paths {
-  readonly here: string;
-  /** Beside `here`: the original, or the mark that `here` is copied. */
-  readonly aside: string;
-  readonly there: string;
-  /** Beside `there`: the copy, before its final name. */
-  readonly copy: string;
-  sync(): void;
+/** `aside`, beside `here`: the original, or the mark that `here` is copied. `copy`: before it gets the name `there`. */
+function pathsOf(source: OpenEntry, target: OpenEntry, temporary: string) {
+  return {
+    here: source.path,
+    aside: join(source.folder, temporary),
+    there: target.path,
+    copy: join(target.folder, temporary),
+    sync() {
+      source.sync();
+      target.sync();
+    },
+  };
 }
+
+type Paths = ReturnType<typeof pathsOf>;
 
 /** Opens both parent folders: no folder of either path can be replaced meanwhile. */
 function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => void): void {
@@ -122,19 +128,8 @@ function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => voi
     assertWritable(base, [...fileSegments(path), ''], own);
     inParentOf(base, path, inside, { make: true, own });
   };
-  const useBoth = (source: OpenEntry, target: OpenEntry): void =>
-    use({
-      here: source.path,
-      aside: join(source.folder, temporary),
-      there: target.path,
-      copy: join(target.folder, temporary),
-      sync() {
-        source.sync();
-        target.sync();
-      },
-    });
   try {
-    within(from, (source) => within(to, (target) => useBoth(source, target)));
+    within(from, (source) => within(to, (target) => use(pathsOf(source, target, temporary))));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw isCodedError(error) || code === undefined ? error : writeFailed(to.path, code, error);

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Token } from 'marked';
+import { abortAfter } from '../waiting/index.ts';
 
 export interface MarkdownReader {
   /** @returns undefined when the text takes longer than a second or is nested too deeply. */
@@ -19,25 +21,22 @@ export function createMarkdownReader(): MarkdownReader {
     void worker?.terminate();
     worker = undefined;
   };
-  const readNow = (text: string): Promise<readonly Token[] | undefined> =>
-    new Promise((resolve) => {
-      worker ??= start();
-      const running = worker;
-      const done = (tokens?: readonly Token[]): void => {
-        clearTimeout(timer);
-        running.removeAllListeners();
-        if (tokens === undefined) end();
-        // An ended thread may still report an error.
-        running.on('error', () => undefined);
-        resolve(tokens);
-      };
-      const timer = setTimeout(done, MAX_MS);
-      running.removeAllListeners();
-      running.once('message', done);
-      running.once('error', () => done());
-      running.once('exit', () => done());
-      running.postMessage(text);
-    });
+  const readNow = async (text: string): Promise<readonly Token[] | undefined> => {
+    worker ??= start();
+    const running = worker;
+    // It keeps the process running only while it reads.
+    running.ref();
+    running.postMessage(text);
+    try {
+      const [tokens] = await once(running, 'message', { signal: abortAfter(MAX_MS) });
+      return tokens as readonly Token[];
+    } catch {
+      end();
+      return undefined;
+    } finally {
+      running.unref();
+    }
+  };
   return {
     read(text) {
       const next = last.then(() => readNow(text));
@@ -59,7 +58,8 @@ function start(): Worker {
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
-  worker.unref();
+  // An ended thread may still report an error.
+  worker.on('error', () => undefined);
   return worker;
 }
 

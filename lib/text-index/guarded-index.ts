@@ -49,14 +49,6 @@ export function createMemoryIndex(): TextIndex {
   const chunks = new Map<string, PostingChunk[]>();
   const words = new Set<string>();
   let next = 0;
-
-  const append = (term: string, added: PostingChunk): void => {
-    const ofTerm = chunks.get(term) ?? [];
-    const at = ofTerm.findIndex(({ chunk }) => chunk === added.chunk);
-    if (at < 0) ofTerm.push(added);
-    else ofTerm[at] = { ...added, postings: joined((ofTerm[at] as PostingChunk).postings, added.postings) };
-    chunks.set(term, ofTerm);
-  };
   return {
     numberOf: (key) => numbers.get(key),
     lengthsOf: (document) => lengths[document] ?? NONE,
@@ -68,7 +60,9 @@ export function createMemoryIndex(): TextIndex {
       next += documents.length;
       const isNew = documents.map(({ key }) => !numbers.has(key));
       for (const [term, { postings }] of terms) {
-        for (const chunk of chunksOf(postings, first, isNew)) append(term, chunk);
+        const ofTerm = chunks.get(term) ?? [];
+        ofTerm.push(...chunksOf(postings, first, isNew));
+        chunks.set(term, ofTerm);
       }
       for (const [position, document] of documents.entries()) {
         if (!isNew[position]) continue;
@@ -88,10 +82,3 @@ export function createMemoryIndex(): TextIndex {
 // --- internal ---
 
 const NONE = new Uint16Array(1);
-
-function joined(before: Uint32Array, after: Uint32Array): Uint32Array {
-  const both = new Uint32Array(before.length + after.length);
-  both.set(before);
-  both.set(after, before.length);
-  return both;
-}

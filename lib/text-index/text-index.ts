@@ -9,6 +9,7 @@ export interface TextIndex {
   lengthsOf(document: number): Uint16Array;
   /** One more than the highest number of a document. */
   size(): number;
+  /** A chunk may be given in several parts. */
   postings(term: string): readonly PostingChunk[];
   /** Of all headers, for corrections. Cached until documents are added. */
   words(): readonly string[];

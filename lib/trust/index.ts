@@ -107,19 +107,14 @@ export function whyNotTrusted(file: string): string | undefined {
   return stats.isSymbolicLink() ? 'it is a link' : whyOthers(stats, dirname(file));
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/**
- * `skill-registry` in `$XDG_STATE_HOME`, else in `~/.local/state` (Windows: `%LOCALAPPDATA%`). It may not exist.
- * @param environment - Of a process, never the `.env` of a root. Default: of this process.
- */
-export function userStateDirectory(environment?: Environment): string {
-  return userDirectory('XDG_STATE_HOME', ['.local', 'state'], environment);
+/** `skill-registry` in `$XDG_STATE_HOME`, else in `~/.local/state` (Windows: `%LOCALAPPDATA%`). It may not exist. */
+export function userStateDirectory(): string {
+  return userDirectory('XDG_STATE_HOME', '.local/state');
 }
 
 /** For data that can be rebuilt: `$XDG_CACHE_HOME`, else `~/.cache` (Windows: `cache` in `userStateDirectory()`). */
-export function userCacheDirectory(environment?: Environment): string {
-  return userDirectory('XDG_CACHE_HOME', ['.cache'], environment);
+export function userCacheDirectory(): string {
+  return userDirectory('XDG_CACHE_HOME', '.cache');
 }
 
 /** In a few words for people: `root`, `tea off for brewer`. */
@@ -228,16 +223,13 @@ function trustUnusable(file: string, kind: Subject['kind'], cause: unknown): Cod
   return new CodedError('TRUST_UNUSABLE', kind === 'root' ? message + other : message, { file }, cause);
 }
 
-function userDirectory(
-  variable: 'XDG_STATE_HOME' | 'XDG_CACHE_HOME',
-  below: readonly string[],
-  // biome-ignore lint/style/noProcessEnv: the environment of the process names the directories of the user
-  environment: Environment = process.env,
-): string {
+function userDirectory(variable: 'XDG_STATE_HOME' | 'XDG_CACHE_HOME', below: string): string {
+  // biome-ignore lint/style/noProcessEnv: the environment of the process, never .env of a root, names these directories
+  const environment = process.env;
   const given = environment[variable];
   // The XDG specification says to ignore a relative path.
   if (given && isAbsolute(given)) return join(given, 'skill-registry');
   const local = process.platform === 'win32' ? environment.LOCALAPPDATA : undefined;
   if (local) return join(local, 'skill-registry', ...(variable === 'XDG_CACHE_HOME' ? ['cache'] : []));
-  return join(homedir(), ...below, 'skill-registry');
+  return join(homedir(), below, 'skill-registry');
 }

@@ -116,8 +116,8 @@ export const shown = [
   },
   {
     title: 'The index in memory forgets what it had of a term',
-    in: 'joined',
-    drop: 'before.length',
+    in: 'createMemoryIndex.add',
+    swap: ['chunks.get(term) ?? []', '[]'],
     test: 'holds what the one in SQLite holds, whichever of two writers is done first',
   },
   {

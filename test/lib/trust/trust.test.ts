@@ -10,7 +10,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { openTrust, type Trust, userCacheDirectory, userStateDirectory } from '../../../lib/trust/index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -134,8 +134,11 @@ it('loses no decision of several processes', async () => {
 });
 
 it('finds the directories of the user by XDG, and takes no relative path for one', () => {
-  expect(userStateDirectory({ XDG_STATE_HOME: '/x' })).toBe('/x/skill-registry');
-  expect(userCacheDirectory({ XDG_CACHE_HOME: '/y' })).toBe('/y/skill-registry');
-  expect(userStateDirectory({ XDG_STATE_HOME: 'data' })).toMatch(/\.local\/state\/skill-registry$/);
-  expect(userCacheDirectory({})).toMatch(/\.cache\/skill-registry$/);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('XDG_STATE_HOME', '/x').stubEnv('XDG_CACHE_HOME', '/y');
+  expect(userStateDirectory()).toBe('/x/skill-registry');
+  expect(userCacheDirectory()).toBe('/y/skill-registry');
+  vi.stubEnv('XDG_STATE_HOME', 'data').stubEnv('XDG_CACHE_HOME', undefined);
+  expect(userStateDirectory()).toMatch(/\.local\/state\/skill-registry$/);
+  expect(userCacheDirectory()).toMatch(/\.cache\/skill-registry$/);
 });
