@@ -8,7 +8,8 @@ export interface QueryFit {
   readonly scores: Float64Array;
   /** The part of the query's words that the skill has, each by its importance: 0 to 1. */
   readonly coverage: Float64Array;
-  readonly sufficient: number;
+  /** False for all when `best` does not fit. */
+  readonly fits: (position: number) => boolean;
 }
 
 /** The best skill fits with this score, or with this coverage: a query of few words cannot have a high score. */
@@ -32,14 +33,12 @@ const IN_SECTION = 0.5;
  * Says whether a skill is good; the ranking says which one is better. A word counts by the square root of its inverse
  * frequency: in a small pool most words are rare, also those that say little.
  */
-export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly number[]): QueryFit {
+export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly number[], best: number): QueryFit {
   const scores = new Float64Array(pool.skills.length);
   const coverage = new Float64Array(pool.skills.length);
-  const part = Math.min(1, Math.log(Math.max(1, pool.skills.length)) / Math.log(MANY));
-  const sufficient = SUFFICIENT_OF_FEW + part * (SUFFICIENT - SUFFICIENT_OF_FEW);
-  if (asked.length === 0) return { scores, coverage, sufficient };
+  if (asked.length === 0) return { scores, coverage, fits: () => false };
   const sections = sectionsOf(pool, asked);
-  const sums: Sums = { scores, coverage, sufficient, ...sections, together: new Float64Array(sections.count) };
+  const sums: Sums = { scores, coverage, ...sections, together: new Float64Array(sections.count) };
   let [mass, unknown] = [0, 0];
   for (const term of terms) {
     if (!term.needed) continue;
@@ -58,23 +57,24 @@ export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly 
     scores[position] = ((scores[position] as number) + IN_SECTION * together) / all;
     coverage[position] = mass > 0 ? (coverage[position] as number) / mass : 0;
   }
-  return { scores, coverage, sufficient };
-}
-
-/** @param best - The position that ranks best; when it does not fit, none does. */
-export function fittingOf({ scores, coverage, sufficient }: QueryFit, best: number): (position: number) => boolean {
-  const least = Math.max(MIN_SCORE_BESIDE, MIN_PART * (scores[best] ?? 0));
-  const fits = (position: number, score: number): boolean =>
-    (scores[position] as number) >= score || (coverage[position] as number) >= sufficient;
-  return best >= 0 && fits(best, MIN_SCORE) ? (position) => fits(position, least) : () => false;
+  return { scores, coverage, fits: fittingOf({ scores, coverage }, best) };
 }
 
 // --- internal ---
 
-interface Sums extends QueryFit {
+interface Sums extends Omit<QueryFit, 'fits'> {
   /** Index in `together` of the first section of a position; -1 for skills that are not compared. */
   readonly starts: Int32Array;
   readonly together: Float64Array;
+}
+
+function fittingOf({ scores, coverage }: Omit<QueryFit, 'fits'>, best: number): QueryFit['fits'] {
+  const part = Math.min(1, Math.log(Math.max(1, scores.length)) / Math.log(MANY));
+  const sufficient = SUFFICIENT_OF_FEW + part * (SUFFICIENT - SUFFICIENT_OF_FEW);
+  const least = Math.max(MIN_SCORE_BESIDE, MIN_PART * (scores[best] ?? 0));
+  const fits = (position: number, score: number): boolean =>
+    (scores[position] as number) >= score || (coverage[position] as number) >= sufficient;
+  return best >= 0 && fits(best, MIN_SCORE) ? (position) => fits(position, least) : () => false;
 }
 
 function importanceOf(pool: Pool, frequency: number, weight: number): number {

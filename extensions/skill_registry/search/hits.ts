@@ -1,6 +1,6 @@
 import { foldLine, nearestIds } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { fitOf, fittingOf, type QueryFit } from './fit.ts';
+import { fitOf, type QueryFit } from './fit.ts';
 import type { Likeness } from './meaning/likeness.ts';
 import { normalizedName, scoresByName, skillsWithNamePart } from './names.ts';
 import type { Pool } from './pool.ts';
@@ -45,7 +45,7 @@ export function hitsOf(
 ): readonly SearchHit[] {
   const { combined } = ranking;
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
-  const { best, fit, fits } = bestFit(pool, ranking, accepted);
+  const { best, fits, ...fit } = bestFit(pool, ranking, accepted);
   const names = scoresByName(pool.names, queryName.length <= MAX_NAME ? queryName : '');
   const ranks = likeness ? addMeaning(pool, combined, best, likeness) : combined;
   const highest = ranks[bestOf(ranks, accepted)] ?? 0;
@@ -118,8 +118,8 @@ export function nearestTo(
   const ids = sentence ? [] : skills.map(({ id }) => id);
   const alike = nearestIds(ids, query.trim(), MAX_NEAREST);
   if (isStrange) return alike;
-  const { fit } = bestFit(pool, ranking, accepts ? pool.skills.map(accepts) : undefined);
-  const ranked = positionsWhere(combined, (at) => (fit.coverage[at] as number) >= MIN_NEAR).sort(byValue(combined));
+  const { coverage } = bestFit(pool, ranking, accepts ? pool.skills.map(accepts) : undefined);
+  const ranked = positionsWhere(combined, (at) => (coverage[at] as number) >= MIN_NEAR).sort(byValue(combined));
   const shared = ranked.slice(0, MAX_NEAREST).map((at) => (pool.skills[at] as Skill).id);
   return [...new Set([...alike, ...shared])].slice(0, MAX_NEAREST);
 }
@@ -146,13 +146,12 @@ function bestFit(
   pool: Pool,
   { combined, terms }: Ranking,
   accepted: readonly boolean[] | undefined,
-): { readonly best: number; readonly fit: QueryFit; readonly fits: (position: number) => boolean } {
+): QueryFit & { readonly best: number } {
   const best = bestOf(combined, accepted);
   const least = best >= 0 ? (combined[best] as number) * TAIL : Number.POSITIVE_INFINITY;
   const near = positionsWhere(combined, (at) => (combined[at] as number) >= least && accepted?.[at] !== false);
-  const fit = fitOf(pool, terms, near);
-  const fits = fittingOf(fit, best);
-  return { best: fits(best) ? best : -1, fit, fits };
+  const fit = fitOf(pool, terms, near, best);
+  return { ...fit, best: fit.fits(best) ? best : -1 };
 }
 
 function positionsWhere(values: Float64Array, keep: (position: number) => boolean): number[] {

@@ -2,7 +2,7 @@ import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /** Above every score by rank. */
-export const NAME_SCORES = { equal: 1, prefix: 0.95, trigger: 0.85 } as const;
+const NAME_SCORES = { equal: 1, prefix: 0.95, trigger: 0.85 } as const;
 
 /** Lower case, one blank between words: `Code Review` and `code-review` are equal. */
 export function normalizedName(text: string): string {

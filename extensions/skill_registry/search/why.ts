@@ -1,7 +1,7 @@
 import { foldLine } from '../../../lib/text/index.ts';
 import { termsOf } from '../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { makeNameTable, NAME_SCORES, normalizedName, scoresByName } from './names.ts';
+import { normalizedName } from './names.ts';
 import type { SearchReason } from './types.ts';
 
 const WINDOW = 22;
@@ -43,15 +43,13 @@ export function meaningReason({ description }: Skill): SearchReason {
 
 // --- internal ---
 
-function nameReason(skill: Skill, query: string): SearchReason | undefined {
-  const score = scoresByName(makeNameTable([skill]), query).get(0);
-  if (score === undefined) return undefined;
-  if (score === NAME_SCORES.trigger) {
-    const keyword = skill.triggerKeywords.find((candidate) => normalizedName(candidate) === query) ?? '';
-    return { field: 'trigger_keywords', snippet: cut(keyword) };
-  }
-  const byId = normalizedName(skill.id).startsWith(query) || !normalizedName(skill.name).startsWith(query);
-  return byId ? { field: 'id', snippet: cut(skill.id) } : { field: 'name', snippet: cut(skill.name) };
+function nameReason({ id, name, qualifiedId, triggerKeywords }: Skill, query: string): SearchReason | undefined {
+  if (query === '') return undefined;
+  if (normalizedName(id).startsWith(query)) return { field: 'id', snippet: cut(id) };
+  if (normalizedName(name).startsWith(query)) return { field: 'name', snippet: cut(name) };
+  if (normalizedName(qualifiedId) === query) return { field: 'id', snippet: cut(id) };
+  const keyword = triggerKeywords.find((one) => normalizedName(one) === query);
+  return keyword === undefined ? undefined : { field: 'trigger_keywords', snippet: cut(keyword) };
 }
 
 function countIn(text: string, terms: ReadonlySet<string>): number {

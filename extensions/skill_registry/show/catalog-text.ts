@@ -147,9 +147,7 @@ function createLineCounter(count: (text: string) => number): LineCounter {
   };
 }
 
-interface Frame {
-  readonly format: CatalogFormat;
-  readonly tools: NamedTools;
+interface Frame extends Required<Pick<CatalogTextOptions, 'format' | 'tools'>> {
   /** With those without a line. */
   readonly total: number;
   /** Not inspected yet, or not ranked yet. */
@@ -157,7 +155,6 @@ interface Frame {
 }
 
 interface Layout extends Frame {
-  readonly format: ReturnType<typeof withShortLines>;
   readonly counter: LineCounter;
 }
 
@@ -185,9 +182,8 @@ function skillWithId(skills: readonly Skill[], id: string): Skill | undefined {
   return place === undefined ? undefined : skills[place];
 }
 
-interface Choosing extends Omit<Layout, keyof Frame> {
+interface Choosing extends Pick<Layout, 'format' | 'counter'> {
   readonly skills: readonly Skill[];
-  readonly format: Layout['format'];
   /** Best first. */
   readonly ranked: readonly Skill[];
   /** The first skills of `ranked`, which are left out only when their names do not fit. */
@@ -201,22 +197,19 @@ interface Choosing extends Omit<Layout, keyof Frame> {
   readonly before: CatalogChoice | undefined;
 }
 
-interface Chosen {
-  readonly lines: readonly string[];
-  /** To store for the thread. */
-  readonly choice: Omit<CatalogChoice, 'provisional'>;
-}
+type Chosen = Omit<CatalogChoice, 'provisional'>;
 
 async function chosenText(
   listed: readonly Skill[],
   { relevance, hasPrompt, pending = 0, pinned = [], thread, budgetTokens }: CatalogTextOptions,
-  { format, counter, ...frame }: Layout,
+  frame: Layout,
   share: number,
 ): Promise<CatalogText> {
+  const { format, counter } = frame;
   const found = await relevance();
   const has = (skill: Skill): boolean => skillWithId(listed, skill.id) === skill;
   const missing = pending + found.unranked;
-  const layout = { ...frame, format, counter, missing };
+  const layout = { ...frame, missing };
   const before = choiceToKeep(thread, missing === 0);
   const provisional = before?.provisional ?? missing > 0;
   const choosing: Choosing = {
@@ -232,14 +225,15 @@ async function chosenText(
   };
   let budget = budgetTokens;
   for (;;) {
-    const { lines, choice } = chosen(choosing, budget - frameOf(layout), share);
-    const text = layOut(layout, lines, true);
+    const { kind, lines } = chosen(choosing, budget - frameOf(layout), share);
+    const isWhole = kind === 'described';
+    const whole = (): readonly string[] => listed.map((skill) => lines.get(skill.id) ?? format.name(skill));
+    const text = layOut(layout, isWhole ? whole() : [...lines.values()], true);
     // Lines were counted one by one; the whole text may have a few tokens more.
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
-      thread?.set({ ...choice, provisional });
-      const withLine = (): readonly Skill[] => [...choice.lines.keys()].flatMap((id) => skillWithId(listed, id) ?? []);
-      return { text, listed: choice.kind === 'chosen' ? withLine() : listed };
+      thread?.set({ kind, lines, provisional });
+      return { text, listed: isWhole ? listed : [...lines.keys()].flatMap((id) => skillWithId(listed, id) ?? []) };
     }
     budget -= over;
   }
@@ -257,23 +251,17 @@ function describeSome(choosing: Choosing, room: number): Chosen {
   const { skills, format, counter } = choosing;
   const cost = (lines: ReadonlyMap<string, string>): number =>
     skills.reduce((sum, skill) => sum + counter.line(lines.get(skill.id) ?? format.name(skill)), 0);
-  let lines = remembered(choosing, 'described');
-  if (!lines || cost(lines) > room) {
-    const chosen = new Map<string, string>();
-    let used = cost(chosen);
-    for (const skill of inOrder(choosing)) {
-      const line = format.entry(skill, SHORT);
-      used += counter.line(line) - counter.line(format.name(skill));
-      if (used > room) break;
-      chosen.set(skill.id, line);
-    }
-    lines = chosen;
+  const before = remembered(choosing, 'described');
+  if (before && cost(before) <= room) return { kind: 'described', lines: before };
+  const lines = new Map<string, string>();
+  let used = cost(lines);
+  for (const skill of inOrder(choosing)) {
+    const line = format.entry(skill, SHORT);
+    used += counter.line(line) - counter.line(format.name(skill));
+    if (used > room) break;
+    lines.set(skill.id, line);
   }
-  const shown = lines;
-  return {
-    lines: skills.map((skill) => shown.get(skill.id) ?? format.name(skill)),
-    choice: { kind: 'described', lines: shown },
-  };
+  return { kind: 'described', lines };
 }
 
 /** The most relevant skills that fit, in catalog order. In a thread they follow the lines of the turns before. */
@@ -290,7 +278,7 @@ function chooseLines(choosing: Choosing, room: number): Chosen {
       lines.set(skill.id, line);
     }
   }
-  return { lines: [...lines.values()], choice: { kind: 'chosen', lines } };
+  return { kind: 'chosen', lines };
 }
 
 /** Undefined when a skill of it was removed or its line has changed. */

@@ -63,7 +63,7 @@ export function provisionalLine(missing: number, { finds }: NamedTools): string 
 }
 
 /** Of one skill in a list. Descriptions are cut, ids never. */
-export const MAX_LINE_TOKENS = 120;
+const MAX_LINE_TOKENS = 120;
 
 /** Certainly short, without a tokenizer: a token has at least one byte. */
 export function isShort(line: string): boolean {

@@ -4,6 +4,7 @@ import { frozen, type Pack, type Snapshot, skillNamed } from '../catalog/snapsho
 import type { Skill } from '../skill/skill.ts';
 import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
 import { NOT_INSPECTED } from '../trust/reasons.ts';
+import { onceFor } from './formats.ts';
 
 /** Why an existing skill is refused. Callers get SKILL_NOT_FOUND; only the usage event has the reason. */
 export type Refusal =
@@ -43,16 +44,13 @@ export function createGrants(): Grants {
 
 /** In catalog order. The same array for the same snapshot and scope, because search stores its data by this array. */
 export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (turn: TurnContext) => readonly Skill[] {
-  const cached = new RecentMap<string, readonly Skill[]>(MAX_SCOPES);
-  let cachedSnapshot: Snapshot | undefined;
-  let limitedAgents: ReadonlySet<string> = new Set();
+  const seenIn = onceFor((snapshot: Snapshot) => ({
+    cached: new RecentMap<string, readonly Skill[]>(MAX_SCOPES),
+    limitedAgents: agentsWithDisabled(snapshot),
+  }));
   return (turn) => {
     const snapshot = snapshotNow();
-    if (snapshot !== cachedSnapshot) {
-      cached.clear();
-      limitedAgents = agentsWithDisabled(snapshot);
-    }
-    cachedSnapshot = snapshot;
+    const { cached, limitedAgents } = seenIn(snapshot);
     const granted = grants.of(turn);
     const agent = turn.agentId !== undefined && limitedAgents.has(turn.agentId) ? turn.agentId : undefined;
     const key = JSON.stringify([turn.boundSkills, turn.workflowState, [...granted], agent]);
@@ -173,11 +171,8 @@ function offeredSkills(snapshot: Snapshot, { pack, bound }: Scope): readonly Ski
 }
 
 function agentsWithDisabled({ byQualifiedId }: Snapshot): ReadonlySet<string> {
-  const agents = new Set<string>();
-  for (const { disabledFor } of byQualifiedId.values()) {
-    if (typeof disabledFor === 'object') for (const agent of disabledFor) agents.add(agent);
-  }
-  return agents;
+  const agentsOf = ({ disabledFor }: Skill) => (typeof disabledFor === 'object' ? disabledFor : []);
+  return new Set([...byQualifiedId.values()].flatMap(agentsOf));
 }
 
 function refusalOf(

@@ -149,12 +149,7 @@ function threadOf(turn: TurnContext, choices: RecentMap<string, CatalogChoice>):
   if (turn.threadId === undefined) return undefined;
   const key = JSON.stringify([turn.threadId, turn.agentId, turn.workflowState]);
   return {
-    get() {
-      const choice = choices.get(key);
-      // Moves it to the end.
-      if (choice) choices.set(key, choice);
-      return choice;
-    },
+    get: () => choices.get(key),
     set: (choice) => void choices.set(key, choice),
   };
 }
@@ -236,13 +231,13 @@ async function firstRanking(
   const before = choiceToKeep(thread, missing === 0);
   const provisional = before?.provisional ?? missing > 0;
   const byId = new Map(skills.map((skill) => [skill.id, skill]));
-  let ranked: readonly Skill[];
-  if (before?.kind === 'ranked') ranked = [...before.lines.keys()].flatMap((id) => byId.get(id) ?? []);
-  else {
+  let choice = before;
+  if (choice?.kind !== 'ranked') {
     const all = (now ?? (await relevance())).ranked.filter((skill) => byId.get(skill.id) === skill);
-    ranked = all.slice(0, MAX_RANKED);
-    thread?.set({ kind: 'ranked', lines: new Map(ranked.map(({ id }) => [id, ''])), provisional });
+    choice = { kind: 'ranked', lines: new Map(all.slice(0, MAX_RANKED).map(({ id }) => [id, ''])), provisional };
   }
+  thread?.set(choice);
+  const ranked = [...choice.lines.keys()].flatMap((id) => byId.get(id) ?? []);
   return [...new Set([...ranked, ...(provisional && hasPrompt ? [] : skills)])];
 }
 

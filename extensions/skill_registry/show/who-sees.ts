@@ -20,7 +20,7 @@ export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): rea
     const views = turns.map((turn): AgentView => {
       const refusal = offerRefusal(snapshot, skill, turn);
       const isBound = turn.boundSkills !== undefined;
-      const because = refusal ? refusalReason(refusal, skill) : isLoser && !isBound ? TAKEN : undefined;
+      const because = refusal ? REASONS[refusal](skill) : isLoser && !isBound ? TAKEN : undefined;
       return { agent: turn.agentId ?? null, ...(because === undefined ? {} : { because }) };
     });
     return { skill, isLoser, views };
@@ -31,17 +31,10 @@ export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): rea
 
 const TAKEN = 'another skill has its id; it is read by its qualified id';
 
-function refusalReason(refusal: Refusal, { heldBecause = '', hiddenBecause = '' }: Skill): string {
-  switch (refusal) {
-    case 'SKILL_HELD':
-      return heldBecause === NOT_INSPECTED ? heldBecause : `held: ${heldBecause}`;
-    case 'SKILL_DISABLED':
-      return 'disabled in the config';
-    case 'SKILL_HIDDEN':
-      return hiddenBecause;
-    case 'SKILL_NOT_MODEL_INVOCABLE':
-      return 'it hides itself from models (disable-model-invocation)';
-    case 'SKILL_OUT_OF_SCOPE':
-      return 'not among the skills that the agent is bound to (uses_skills)';
-  }
-}
+const REASONS: Readonly<Record<Refusal, (skill: Skill) => string>> = {
+  SKILL_HELD: ({ heldBecause = '' }) => (heldBecause === NOT_INSPECTED ? heldBecause : `held: ${heldBecause}`),
+  SKILL_DISABLED: () => 'disabled in the config',
+  SKILL_HIDDEN: ({ hiddenBecause = '' }) => hiddenBecause,
+  SKILL_NOT_MODEL_INVOCABLE: () => 'it hides itself from models (disable-model-invocation)',
+  SKILL_OUT_OF_SCOPE: () => 'not among the skills that the agent is bound to (uses_skills)',
+};

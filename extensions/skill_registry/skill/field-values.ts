@@ -10,16 +10,6 @@ export type ProblemSink = (
   details?: Readonly<Record<string, unknown>>,
 ) => void;
 
-export function problemSink(file: string): { readonly problems: readonly Problem[]; readonly add: ProblemSink } {
-  const problems: Problem[] = [];
-  return {
-    problems,
-    add: (code, severity, message, line, details) => {
-      problems.push({ code, severity, file, message, ...(line ? { line } : {}), ...(details ? { details } : {}) });
-    },
-  };
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface FieldSource {

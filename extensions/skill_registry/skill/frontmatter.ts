@@ -1,3 +1,6 @@
+/** Characters that are read. */
+export const MAX_FRONTMATTER: number = 64 * 1024;
+
 /** Offsets count UTF-16 units of the text as given. */
 export interface SplitSkill {
   /** The lines between the fences, with their ends; undefined without frontmatter. */

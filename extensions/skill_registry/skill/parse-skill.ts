@@ -9,7 +9,6 @@ import {
   NAME_RULE,
   nameRemedy,
   type ProblemSink,
-  problemSink,
   readBoolean,
   readList,
   readTags,
@@ -18,7 +17,7 @@ import {
   report,
   whyNoText,
 } from './field-values.ts';
-import { splitFrontmatter } from './frontmatter.ts';
+import { MAX_FRONTMATTER, splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
 import { readFieldsByLine, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
@@ -62,26 +61,13 @@ export interface ParsedSkill {
   readonly problems: readonly Problem[];
 }
 
-const MAX_FRONTMATTER = 64 * 1024;
 const MAX_DESCRIPTION = 1024;
-export const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'name',
-  'description',
-  'when_to_use',
-  'tags',
-  'requires',
-  'disable-model-invocation',
-  'user-invocable',
-  'argument-hint',
-  'arguments',
-  'trigger_keywords',
-  'allowed-tools',
-  'version',
-  'author',
-  'license',
-  'compatibility',
-  'metadata',
-]);
+const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
+export const OWN_FIELDS: ReadonlySet<string> = new Set(
+  'name description when_to_use tags requires disable-model-invocation user-invocable argument-hint arguments trigger_keywords allowed-tools version author license compatibility metadata'.split(
+    ' ',
+  ),
+);
 
 /**
  * Loads all of a SKILL.md that can be loaded; each deviation from agentskills.io is a problem (with the path `file`).
@@ -94,7 +80,10 @@ export function parseSkill(
   directory: string,
   whole: () => string = () => text,
 ): ParsedSkill {
-  const { problems, add } = problemSink(file);
+  const problems: Problem[] = [];
+  const add: ProblemSink = (code, severity, message, line, details) => {
+    problems.push({ code, severity, file, message, ...(line ? { line } : {}), ...(details ? { details } : {}) });
+  };
   const split = splitFrontmatter(text);
   const { data, lineOf: lineInYaml } = readFields(text, split, add);
   const from: FieldSource = { data, add, lineOf: (key) => split.yamlLine + lineInYaml(key) - 1 };
@@ -177,8 +166,6 @@ function readFields(
   }
   return fields;
 }
-
-const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
 
 function readLabels(from: FieldSource): Pick<SkillHeader, (typeof LABELS)[number]> {
   const labels: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import type { YAMLError } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
 import { codePointText } from '../../../lib/text/index.ts';
-import { splitFrontmatter } from './frontmatter.ts';
+import { MAX_FRONTMATTER, splitFrontmatter } from './frontmatter.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
 
 /** Every scalar is text, as it was written. */
@@ -27,9 +27,6 @@ export interface RawFrontmatter {
   readonly bracketLine: number | undefined;
 }
 
-/** Characters; the loader has the same limit, so every valid frontmatter can be loaded. */
-const MAX_FRONTMATTER = 64 * 1024;
-
 /**
  * Reads the frontmatter as the reference implementation does. Values in `metadata` become text; a nested value becomes
  * JSON (Python there). Refuses anchors, aliases, tags, duplicate keys, tabs as indentation and control characters.
@@ -50,14 +47,6 @@ export function strip(text: string): string {
   while (start < end && BLANK.has(text[start] as string)) start++;
   while (end > start && BLANK.has(text[end - 1] as string)) end--;
   return text.slice(start, end);
-}
-
-/** For `sort`, which by default compares UTF-16 units. */
-export function byCodePoint(a: string, b: string): number {
-  const [left, right] = [[...a], [...b]];
-  const at = left.findIndex((char, index) => char !== right[index]);
-  if (at === -1) return left.length - right.length;
-  return (left[at]?.codePointAt(0) ?? 0) - (right[at]?.codePointAt(0) ?? -1);
 }
 
 // --- internal ---
@@ -163,8 +152,5 @@ function rawValueText(value: RawValue): string {
 }
 
 const BLANK = new Set(
-  [...'\t\n\v\f\r \u1680\u2028\u2029\u202f\u205f\u3000'].concat(
-    [0x1c, 0x1d, 0x1e, 0x1f, 0x85, 0xa0].map((code) => String.fromCharCode(code)),
-    Array.from({ length: 11 }, (_, index) => String.fromCharCode(0x2000 + index)),
-  ),
+  '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );

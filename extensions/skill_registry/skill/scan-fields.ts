@@ -83,13 +83,20 @@ function mappingAt(
   return { value: mapping, end: at };
 }
 
-function valueAt(text: string | undefined, rows: string[], from: number, indent: number): Read | undefined {
+function valueAt(
+  text: string | undefined,
+  rows: string[],
+  from: number,
+  indent: number,
+  inList = false,
+): Read | undefined {
   if (text !== undefined && BLOCK.test(text)) return blockAt(text, rows, from, indent);
   const next = nextRow(rows, from);
   const row = rows[next] ?? '';
   const own = indentOf(row);
   // A list may have the indentation of its key.
-  const isNested = row !== '' && (own > indent || (own === indent && row.charCodeAt(own) === DASH));
+  const isList = !inList && own === indent && row.charCodeAt(own) === DASH;
+  const isNested = row !== '' && (own > indent || isList);
   if (text === undefined && isNested)
     return row.charCodeAt(own) === DASH ? listAt(rows, next, own) : mappingAt(rows, next, own);
   if (isNested) return undefined;
@@ -105,7 +112,7 @@ function listAt(rows: string[], from: number, indent: number): Read | undefined 
     if (own < indent || (own === indent && row.charCodeAt(own) !== DASH)) break;
     const text = ITEM.exec(row)?.[1];
     if (own > indent || text === undefined) return undefined;
-    const read = FIELD.test(text) ? mappingInItem(rows, at, own) : textOfItem(text, rows, at + 1, own);
+    const read = FIELD.test(text) ? mappingInItem(rows, at, own) : valueAt(text, rows, at + 1, own, true);
     if (!read || read.value === UNSUPPORTED) return undefined;
     list.push(read.value);
     at = nextRow(rows, read.end);
@@ -117,12 +124,6 @@ function mappingInItem(rows: string[], at: number, dash: number): Read | undefin
   const row = rows[at] as string;
   rows[at] = `${row.slice(0, dash)} ${row.slice(dash + 1)}`;
   return mappingAt(rows, at, indentOf(rows[at]));
-}
-
-function textOfItem(text: string, rows: readonly string[], from: number, indent: number): Read | undefined {
-  if (BLOCK.test(text)) return blockAt(text, rows, from, indent);
-  const next = nextRow(rows, from);
-  return indentOf(rows[next] ?? '') > indent ? undefined : { value: scalarOf(text), end: next };
 }
 
 function nextRow(rows: readonly string[], at: number): number {
@@ -157,28 +158,11 @@ function blockAt(sign: string, rows: readonly string[], from: number, parent: nu
     texts.push(row.slice(indent));
   }
   while (texts.at(-1) === '') texts.pop();
-  const text = sign[0] === '|' ? texts.join('\n') : folded(texts);
+  // Lines that are indented deeper are not folded.
+  if (sign[0] === '>' && texts.some((text) => text.startsWith(' '))) return undefined;
+  const lines = texts.join('\n');
+  const text = sign[0] === '|' ? lines : lines.replace(/\n+/g, (ends) => ends.slice(1) || ' ');
   return { value: sign[1] === '-' ? text : `${text}\n`, end: at };
-}
-
-function folded(texts: readonly string[]): string {
-  let value = '';
-  let separator = '';
-  let wasDeeper = false;
-  for (const text of texts) {
-    const isDeeper = text.charCodeAt(0) === SPACE;
-    if (text === '') {
-      if (separator === '\n') value += '\n';
-      separator = '\n';
-      continue;
-    }
-    if (isDeeper && separator === '\n' && !wasDeeper) separator = '\n\n';
-    else if (isDeeper && separator === ' ') separator = '\n';
-    value += separator + text;
-    separator = isDeeper ? '\n' : ' ';
-    wasDeeper = isDeeper;
-  }
-  return value;
 }
 
 /** In plain text, `: ` begins a mapping, and ` #` a comment. */

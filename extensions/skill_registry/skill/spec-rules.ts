@@ -1,12 +1,5 @@
 import { codePoints } from '../../../lib/text/index.ts';
-import {
-  byCodePoint,
-  type RawFailure,
-  type RawFrontmatter,
-  type RawValue,
-  readRawFrontmatter,
-  strip,
-} from './raw-frontmatter.ts';
+import { type RawFailure, type RawFrontmatter, type RawValue, readRawFrontmatter, strip } from './raw-frontmatter.ts';
 
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1024;
@@ -83,6 +76,8 @@ export function requiredFieldError(field: string, value: RawValue | undefined): 
 // --- internal ---
 
 function unknownFieldErrors({ fields, lineOf }: RawFrontmatter): readonly Violation[] {
+  // The bytes of UTF-8 have the order of code points.
+  const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
   const unknown = [...fields.keys()].filter((key) => !ALLOWED.includes(key)).sort(byCodePoint);
   if (unknown[0] === undefined) return [];
   const allowed = ALLOWED.map((field) => `'${field}'`).join(', ');

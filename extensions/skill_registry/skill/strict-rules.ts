@@ -109,15 +109,12 @@ function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError
     if (typeof key !== 'string')
       return [{ field: String(key), message: `frontmatter key ${String(key)} must be a string` }];
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
-    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}${fieldHint(key)}`;
+    const hint = didYouMeanField(key);
+    const unknown = `unknown key; known keys: ${Object.keys(RULES).join(', ')}${hint && `.${hint}`}`;
+    const error = rule ? rule(value) : unknown;
     return error === undefined ? [] : [invalid(key, error)];
   });
   return [...missing, ...wrong];
-}
-
-function fieldHint(key: string): string {
-  const hint = didYouMeanField(key);
-  return hint === '' ? '' : `.${hint}`;
 }
 
 function invalid(field: string, reason: string): FieldError {

@@ -22,7 +22,7 @@ describe('a scan', () => {
     'emoji: 🦞\nupdated: 2025-01\nempty: \n',
     'install:\n  - id: brew\n    bins: [a]\n  - id: npm\n    script: |\n      one\n        two\n\n      three\nlast: x\n',
     '# c\na:\n  # d\n  b: 1\n\n  c: 2\n',
-    'description: >\n  One\n  two\n\n  three\n   - deeper\n\n   - deeper\n  end\n\nname: a\n',
+    'description: >\n  One\n  two\n\n  three\n\n\n  end\n\nname: a\n',
     'description: |-\n  a\n\n  b\n\n',
     'description: Note: this: that\nname: a\nother: b:\n',
   ])('reads %j', (yaml) => {
@@ -49,6 +49,7 @@ describe('a scan', () => {
     'a: {"b": 1, "b": 2}\n',
     'a: |\n  b\n\n',
     'a: >\n  b\n   c\n',
+    'description: >\n  One\n  two\n\n  three\n   - deeper\n\n   - deeper\n  end\n\nname: a\n',
     'a: |2\n  b\n',
     'a: b\n\n  c\n',
     'a:\n\n  - b\n\n  - c\n',
