@@ -145,8 +145,8 @@ export const paths = [
     title: 'In a root that nobody has approved a link leads to every source',
     in: 'linkTargets',
     swap: [
-      'onlyWithin ? [futureRealPath(onlyWithin.folder)] : allowedFolders(realRoot, options)',
-      'allowedFolders(realRoot, options)',
+      'onlyWithin ? [futureRealPath(onlyWithin.folder)] : allowedFolders(realRoot, root, sources)',
+      'allowedFolders(realRoot, root, sources)',
     ],
     test: 'a source that is itself a link out of it opens nothing',
   },

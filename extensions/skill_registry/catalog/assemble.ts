@@ -74,11 +74,9 @@ function realFilesOf(scans: readonly SourceScan[]): ReadonlyMap<string, string> 
   const real = new Map<string, string>();
   const withProblems = new Set(scans.flatMap(({ problems }) => problems.map(({ file }) => file)));
   if (withProblems.size === 0) return real;
-  for (const { skills, losers = [] } of scans) {
-    for (const some of [skills, losers]) {
-      for (const { file, realFile } of some) if (realFile !== null && withProblems.has(file)) real.set(file, realFile);
-    }
-  }
+  for (const { skills, losers = [] } of scans)
+    for (const { file, realFile } of [...skills, ...losers])
+      if (realFile !== null && withProblems.has(file)) real.set(file, realFile);
   return real;
 }
 

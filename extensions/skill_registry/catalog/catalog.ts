@@ -183,7 +183,9 @@ export class Catalog {
       return scan;
     } catch (error) {
       const before = this.#lastScans.get(source) ?? LEFT_OUT;
-      const message = `The source "${source.id}" could not be scanned (${describeError(error)}); ${lastUsed(before.skills.length)}. Correct the source; the next scan tries it again.`;
+      const count = before.skills.length;
+      const kept = count === 0 ? 'no scan of it has given a skill yet' : `its last ${count} skill(s) are used`;
+      const message = `The source "${source.id}" could not be scanned (${describeError(error)}); ${kept}. Correct the source; the next scan tries it again.`;
       const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
       return { ...before, problems: [...before.problems, problem] };
     }
@@ -223,19 +225,17 @@ function hasOwn({ skills, problems }: SourceScan): boolean {
   return skills.length > 0 || problems.some(({ severity }) => severity === 'error');
 }
 
-function lastUsed(count: number): string {
-  return count === 0 ? 'no scan of it has given a skill yet' : `its last ${count} skill(s) are used`;
-}
-
 /**
  * The skill in the written folder (a real path), if it can be replaced alone: no other skill has its id or file,
  * `requires` names nothing, nothing hides or holds it, and no problem names it. Undefined: all sources must be scanned.
  */
 function skillAlone({ byQualifiedId, problems }: Snapshot, folder: string): Skill | undefined {
-  const [skill, another] = [...byQualifiedId.values()].filter(({ dir }) => dir === folder);
-  if (!skill || another || !isFree(skill)) return undefined;
-  for (const other of byQualifiedId.values())
-    if (other !== skill && (other.id === skill.id || other.realFile === skill.realFile)) return undefined;
+  const all = [...byQualifiedId.values()];
+  const skill = all.find(({ dir }) => dir === folder);
+  if (!skill || !isFree(skill)) return undefined;
+  const isRival = ({ id, dir, realFile }: Skill): boolean =>
+    id === skill.id || dir === folder || realFile === skill.realFile;
+  if (all.some((other) => other !== skill && isRival(other))) return undefined;
   return problems.some(({ file }) => file === skill.file || file === skill.realFile) ? undefined : skill;
 }
 

@@ -31,7 +31,9 @@ export async function mergeSources(
   const byQualifiedId = new Map<string, Skill>();
   const candidates = new Map<string, Candidate>();
   const problems: Problem[] = [];
-  const preloaded = preloadedFiles(sources);
+  const preloaded = new Set<string>();
+  for (const { skills } of sources)
+    for (const { preload, realFile } of skills) if (preload && realFile) preloaded.add(realFile);
   const preloadedIfAny = (skill: Skill): Skill =>
     !skill.preload && skill.realFile && preloaded.has(skill.realFile) ? { ...skill, preload: true } : skill;
   for (const [index, { skills: found, losers = [] }] of sources.entries()) {
@@ -94,14 +96,6 @@ export async function groupsOf<T>(
 interface Candidate {
   readonly skill: Skill;
   readonly index: number;
-}
-
-function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
-  const files = new Set<string>();
-  for (const { skills } of sources) {
-    for (const { preload, realFile } of skills) if (preload && realFile) files.add(realFile);
-  }
-  return files;
 }
 
 function taken(winner: Skill, loser: Skill, how: string): Problem {

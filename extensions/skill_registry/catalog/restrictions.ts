@@ -38,8 +38,7 @@ export async function restrictionsOf(scans: readonly SourceScan[], options: Rest
     });
   };
   for (const { skills, losers = [] } of scans) {
-    await eachWithBreaks(skills, check);
-    await eachWithBreaks(losers, check);
+    await eachWithBreaks([...skills, ...losers], check);
   }
   return restrictions;
 }

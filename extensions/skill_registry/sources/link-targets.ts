@@ -5,22 +5,20 @@ import { futureRealPath, isInside, realPathOf } from '../../../lib/files/index.t
 import { homeFolders, workTreeOf } from './agent-folders.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
 
-export interface LinkTargetOptions {
-  readonly sources: readonly SkillSource[];
-  readonly root: string;
-  /** When set, links may lead only to folders and `.md` files below that folder. */
-  readonly onlyWithin: OnlyWithin | undefined;
-}
-
 /**
  * Allows other sources, the user's own folders, and the root or git work tree around the source. Never a folder that
  * contains the source: that would include everything in it. @param realRoot - Real path of the source.
+ * @param onlyWithin - When set, links may lead only to folders and `.md` files below that folder.
  */
-export function linkTargets(realRoot: string, options: LinkTargetOptions): (target: string) => boolean {
+export function linkTargets(
+  realRoot: string,
+  root: string,
+  sources: readonly SkillSource[],
+  onlyWithin: OnlyWithin | undefined,
+): (target: string) => boolean {
   let allowed: readonly string[] | undefined;
-  const { onlyWithin } = options;
   return (target) => {
-    allowed ??= onlyWithin ? [futureRealPath(onlyWithin.folder)] : allowedFolders(realRoot, options);
+    allowed ??= onlyWithin ? [futureRealPath(onlyWithin.folder)] : allowedFolders(realRoot, root, sources);
     if (isInside(realRoot, target) || !allowed.some((folder) => isInside(target, folder))) return false;
     return !onlyWithin || isFolderOrMarkdown(target);
   };
@@ -31,10 +29,10 @@ export function linkTargets(realRoot: string, options: LinkTargetOptions): (targ
 /** Other kinds are excluded: a package's folders do not belong to the user, and a pack is a file. */
 const FOLLOWED_INTO: ReadonlySet<string> = new Set(['directory', 'file']);
 
-function allowedFolders(realRoot: string, { sources, root }: LinkTargetOptions): readonly string[] {
-  const named = sources
-    .filter(({ kind, location }) => FOLLOWED_INTO.has(kind) && isAbsolute(location))
-    .map(({ location }) => location);
+function allowedFolders(realRoot: string, root: string, sources: readonly SkillSource[]): readonly string[] {
+  const named = sources.flatMap(({ kind, location }) =>
+    FOLLOWED_INTO.has(kind) && isAbsolute(location) ? location : [],
+  );
   const folders = [...named, ...homeFolders(homedir())].flatMap((folder) => realPathOf(folder) ?? []);
   const around = [realPathOf(root), workTreeOf(realRoot)].flatMap((folder) => folder ?? []);
   return [...folders, ...around.filter((folder) => isInside(realRoot, folder))];

@@ -5,7 +5,6 @@ import { packageRoot, unapprovedRootProblem } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
 import { openTrust, type Trust } from '../../../lib/trust/index.ts';
 import { type InlineSkillConfig, pageAddress, type SourceConfig, type ValidationProfile } from '../config/config.ts';
-import type { McpServerConfig } from '../config/mcp.ts';
 import type { Skill } from '../skill/skill.ts';
 import { revokedFiles, revokedProblem, revokedSkill, whyRevoked } from '../trust/sources.ts';
 import type { NoteBlocked } from '../trust/types.ts';
@@ -80,7 +79,9 @@ const BUILT_IN = 'skill-registry';
 
 async function makeSource(config: SourceConfig, defaults: SourceDefaults): Promise<SkillSource> {
   const { root, taken, trusted = true, getSecret = () => undefined, instance = () => '' } = defaults;
-  const idOr = (name: string): string => takeFreeId(config.id ?? sourceIdOf(name), taken);
+  // Without colons, and characters that are hard to type.
+  const idOr = (name: string): string =>
+    takeFreeId(config.id ?? (name.replace(/[\s:`[\]\p{C}]+/gu, '-') || 'source'), taken);
   const options = optionsOf(config, defaults);
   if (config.inline !== undefined) {
     const skills = [config.inline].flat() as readonly InlineSkillConfig[];
@@ -99,7 +100,8 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults): Promi
   }
   if (config.mcp !== undefined) {
     const { mcp: server, optional } = config;
-    const id = idOr(server.url === undefined ? programOf(server) : new URL(server.url).hostname);
+    const program = basename([server.command ?? []].flat()[0] ?? '').replace(/\.\w+$/, '');
+    const id = idOr(server.url === undefined ? program : new URL(server.url).hostname);
     const { createMcpSource } = await import('./kinds/mcp-source.ts');
     return createMcpSource({ ...defaults, id, server, trusted, optional, getSecret, instance: instance() });
   }
@@ -216,14 +218,4 @@ function changeScans(source: SkillSource, change: (scan: SourceScan) => SourceSc
 function locate(path: string, root: string): string {
   if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1));
   return isAbsolute(path) ? resolve(path) : resolve(root, path);
-}
-
-/** Removes colons, and characters that are hard to type. */
-function sourceIdOf(name: string): string {
-  return name.replace(/[\s:`[\]\p{C}]+/gu, '-') || 'source';
-}
-
-/** `skills-server` for `/opt/bin/skills-server.js`. */
-function programOf({ command = [] }: McpServerConfig): string {
-  return basename([command].flat()[0] ?? '').replace(/\.\w+$/, '');
 }

@@ -69,27 +69,11 @@ export interface SourceScan {
   readonly problems: readonly Problem[];
 }
 
-/** Looks skills up and never uses the paths of a caller's skill object, which could name any file. */
-export class ScannedSkills<T> {
-  #all: ReadonlyMap<string, T> | undefined = new Map();
-  #make = (): ReadonlyMap<string, T> => new Map();
-
-  /** @param make - Called at the first lookup, which most processes never do. */
-  replace(make: () => ReadonlyMap<string, T>): void {
-    this.#all = undefined;
-    this.#make = make;
-  }
-
-  find({ qualifiedId }: Skill): T | undefined {
-    this.#all ??= this.#make();
-    return this.#all.get(qualifiedId);
-  }
-
-  get(skill: Skill): T {
-    const own = this.find(skill);
-    if (own === undefined) throw resourceNotFound(skill.qualifiedId, 'its source has no such skill');
-    return own;
-  }
+/** Never uses the paths of a caller's skill object, which could name any file. @param own - By qualified id. */
+export function ownSkill<T>(own: ReadonlyMap<string, T>, { qualifiedId }: Skill): T {
+  const found = own.get(qualifiedId);
+  if (found !== undefined) return found;
+  throw resourceNotFound(qualifiedId, 'its source has no such skill');
 }
 
 /** `base`, or if that is taken, with a number: `base~2`. */

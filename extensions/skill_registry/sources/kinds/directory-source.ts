@@ -18,8 +18,8 @@ import {
   linkedOut,
   NO_FILES,
   type OnlyWithin,
+  ownSkill,
   reservedSource,
-  ScannedSkills,
   type SkillSource,
   type SourceScan,
 } from '../source.ts';
@@ -73,12 +73,12 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     source: id,
     qualifiedId: `${id}:${pathBelow(base, bare ? file : dir)}`,
   }));
-  const own = new ScannedSkills<Skill>();
+  let own: ReadonlyMap<string, Skill> = new Map();
   let outside: readonly string[] = [];
   let last: SourceScan | undefined;
   const nothing = (problems: readonly Problem[]): SourceScan => {
     outside = [];
-    own.replace(() => new Map());
+    own = new Map();
     return { skills: [], problems };
   };
   const isLinkedOut = (): boolean => linkedOut(root, futureRealPath(root), onlyWithin) !== undefined;
@@ -102,8 +102,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         reservedSource(root, realRoot) ??
         wrongKind(root, realRoot, isFile);
       if (refusal) return nothing([refusal]);
-      const mayLeadTo =
-        registryRoot === undefined ? undefined : linkTargets(realRoot, { sources, root: registryRoot, onlyWithin });
+      const mayLeadTo = registryRoot ? linkTargets(realRoot, registryRoot, sources, onlyWithin) : undefined;
       const found = isFile
         ? onlyFile(root, realRoot)
         : await findSkillFiles({
@@ -120,7 +119,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       const problems = [...found.problems, ...ofFiles];
       outside = found.outside;
       last = sameScan(before, { skills, problems });
-      if (last !== before) own.replace(() => new Map(skills.map((skill) => [skill.qualifiedId, skill])));
+      if (last !== before) own = new Map(skills.map((skill) => [skill.qualifiedId, skill]));
       return last;
     },
     rescan(skill, limits) {
@@ -130,11 +129,11 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       return next && { skill: next, scan: last };
     },
     readSkill: (skill, maxBytes) => {
-      const file = own.get(skill).realFile as string;
+      const file = ownSkill(own, skill).realFile as string;
       return readContained(dirname(file), basename(file), maxBytes);
     },
     listing(skill, present) {
-      const { dir = null, file = '' } = own.find(skill) ?? {};
+      const { dir = null, file = '' } = own.get(skill.qualifiedId) ?? {};
       if (dir === null) return NO_FILES;
       const { files, leftOut, links = [] } = present ?? runSteps(filesBelow(dir));
       const skillFile = basename(file);
@@ -145,7 +144,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       };
     },
     readResource(skill, path, maxBytes) {
-      const { dir } = own.get(skill);
+      const { dir } = ownSkill(own, skill);
       if (dir !== null) return readContained(dir, path, maxBytes);
       relativeSegments(path);
       throw resourceNotFound(path, 'this skill is a single file');

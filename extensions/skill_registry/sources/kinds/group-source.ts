@@ -1,6 +1,6 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import type { Skill } from '../../skill/skill.ts';
-import { freeId, NO_FILES, ScannedSkills, type SkillSource } from '../source.ts';
+import { freeId, NO_FILES, ownSkill, type SkillSource } from '../source.ts';
 
 export interface GroupMembers {
   readonly members: readonly SkillSource[];
@@ -22,7 +22,7 @@ export interface GroupSourceOptions {
 /** Losers of an id stay readable by qualified id. A member that cannot be scanned keeps its last result. */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
   const { id, kind, location, adapt = (skill: Skill) => skill } = options;
-  const own = new ScannedSkills<Found>();
+  let own: ReadonlyMap<string, Found> = new Map();
   const lastGood = new WeakMap<SkillSource, readonly Found[]>();
   let current: readonly SkillSource[] = [];
   return {
@@ -36,13 +36,13 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
       const problems = [...ofMembers];
       for (const member of members) {
         try {
-          const { skills, losers = [], problems: own } = await member.scan(limits);
+          const { skills, losers = [], problems: ofMember } = await member.scan(limits);
           const all = [...skills, ...losers];
           lastGood.set(
             member,
             all.map((original) => ({ skill: adapt(original, member), original, member })),
           );
-          problems.push(...own);
+          problems.push(...ofMember);
         } catch (error) {
           problems.push(scanFailed(member, error, lastGood.get(member)?.length ?? 0));
         }
@@ -58,19 +58,19 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
       };
       const scan = { skills: winners.map(withFreeId), losers: losers.map(withFreeId), problems };
       current = members;
-      own.replace(() => taken);
+      own = taken;
       return scan;
     },
     readSkill: (skill, maxBytes) => {
-      const { member, original } = own.get(skill);
+      const { member, original } = ownSkill(own, skill);
       return member.readSkill(original, maxBytes);
     },
     listing(skill, present) {
-      const found = own.find(skill);
+      const found = own.get(skill.qualifiedId);
       return found ? found.member.listing(found.original, present) : NO_FILES;
     },
     readResource: (skill, path, maxBytes) => {
-      const { member, original } = own.get(skill);
+      const { member, original } = ownSkill(own, skill);
       return member.readResource(original, path, maxBytes);
     },
     watchFolders: () => [...options.watch(), ...current.flatMap((member) => member.watchFolders())],

@@ -2,25 +2,17 @@ import { unapprovedRootProblem } from '../../../../kernel/host.ts';
 import { resourceNotFound } from '../../../../lib/files/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { addressKey, programKey } from '../../trust/sources.ts';
-import type { NoteBlocked } from '../../trust/types.ts';
 import { createFetch } from '../mcp/fetch-file.ts';
-import { locationOf, ServerList, type ServerListOptions } from '../mcp/server-list.ts';
+import { locationOf, type McpSourceOptions, ServerList } from '../mcp/server-list.ts';
 import { NO_FILES, type SkillSource } from '../source.ts';
-
-export interface McpSourceOptions extends Omit<ServerListOptions, 'noteBlocked'> {
-  /** A person has approved the root; if not, no program is started and no address is contacted. */
-  readonly trusted: boolean;
-  readonly noteBlocked?: NoteBlocked | undefined;
-}
 
 /**
  * A scan does not wait long for a slow server: its list is reported later as a change. While the server fails,
  * its last skills stay. Problems: MCP_SERVER_FAILED, MCP_CIRCLE, MCP_SECRET_MISSING, MCP_SKILL_REFUSED.
  */
 export function createMcpSource(options: McpSourceOptions): SkillSource {
-  const { id, root, server, trusted, noteBlocked = async () => false } = options;
-  const list = new ServerList({ ...options, noteBlocked });
-  const { found: own } = list;
+  const { id, root, server, trusted } = options;
+  const list = new ServerList(options);
   const notHere = (skill: Skill): never => {
     throw resourceNotFound(skill.id, 'it lies on an MCP server');
   };
@@ -37,10 +29,10 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     },
     readSkill: notHere,
     readResource: notHere,
-    ...createFetch(id, list, noteBlocked),
-    fileDigest: (skill, path) => own.find(skill)?.files.get(path)?.digest,
+    ...createFetch(id, list),
+    fileDigest: (skill, path) => list.found.get(skill.qualifiedId)?.files.get(path)?.digest,
     listing(skill) {
-      const { listed: files, leftOut = 0 } = own.find(skill) ?? {};
+      const { listed: files, leftOut = 0 } = list.found.get(skill.qualifiedId) ?? {};
       return files ? { files, leftOut } : NO_FILES;
     },
     watchFolders: () => [],

@@ -8,15 +8,11 @@ import type { SkillRegistryConfig } from '../../config/config.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
-import { freeId, ScannedSkills, type SkillSource, type SourceScan } from '../source.ts';
+import { freeId, ownSkill, type SkillSource, type SourceScan } from '../source.ts';
+import type { CustomSkill } from '../types.ts';
 import { MAX_LISTED_FILES, withoutPrivate } from '../walk/list-files.ts';
 
-export interface MemorySkill {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly body: string;
-  readonly frontmatter?: Readonly<Record<string, unknown>>;
+export interface MemorySkill extends Omit<CustomSkill, 'files'> {
   /** By path, normalized by `relativeSegments`. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly file: string;
@@ -35,7 +31,7 @@ export interface MemorySourceOptions extends Pick<SkillSource, 'id' | 'kind' | '
 
 /** The first skill with an id wins; the others are losers, with a number in their qualified id. */
 export function createMemorySource({ id, kind, location, load }: MemorySourceOptions): SkillSource {
-  const own = new ScannedSkills<StoredSkill>();
+  let own: ReadonlyMap<string, StoredSkill> = new Map();
   let last: { readonly given: readonly MemorySkill[]; readonly scan: SourceScan } | undefined;
   return {
     id,
@@ -57,20 +53,23 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
         (taken.has(entry.id) ? scan.losers : scan.skills).push(skill);
         taken.add(entry.id);
       }
-      own.replace(() => stored);
+      own = stored;
       last = { given, scan };
       return scan;
     },
-    readSkill: (skill, maxBytes) => atMost(maxBytes, own.get(skill).bytes, skill.id),
+    readSkill: (skill, maxBytes) => atMost(maxBytes, ownSkill(own, skill).bytes, skill.id),
     listing(skill) {
-      const files = [...(own.find(skill)?.files ?? [])].map(([path, bytes]) => ({ path, size: bytes.length }));
+      const files = [...(own.get(skill.qualifiedId)?.files ?? [])].map(([path, bytes]) => ({
+        path,
+        size: bytes.length,
+      }));
       const { files: shown, leftOut } = withoutPrivate(files.sort((a, b) => (a.path < b.path ? -1 : 1)));
       return { files: shown.slice(0, MAX_LISTED_FILES), leftOut };
     },
     readResource(skill, path, maxBytes) {
       const segments = relativeSegments(path);
       assertReadable(segments, path);
-      const bytes = own.get(skill).files.get(segments.join('/'));
+      const bytes = ownSkill(own, skill).files.get(segments.join('/'));
       if (bytes === undefined) throw resourceNotFound(path);
       return atMost(maxBytes, bytes, path);
     },
@@ -105,7 +104,7 @@ function toSkill(
     .filter(({ code }) => !code.startsWith('NAME_'))
     .map(({ line: _line, ...problem }) => ({ ...problem, message: `${label}${problem.message}` }));
   if (!header) return { bytes, problems: skillProblems };
-  const named = { ...header, name: foldLine(given.name) || id };
+  const named = { ...header, name: foldLine(given.name ?? '') || id };
   const digest = digestOf(bytes);
   const identity = { id, qualifiedId, source, file, dir: null, realFile: null };
   return { skill: makeSkill(named, identity, digest, bytes.length), bytes, problems: skillProblems };

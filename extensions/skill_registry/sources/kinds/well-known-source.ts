@@ -12,7 +12,7 @@ import {
 import { userCacheDirectory } from '../../../../lib/trust/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { NO_FILES, ScannedSkills, type SkillSource, type SourceScan, settledWithin } from '../source.ts';
+import { NO_FILES, ownSkill, type SkillSource, type SourceScan, settledWithin } from '../source.ts';
 import { FILES_A_STEP, SkillFileReader } from '../walk/read-skill-files.ts';
 import { type DirectorySourceOptions, sameScan } from './directory-source.ts';
 import {
@@ -51,12 +51,12 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
     const name = basename(dir);
     return { id: name, source: id, qualifiedId: `${id}:${name}` };
   });
-  const own = new ScannedSkills<CopiedSkill>();
+  let own: ReadonlyMap<string, CopiedSkill> = new Map();
   let opened: OpenedCopy = NO_COPY;
   let last: SourceScan | undefined;
   /** Never returns bytes that the page did not have, even if somebody changed the copy. */
   const read = (skill: Skill, path: string, maxBytes: number): Buffer => {
-    const copied = own.get(skill);
+    const copied = ownSkill(own, skill);
     const file = filesOfCopy(copied).find((one) => one.path === path);
     if (!file) throw resourceNotFound(path);
     const bytes = readContained(skillFolder(folder, copied), path, maxBytes, { own: true });
@@ -78,13 +78,13 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
       const { skills, copied, problems: found } = await readCopied(opened, folder, reader, maxBytes);
       const problems = [...page.problems(opened), ...faultsOf(opened.copy?.faults ?? [], url), ...found];
       const scan = sameScan(last, { skills, problems });
-      if (scan !== last) own.replace(() => copied);
+      if (scan !== last) own = copied;
       last = scan;
       return scan;
     },
     readSkill: (skill, maxBytes) => read(skill, SKILL_FILE, maxBytes),
     listing(skill) {
-      const copied = own.find(skill);
+      const copied = own.get(skill.qualifiedId);
       if (!copied) return NO_FILES;
       const files = filesOfCopy(copied).filter(({ path }) => path !== SKILL_FILE);
       return { files: files.map(({ path, size }) => ({ path, size })), leftOut: 0 };

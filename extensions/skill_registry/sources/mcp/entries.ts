@@ -13,6 +13,8 @@ import { withoutPrivate } from '../walk/list-files.ts';
 
 export type { Entry };
 
+type McpFiles = ReadonlyMap<string, Exclude<Entry['resources'], 'dynamic'>[number]>;
+
 export interface McpListing {
   readonly entries: readonly Entry[];
   /** Entries that break the rules of SEP-2640 or agentskills.io. */
@@ -28,15 +30,9 @@ export interface McpListedSkill {
   readonly header: string;
   readonly digest: string;
   /** All files by path; SKILL.md always under that name. */
-  readonly files: ReadonlyMap<string, McpListedFile>;
+  readonly files: McpFiles;
   readonly listed: readonly ResourceInfo[];
   readonly leftOut: number;
-}
-
-export interface McpListedFile {
-  readonly uri: string;
-  readonly size: number;
-  readonly digest: string;
 }
 
 const MAX_ENTRIES = 10_000;
@@ -125,7 +121,7 @@ function headerOf({ frontmatter }: Entry): string {
   return `---\n${yamlPackage().stringify(frontmatter, { lineWidth: 0, aliasDuplicateObjects: false })}---\n`;
 }
 
-function filesOf({ uri, resources }: Entry): ReadonlyMap<string, McpListedFile> {
+function filesOf({ uri, resources }: Entry): McpFiles {
   if (resources === 'dynamic') throw new Error('its files have no digests ("dynamic"), so they could not be checked');
   if (resources.length > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`);
   const size = resources.reduce((sum, one) => sum + one.size, 0);
@@ -135,7 +131,7 @@ function filesOf({ uri, resources }: Entry): ReadonlyMap<string, McpListedFile> 
 }
 
 /** Includes the frontmatter: it may differ from SKILL.md's, which is noticed only when SKILL.md is read. */
-function digestOf(header: string, files: ReadonlyMap<string, McpListedFile>): string {
+function digestOf(header: string, files: McpFiles): string {
   const lines = [...files].map(([path, { digest, size }]) => `${digest} ${size} 644 ${path}\n`);
   return `sha256:${createHash('sha256').update(lines.sort().join('')).update(header).digest('hex')}`;
 }

@@ -1,8 +1,8 @@
 import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
-import type { NoteBlocked, RemoteFiles } from '../../trust/types.ts';
-import type { SkillSource } from '../source.ts';
-import { type McpListedFile, type McpListedSkill, SKILL_MD } from './entries.ts';
+import type { RemoteFiles } from '../../trust/types.ts';
+import { ownSkill, type SkillSource } from '../source.ts';
+import { type McpListedSkill, SKILL_MD } from './entries.ts';
 import { fileRefused, readFailed, serverFailed } from './errors.ts';
 import type { McpServer } from './server.ts';
 import { blockFindingsIn, type ServerList } from './server-list.ts';
@@ -11,15 +11,11 @@ import { blockFindingsIn, type ServerList } from './server-list.ts';
  * Hands out a file with a `block` finding only if a person has allowed the files of the entry. After SKILL.md was
  * refused, no other file of the skill is fetched.
  */
-export function createFetch(
-  source: string,
-  list: ServerList,
-  noteBlocked: NoteBlocked,
-): Required<Pick<SkillSource, 'fetch' | 'remote'>> {
+export function createFetch(source: string, list: ServerList): Required<Pick<SkillSource, 'fetch' | 'remote'>> {
   /** By entry, so a new entry is tried again. */
   const refused = new WeakSet<object>();
   const fetch: NonNullable<SkillSource['fetch']> = async (skill, path, maxBytes) => {
-    const found = list.found.get(skill);
+    const found = ownSkill(list.found, skill);
     const [name, file] = fileOf(found, path);
     const { entry } = found;
     const refuse = (why: string, remedy: string): Error => {
@@ -31,7 +27,7 @@ export function createFetch(
       throw refuse(`the ${SKILL_MD} of that skill was refused`, `Read ${SKILL_MD} again, or do without the skill.`);
     const bytes = await read(found, name, file.uri, refuse);
     const attacks = await blockFindingsIn(name, bytes);
-    const isAllowed = attacks.length === 0 || (await noteBlocked(skill, found.digest, attacks));
+    const isAllowed = attacks.length === 0 || (await list.noteBlocked(skill, found.digest, attacks));
     if (!isAllowed) {
       list.changed?.();
       throw refuse(
@@ -43,9 +39,9 @@ export function createFetch(
     return Buffer.from(bytes);
   };
   const remote: RemoteFiles = {
-    digestOf: (skill) => list.found.find(skill)?.digest,
+    digestOf: (skill) => list.found.get(skill.qualifiedId)?.digest,
     async read(skill) {
-      const found = list.found.get(skill);
+      const found = ownSkill(list.found, skill);
       const files: InspectedFile[] = [];
       for (const path of [SKILL_MD, ...found.listed.map((one) => one.path)]) {
         const [name, file] = fileOf(found, path);
@@ -81,13 +77,13 @@ export function createFetch(
 
 // --- internal ---
 
-function fileOf({ files }: McpListedSkill, path: string = SKILL_MD): readonly [string, McpListedFile] {
+function fileOf({ files }: McpListedSkill, path: string = SKILL_MD) {
   const segments = relativeSegments(path);
   assertReadable(segments, path);
   const name = segments.join('/');
   const file = files.get(name);
   if (!file) throw resourceNotFound(path);
-  return [name, file];
+  return [name, file] as const;
 }
 
 function findingText({ rule, file, line }: Finding): string {

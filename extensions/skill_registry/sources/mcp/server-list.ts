@@ -4,21 +4,20 @@ import { inspectSkill } from '../../inspect/inspect-skill.ts';
 import type { Finding } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { NoteBlocked } from '../../trust/types.ts';
-import { ScannedSkills, type SourceScan, settledWithin } from '../source.ts';
+import { type SourceScan, settledWithin } from '../source.ts';
 import type { McpTimes } from './connect.ts';
 import { type McpListedSkill, type McpListing, SKILL_MD, skillsOf } from './entries.ts';
 import { failureProblem, noAnswerYet } from './errors.ts';
-import { McpServer } from './server.ts';
+import { McpServer, type McpServerOptions } from './server.ts';
 
-export interface ServerListOptions {
+export interface McpSourceOptions extends Pick<McpServerOptions, 'getSecret' | 'instance' | 'root' | 'server'> {
   readonly id: string;
-  readonly server: McpServerConfig;
-  readonly root: string;
+  /** A person has approved the root; if not, no program is started and no address is contacted. */
+  readonly trusted: boolean;
   /** Report no problem while the server fails. */
   readonly optional: boolean;
-  readonly getSecret: (name: string) => string | undefined;
-  readonly instance: string;
-  readonly noteBlocked: NoteBlocked;
+  /** Default: nobody has allowed anything. */
+  readonly noteBlocked?: NoteBlocked | undefined;
   readonly times?: Partial<McpTimes>;
 }
 
@@ -36,9 +35,9 @@ interface Good extends SourceScan {
 
 /** A server's list of skills. Asks again when it is outdated, one request at a time; the last good list stays. */
 export class ServerList {
-  readonly #options: ServerListOptions;
-  readonly #times: McpTimes;
-  readonly found: ScannedSkills<McpListedSkill> = new ScannedSkills();
+  readonly #options: McpSourceOptions;
+  readonly noteBlocked: NoteBlocked;
+  found: ReadonlyMap<string, McpListedSkill> = new Map();
   #listing: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
   #freshUntil = 0;
   /** Counts reports that the list is outdated. */
@@ -50,19 +49,19 @@ export class ServerList {
   /** Called when the skills have changed and no scan has returned them. */
   changed: (() => void) | undefined;
 
-  constructor(options: ServerListOptions) {
+  constructor(options: McpSourceOptions) {
     this.#options = options;
-    this.#times = { ...TIMES, ...options.times };
+    this.noteBlocked = options.noteBlocked ?? (async () => false);
   }
 
   async scan(limits: SkillRegistryConfig['limits']): Promise<SourceScan> {
     this.server ??= this.#makeServer(limits);
     if (!this.#listing && Date.now() >= this.#freshUntil && this.server.mayTry)
       this.#listing = { startedAt: Date.now(), done: this.#list(this.server, limits) };
-    const isFirst = this.#good.text === '';
     const listing = this.#listing;
     if (listing) {
-      const wait = isFirst && !this.server.failure ? this.#times.first : this.#times.later;
+      const { first, later } = { ...TIMES, ...this.#options.times };
+      const wait = this.#good.text === '' && !this.server.failure ? first : later;
       this.#waiting += 1;
       await settledWithin(listing.done, listing.startedAt + wait - Date.now());
       this.#waiting -= 1;
@@ -85,7 +84,7 @@ export class ServerList {
     return new McpServer({
       ...this.#options,
       fileBytes: Math.max(limits.file_bytes, limits.resource_bytes),
-      times: this.#times,
+      times: { ...TIMES, ...this.#options.times },
       onChanged: () => {
         this.expire();
         this.changed?.();
@@ -114,17 +113,17 @@ export class ServerList {
   }
 
   async #readList(text: string, listed: McpListing, maxBytes: number): Promise<Good> {
-    const { id, noteBlocked } = this.#options;
+    const { id } = this.#options;
     const { skills, problems } = await skillsOf(listed, id, maxBytes);
     const all = [...skills].sort((a, b) => (a.skill.qualifiedId < b.skill.qualifiedId ? -1 : 1));
     const attacks = new Map<string, readonly Finding[]>();
     const first = new Map<string, Skill>();
     const losers: Skill[] = [];
-    this.found.replace(() => new Map(all.map((one) => [one.skill.qualifiedId, one])));
+    this.found = new Map(all.map((one) => [one.skill.qualifiedId, one]));
     for (const { digest, header, skill } of all) {
       const found = this.#good.attacks.get(header) ?? (await blockFindingsIn(SKILL_MD, Buffer.from(header)));
       attacks.set(header, found);
-      if (found.length > 0) await noteBlocked(skill, digest, found);
+      if (found.length > 0) await this.noteBlocked(skill, digest, found);
       if (first.has(skill.id)) losers.push(skill);
       else first.set(skill.id, skill);
     }

@@ -7,7 +7,7 @@ import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
 import type { SourceReader } from '../source.ts';
-import { filesBelow, type ListOptions, shownOf } from './list-files.ts';
+import { type FolderListing, filesBelow, type ListOptions, shownOf } from './list-files.ts';
 
 /** More than agents see listed: a file that is not listed can still be read by its path. */
 const EVERYTHING: ListOptions = { maxFiles: 2_000, maxFolders: 2_000, dependencies: true, sizes: false };
@@ -17,7 +17,8 @@ const SETTLED_MS = 2_000;
 
 /** All files that can be handed out, listed or not. */
 export function filesForInspection({ readSkill, readFile, listed }: SourceReader): SkillFiles {
-  function* others(skill: Skill): Steps<Others> {
+  /** `below`: the whole folder, if the skill has one. */
+  function* others(skill: Skill): Steps<{ files: readonly ResourceInfo[]; below?: FolderListing }> {
     // The copy of a page is in a folder of the registry, which no search for skills enters.
     if (skill.dir === null || isReserved(skill.dir)) return { files: listed(skill) };
     const below = yield* filesBelow(skill.dir, EVERYTHING);
@@ -33,13 +34,11 @@ export function filesForInspection({ readSkill, readFile, listed }: SourceReader
     *read(skill) {
       yield { path: 'SKILL.md', bytes: readSkill(skill) };
       const { files } = yield* others(skill);
-      for (const file of files.slice(0, EVERYTHING.maxFiles))
+      const { maxFiles } = EVERYTHING;
+      for (const file of files.slice(0, maxFiles))
         yield* readIfThere(skill.dir, file, (path) => readFile(skill, path, MAX_BYTES));
-      if (files.length > EVERYTHING.maxFiles)
-        yield notSearched(
-          'SKILL.md',
-          `The skill has more than ${EVERYTHING.maxFiles} files; the others were not searched.`,
-        );
+      if (files.length > maxFiles)
+        yield notSearched('SKILL.md', `The skill has more than ${maxFiles} files; the others were not searched.`);
     },
   };
 }
@@ -62,12 +61,6 @@ export function* asReadForInspection(files: readonly Required<InspectedFile>[]):
 }
 
 // --- internal ---
-
-/** `files`: without SKILL.md; `below`: the whole folder, if the skill has one. */
-interface Others {
-  readonly files: readonly ResourceInfo[];
-  readonly below?: Parameters<typeof shownOf>[0];
-}
 
 function* readIfThere(
   dir: string | null,

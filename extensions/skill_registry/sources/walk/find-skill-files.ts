@@ -157,12 +157,16 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
     addFound(dir, realDir, skillFile, walk);
     return [];
   }
-  if (options.bareFiles && depth === 0 && dir === options.root)
+  if (options.bareFiles && depth === 0)
     for (const entry of entries.filter((one) => isBareFile(one, dir))) addFound(dir, realDir, entry, walk, true);
   if (depth > 0 && isOfTool(dir, realDir, entries)) return [];
   const folders = entries.filter((entry) => isSearched(entry, dir));
-  if (depth >= options.maxDepth) {
-    if (folders.length > 0) problems.push(tooDeep(dir, options.maxDepth, folders.length));
+  const { maxDepth } = options;
+  if (depth >= maxDepth) {
+    const details = { maxDepth, count: folders.length };
+    const message = `${folders.length} folder(s) in this one are deeper than limits.scan_depth (${maxDepth}) and were not searched. Raise the limit or add a source.`;
+    if (folders.length > 0)
+      problems.push({ code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details });
     return [];
   }
   return folders.map((entry) => {
@@ -235,13 +239,17 @@ function follow(link: string, { realRoot, boundary, options, outside, problems }
     isReserved(target, realRoot) ||
     isPrivatePath(isInside(target, realRoot) ? target.slice(realRoot.length) : target)
   ) {
-    problems.push(leadsToPrivate(link));
+    problems.push({ code: 'SOURCE_RESERVED', severity: 'error', file: link, message: LEADS_TO_PRIVATE });
     return undefined;
   }
   const isAllowed = options.allowOutside || isInside(target, boundary) || options.mayLeadTo?.(target) === true;
   if (isAllowed && !isInside(target, realRoot)) outside.add(target);
   if (real !== undefined && isAllowed) return real;
-  problems.push(real === undefined ? brokenLink(link) : leadsOut(link, real, realRoot, options));
+  problems.push(
+    real === undefined
+      ? { code: 'SYMLINK_BROKEN', severity: 'warning', file: link, message: BROKEN }
+      : leadsOut(link, real, realRoot, options),
+  );
   return undefined;
 }
 
@@ -254,11 +262,9 @@ function isLinkToFile(path: string): boolean {
 }
 
 const SETTLED_AFTER_MS = 2_000;
-
-function tooDeep(dir: string, maxDepth: number, count: number): Problem {
-  const message = `${count} folder(s) in this one are deeper than limits.scan_depth (${maxDepth}) and were not searched. Raise the limit or add a source.`;
-  return { code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details: { maxDepth, count } };
-}
+const BROKEN = 'The target of this link does not exist, or links form a circle. Repair or remove it.';
+const LEADS_TO_PRIVATE =
+  'This link leads to a file or folder that is never read: data/ of the root, .env, .git, .ssh or a private key. Remove the link.';
 
 function leadsOut(path: string, target: string, realRoot: string, { mayLeadTo, unapproved }: FindOptions): Problem {
   const folder = statSync(target, NO_THROW)?.isFile() ? dirname(target) : target;
@@ -303,15 +309,4 @@ function namesIn(dir: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function leadsToPrivate(path: string): Problem {
-  const message =
-    'This link leads to a file or folder that is never read: data/ of the root, .env, .git, .ssh or a private key. Remove the link.';
-  return { code: 'SOURCE_RESERVED', severity: 'error', file: path, message };
-}
-
-function brokenLink(path: string): Problem {
-  const message = 'The target of this link does not exist, or links form a circle. Repair or remove it.';
-  return { code: 'SYMLINK_BROKEN', severity: 'warning', file: path, message };
 }

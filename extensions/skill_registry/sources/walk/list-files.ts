@@ -17,7 +17,7 @@ export interface ListOptions {
   readonly own?: boolean;
 }
 
-interface FolderListing extends Required<SkillListing> {
+export interface FolderListing extends Required<SkillListing> {
   readonly folders: number;
 }
 

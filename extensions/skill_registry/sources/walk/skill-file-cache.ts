@@ -110,28 +110,28 @@ function readSource(database: SqliteDatabase, { path, readAs }: CacheKey, maxByt
   };
 }
 
+/** Undefined for a row that is missing or damaged. */
 function entryIn(text: string | undefined): SkillFileEntry | undefined {
   try {
-    const entry = text === undefined ? undefined : (JSON.parse(text) as SkillFileEntry);
-    if (!entry || !isEntry(entry)) return undefined;
-    const { stamp, settled, file } = entry;
+    const { stamp, settled, file } = JSON.parse(text ?? '') as SkillFileEntry;
+    const { header, digest, bytes, problems } = file;
+    const isEntry =
+      settled === true &&
+      [stamp, digest].every((one) => typeof one === 'string') &&
+      typeof bytes === 'number' &&
+      Array.isArray(problems) &&
+      (header === undefined || isHeader(header));
+    if (!isEntry) return undefined;
     return { stamp, settled, dependsOnOtherFiles: false, skill: undefined, file, whole: undefined };
   } catch {
     return undefined;
   }
 }
 
-function isEntry(entry: SkillFileEntry): boolean {
-  const { file, stamp, settled } = entry;
-  const { header, digest, bytes, problems } = file;
-  if (typeof stamp !== 'string' || settled !== true || typeof digest !== 'string') return false;
-  if (typeof bytes !== 'number' || !Array.isArray(problems)) return false;
-  return (
-    header === undefined ||
-    (typeof header.name === 'string' &&
-      typeof header.description === 'string' &&
-      LISTS.every((field) => Array.isArray(header[field])))
-  );
+function isHeader(header: SkillHeader): boolean {
+  const { name, description } = header;
+  const isNamed = typeof name === 'string' && typeof description === 'string';
+  return isNamed && LISTS.every((field) => Array.isArray(header[field]));
 }
 
 const LISTS = ['tags', 'requires', 'arguments', 'triggerKeywords', 'allowedTools'] as const;
