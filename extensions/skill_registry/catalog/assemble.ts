@@ -8,26 +8,23 @@ import { confusableIds } from './confusable-ids.ts';
 import type { EqualCopies } from './equal-copies.ts';
 import { mergeSources } from './merge.ts';
 import { requiresProblems } from './requires.ts';
-import { applyRestrictions, heldProblems, type Restrictions } from './restrictions.ts';
+import { heldProblems } from './restrictions.ts';
 import { frozen, type Pack, type Snapshot } from './snapshot.ts';
 
 export interface Assembled {
   readonly from: readonly SkillSource[];
-  /** Those of `from`, then that of the built-in skills. */
+  /** With restrictions: those of `from`, then that of the built-in skills. */
   readonly scans: readonly SourceScan[];
-  readonly restrictions: Restrictions;
   readonly copies: EqualCopies;
 }
 
 export async function assemble(
-  { from: sources, scans, restrictions, copies }: Assembled,
+  { from: sources, scans, copies }: Assembled,
   version: number,
   collision: SkillRegistryConfig['collision'] | undefined,
 ): Promise<Snapshot> {
-  const gated: SourceScan[] = [];
-  for (const scan of scans) gated.push(restrictions.size > 0 ? await applyRestrictions(scan, restrictions) : scan);
-  const listed = gated.slice(0, sources.length);
-  const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
+  const listed = scans.slice(0, sources.length);
+  const own = scans.slice(sources.length).flatMap(({ skills }) => skills);
   const { problems, ...found } = await mergeSources(listed, collision, copies.files);
   const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
   const { packs, problems: clashes } = packsOf(sources, listed);
@@ -35,11 +32,11 @@ export async function assemble(
     version,
     ...merged,
     sources: sources.map(({ id, kind, location }, index) => {
-      return { id, kind, location, skills: scans[index]?.skills.length ?? 0 };
+      return { id, kind, location, skills: listed[index]?.skills.length ?? 0 };
     }),
     packs,
     problems: [
-      ...(await uniqueProblems(gated)),
+      ...(await uniqueProblems(scans)),
       ...(await heldProblems(merged)),
       ...problems,
       ...clashes,

@@ -7,7 +7,7 @@ import type { Skill } from '../skill/skill.ts';
 import { isSameList, type SkillSource, type SourceScan } from '../sources/source.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { equalCopies } from './equal-copies.ts';
-import { isSameRestrictions, type RestrictionOptions, restrictionsOf } from './restrictions.ts';
+import { type Restricted, type RestrictionOptions, restrictionsNow, restrictScan } from './restrictions.ts';
 import { changedIds, fingerprintOf, frozen, type Snapshot } from './snapshot.ts';
 
 export interface CatalogOptions extends RestrictionOptions {
@@ -28,6 +28,7 @@ export class Catalog {
   readonly #builtIn: readonly SkillSource[];
   readonly #listeners = new Set<ChangeListener>();
   readonly #lastScans = new WeakMap<SkillSource, SourceScan>();
+  readonly #restricted: Restricted = { skills: new WeakMap(), scans: new WeakMap() };
   readonly #subscriptions = new Map<SkillSource, () => void>();
   #sources: readonly SkillSource[];
   #current: Snapshot;
@@ -141,13 +142,15 @@ export class Catalog {
     const read = source.rescan?.(skill, limits);
     if (!read) return undefined;
     await prepare?.([read.skill]);
-    const restrictions = await restrictionsOf([{ skills: [read.skill], problems: [] }], this.#options);
-    if (restrictions.size > 0) return undefined;
+    if (restrictionsNow(this.#options)(read.skill) !== undefined) return undefined;
     if (read.skill === skill) return this.#current;
     const next = withSkill(this.#current, skill, read.skill);
     if (!next) return undefined;
     this.#lastScans.set(source, read.scan);
-    this.#assembled = { ...last, scans: last.scans.with(at, read.scan) };
+    const before = last.scans[at] as SourceScan;
+    const now = { ...before, skills: before.skills.map((one) => (one === skill ? read.skill : one)) };
+    this.#restricted.scans.set(read.scan, now);
+    this.#assembled = { ...last, scans: last.scans.with(at, now) };
     return this.#show(next, frozen([skill.id]), undefined);
   }
 
@@ -155,24 +158,23 @@ export class Catalog {
     const { prepare, disabled = () => [], limits, collision } = this.#options;
     // A source that is added during the scan is part of the next scan.
     const from = this.#sources;
-    const scans: SourceScan[] = [];
+    const found: SourceScan[] = [];
     for (const source of [...from, ...this.#builtIn])
-      scans.push(source.ifNone && scans.some(hasOwn) ? LEFT_OUT : await this.#scan(source, from));
-    // Built-in skills come with this package, like this code: only `disabled` restricts them.
-    const listed = scans.slice(0, from.length);
+      found.push(source.ifNone && found.some(hasOwn) ? LEFT_OUT : await this.#scan(source, from));
+    const listed = found.slice(0, from.length);
     await prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
-    const restrictions = new Map([
-      ...(await restrictionsOf(listed, this.#options)),
-      ...(await restrictionsOf(scans.slice(from.length), { disabled })),
-    ]);
+    // Built-in skills come with this package, like this code: only `disabled` restricts them.
+    const [restrict, restrictBuiltIn] = [restrictionsNow(this.#options), restrictionsNow({ disabled })];
+    const scans: SourceScan[] = [];
+    for (const [at, scan] of found.entries())
+      scans.push(await restrictScan(scan, at < from.length ? restrict : restrictBuiltIn, this.#restricted));
     const last = this.#assembled;
-    const isLike = last?.from === from && isSameList(last.scans, scans);
-    const before = isLike && (await isSameRestrictions(last.restrictions, restrictions)) ? last : undefined;
+    const before = last?.from === from && isSameList(last.scans, scans) ? last : undefined;
     // While other files of equal skills differ, every refresh reads them again.
     if (before && !before.copies.differ) return this.#current;
     const copies = await equalCopies(from, listed, limits, last?.copies);
     if (before && isSameList([...before.copies.files].flat(), [...copies.files].flat())) return this.#current;
-    this.#assembled = { from, scans, restrictions, copies };
+    this.#assembled = { from, scans, copies };
     return this.#replaceIfChanged(await assemble(this.#assembled, this.#current.version + 1, collision));
   }
 

@@ -3,7 +3,7 @@ import { eachWithBreaks } from '../../../lib/breaks/index.ts';
 import type { DisabledSkill } from '../config/config.ts';
 import { draftReason, type GateEnvironment, gateClosedBecause } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { SourceScan } from '../sources/source.ts';
+import { isSameList, type SourceScan } from '../sources/source.ts';
 import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/reasons.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -16,44 +16,53 @@ export interface RestrictionOptions {
   readonly heldBecause?: (skill: Skill) => string | undefined;
 }
 
-export type Restrictions = ReadonlyMap<Skill, Restriction>;
 type Restriction = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
+export type Restrict = (skill: Skill) => Restriction | undefined;
 
 /** Called at every refresh, because a program may have been installed, or a person may have allowed something. */
-export async function restrictionsOf(scans: readonly SourceScan[], options: RestrictionOptions): Promise<Restrictions> {
-  const { heldBecause = () => undefined } = options;
-  const disabled = options.disabled?.() ?? [];
-  const environment = options.gates?.();
-  const restrictions = new Map<Skill, Restriction>();
-  const check = (skill: Skill): void => {
+export function restrictionsNow({ gates, disabled = () => [], heldBecause }: RestrictionOptions): Restrict {
+  const entries = disabled();
+  const environment = gates?.();
+  return (skill) => {
     const gate = environment && skill.gate && gateClosedBecause(skill.gate, environment);
     const because = draftReason(skill.fillsLeft) ?? gate;
-    const disabledAgents = disabled.length === 0 ? undefined : disabledFor(skill, disabled);
-    const held = heldBecause(skill);
-    if (because === undefined && disabledAgents === undefined && held === undefined) return;
-    restrictions.set(skill, {
+    const disabledAgents = entries.length === 0 ? undefined : disabledFor(skill, entries);
+    const held = heldBecause?.(skill);
+    if (because === undefined && disabledAgents === undefined && held === undefined) return undefined;
+    return {
       ...(because === undefined ? {} : { hiddenBecause: because }),
       ...(disabledAgents === undefined ? {} : { disabledFor: disabledAgents }),
       ...(held === undefined ? {} : { heldBecause: held }),
-    });
+    };
   };
-  for (const { skills, losers = [] } of scans) {
-    await eachWithBreaks([...skills, ...losers], check);
-  }
-  return restrictions;
 }
 
-export async function applyRestrictions(scan: SourceScan, restrictions: Restrictions): Promise<SourceScan> {
-  const problems: Problem[] = [];
-  const [skills, losers]: [Skill[], Skill[]] = [[], []];
-  const markTo = (marked: Skill[]) => (skill: Skill) => {
-    const marks = restrictions.get(skill);
-    if (marks?.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, marks.hiddenBecause));
-    marked.push(marks === undefined ? skill : { ...skill, ...marks });
+/** By what a source found: the same objects as before while the restrictions stay the same. */
+export interface Restricted {
+  readonly skills: WeakMap<Skill, { readonly restriction: string; readonly skill: Skill }>;
+  readonly scans: WeakMap<SourceScan, SourceScan>;
+}
+
+export async function restrictScan(scan: SourceScan, restrict: Restrict, known: Restricted): Promise<SourceScan> {
+  const problems = [...scan.problems];
+  const restricted = (skill: Skill): Skill => {
+    const found = restrict(skill);
+    if (found === undefined) return skill;
+    if (found.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, found.hiddenBecause));
+    const restriction = JSON.stringify(found);
+    const before = known.skills.get(skill);
+    const now = before?.restriction === restriction ? before : { restriction, skill: { ...skill, ...found } };
+    known.skills.set(skill, now);
+    return now.skill;
   };
-  await eachWithBreaks(scan.skills, markTo(skills));
-  await eachWithBreaks(scan.losers ?? [], markTo(losers));
-  return { skills, losers, problems: [...scan.problems, ...problems] };
+  const [skills, losers]: [Skill[], Skill[]] = [[], []];
+  await eachWithBreaks(scan.skills, (skill) => void skills.push(restricted(skill)));
+  await eachWithBreaks(scan.losers ?? [], (skill) => void losers.push(restricted(skill)));
+  const before = known.scans.get(scan);
+  if (before && isSameList(before.skills, skills) && isSameList(before.losers ?? [], losers)) return before;
+  const now = { skills, losers, problems };
+  known.scans.set(scan, now);
+  return now;
 }
 
 export async function heldProblems({
@@ -79,16 +88,6 @@ export async function heldProblems({
     ...problems,
     { code: 'SKILL_NOT_INSPECTED', severity: 'warning', file: first.file, message: NOT_INSPECTED_TEXT, details },
   ];
-}
-
-export async function isSameRestrictions(before: Restrictions, after: Restrictions): Promise<boolean> {
-  const others = after.entries();
-  let isSame = before.size === after.size;
-  await eachWithBreaks(isSame ? before : [], ([skill, marks]) => {
-    const [other, otherMarks] = others.next().value ?? [];
-    isSame &&= skill === other && JSON.stringify(marks) === JSON.stringify(otherMarks);
-  });
-  return isSame;
 }
 
 // --- internal ---

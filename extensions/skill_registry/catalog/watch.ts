@@ -23,6 +23,7 @@ const BURST_MS = 400;
 /** While there are events, polling uses at most this part of a core, but polls at least once in `MAX_REST_MS`. */
 const MAX_SHARE = 0.003;
 const MAX_REST_MS = 60_000;
+const NO_MORE_WATCHES: ReadonlySet<string> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
 
 /**
  * Refreshes on file events, and at every interval (less often with many skills), because network file systems send no
@@ -49,19 +50,12 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
       depth: options.scanDepth + 4,
       wake: debounced.wake,
       onError(error) {
-        const code = (error as NodeJS.ErrnoException).code;
-        if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
-          onMode(
-            'poll',
-            `the system has no more file watches (${code}), so changes are seen by polling. Set watch.mode to poll in the config, or raise the limit (Linux: fs.inotify.max_user_watches and max_user_instances, ulimit -n) and start again`,
-          );
-          endEvents().catch(onError);
-        } else {
-          onMode(
-            'events',
-            `a folder cannot be watched, and is polled: ${describeError(error)}. Let this user read it, and start again`,
-          );
-        }
+        const { code = '' } = error as NodeJS.ErrnoException;
+        const none = `the system has no more file watches (${code}), so changes are seen by polling. Set watch.mode to poll in the config, or raise the limit (Linux: fs.inotify.max_user_watches and max_user_instances, ulimit -n) and start again`;
+        const one = `a folder cannot be watched, and is polled: ${describeError(error)}. Let this user read it, and start again`;
+        const isOver = NO_MORE_WATCHES.has(code);
+        onMode(isOver ? 'poll' : 'events', isOver ? none : one);
+        if (isOver) endEvents().catch(onError);
       },
     });
   }

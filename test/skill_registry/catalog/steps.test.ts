@@ -6,12 +6,7 @@ import { confusableIds } from '../../../extensions/skill_registry/catalog/confus
 import { equalCopies } from '../../../extensions/skill_registry/catalog/equal-copies.ts';
 import { mergeSources } from '../../../extensions/skill_registry/catalog/merge.ts';
 import { requiresProblems } from '../../../extensions/skill_registry/catalog/requires.ts';
-import {
-  applyRestrictions,
-  heldProblems,
-  isSameRestrictions,
-  restrictionsOf,
-} from '../../../extensions/skill_registry/catalog/restrictions.ts';
+import { heldProblems, restrictScan } from '../../../extensions/skill_registry/catalog/restrictions.ts';
 import { changedIds, fingerprintOf, type Snapshot } from '../../../extensions/skill_registry/catalog/snapshot.ts';
 import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
@@ -32,14 +27,15 @@ const snapshotOf = async (some: typeof skills): Promise<Snapshot> => ({
 });
 const before = await snapshotOf(skills);
 const after = await snapshotOf(changed);
-const closed = await restrictionsOf([{ skills, problems: [] }], { heldBecause: () => 'made up' });
+const restrict = () => ({ heldBecause: 'made up' });
+const known = () => ({ skills: new WeakMap(), scans: new WeakMap() });
 
 const WORK: Readonly<Record<string, () => Promise<unknown>>> = {
   'merges the sources': () => mergeSources([{ skills }]),
   'merges skills that lost their id': () => mergeSources([{ skills: [], losers: skills }]),
-  'asks what closes a skill': () => restrictionsOf([{ skills, problems: [] }], {}),
-  'marks what is closed': () => applyRestrictions({ skills, problems: [] }, closed),
-  'compares what is closed': () => isSameRestrictions(closed, new Map(closed)),
+  'marks what is closed': () => restrictScan({ skills, problems: [] }, restrict, known()),
+  'marks what is closed of skills that lost their id': () =>
+    restrictScan({ skills: [], losers: skills, problems: [] }, restrict, known()),
   'says what is held': () => heldProblems(after),
   'names a problem once': () => uniqueProblems([{ skills: [], problems: skills.map(({ file }) => problem(file)) }]),
   'looks for ids that look alike': () => confusableIds(skills),

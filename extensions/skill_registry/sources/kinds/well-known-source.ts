@@ -46,7 +46,6 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
   const { id, url, validation: profile, cache } = options;
   const folder = futureRealPath(copyFolder(userCacheDirectory(), url));
   const page = new PageRefresh({ ...options, folder });
-  const openCopy = createCopyOpener(folder);
   const reader = new SkillFileReader({ profile, cache, cachePath: folder, own: true }, ({ dir }) => {
     const name = basename(dir);
     return { id: name, source: id, qualifiedId: `${id}:${name}` };
@@ -62,10 +61,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
     const bytes = readContained(skillFolder(folder, copied), path, maxBytes, { own: true });
     if (digestOf(bytes) === file.digest) return bytes;
     opened.damaged.add(copied);
-    throw resourceNotFound(
-      path,
-      'the copy of it on this machine was changed, and is fetched again at the next refresh',
-    );
+    throw resourceNotFound(path, WAS_CHANGED);
   };
   return {
     id,
@@ -73,8 +69,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
     location: url,
     broughtIn: true,
     async scan({ file_bytes: maxBytes }) {
-      await page.refreshIfDue(await openCopy());
-      opened = await openCopy();
+      opened = await page.current();
       const { skills, copied, problems: found } = await readCopied(opened, folder, reader, maxBytes);
       const problems = [...page.problems(opened), ...faultsOf(opened.copy?.faults ?? [], url), ...found];
       const scan = sameScan(last, { skills, problems });
@@ -100,6 +95,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
 // --- internal ---
 
 const SKILL_FILE = 'SKILL.md';
+const WAS_CHANGED = 'the copy of it on this machine was changed, and is fetched again at the next refresh';
 
 interface OpenedCopy {
   readonly copy: PageCopy | undefined;
@@ -109,26 +105,6 @@ interface OpenedCopy {
 }
 
 const NO_COPY: OpenedCopy = { copy: undefined, answeredAt: 0, damaged: new Set() };
-
-function createCopyOpener(folder: string): () => Promise<OpenedCopy> {
-  let identity = '';
-  let last = NO_COPY;
-  return async () => {
-    const stats = statsOfCopy(folder);
-    if (!stats) return NO_COPY;
-    const { ino, size, birthtimeMs, mtimeMs: answeredAt } = stats;
-    // mtime is left out: it changes with every answer of the page.
-    const now = `${ino} ${size} ${birthtimeMs}`;
-    if (now !== identity || !last.copy) {
-      const copy = readCopy(folder);
-      const damaged = new Set(await damagedSkills(folder, copy?.skills ?? []));
-      identity = now;
-      last = { copy, answeredAt, damaged };
-    }
-    last = { ...last, answeredAt };
-    return last;
-  };
-}
 
 /** How long the first scan waits, with a copy and without. */
 const WAIT_MS = 1_000;
@@ -141,6 +117,9 @@ type Failure = Pick<Problem, 'code' | 'message'> & { readonly at: number };
 class PageRefresh {
   readonly #options: WellKnownSourceOptions & { readonly folder: string };
   readonly #ended = new AbortController();
+  #opened = NO_COPY;
+  /** Of the file that `#opened` was read from. */
+  #identity = '';
   #changed: (() => void) | undefined;
   #asking: Promise<void> | undefined;
   #isFirst = true;
@@ -154,7 +133,9 @@ class PageRefresh {
     this.#options = options;
   }
 
-  async refreshIfDue({ copy, answeredAt, damaged }: OpenedCopy): Promise<void> {
+  /** Asks the page if that is due. */
+  async current(): Promise<OpenedCopy> {
+    const { copy, answeredAt, damaged } = await this.#open();
     const now = Date.now();
     const isOld = !copy || damaged.size > 0 || Math.abs(now - answeredAt) >= this.#options.intervalMs;
     if (isOld && this.#asking === undefined && now >= this.#notBefore && !this.#ended.signal.aborted)
@@ -165,6 +146,23 @@ class PageRefresh {
       this.#isAwaited = false;
     }
     this.#isFirst = false;
+    return this.#open();
+  }
+
+  async #open(): Promise<OpenedCopy> {
+    const { folder } = this.#options;
+    const stats = statsOfCopy(folder);
+    if (!stats) return NO_COPY;
+    const { ino, size, birthtimeMs, mtimeMs: answeredAt } = stats;
+    // mtime is left out: it changes with every answer of the page.
+    const identity = `${ino} ${size} ${birthtimeMs}`;
+    if (identity === this.#identity && this.#opened.copy) this.#opened = { ...this.#opened, answeredAt };
+    else {
+      const copy = readCopy(folder);
+      this.#opened = { copy, answeredAt, damaged: new Set(await damagedSkills(folder, copy?.skills ?? [])) };
+      this.#identity = identity;
+    }
+    return this.#opened;
   }
 
   problems({ copy, answeredAt }: OpenedCopy): readonly Problem[] {

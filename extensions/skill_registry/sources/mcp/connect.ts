@@ -86,7 +86,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
   };
   const describe = (error: unknown): string => {
     const cause = causeOf(error, failure);
-    const words = isProgram ? errorLineOf(transport.stderrEnd) : '';
+    const words = isProgram ? errorLineOf(transport.written) : '';
     return words === '' || cause.includes(words) ? cause : `${cause}; it wrote: ${words}`;
   };
   try {

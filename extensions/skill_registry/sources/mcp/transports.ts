@@ -12,7 +12,8 @@ const KEPT_STDERR = 2_000;
 
 /** Neither it nor its streams keep this process running. Gets SIGTERM when this process ends. */
 export class ServerProcessTransport extends StdioClientTransport {
-  #stderr = '';
+  /** The end of what it wrote. */
+  written = '';
   readonly #meter: ByteCounter;
 
   constructor(parameters: StdioServerParameters, meter: ByteCounter) {
@@ -20,12 +21,8 @@ export class ServerProcessTransport extends StdioClientTransport {
     this.#meter = meter;
     // Always read: if nobody reads the pipe, it fills up and the server stops.
     this.stderr?.on('data', (data: Buffer) => {
-      this.#stderr = (this.#stderr + data.toString('utf8')).slice(-KEPT_STDERR);
+      this.written = (this.written + data.toString('utf8')).slice(-KEPT_STDERR);
     });
-  }
-
-  get stderrEnd(): string {
-    return this.#stderr;
   }
 
   override async start(): Promise<void> {
@@ -41,16 +38,16 @@ export class ServerProcessTransport extends StdioClientTransport {
         this.close().catch(() => undefined);
       }
     });
-    for (const handle of handlesOf(child)) handle.unref?.();
+    hold(child, 'unref');
   }
 
   override async close(): Promise<void> {
     const child = this.#child();
     if (!child) return super.close();
     // Keep this process running until the server has ended.
-    for (const handle of handlesOf(child)) handle.ref?.();
+    hold(child, 'ref');
     await super.close();
-    for (const handle of handlesOf(child)) handle.unref?.();
+    hold(child, 'unref');
   }
 
   /** The SDK does not expose the process. Without it the server works, but keeps this process running. */
@@ -100,14 +97,10 @@ function endAll(): void {
   for (const child of running) child.kill('SIGTERM');
 }
 
-interface Handle {
-  ref?(): unknown;
-  unref?(): unknown;
-}
-
-function handlesOf(child: ChildProcess): readonly Handle[] {
-  const streams = [child.stdin, child.stdout, child.stderr] as readonly (object | null)[];
-  return [child, ...streams.filter((stream) => stream !== null)] as readonly Handle[];
+/** Keeps this process running for the child and its streams, or no longer. */
+function hold(child: ChildProcess, how: 'ref' | 'unref'): void {
+  for (const handle of [child, child.stdin, child.stdout, child.stderr])
+    (handle as Partial<Pick<ChildProcess, 'ref' | 'unref'>> | null)?.[how]?.();
 }
 
 const MAX_REDIRECTIONS = 5;
