@@ -1,7 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { isLoopback } from '../../../lib/loopback/index.ts';
 import { collectProblems, keyFinder, sourceAdvice } from './config-problems.ts';
-import { type McpServerConfig, mcpServer } from './mcp.ts';
+import { isAddress, type McpServerConfig, mcpServer } from './mcp.ts';
 import { PRESET_NAMES, type PresetName } from './presets.ts';
 import {
   bool,
@@ -226,7 +226,11 @@ const NO_EMBEDDINGS: EmbeddingsConfig = { base_url: '', model: '', timeout_ms: 4
 const embeddings: Reader<EmbeddingsConfig> = refine(
   objectOf(
     {
-      base_url: valueThat('expected an http(s) address without a password', { type: 'string' }, isEndpoint),
+      base_url: valueThat(
+        'expected an http(s) address without a password',
+        { type: 'string' },
+        (value) => value === '' || isAddress(value),
+      ),
       model: text,
       // All context of a turn must be ready after 2 seconds.
       timeout_ms: integerFrom(10, 1500),
@@ -349,12 +353,6 @@ export function pageAddress(text: string): string | undefined {
 }
 
 // --- internal ---
-
-function isEndpoint(text: unknown): boolean {
-  if (typeof text !== 'string' || text === '') return text === '';
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-}
 
 function dialectTools(dialects: readonly Dialect[]): readonly ToolName[] {
   return dialects.flatMap((dialect): readonly ToolName[] => DIALECT_TOOLS[dialect]);

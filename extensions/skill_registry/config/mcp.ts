@@ -48,6 +48,12 @@ export const mcpServer: Reader<McpServerConfig> = readerOf(server.schema, (value
   server(value, { ...at, isSecret: true }),
 );
 
+/** An http(s) address without user name and password. */
+export function isAddress(value: unknown): boolean {
+  const address = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  return address !== undefined && /^https?:$/.test(address.protocol) && !address.username && !address.password;
+}
+
 // --- internal ---
 
 function isText(value: unknown, pattern: RegExp = /^[^\0]*$/): value is string {
@@ -64,9 +70,4 @@ function recordLike(expected: string, key: RegExp, text: RegExp): Reader<Readonl
     { type: 'object', additionalProperties: { type: 'string' } },
     (value) => isRecord(value) && Object.entries(value).every(([name, one]) => key.test(name) && isText(one, text)),
   );
-}
-
-function isAddress(value: unknown): boolean {
-  const address = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-  return address !== undefined && /^https?:$/.test(address.protocol) && !address.username && !address.password;
 }

@@ -5,6 +5,7 @@ import { readNamedFile } from '../../../lib/files/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { DisabledSkill } from './config.ts';
 import { ownerFile, writeOwnerFile } from './owner-file.ts';
+import { isRecord } from './readers.ts';
 
 export interface SkillForAgent {
   readonly skill: string;
@@ -27,8 +28,13 @@ export function setDisabled(
   const document = readDocument(file);
   const list = listIn(document, file);
   const entries = (list?.toJSON() ?? []) as readonly DisabledSkill[];
-  if (!isDisabled && named.agent !== undefined && entries.includes(named.skill))
-    throw notForOne(named.skill, named.agent);
+  const { skill, agent } = named;
+  if (!isDisabled && agent !== undefined && entries.includes(skill)) {
+    const remedy = `Run "skill-registry enable ${skill}", then disable it for the agents that are not to have it.`;
+    throw invalidArgument(
+      `"${skill}" is disabled for every agent, so it cannot be enabled for ${agent} alone. ${remedy}`,
+    );
+  }
   const after = disabledAfter(entries, named, isDisabled);
   const added = after[entries.length];
   if (after.length === entries.length) return { file, changed: false };
@@ -40,13 +46,13 @@ export function setDisabled(
 
 export function disabledAfter(
   entries: readonly DisabledSkill[],
-  { skill, agent }: SkillForAgent,
+  named: SkillForAgent,
   isDisabled: boolean,
 ): readonly DisabledSkill[] {
-  const isMeant = (entry: unknown): boolean =>
-    isForAgent(entry, skill, agent) || (agent === undefined && entry === skill);
-  if (!isDisabled) return entries.filter((entry) => !isMeant(entry));
-  if (entries.includes(skill) || (agent !== undefined && entries.some(isMeant))) return entries;
+  const { skill, agent } = named;
+  if (!isDisabled) return entries.filter((entry) => !isMeant(entry, named));
+  if (entries.includes(skill) || (agent !== undefined && entries.some((entry) => isMeant(entry, named))))
+    return entries;
   return [...entries, agent === undefined ? skill : { skill, agent }];
 }
 
@@ -76,10 +82,10 @@ function listIn(document: Document, file: string): YAMLSeq | undefined {
   throw invalid(file, '"disabled" is no list of ids');
 }
 
-function isForAgent(entry: unknown, skill: string, agent: string | undefined): boolean {
-  if (typeof entry !== 'object' || entry === null) return false;
-  const { skill: named, agent: of } = entry as { readonly skill?: unknown; readonly agent?: unknown };
-  return named === skill && (agent === undefined || of === agent);
+/** @param entry - Of the file, so it may be anything. */
+function isMeant(entry: unknown, { skill, agent }: SkillForAgent): boolean {
+  if (!isRecord(entry)) return entry === skill && agent === undefined;
+  return entry.skill === skill && (agent === undefined || entry.agent === agent);
 }
 
 function add(document: Document, list: YAMLSeq | undefined, entry: DisabledSkill): void {
@@ -92,11 +98,4 @@ function invalid(file: string, reason: string): CodedError {
   return new CodedError('CONFIG_INVALID', `${file} was not changed: ${reason}. Correct it, then repeat this.`, {
     file,
   });
-}
-
-function notForOne(skill: string, agent: string): CodedError {
-  const remedy = `Run "skill-registry enable ${skill}", then disable it for the agents that are not to have it.`;
-  return invalidArgument(
-    `"${skill}" is disabled for every agent, so it cannot be enabled for ${agent} alone. ${remedy}`,
-  );
 }

@@ -45,17 +45,11 @@ export async function presentSubject(
   return { ...suite, skill, text, profile: profileOf(source), isShown, isProposed: false };
 }
 
-/** null removes the file. */
-export interface ChangedFile {
-  /** Relative to the skill. */
-  readonly path: string;
-  readonly after: Buffer | null;
-}
-
+/** @param file - Relative to the skill; null removes it. */
 export async function changedSubject(
   context: ChangeContext,
   present: Awaited<ReturnType<typeof presentSubject>>,
-  { path, after }: ChangedFile,
+  { path, after }: { readonly path: string; readonly after: Buffer | null },
 ): Promise<EvaluatedContent> {
   const source = sourceOf(context, present.skill);
   const isSkillFile = path === basename(present.skill.file);

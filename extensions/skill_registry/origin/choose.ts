@@ -89,8 +89,10 @@ async function readHeaders(opened: OpenedOrigin, below: string) {
     const folderName = basename(skill.folder) || opened.name;
     const text = texts[at]?.toString('utf8') ?? '';
     const { header } = parseSkill(text, skill.skillFile, folderName);
-    const id = header && idOf(header.name, folderName);
-    if (!header || !id) continue;
+    if (!header) continue;
+    // Its own name first: other tools install under it, and the standard wants the folder to have it.
+    const id = [header.name, folderName].map(slugOf).find((one) => isUsableId(one) && one.length <= 64);
+    if (!id) continue;
     known.add(skill.skillFile);
     // Repositories keep copies of one skill in the folders of several agents.
     const same = JSON.stringify([id, text, filesBelow(opened, skill.folder)]);
@@ -119,11 +121,6 @@ function withOwnIds(skills: readonly ReadableSkill[], offerName: string): readon
 function filesBelow({ entries }: OpenedOrigin, folder: string): readonly unknown[] {
   const inside = entries.filter(({ path }) => folder === '' || path.startsWith(`${folder}/`));
   return inside.map(({ path, size }) => [path.slice(folder.length), size]);
-}
-
-/** Prefers the skill's own name: other tools install under it, and the standard wants the folder to have it. */
-function idOf(name: string, folderName: string): string | undefined {
-  return [slugOf(name), slugOf(folderName)].find((id) => isUsableId(id) && id.length <= 64);
 }
 
 function namedSkills(

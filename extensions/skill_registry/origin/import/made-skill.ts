@@ -48,7 +48,9 @@ export function readRole(base: string, folder: string, { limits }: Pick<ChangeCo
       leftOut.push({ path, reason: describeError(error) });
     }
   }
-  const links = [...references.keys()].map((path) => `- ${linkTo(path)}`);
+  const links = [...references.keys()].map((path) =>
+    /^[\w./-]+$/.test(path) ? `- [${path}](${path})` : `- \`${path}\``,
+  );
   const more = links.length > 0 ? `\n## Files of this role\n\n${links.join('\n')}\n` : '';
   const body = `${text.replaceAll('\r\n', '\n').replace(/\n?$/, '\n')}${more}`;
   return { id: slugOf(role), from: showName(role), description: descriptionIn(text), body, references, leftOut };
@@ -114,10 +116,6 @@ const MAX_DESCRIPTION = 1_000;
 const MAX_READ = 20_000;
 /** Characters of a sentence. Two of `MAX` fit into one description. */
 const [MIN, MAX] = [20, 400];
-
-function linkTo(path: string): string {
-  return /^[\w./-]+$/.test(path) ? `[${path}](${path})` : `\`${path}\``;
-}
 
 function plainText(bytes: Buffer, path: string): string {
   const text = decodeText(bytes, path);

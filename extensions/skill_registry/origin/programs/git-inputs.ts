@@ -65,27 +65,21 @@ async function assertConfigEnds(
 /** Also follows a `.git` file that names another folder. */
 function gitFolder(path: string): string | undefined {
   const below = join(path, '.git');
-  if (kindOf(below) === 'file') return resolve(path, firstLine(below).replace(/^gitdir: */, ''));
+  const [named] = linesOf(below);
+  if (named !== undefined) return resolve(path, named.replace(/^gitdir: */, ''));
   return [below, path].find((folder) => kindOf(folder) === 'folder' && kindOf(join(folder, 'objects')) !== undefined);
 }
 
 /** The main repository of a work tree, and other repositories that store its objects. */
 function foldersNamedIn(folder: string): readonly string[] {
-  const common = join(folder, 'commondir');
-  const others = join(folder, 'info', 'alternates');
-  return [
-    ...(kindOf(common) === 'file' ? [resolve(folder, firstLine(common))] : []),
-    ...(kindOf(others) === 'file' ? linesOf(others).map((line) => resolve(folder, line)) : []),
-  ];
+  const lines = [...linesOf(join(folder, 'commondir')).slice(0, 1), ...linesOf(join(folder, 'info', 'alternates'))];
+  return lines.map((line) => resolve(folder, line));
 }
 
+/** Of a regular file; else none. */
 function linesOf(file: string): readonly string[] {
-  const lines = readFileSync(file, 'utf8').split('\n');
+  const lines = kindOf(file) === 'file' ? readFileSync(file, 'utf8').split('\n') : [];
   return lines.map((line) => line.trim()).filter((line) => line !== '');
-}
-
-function firstLine(file: string): string {
-  return linesOf(file)[0] ?? '';
 }
 
 function kindOf(path: string): 'file' | 'folder' | 'link' | 'other' | undefined {

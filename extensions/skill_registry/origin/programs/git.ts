@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -80,26 +80,23 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
       if (isTooLarge()) running.child.kill();
     }, LOOK_MS);
     running.child.stdin?.on('error', () => undefined).end(input);
-    const ran = await running.catch((error: unknown) => error as Failure).finally(() => clearInterval(looking));
+    const ran = await running
+      .then(({ stdout }) => stdout)
+      .catch((error: ExecFileException) => error)
+      .finally(() => clearInterval(looking));
     // A killed git exits with a status instead of the signal, so the size is checked first.
     if (isTooLarge()) throw originRefused(shown, `what is fetched of it has more than ${maxBytes} bytes.`);
-    if (!(ran instanceof Error)) return ran.stdout;
+    if (Buffer.isBuffer(ran)) return ran;
     if (ran.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
       throw originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`);
     throw originUnavailable(shown, reasonOf(ran, limitMs));
   };
 }
 
-interface Failure extends Error {
-  readonly code?: unknown;
-  readonly killed?: boolean;
-  readonly stderr?: Buffer;
-}
-
-function reasonOf({ code, killed, stderr = Buffer.alloc(0), message }: Failure, limitMs: number): string {
+function reasonOf({ code, killed, stderr = '', message }: ExecFileException, limitMs: number): string {
   if (code === 'ENOENT') return 'git is not installed here';
   if (killed) return `git gave no answer within ${limitMs / 1000} s`;
-  return typeof code === 'string' ? message : reasonIn(stderr.toString('utf8'));
+  return typeof code === 'string' ? message : reasonIn(String(stderr));
 }
 
 function sizeOf(folder: string): number {
@@ -136,11 +133,8 @@ function reasonIn(complaint: string): string {
     .slice(0, 300);
 }
 
-function isNoRef(error: unknown): boolean {
-  return /couldn't find remote ref|invalid refspec/.test(describeError(error));
-}
-
-function noRef(origin: GitOrigin, cause: unknown): Error {
+function notFetched(origin: GitOrigin, cause: unknown): unknown {
+  if (!/couldn't find remote ref|invalid refspec/.test(describeError(cause))) return cause;
   const { ref, url } = origin;
   if (ref === undefined) return originUnavailable(shownOrigin(origin), 'it has no commits yet', cause);
   const isOfPage = origin.path === undefined ? '' : ' A branch with a slash is given as owner/repo/path@branch.';
@@ -172,7 +166,7 @@ async function fetchCommit(run: Run, origin: GitOrigin, folder: string) {
     await run([...fetch, '--depth=1', '--', url, ref]);
   } catch (error) {
     // Some servers do not serve a commit by its hash, and none serve a shortened hash.
-    if (!/^[0-9a-f]{4,64}$/.test(ref)) throw isNoRef(error) ? noRef(origin, error) : error;
+    if (!/^[0-9a-f]{4,64}$/.test(ref)) throw notFetched(origin, error);
     await run([...fetch, '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']);
     const commit = await commitOf(ref).catch((missing: unknown) => {
       const why = `it has no commit ${JSON.stringify(ref)}, at least none in a branch or a tag`;

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -62,13 +62,7 @@ async function pack(origin: NpmOrigin, folder: string): Promise<string> {
 const CALLER_VARIABLES = /^(npm_(package|lifecycle|command|execpath|config_(local_prefix|prefix))|INIT_CWD$)/i;
 
 function reasonOf(error: unknown): string {
-  const {
-    code,
-    killed = false,
-    stdout = '',
-    stderr = '',
-    message,
-  } = error as Error & { code?: unknown; killed?: boolean; stdout?: string; stderr?: string };
+  const { code, killed, stdout = '', stderr = '', message } = error as ExecFileException;
   if (code === 'ENOENT') return 'npm is not installed here';
   if (killed) return `no answer within ${LIMIT_MS / 1000} s`;
   try {
