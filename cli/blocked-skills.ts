@@ -3,13 +3,9 @@ import { isCodedError } from '../lib/errors/index.ts';
 import { printable, shellWord } from '../lib/text/index.ts';
 import { actorOf, firstLines, isConfirmed, type Options, type Terminal } from './terminal.ts';
 
-export interface LettingOptions extends Options {
-  readonly allowBlock?: readonly string[];
-}
-
 type Planned = Pick<SkillToAdd, 'id' | 'findings'> & { readonly blocked?: string | undefined };
 
-export function refusedOf<S extends Planned>(skills: readonly S[], { allowBlock = [] }: LettingOptions): readonly S[] {
+export function refusedOf<S extends Planned>(skills: readonly S[], { allowBlock = [] }: Options): readonly S[] {
   return skills.filter(({ blocked }) => blocked !== undefined && !allowBlock.includes(blocked));
 }
 
@@ -42,7 +38,7 @@ interface Applied {
 /** Asks, then writes. For each refused skill it prints the command that lets in only these files. */
 export async function askAndApply(
   { plan, skills, verb, isAsked, wordsFor, beforeWriting }: Letting,
-  options: LettingOptions,
+  options: Options,
   terminal: Terminal,
 ): Promise<Applied> {
   const allowBlock = isAsked ? await agreedBlocks(verb, skills, options, terminal) : undefined;
@@ -92,7 +88,7 @@ const MAX_SHOWN = 10;
 async function agreedBlocks(
   verb: Letting['verb'],
   skills: readonly Planned[],
-  options: LettingOptions,
+  options: Options,
   { agrees, ask, say }: Terminal,
 ): Promise<readonly string[] | undefined> {
   const { yes, allowBlock = [] } = options;

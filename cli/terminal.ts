@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
 import { CodedError, type Problem } from 'skill-registry/kernel';
-import type { Actor } from '../extensions/skill_registry/host.ts';
+import type { Actor, ValidationProfile } from '../extensions/skill_registry/host.ts';
 import { formatTable, printable } from '../lib/text/index.ts';
+import type { FindingFormat } from './finding-formats.ts';
 
 /** Commands use this instead of globals of the process. */
 export interface Streams {
@@ -54,6 +55,7 @@ export interface Terminal extends Streams {
   atEnd(close: () => Promise<void>): void;
 }
 
+/** Of all commands: cli/define/ says which of them has which, and what they mean. */
 export interface Options {
   readonly root?: string;
   readonly skills?: readonly string[];
@@ -64,10 +66,44 @@ export interface Options {
   readonly reason?: string;
   readonly by?: string;
   readonly yes?: boolean;
-}
-
-export interface DigestOptions extends Options {
+  readonly agent?: string;
+  readonly all?: boolean;
+  readonly allowBlock?: readonly string[];
+  readonly allowHost?: readonly string[];
+  readonly as?: string;
+  readonly changed?: boolean;
+  readonly check?: boolean;
+  readonly dead?: boolean;
+  readonly description?: string;
   readonly digest?: string;
+  readonly dryRun?: boolean;
+  readonly embed?: boolean;
+  readonly enable?: readonly string[];
+  readonly fix?: boolean;
+  readonly format?: FindingFormat;
+  readonly frozen?: boolean;
+  readonly host?: string;
+  readonly http?: number;
+  readonly limit?: number;
+  readonly link?: boolean;
+  readonly name?: string;
+  readonly outputs?: string;
+  readonly overlap?: boolean;
+  readonly port?: number;
+  readonly profile?: ValidationProfile;
+  readonly raw?: boolean;
+  readonly reference?: string;
+  readonly resource?: string;
+  readonly revision?: string;
+  readonly script?: string;
+  readonly since?: string;
+  readonly skill?: readonly string[];
+  readonly source?: string;
+  readonly strict?: boolean;
+  readonly tag?: string;
+  readonly thread?: string;
+  readonly to?: string;
+  readonly workflow?: string;
 }
 
 export const EXIT = { done: 0, problem: 1, wrongUse: 2 } as const;

@@ -4,21 +4,21 @@ import { decisionAbout, type SkillToAdd } from '../../extensions/skill_registry/
 import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { askAndApply, findingLines, type LettingOptions, refusedOf } from '../blocked-skills.ts';
+import { askAndApply, findingLines, refusedOf } from '../blocked-skills.ts';
 import { inspectChanged } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
-import { actorOf, EXIT, type ExitStatus, firstLines, invalidArgument, listed, type Terminal } from '../terminal.ts';
+import {
+  actorOf,
+  EXIT,
+  type ExitStatus,
+  firstLines,
+  invalidArgument,
+  listed,
+  type Options,
+  type Terminal,
+} from '../terminal.ts';
 
-export interface AddOptions extends LettingOptions {
-  readonly skill?: readonly string[];
-  readonly all?: boolean;
-  readonly to?: string;
-  readonly link?: boolean;
-  readonly frozen?: boolean;
-  readonly dryRun?: boolean;
-}
-
-export async function add(what: string | undefined, options: AddOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function add(what: string | undefined, options: Options, terminal: Terminal): Promise<ExitStatus> {
   assertSense(what, options);
   if (!options.dryRun) terminal.assertCanAsk();
   const { registry } = await openRegistry(options, terminal);
@@ -60,11 +60,7 @@ export async function add(what: string | undefined, options: AddOptions, termina
 }
 
 /** Without a terminal and without `--yes` it only shows what it would write. */
-export async function importSkills(
-  path: string,
-  options: LettingOptions & { readonly name?: string },
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function importSkills(path: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const plan = await registry.origin.import(path, { name: options.name, cwd: terminal.cwd });
   const { skills, installed, refused, prompt } = plan;
@@ -104,7 +100,7 @@ export async function importSkills(
 
 // --- internal ---
 
-function assertSense(what: string | undefined, { frozen, skill, all, link }: AddOptions): void {
+function assertSense(what: string | undefined, { frozen, skill, all, link }: Options): void {
   if (frozen && (what !== undefined || skill || all || link))
     throw invalidArgument(
       '--frozen installs what skills-lock.json names: give neither an origin, nor --skill, --all or --link.',
@@ -118,7 +114,7 @@ function assertSense(what: string | undefined, { frozen, skill, all, link }: Add
  * Approves the source unless a decision about it exists; approves no skill.
  * Call it before the first write: when it throws TRUST_UNUSABLE, nothing is installed.
  */
-function approveSource({ source, skills }: AddPlan, options: AddOptions, terminal: Terminal): void {
+function approveSource({ source, skills }: AddPlan, options: Options, terminal: Terminal): void {
   if (options.trust || source === undefined || decisionAbout(source)) return;
   const ids = skills.map(({ id }) => id).join(', ');
   const answer = options.yes ? 'add --yes' : 'answered yes to add';
@@ -132,7 +128,7 @@ function describeSource(source: string): string {
   return `  ${decision.by} approved this source on ${decision.at.slice(0, 10)} (${source})`;
 }
 
-function wordsOf(what: string | undefined, id: string, { frozen, to, link }: AddOptions): readonly string[] {
+function wordsOf(what: string | undefined, id: string, { frozen, to, link }: Options): readonly string[] {
   const where = to === undefined ? [] : ['--to', to];
   if (frozen || what === undefined) return ['add', '--frozen', ...where];
   return ['add', what, '--skill', id, ...where, ...(link ? ['--link'] : [])];

@@ -2,7 +2,7 @@ import { declaredTurn } from '../../kernel/host.ts';
 import { openRegistry } from '../open-registry.ts';
 import { actorOf, type Options, type Terminal } from '../terminal.ts';
 
-type Switch = (id: string, options: Options & { readonly agent?: string }, terminal: Terminal) => Promise<void>;
+type Switch = (id: string, options: Options, terminal: Terminal) => Promise<void>;
 
 export const enable: Switch = switching(false);
 export const disable: Switch = switching(true);

@@ -15,11 +15,7 @@ import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
 /** Runs only what needs no model. Exit status 1 for a failed check or a broken file of test cases. */
-export async function evaluate(
-  id: string | undefined,
-  options: Options & { readonly outputs?: string },
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function evaluate(id: string | undefined, options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const { admin } = registry;
   const before = id === undefined ? undefined : await admin.evidence(id);

@@ -14,7 +14,7 @@ import {
   undoIfInterrupted,
 } from '../../kernel/host.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
-import { actorOf, type DigestOptions, EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
+import { actorOf, EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
 /** Starts no extension. */
 export async function listExtensions(options: Options, terminal: Terminal): Promise<ExitStatus> {
@@ -44,7 +44,7 @@ export async function showExtension(name: string, options: Options, terminal: Te
   terminal.print({ name, by: held.by, digest: held.digest, files });
 }
 
-export async function approve(name: string, options: DigestOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function approve(name: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
   const root = rootOf(options, terminal);
   const actor = actorOf(options, terminal);
   undoIfInterrupted(root, name);

@@ -18,11 +18,7 @@ import { findRoot, isRoot } from '../find-root.ts';
 import { actorOf, EXIT, type ExitStatus, invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
 /** Writes into the first folder of `--skills`, else into `skills/` of the root. Never changes an existing skill. */
-export function createSkill(
-  id: string,
-  options: Options & { readonly description?: string },
-  terminal: Terminal,
-): ExitStatus {
+export function createSkill(id: string, options: Options, terminal: Terminal): ExitStatus {
   if (!/^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/.test(id))
     throw invalidArgument(
       `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`,

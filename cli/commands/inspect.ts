@@ -4,16 +4,12 @@ import { type Finding, inspectFolder, inspectionRules } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import type { FindingLevel, Inspection } from '../../extensions/skill_registry/host.ts';
 import { forTerminal, printable, toWire } from '../../lib/text/index.ts';
-import { type FindingFormat, type FormattedFinding, formatFindings } from '../finding-formats.ts';
+import { type FormattedFinding, formatFindings } from '../finding-formats.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
 /** Takes skill folders, SKILL.md files and ids. Exit status 1 when a verdict is `block`. */
-export async function inspect(
-  typed: readonly string[],
-  options: Options & { readonly format?: FindingFormat },
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function inspect(typed: readonly string[], options: Options, terminal: Terminal): Promise<ExitStatus> {
   let opened: OpenRegistry | undefined;
   const results: Inspected[] = [];
   for (const what of typed) {

@@ -17,10 +17,7 @@ const COUNT_UP_TO = 200;
 const MANY = 60;
 const FIRST = 20;
 
-export async function list(
-  options: Options & { readonly all?: boolean; readonly workflow?: string },
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function list(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const opened = await openRegistry(options, terminal, { checksArguments: false });
   const { registry, problems } = opened;
   const state = await workflowOption(registry.snapshot(), options.workflow);

@@ -8,16 +8,8 @@ import { openRegistry } from '../open-registry.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
-interface McpOptions extends Options {
-  readonly http?: number;
-  readonly host?: string;
-  readonly allowHost?: readonly string[];
-  readonly agent?: string;
-  readonly workflow?: string;
-}
-
 /** Runs until the client closes the connection (stdio), or until a signal. */
-export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function mcp(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { http, host, allowHost, agent } = options;
   if (http === undefined && (allowHost || host !== undefined))
     throw invalidArgument('--host and --allow-host are for HTTP: give --http <port>, too.');
@@ -72,7 +64,7 @@ const MORE_UNPUBLISHED =
 async function listen(
   door: SkillMcpDoor,
   token: string | undefined,
-  options: McpOptions,
+  options: Options,
   terminal: Terminal,
   stop: AbortSignal,
 ): Promise<void> {

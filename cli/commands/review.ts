@@ -4,10 +4,7 @@ import { openRegistry } from '../open-registry.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
 import { actorOf, EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
-export async function review(
-  options: Options & { readonly port: number; readonly as?: string },
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function review(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { serveReview } = await import('../../extensions/skill_review/index.ts');
   const stop = stopOnSignals();
   const { by } = actorOf(options.as === undefined ? {} : { by: options.as }, terminal);
@@ -21,7 +18,7 @@ export async function review(
       registry,
       root,
       by,
-      port: options.port,
+      port: options.port ?? 0,
       isTrusted: () => trusted,
       isHeldReadable: () => trusted || isHeldInRoot(root),
       agents: () => declaredTurns(root, trusted),

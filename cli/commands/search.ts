@@ -4,15 +4,8 @@ import { openRegistry } from '../open-registry.ts';
 import { invalidArgument, nearestText, type Options, type Terminal } from '../terminal.ts';
 import { skillRowOf, unseenSkillsText, withoutOneSource } from './list.ts';
 
-interface SearchOptions extends Options {
-  readonly limit?: number;
-  readonly tag?: string;
-  readonly source?: string;
-  readonly embed?: boolean;
-}
-
 /** Searches what a person may see, hidden skills included. */
-export async function search(query: string, options: SearchOptions, terminal: Terminal): Promise<void> {
+export async function search(query: string, options: Options, terminal: Terminal): Promise<void> {
   const { registry, problems } = await openRegistry(options, terminal, { checksArguments: false });
   const isByMeaning = registry.config.embeddings.base_url !== '';
   if (options.embed) {

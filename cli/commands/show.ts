@@ -4,17 +4,7 @@ import { hasColour, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
-interface ShowOptions extends Options {
-  readonly resource?: string;
-  /** Path below references/. */
-  readonly reference?: string;
-  /** Path below scripts/. */
-  readonly script?: string;
-  readonly raw?: boolean;
-  readonly revision?: string;
-}
-
-export async function show(id: string, options: ShowOptions, terminal: Terminal): Promise<void> {
+export async function show(id: string, options: Options, terminal: Terminal): Promise<void> {
   const path = pathOf(options);
   const { registry } = await openRegistry(options, terminal, { checksArguments: false });
   if (options.revision !== undefined) {
@@ -56,7 +46,7 @@ export async function show(id: string, options: ShowOptions, terminal: Terminal)
 /** Equal to the limit of the review page. */
 const MAX_RENDERED = 128 * 1024;
 
-function pathOf({ resource, reference, script }: ShowOptions): string | undefined {
+function pathOf({ resource, reference, script }: Options): string | undefined {
   const references = reference === undefined ? [] : [`references/${reference}`];
   const scripts = script === undefined ? [] : [`scripts/${script}`];
   const given = [resource ?? [], references, scripts].flat();

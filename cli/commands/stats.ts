@@ -5,18 +5,7 @@ import { toWire, toWireDeep } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, nearestText, type Options, type Terminal } from '../terminal.ts';
 
-interface StatsOptions extends Options {
-  readonly agent?: string;
-  readonly since?: string;
-  readonly dead?: boolean;
-  readonly thread?: string;
-}
-
-export async function stats(
-  skillId: string | undefined,
-  options: StatsOptions,
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function stats(skillId: string | undefined, options: Options, terminal: Terminal): Promise<ExitStatus> {
   const opened = await openRegistry(options, terminal, { checksArguments: false });
   const { usage } = opened.registry;
   const { agent, since, thread } = options;
@@ -49,7 +38,7 @@ function eventTable(events: readonly UsageEvent[], { table }: Terminal): string 
   return table(['TIME (UTC)', 'KIND', 'DIGEST', 'REV', 'SKILL, AGENT'], cells);
 }
 
-function reportText(report: UsageReport, options: StatsOptions, { table, width }: Terminal): string {
+function reportText(report: UsageReport, options: Options, { table, width }: Terminal): string {
   const { totals, since, failuresSince, until, skills, agents, failing, dead } = report;
   const period = `${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)`;
   if (options.dead) {

@@ -13,7 +13,6 @@ import { describeTrust } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
-  type DigestOptions,
   EXIT,
   type ExitStatus,
   invalidArgument,
@@ -92,7 +91,7 @@ export const SKILL_QUESTION = 'Agents follow what a skill says. Give it to them?
 // --- internal ---
 
 type Action = Decision['action'];
-type Decide = (given: string | undefined, options: DigestOptions, terminal: Terminal) => Promise<ExitStatus>;
+type Decide = (given: string | undefined, options: Options, terminal: Terminal) => Promise<ExitStatus>;
 
 async function decide(action: Action, ...[given, options, terminal]: Parameters<Decide>): Promise<ExitStatus> {
   if (given === undefined) return decideRoot(action, given, options, terminal);
@@ -120,12 +119,7 @@ function decideRoot(action: Action, ...[given, options, terminal]: Parameters<De
   return EXIT.done;
 }
 
-async function decideSource(
-  action: Action,
-  source: string,
-  options: DigestOptions,
-  terminal: Terminal,
-): Promise<ExitStatus> {
+async function decideSource(action: Action, source: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
   if (options.digest !== undefined) throw invalidArgument('--digest is of a skill. A source is allowed without one.');
   // Decides first, because opening the registry contacts the sources of the config.
   openTrust().decide({ action, kind: 'source', path: source, ...actorOf(options, terminal) });
@@ -197,7 +191,7 @@ function isPath(given: string): boolean {
 async function decideSkill(
   action: Action,
   id: string,
-  options: DigestOptions,
+  options: Options,
   terminal: Terminal,
 ): Promise<ExitStatus | undefined> {
   const { registry } = await openRegistry(options, terminal);

@@ -1,15 +1,11 @@
 import type { SkillUpdate } from '../../extensions/skill_registry/host.ts';
 import { toWire } from '../../lib/text/index.ts';
-import { askAndApply, findingLines, type LettingOptions, refusedOf } from '../blocked-skills.ts';
+import { askAndApply, findingLines, refusedOf } from '../blocked-skills.ts';
 import { inspectChanged } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
-export async function update(
-  ids: readonly string[],
-  options: LettingOptions & { readonly check?: boolean },
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function update(ids: readonly string[], options: Options, terminal: Terminal): Promise<ExitStatus> {
   if (!options.check) terminal.assertCanAsk();
   const { registry } = await openRegistry(options, terminal);
   const looked = registry.origin.update(ids.length > 0 ? ids : undefined);

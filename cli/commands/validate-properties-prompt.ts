@@ -2,29 +2,17 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { checkPack, checkSkill, readProperties, type SkillCheck, toPrompt } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
-import { bodySizeFinding, skillsBelow, type ValidationProfile } from '../../extensions/skill_registry/host.ts';
+import { bodySizeFinding, skillsBelow } from '../../extensions/skill_registry/host.ts';
 import { isInside } from '../../lib/files/index.ts';
 import { printable, showName } from '../../lib/text/index.ts';
 import { type GitChanges, gitChangesIn } from '../changed-skills.ts';
 import { findRoot, isTrusted, ownerConfig } from '../find-root.ts';
-import { type FindingFormat, formatFindings } from '../finding-formats.ts';
+import { formatFindings } from '../finding-formats.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
-interface ValidateOptions extends Options {
-  readonly profile: ValidationProfile;
-  readonly format?: FindingFormat;
-  readonly changed?: boolean;
-  /** A warning also gives exit status 1. */
-  readonly strict?: boolean;
-}
-
 /** Valid paths go to standard output, the rest to standard error; with `--format` all goes to standard output. */
-export async function validate(
-  given: readonly string[],
-  options: ValidateOptions,
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function validate(given: readonly string[], options: Options, terminal: Terminal): Promise<ExitStatus> {
   const { cwd } = terminal;
   const typed = given.length === 0 && options.changed ? ['.'] : given;
   if (typed.length === 0) throw invalidArgument(NO_PATH);
@@ -138,10 +126,10 @@ interface CheckedPath extends SkillCheck {
 
 async function checkAll(
   paths: readonly string[],
-  options: ValidateOptions,
+  options: Options,
   terminal: Terminal,
 ): Promise<readonly CheckedPath[]> {
-  const rules = { profile: options.profile, cwd: terminal.cwd };
+  const rules = { profile: options.profile ?? 'spec', cwd: terminal.cwd };
   const root = findRoot(options, terminal);
   const { values } = ownerConfig(root, isTrusted(root, options, terminal));
   const checks: CheckedPath[] = [];

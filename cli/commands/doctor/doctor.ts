@@ -14,13 +14,7 @@ import { EXIT, type ExitStatus, firstLines, type Options, type Terminal } from '
 import { overlap } from './overlap.ts';
 import { repairAll } from './repair.ts';
 
-interface DoctorOptions extends Options {
-  readonly all?: boolean;
-  readonly overlap?: boolean;
-  readonly fix?: boolean;
-}
-
-export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function doctor(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const opened = await openRegistry(options, terminal);
   if (options.overlap) return overlap(opened, terminal);
   if (options.fix) return repairAll(opened, options, terminal);
