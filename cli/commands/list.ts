@@ -20,7 +20,7 @@ const FIRST = 20;
 export async function list(options: Options, terminal: Terminal): Promise<ExitStatus> {
   const opened = await openRegistry(options, terminal, { checksArguments: false });
   const { registry, problems } = opened;
-  const state = await workflowOption(registry.snapshot(), options.workflow);
+  const state = workflowOption(registry.snapshot(), options.workflow);
   const skills = state.workflowState ? registry.visible(state) : registry.snapshot().skills;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();

@@ -22,7 +22,7 @@ export async function mcp(options: Options, terminal: Terminal): Promise<ExitSta
   const turn: TurnContext = {
     channelId: 'mcp',
     ...(agent ? await declaredTurn(root, agent, trusted) : {}),
-    ...(await workflowOption(registry.snapshot(), options.workflow)),
+    ...workflowOption(registry.snapshot(), options.workflow),
   };
   let unpublished = 0;
   const onProblem = (problem: Problem): void => {

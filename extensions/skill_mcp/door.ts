@@ -49,17 +49,11 @@ export interface SkillMcpDoor {
   close(): void;
 }
 
-export const DEFAULT_TOOLS: readonly string[] = [
-  'list_skills',
-  'read_skill',
-  'read_skill_resource',
-  'propose_skill_update',
-  'list_proposals',
-];
 /** Offered when the registry's config has a `dialect`. */
 const OF_DIALECTS: ReadonlySet<string> = new Set(['load_skill', 'skill', 'skill__activate', 'skill__read_resource']);
 /** Need an agent: the author of a proposal, who may list only its own proposals. */
-const WITH_AGENT: ReadonlySet<string> = new Set(['propose_skill_update', 'list_proposals']);
+const WITH_AGENT: readonly string[] = ['propose_skill_update', 'list_proposals'];
+const DEFAULT_TOOLS: readonly string[] = ['list_skills', 'read_skill', 'read_skill_resource', ...WITH_AGENT];
 
 /** @throws INVALID_ARGUMENT for an unknown tool or a wrong page size */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
@@ -72,7 +66,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const isAdded = (name: string): boolean => OF_DIALECTS.has(name) && (name !== 'skill' || Boolean(turn.agentId));
   const added = dialect.length > 0 ? ofAgents.filter(isAdded) : [];
   const named = [...(options.tools ?? DEFAULT_TOOLS), ...added];
-  const offered = [...new Set(named)].filter((name) => !WITH_AGENT.has(name) || turn.agentId);
+  const offered = [...new Set(named)].filter((name) => !WITH_AGENT.includes(name) || turn.agentId);
   const tools = registry.tools(offered);
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);

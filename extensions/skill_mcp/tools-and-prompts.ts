@@ -15,15 +15,8 @@ import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { toProtocolError } from './errors.ts';
 import { pageOf } from './sdk-source.ts';
 
-const READING: ReadonlySet<string> = new Set([
-  'list_skills',
-  'read_skill',
-  'read_skill_resource',
-  'load_skill',
-  'skill__activate',
-  'skill__read_resource',
-  'list_proposals',
-]);
+/** All others only read. */
+const CHANGING: ReadonlySet<string> = new Set(['propose_skill_update', 'create_skill', 'skill', 'workflow_event']);
 
 /** Clients that declare the Skills extension load skills themselves: they see no tools listed, but may call them. */
 export function serveTools(
@@ -100,7 +93,7 @@ function toMcpTool(tool: Tool): McpTool {
   const inputSchema = inputSchemaOf(tool) as McpTool['inputSchema'];
   const { name, description } = tool;
   const annotations = { readOnlyHint: true, openWorldHint: false };
-  return { name, description, inputSchema, ...(READING.has(name) ? { annotations } : {}) };
+  return { name, description, inputSchema, ...(CHANGING.has(name) ? {} : { annotations }) };
 }
 
 /** A remote client must not see local paths. */

@@ -5,11 +5,16 @@ import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { loadTokenCounter, nearestIds } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
-import type { SkillRegistryConfigInput } from './config/config.ts';
-import { ownerFile } from './config/owner-file.ts';
+import { readConfig, type SkillRegistryConfigInput } from './config/config.ts';
+import { ownerFile, writeOwnerFile } from './config/owner-file.ts';
+import { bodyOf } from './skill/frontmatter.ts';
 import type { Skill } from './skill/skill.ts';
 import type { FoundAgent } from './sources/agent-folders.ts';
+import { findSkillFiles } from './sources/walk/find-skill-files.ts';
+import { addressKey, programKey } from './trust/sources.ts';
+import { readSkillMd } from './validate/read-skill-md.ts';
 import type { SkillFinding } from './validate/validate-skill.ts';
+import { workflowStateNamed } from './workflow/workflows.ts';
 
 export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
@@ -26,58 +31,38 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
   return nearestIds(byId.keys(), skillId);
 }
 
-// Rarely used: their modules are loaded when they are called.
-
 /**
  * The key of a source in decisions. @param text - An address, `owner/repo`, `npm:<name>`, a folder, `mcp:` and a
  * server's command line, or as `trust list` shows it. @throws ORIGIN_INVALID.
  */
 export async function sourceNamed(text: string, cwd: string): Promise<string> {
-  const [{ parseOrigin, sourceKey }, { addressKey, programKey }] = await Promise.all([
-    import('./origin/address.ts'),
-    import('./trust/sources.ts'),
-  ]);
   if (/^mcp:[^\s#]+#[\da-f]{8}$/.test(text)) return text;
   if (text.startsWith('mcp:')) return programKey([text.slice('mcp:'.length)]);
   // Nothing is installed from such an address, but a server of the config may have it.
   if (/^http:\/\//i.test(text) && URL.canParse(text) && !/\.git(?:#|$)/.test(text)) return addressKey(text);
+  const { parseOrigin, sourceKey } = await import('./origin/address.ts');
   return sourceKey(parseOrigin(text, cwd));
 }
 
 /** For `--workflow <pack[:state]>`. @throws INVALID_ARGUMENT for an unknown pack or state. */
-export async function workflowOption(
-  snapshot: Snapshot,
-  name: string | undefined,
-): Promise<Pick<TurnContext, 'workflowState'>> {
-  if (name === undefined) return {};
-  const { workflowStateNamed } = await import('./workflow/workflows.ts');
-  return { workflowState: workflowStateNamed(snapshot, name) };
+export function workflowOption(snapshot: Snapshot, name: string | undefined): Pick<TurnContext, 'workflowState'> {
+  return name === undefined ? {} : { workflowState: workflowStateNamed(snapshot, name) };
 }
 
 /** What `init` writes. */
-export async function startConfig(root: string): Promise<{
-  readonly agents: readonly FoundAgent[];
-  readonly text: string;
-  readonly write: () => void;
-}> {
-  const [{ foundAgents }, { starterConfig }, { writeOwnerFile }] = await Promise.all([
-    import('./sources/agent-folders.ts'),
-    import('./config/starter-config.ts'),
-    import('./config/owner-file.ts'),
-  ]);
+export async function startConfig(
+  root: string,
+): Promise<{ agents: readonly FoundAgent[]; text: string; write(): void }> {
+  const { foundAgents } = await import('./sources/agent-folders.ts');
+  const { starterConfig } = await import('./config/starter-config.ts');
   const agents = foundAgents(root);
-  const text = starterConfig(
-    root,
-    agents.map(({ preset }) => preset),
-  );
+  const presets = agents.map(({ preset }) => preset);
+  const text = starterConfig(root, presets);
   return { agents, text, write: () => writeOwnerFile(root, text) };
 }
 
 /** The skills that a source of this folder finds. @param folder - Absolute. */
-export async function skillsBelow(
-  folder: string,
-): Promise<{ readonly folders: readonly string[]; readonly problems: readonly Problem[] }> {
-  const { findSkillFiles } = await import('./sources/walk/find-skill-files.ts');
+export async function skillsBelow(folder: string): Promise<{ folders: string[]; problems: readonly Problem[] }> {
   const { files, problems } = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false });
   return { folders: files.map(({ dir }) => dir), problems };
 }
@@ -88,11 +73,6 @@ export async function bodySizeFinding(
   root: string,
   values: SkillRegistryConfigInput,
 ): Promise<SkillFinding | undefined> {
-  const [{ readConfig }, { readSkillMd }, { bodyOf }] = await Promise.all([
-    import('./config/config.ts'),
-    import('./validate/read-skill-md.ts'),
-    import('./skill/frontmatter.ts'),
-  ]);
   const limit = readConfig(values, ownerFile(root)).config.limits.skill_tokens;
   const read = file === undefined ? { text: '' } : readSkillMd(file);
   const body = 'text' in read ? bodyOf(read.text) : '';

@@ -1,6 +1,6 @@
-import type { Finding, SkillRegistry } from 'skill-registry';
+import type { SkillRegistry } from 'skill-registry';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { type FindingLevel, repairsOf } from '../../../extensions/skill_registry/host.ts';
+import { repairsOf } from '../../../extensions/skill_registry/host.ts';
 import {
   checkExtensions,
   createSecrets,
@@ -22,7 +22,7 @@ export async function doctor(options: Options, terminal: Terminal): Promise<Exit
   terminal.print(report, () => {
     const parts = [
       totals(report, opened.registry),
-      ...(report.inspected.length > 0 ? [verdicts(report.inspected, options.all)] : []),
+      ...(report.inspected.length > 0 ? [verdicts(report, options.all)] : []),
       ...byCode(report.problems, options.all),
       conclusion(report, opened),
     ].filter((part) => part !== '');
@@ -45,11 +45,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   const { skills, sources, byQualifiedId, problems: ofCatalog } = registry.snapshot();
   const taken = ofCatalog.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const getSecret = createSecrets(root, terminal.environment, trusted);
-  const {
-    extensions,
-    agents,
-    problems: ofExtensions,
-  } = await checkExtensions({
+  const checked = await checkExtensions({
     rootDir: root,
     trusted,
     // As for `start`.
@@ -59,7 +55,7 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   });
   // Nothing is written in an unapproved root, so it has no repairs.
   const repairs = trusted ? await terminal.during('Looking for repairs', repairsOf(registry)) : [];
-  const found = [...withExtensions(problems(), root, trusted), ...hidden, ...ofExtensions];
+  const found = [...withExtensions(problems(), root, trusted), ...hidden, ...checked.problems];
   return {
     root,
     skills: skills.length,
@@ -69,8 +65,8 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
     held: [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length,
     waiting_proposals: await admin.waitingProposals(),
     held_extensions: heldExtensions(root).map(({ name }) => name),
-    extensions: extensions.map(({ id, origin, version, state }) => ({ id, origin, version, state })),
-    agents,
+    extensions: checked.extensions.map(({ id, origin, version, state }) => ({ id, origin, version, state })),
+    agents: checked.agents,
     model: { base_url: getSecret('MODEL_BASE_URL') ?? null, name: getSecret('MODEL_NAME') ?? null },
     sources,
     context: await admin.contextCost(),
@@ -108,14 +104,8 @@ function leftOutOf({ admin, snapshot }: SkillRegistry) {
   return { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
 }
 
-interface Verdict {
-  readonly skill_id: string;
-  readonly verdict: FindingLevel;
-  readonly findings: readonly Finding[];
-}
-
-async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly Verdict[]> {
-  const found: Verdict[] = [];
+async function inspectAll({ admin, snapshot }: SkillRegistry) {
+  const found = [];
   for (const { id, qualifiedId, remote } of snapshot().skills) {
     // The source inspected each file when it fetched it.
     if (remote) continue;
@@ -211,7 +201,7 @@ function byCode(problems: readonly Problem[], all = false): readonly string[] {
   });
 }
 
-function verdicts(inspected: readonly Verdict[], all = false): string {
+function verdicts({ inspected }: Report, all = false): string {
   const lines = inspected.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
     const where = first?.line === undefined ? first?.file : `${first.file}:${first.line}`;
     const found = others.length === 0 ? '' : `, and ${others.length} more`;
