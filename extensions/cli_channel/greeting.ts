@@ -85,8 +85,9 @@ function onOneLine(path: string): string {
 
 function problemLines(problems: readonly Problem[]): string {
   if (problems.length === 0) return 'Problems: none';
-  const lines = problems.length > MANY_PROBLEMS ? manyProblems(problems) : problems.map(problemLine);
-  return [`Problems (${problems.length}):`, ...lines].join('\n');
+  const listed = problems.filter(({ code }) => problems.length <= MANY_PROBLEMS || OF_START.has(code));
+  const counted = problemCounts(problems.filter((one) => !listed.includes(one)));
+  return [`Problems (${problems.length}):`, ...counted, ...listed.map(problemLine)].join('\n');
 }
 
 /** Always listed, because only a start finds them: doctor starts nothing. */
@@ -106,17 +107,12 @@ const OF_START: ReadonlySet<string> = new Set([
   'TOOL_PROVIDER_FAILED',
 ]);
 
-function manyProblems(problems: readonly Problem[]): readonly string[] {
-  const ofStart = problems.filter(({ code }) => OF_START.has(code));
-  const others = problems.filter(({ code }) => !OF_START.has(code));
-  return [...(others.length > 0 ? problemCounts(others) : []), ...ofStart.map(problemLine)];
-}
-
 function problemLine({ severity, code, file, line, message }: Problem): string {
   return `  ${severity} ${code} ${onOneLine(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
 }
 
 function problemCounts(problems: readonly Problem[]): readonly string[] {
+  if (problems.length === 0) return [];
   const counts = new Map<string, number>();
   for (const { severity, code } of problems)
     counts.set(`${severity} ${code}`, (counts.get(`${severity} ${code}`) ?? 0) + 1);

@@ -13,9 +13,7 @@ export function builtExtensions(): string {
 }
 
 export function ownExtensionIds(): readonly string[] {
-  return readdirSync(builtExtensions(), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name);
+  return foldersOf(builtExtensions());
 }
 
 /** In a checkout of the package, without the package's own extensions. */

@@ -138,19 +138,18 @@ async function runTurn(
   };
 }
 
+/** What is undefined is not sent. */
 function modelParameters(parameters: AgentManifest['parameters'], tokenLimit: number): Record<string, unknown> {
-  const { temperature, top_p, frequency_penalty, presence_penalty, seed, stop, max_output_tokens } = parameters;
-  const maxOutputTokens = Math.min(max_output_tokens ?? Number.POSITIVE_INFINITY, tokenLimit);
-  const given = {
-    temperature,
+  const { top_p, frequency_penalty, presence_penalty, stop, max_output_tokens = tokenLimit, ...others } = parameters;
+  const maxOutputTokens = Math.min(max_output_tokens, tokenLimit);
+  return {
+    ...others,
     topP: top_p,
     frequencyPenalty: frequency_penalty,
     presencePenalty: presence_penalty,
-    seed,
     stopSequences: stop,
     maxOutputTokens: Number.isFinite(maxOutputTokens) ? maxOutputTokens : undefined,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 /** Counts tokens itself when the endpoint does not report them: limits must work then, too. */

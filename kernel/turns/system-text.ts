@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import { delimited, withNote, withoutHidden } from '../../lib/text/index.ts';
@@ -105,20 +106,13 @@ function cleanText(text: string | undefined = ''): string {
 const MAX_PROMPT_BYTES = 1_048_576;
 
 async function readPrompt(dir: string, variables: Readonly<Record<string, unknown>>): Promise<string | undefined> {
-  const markdown = await readIfExists(join(dir, 'prompt.md'));
-  if (markdown !== undefined) return markdown.trim();
-  const template = await readIfExists(join(dir, 'prompt.jinja2'));
-  if (template === undefined) return undefined;
-  return renderTemplate(template, variables, true);
+  const [markdown, template] = [join(dir, 'prompt.md'), join(dir, 'prompt.jinja2')];
+  if (existsSync(markdown)) return readPromptFile(markdown).trim();
+  return existsSync(template) ? renderTemplate(readPromptFile(template), variables, true) : undefined;
 }
 
-async function readIfExists(file: string): Promise<string | undefined> {
-  try {
-    return readNamedFile(file, MAX_PROMPT_BYTES).toString('utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+function readPromptFile(file: string): string {
+  return readNamedFile(file, MAX_PROMPT_BYTES).toString('utf8');
 }
 
 function priorityOf(provider: ContextProvider): number {

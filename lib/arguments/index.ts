@@ -37,7 +37,15 @@ export function schema<S extends Zod.ZodType>(build: (z: Z) => S): () => S {
 
 /** @param name - For messages. @returns without fields that are undefined. @throws INVALID_ARGUMENT. */
 export function checkArgument<Output>(name: string, wanted: Schema<Output>, value: unknown): Output {
-  const parsed = parse(name, wanted(), value);
+  const built = wanted();
+  // It is checked by the function that is called, which may keep it: a copy would be another object.
+  if (built.type === 'any') return value as Output;
+  let parsed: Zod.ZodSafeParseResult<Output>;
+  try {
+    parsed = built.safeParse(readFields(value, fieldNames(built)), { error: expectation, reportInput: true });
+  } catch (error) {
+    throw unreadable(name, error);
+  }
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const at = (issue?.path ?? []).map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
@@ -103,16 +111,6 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
 };
-
-function parse<Output>(name: string, built: Zod.ZodType<Output>, value: unknown): Zod.ZodSafeParseResult<Output> {
-  // It is checked by the function that is called, which may keep it: a copy would be another object.
-  if (built.type === 'any') return { success: true, data: value as Output };
-  try {
-    return built.safeParse(readFields(value, fieldNames(built)), { error: expectation, reportInput: true });
-  } catch (error) {
-    throw unreadable(name, error);
-  }
-}
 
 /**
  * Without fields that are undefined. Reads each field once, because a getter may give something else later.

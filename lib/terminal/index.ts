@@ -29,10 +29,7 @@ function isDeep(tokens: readonly Token[], most: number): boolean {
 }
 
 function blocks(tokens: readonly Token[], width: number): readonly string[] {
-  return tokens.flatMap((token) => {
-    const text = block(token, width);
-    return text === undefined ? [] : [text];
-  });
+  return tokens.flatMap((token) => block(token, width) ?? []);
 }
 
 function block(token: Token, width: number): string | undefined {
