@@ -119,14 +119,6 @@ export class LineReader {
   }
 }
 
-const readers = new WeakMap<NodeJS.ReadStream, LineReader>();
-
-export function lineReaderOf(input: NodeJS.ReadStream, output: NodeJS.WriteStream): LineReader {
-  const reader = readers.get(input) ?? new LineReader(input, output);
-  readers.set(input, reader);
-  return reader;
-}
-
 // --- internal ---
 
 interface LineSource {

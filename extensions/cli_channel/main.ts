@@ -3,11 +3,13 @@ import { describeError } from 'skill-registry/kernel';
 import { forTerminal, printable, type TerminalWindow } from '../../lib/text/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { greeting } from './greeting.ts';
-import { type LineReader, lineReaderOf } from './line-reader.ts';
+import { LineReader } from './line-reader.ts';
 import { Session } from './session.ts';
 
 /** A reload starts the extension again in the same kernel and must not repeat the greeting. */
 const greeted = new WeakSet<KernelApi>();
+/** It keeps the lines that a reload has left unread. */
+let standardInput: LineReader | undefined;
 
 export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   #context: ExtensionContext | undefined;
@@ -18,7 +20,8 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   }
 
   async start(): Promise<void> {
-    this.#reader = lineReaderOf(process.stdin, process.stdout);
+    standardInput ??= new LineReader(process.stdin, process.stdout);
+    this.#reader = standardInput;
   }
 
   async stop(): Promise<void> {

@@ -2,14 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, realpathSync } from 'node:fs';
 import { checkArgument, elsewhere, type FieldsSchema, schema } from '../../lib/arguments/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
-import type {
-  AgentInvocationContext,
-  AgentResponse,
-  ChannelProvider,
-  ContextPart,
-  KernelApi,
-  TurnContext,
-} from '../contract.ts';
+import type { AgentInvocationContext, AgentResponse, ChannelProvider, KernelApi } from '../contract.ts';
 import { agentUnavailable, kernelStopped, rootNotFound } from '../errors.ts';
 import { approveHeldExtensions } from '../held/ask-person.ts';
 import { rootProblemsAtStart } from '../held/undo-approval.ts';
@@ -92,7 +85,7 @@ class RunningKernel implements KernelState {
     this.#onStopped = resolve;
   });
   #phase: 'starting' | 'running' | 'stopped' = 'starting';
-  #secrets: (name: string) => string | undefined;
+  #secrets: (name: string) => string | undefined = () => undefined;
   #broken: Discovery['broken'] = [];
   #turnsEnd = new AbortController();
   #starting: Promise<void> | undefined;
@@ -106,7 +99,6 @@ class RunningKernel implements KernelState {
     this.root = { dir: rootDir, trusted: options.trust ?? true };
     this.options = options;
     this.budgets = { ...BUDGETS, ...options.budgets };
-    this.#secrets = this.#readSecrets();
     this.#ended = options.signal && AbortSignal.any([options.signal]);
     const { running } = this;
     this.messages = new Messages({ rootDir, onLog: options.onLog, running, phase: () => this.#phase });
@@ -140,7 +132,10 @@ class RunningKernel implements KernelState {
       commands: () => this.#commands().commands.map(({ command }) => command),
       runCommand: (line, turn) => runCommandLine(line, this.#commands(), commandTurn(this, turn)),
       invokeAgent: (agentId, task, context) => this.#invokeAgent(agentId, task, context),
-      describeTurn: (agentId, prompt, turn) => this.#describeTurn(agentId, prompt, turn),
+      describeTurn: async (agentId, prompt, turn) => {
+        const parts = await systemParts(this, agentId, prompt, { ...turn, preview: true });
+        return Promise.all(parts.map(async (part) => ({ ...part, tokens: await countTokens(part.text) })));
+      },
       requestShutdown: () => void this.#shutdown(),
     };
   }
@@ -149,10 +144,6 @@ class RunningKernel implements KernelState {
     [...this.records.values()].filter(({ state }) => state === 'RUNNING');
 
   readonly getSecret = (name: string): string | undefined => this.#secrets(name);
-
-  #readSecrets(): (name: string) => string | undefined {
-    return createSecrets(this.root.dir, this.options.environment ?? {}, this.root.trusted);
-  }
 
   #commands(): CommandTable {
     const handoffAgent = (): string | undefined =>
@@ -164,11 +155,6 @@ class RunningKernel implements KernelState {
       if (record) this.messages.report(problemOf(record.found, 'COMMAND_SHADOWED', what, 'warning'));
     }
     return table;
-  }
-
-  async #describeTurn(agentId: string, prompt: string, turn: TurnContext): Promise<readonly ContextPart[]> {
-    const parts = await systemParts(this, agentId, prompt, { ...turn, preview: true });
-    return Promise.all(parts.map(async (part) => ({ ...part, tokens: await countTokens(part.text) })));
   }
 
   async #invokeAgent(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse> {
@@ -214,7 +200,7 @@ class RunningKernel implements KernelState {
   async #startAll(): Promise<void> {
     this.#phase = 'starting';
     this.records.clear();
-    this.#secrets = this.#readSecrets();
+    this.#secrets = createSecrets(this.root.dir, this.options.environment ?? {}, this.root.trusted);
     const order = this.#findAndSort();
     await startingKernels.run([...(startingKernels.getStore() ?? []), this.records], () =>
       startExtensions(order, this),

@@ -66,14 +66,14 @@ export async function stopExtensions({ running: runningNow, budgets, contexts, m
 }
 
 /**
- * Restarts a failed service after 1 s, 2 s, 4 s and so on up to 60 s. Resolves when it ends or `signal` aborts.
+ * Restarts a failed service; the delay doubles up to 60 s. Resolves when it ends or `signal` aborts.
  * @param onFailure - `waitMs`: the delay before the next start.
  */
 export async function superviseService(
   service: ServiceProvider,
   signal: AbortSignal,
   onFailure: (error: unknown, waitMs: number) => void,
-  firstWaitMs: number = FIRST_WAIT_MS,
+  firstWaitMs: number,
 ): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
@@ -93,7 +93,6 @@ export async function superviseService(
 
 // --- internal ---
 
-const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
 /** After it has run this long, a failure counts as the first one. */
 const HEALTHY_AFTER_MS = 60_000;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFallback } from '../errors/index.ts';
 import { statsOf } from './open-contained.ts';
 
 /** Nothing lists, reads or publishes files with such names. */
@@ -26,13 +27,10 @@ export function removeAbandoned(folder: string, key: string): void {
   if (now - (lookedThrough.get(key) ?? 0) < ABANDONED_AFTER_MS) return;
   if (lookedThrough.size >= MAX_FOLDERS) lookedThrough.clear();
   lookedThrough.set(key, now);
-  try {
-    for (const name of readdirSync(folder)) {
+  withFallback(() => {
+    for (const name of readdirSync(folder))
       if (isMadeHere(name) && isAbandoned(join(folder, name), now)) unlinkSync(join(folder, name));
-    }
-  } catch {
-    // The next process tries again.
-  }
+  });
 }
 
 // --- internal ---

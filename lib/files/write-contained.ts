@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError } from '../errors/index.ts';
+import { isCodedError, withFallback } from '../errors/index.ts';
 import { pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
 import { inParentOf, type OpenEntry, type OpenOptions, statsOf } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
@@ -80,15 +80,13 @@ export function removeContained(base: string, path: string, { own = false }: Pic
   removeEmptyFolders(base, path, { own });
 }
 
-/** Only folders below `base`. */
+/** Only folders below `base`, up to the first one that is not empty, or that another process has removed. */
 export function removeEmptyFolders(base: string, path: string, options: Pick<OpenOptions, 'own'> = {}): void {
   const folders = fileSegments(path).slice(0, -1);
-  try {
+  withFallback(() => {
     for (; folders.length > 0; folders.pop())
       inParentOf(base, folders.join('/'), (entry) => rmdirSync(entry.path), options);
-  } catch {
-    // It is not empty, or another process has removed it.
-  }
+  });
 }
 
 /**
