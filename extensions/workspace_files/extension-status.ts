@@ -8,10 +8,10 @@ import {
   toolError,
   z,
 } from 'skill-registry/kernel';
-import { type HeldExtension, withoutPaths } from '../../kernel/host.ts';
+import { heldExtensions, withoutPaths } from '../../kernel/host.ts';
 
 /** `extension_status`: tells an agent after a restart whether the extension that it wrote runs. */
-export function extensionStatusTool(root: string, kernel: KernelApi, held: () => readonly HeldExtension[]): Tool {
+export function extensionStatusTool(root: string, kernel: KernelApi): Tool {
   return defineTool({
     name: 'extension_status',
     description:
@@ -21,7 +21,7 @@ export function extensionStatusTool(root: string, kernel: KernelApi, held: () =>
     }),
     async execute({ extension }) {
       const all = kernel.extensions();
-      const waiting = new Map(held().map(({ name, files }) => [name, files.length]));
+      const waiting = new Map(heldExtensions(root).map(({ name, files }) => [name, files.length]));
       const folderOf = ({ dir }: ExtensionStatus): string => relative(root, dir).split(sep).join('/');
       const isWritten = (one: ExtensionStatus): boolean => folderOf(one).startsWith('extensions/');
       const known = new Set([...all.map(({ id }) => id), ...waiting.keys()]);

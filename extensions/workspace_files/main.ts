@@ -1,5 +1,4 @@
 import type { Extension, ExtensionContext, Tool, ToolProvider } from 'skill-registry/kernel';
-import { heldExtensions } from '../../kernel/host.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { extensionStatusTool } from './extension-status.ts';
 import { workspaceTools } from './tools.ts';
@@ -12,12 +11,10 @@ export class WorkspaceFiles implements Extension, ToolProvider {
     const maxBytes = Number(context.config.max_bytes);
     if (!Number.isInteger(maxBytes) || maxBytes < 1)
       throw new Error('config max_bytes must be a whole number of bytes');
-    const held = () => heldExtensions(context.rootDir);
-    const restart = () => context.requestRestart();
-    const { rootDir: root, trusted, kernel } = context;
+    const { rootDir: root, trusted, kernel, requestRestart: restart } = context;
     this.#tools = [
-      ...workspaceTools({ root, trusted, maxBytes, registry, restart, held }),
-      extensionStatusTool(root, kernel, held),
+      ...workspaceTools({ root, trusted, maxBytes, registry, restart }),
+      extensionStatusTool(root, kernel),
     ];
   }
 

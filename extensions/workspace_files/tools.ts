@@ -12,7 +12,7 @@ import {
 import {
   assertDataInRoot,
   codeProtected,
-  type HeldExtension,
+  heldExtensions,
   holdExtensionFile,
   isCode,
   listHeldFiles,
@@ -30,7 +30,6 @@ export interface WorkspaceOptions {
   readonly maxBytes: number;
   readonly registry: SkillRegistry;
   restart(): void;
-  held(): readonly HeldExtension[];
 }
 
 const FOLDERS = ['extensions', 'skills'] as const;
@@ -97,16 +96,16 @@ function writeFileTool(options: WorkspaceOptions): Tool {
   });
 }
 
-function requestRestartTool({ held, restart }: WorkspaceOptions): Tool {
+function requestRestartTool({ root, restart }: WorkspaceOptions): Tool {
   return defineTool({
     name: 'request_restart',
     description:
       'Reloads every extension when the current turn has ended. Call it after writing an extension: a person is asked whether it may run.',
     input: z.strictObject({}),
     async execute() {
-      const waiting = held().map(({ name, files }) => ({ extension: name, files: files.length }));
+      const held = heldExtensions(root).map(({ name, files }) => ({ extension: name, files: files.length }));
       restart();
-      return { success: true, message: restartMessage(waiting.map(({ extension }) => extension)), held: waiting };
+      return { success: true, message: restartMessage(held.map(({ extension }) => extension)), held };
     },
   });
 }

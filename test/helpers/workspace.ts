@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { SkillLoadedEvent, SkillRegistry } from 'skill-registry';
 import { runTool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
 import { workspaceTools } from '../../extensions/workspace_files/tools.ts';
-import { heldExtensions } from '../../kernel/host.ts';
 import { openRoot } from './open-registry.ts';
 import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
 
@@ -47,9 +46,7 @@ export async function workspace(
   let restarts = 0;
   const restart = (): void => void restarts++;
   const tools = new Map(
-    workspaceTools({ root, trusted, maxBytes: MAX_BYTES, registry, restart, held: () => heldExtensions(root) }).map(
-      (tool) => [tool.name, tool],
-    ),
+    workspaceTools({ root, trusted, maxBytes: MAX_BYTES, registry, restart }).map((tool) => [tool.name, tool]),
   );
   const call = async (name: string, args: unknown, turn: TurnContext = {}): Promise<ToolResult> => {
     const tool = tools.get(name);
