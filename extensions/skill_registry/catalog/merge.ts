@@ -2,19 +2,10 @@ import type { Problem } from 'skill-registry/kernel';
 import { eachWithBreaks, takeBreak } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
+import type { SourceScan } from '../sources/source.ts';
+import type { Snapshot } from './snapshot.ts';
 
-export interface Merged {
-  readonly skills: readonly Skill[];
-  readonly byId: ReadonlyMap<string, Skill>;
-  readonly byQualifiedId: ReadonlyMap<string, Skill>;
-  readonly problems: readonly Problem[];
-}
-
-export interface FoundSkills {
-  readonly skills: readonly Skill[];
-  /** Skills without their id, because another skill of the source has it. */
-  readonly losers?: readonly Skill[];
-}
+export type Merged = Pick<Snapshot, 'skills' | 'byId' | 'byQualifiedId' | 'problems'>;
 
 /**
  * The collision policy chooses one skill per id, by order of source, then path; `error` chooses none. Losers are
@@ -22,7 +13,7 @@ export interface FoundSkills {
  * `files`: digests of other files by qualified id; default: all are equal.
  */
 export async function mergeSources(
-  sources: readonly FoundSkills[],
+  sources: readonly Pick<SourceScan, 'skills' | 'losers'>[],
   collision: SkillRegistryConfig['collision'] = 'first',
   files: ReadonlyMap<string, string> = new Map(),
 ): Promise<Merged> {

@@ -2,6 +2,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { shorten, withoutHidden } from '../../../../lib/text/index.ts';
 import type { InlineSkillConfig } from '../../config/config.ts';
 import { isRecord } from '../../config/readers.ts';
+import { shown } from '../../skill/field-values.ts';
 import type { PackScopes } from '../types.ts';
 import { normalizePackPath } from './pack-expression.ts';
 
@@ -154,10 +155,7 @@ function readWorkflow({ workflow, prompts }: Fields, report: Report, unknown: Re
 type Fields = Readonly<Record<string, unknown>>;
 
 function typeName(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object') return 'an object';
-  const text = JSON.stringify(value);
-  return text.length <= 60 ? text : `a ${typeof value} of ${text.length} characters`;
+  if (isRecord(value)) return 'an object';
+  return value === undefined ? 'nothing' : shown(value);
 }

@@ -112,6 +112,9 @@ const FIRST_COPY_MS = 10_000;
 /** Longest retry delay in milliseconds, unless the interval is longer. */
 const MAX_MS = 900_000;
 
+const STILL_FETCHING =
+  'The first copy of its skills is still being fetched, so none are shown yet. What has come is kept: the next start goes on from there.';
+
 type Failure = Pick<Problem, 'code' | 'message'> & { readonly at: number };
 
 class PageRefresh {
@@ -167,7 +170,8 @@ class PageRefresh {
 
   problems({ copy, answeredAt }: OpenedCopy): readonly Problem[] {
     const { url, optional } = this.#options;
-    if (!copy && this.#asking !== undefined) return [stillFetching(url)];
+    if (!copy && this.#asking !== undefined)
+      return [{ code: 'ORIGIN_UNAVAILABLE', severity: 'warning', file: url, message: STILL_FETCHING }];
     if (!this.#failed || this.#failed.at < answeredAt || (!copy && optional)) return [];
     return [problemOf(this.#failed, url, copy ? new Date(answeredAt).toISOString() : undefined)];
   }
@@ -217,12 +221,6 @@ function problemOf({ code, message }: Failure, url: string, answered: string | u
   return { code, severity, file: url, message: `${message.replace(/(?<![.?])$/, '.')} ${effect}` };
 }
 
-function stillFetching(url: string): Problem {
-  const message =
-    'The first copy of its skills is still being fetched, so none are shown yet. What has come is kept: the next start goes on from there.';
-  return { code: 'ORIGIN_UNAVAILABLE', severity: 'warning', file: url, message };
-}
-
 /** Adds skills to `damaged` whose SKILL.md has another digest. */
 async function readCopied(
   { copy, damaged }: OpenedCopy,
@@ -238,9 +236,12 @@ async function readCopied(
     const dir = skillFolder(folder, one);
     const file = `${dir}/${SKILL_FILE}`;
     const read = damaged.has(one) ? undefined : reader.read({ dir, file, realDir: dir, realFile: file }, maxBytes);
-    if (read?.file.header && !isSkillFileOf(one, read.file.digest)) damaged.add(one);
+    const isOfPage = (line: string): boolean =>
+      line.startsWith(`${read?.file.digest} `) && line.endsWith(` ${SKILL_FILE}`);
+    if (read?.file.header && !one.files.some(isOfPage)) damaged.add(one);
     if (!read || damaged.has(one)) {
-      problems.push(damagedCopy(one, dir));
+      const message = `The copy of the skill ${one.name} on this machine has other bytes than the page, so it is left out until it has been fetched again.`;
+      problems.push({ code: 'ORIGIN_REFUSED', severity: 'error', file: dir, message });
       continue;
     }
     problems.push(...read.file.problems);
@@ -250,15 +251,6 @@ async function readCopied(
   }
   reader.sweep();
   return { skills, copied, problems };
-}
-
-function isSkillFileOf({ files }: CopiedSkill, digest: string): boolean {
-  return files.some((line) => line.startsWith(`${digest} `) && line.endsWith(` ${SKILL_FILE}`));
-}
-
-function damagedCopy({ name }: CopiedSkill, file: string): Problem {
-  const message = `The copy of the skill ${name} on this machine has other bytes than the page, so it is left out until it has been fetched again.`;
-  return { code: 'ORIGIN_REFUSED', severity: 'error', file, message };
 }
 
 const MAX_FAULTS = 20;

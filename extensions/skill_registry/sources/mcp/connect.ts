@@ -107,11 +107,9 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
     instance: typeof instance === 'string' ? instance : undefined,
     hasSkills: skills.supported,
     async list() {
-      const tooLong = meter.start();
+      const signal = abortAfter(times.list, meter.start());
       try {
-        const signal = abortAfter(times.list, tooLong);
-        const { skills: entries, invalid, ttlMs = 0 } = await skills.list({}, { timeout: times.list, signal });
-        return { entries, invalid, ttlMs };
+        return await skills.list({}, { timeout: times.list, signal });
       } finally {
         meter.end();
       }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Skill as Entry } from '@modelcontextprotocol/client/ext/skills';
+import type { Skill as Entry, SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
@@ -15,13 +15,8 @@ export type { Entry };
 
 type McpFiles = ReadonlyMap<string, Exclude<Entry['resources'], 'dynamic'>[number]>;
 
-export interface McpListing {
-  readonly entries: readonly Entry[];
-  /** Entries that break the rules of SEP-2640 or agentskills.io. */
-  readonly invalid: readonly { readonly uri?: string; readonly reason: string }[];
-  /** Milliseconds that the list stays valid, says the server. */
-  readonly ttlMs: number;
-}
+/** `invalid`: entries that break the rules of SEP-2640 or agentskills.io. `ttlMs`: how long it stays valid. */
+export type McpListing = Awaited<ReturnType<SkillsClient['list']>>;
 
 export interface McpListedSkill {
   readonly skill: Skill;
@@ -47,7 +42,7 @@ export const SKILL_MD = 'SKILL.md';
 
 /** Problems: MCP_SKILL_REFUSED for an unusable entry, and those of its fields. @param maxBytes - Of SKILL.md. */
 export async function skillsOf(
-  { entries, invalid }: McpListing,
+  { skills: entries, invalid }: McpListing,
   source: string,
   maxBytes: number,
 ): Promise<{ readonly skills: readonly McpListedSkill[]; readonly problems: readonly Problem[] }> {

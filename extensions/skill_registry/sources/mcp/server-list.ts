@@ -98,11 +98,11 @@ export class ServerList {
     try {
       const found = await server.use(async (connection) => {
         const listed = await connection.list();
-        const text = JSON.stringify([listed.entries, listed.invalid]);
+        const text = JSON.stringify([listed.skills, listed.invalid]);
         if (text !== this.#good.text) this.#good = await this.#readList(text, listed, limits.file_bytes);
         return listed;
       });
-      const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
+      const fresh = Math.min(Math.max(found.ttlMs ?? 0, FRESH_MS.least), FRESH_MS.most);
       this.#freshUntil = before === this.#outdated ? Date.now() + fresh : 0;
     } catch {
       // `failure` of the server has the reason.

@@ -7,10 +7,10 @@ import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
 import type { SourceReader } from '../source.ts';
-import { type FolderListing, filesBelow, type ListOptions, shownOf } from './list-files.ts';
+import { type FolderListing, filesBelow, shownOf } from './list-files.ts';
 
 /** More than agents see listed: a file that is not listed can still be read by its path. */
-const EVERYTHING: ListOptions = { maxFiles: 2_000, maxFolders: 2_000, dependencies: true, sizes: false };
+const EVERYTHING = { most: 2_000, everything: true };
 const MAX_BYTES = 4 * 1024 * 1024;
 /** A file that changed more recently could change again with the same time. */
 const SETTLED_MS = 2_000;
@@ -34,11 +34,11 @@ export function filesForInspection({ readSkill, readFile, listed }: SourceReader
     *read(skill) {
       yield { path: 'SKILL.md', bytes: readSkill(skill) };
       const { files } = yield* others(skill);
-      const { maxFiles } = EVERYTHING;
-      for (const file of files.slice(0, maxFiles))
+      const { most } = EVERYTHING;
+      for (const file of files.slice(0, most))
         yield* readIfThere(skill.dir, file, (path) => readFile(skill, path, MAX_BYTES));
-      if (files.length > maxFiles)
-        yield notSearched('SKILL.md', `The skill has more than ${maxFiles} files; the others were not searched.`);
+      if (files.length > most)
+        yield notSearched('SKILL.md', `The skill has more than ${most} files; the others were not searched.`);
     },
   };
 }

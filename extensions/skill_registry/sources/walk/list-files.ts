@@ -4,16 +4,14 @@ import { isPrivatePath, isTemporaryName, listContained } from '../../../../lib/f
 import type { ResourceInfo, SkillListing } from '../../skill/skill.ts';
 
 export const MAX_LISTED_FILES = 512;
-const MAX_FOLDERS = 512;
 /** Paths of more than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
 const MAX_DEPTH = 63;
 
 export interface ListOptions {
-  /** One more is listed, to show that there are more. */
-  readonly maxFiles: number;
-  readonly maxFolders: number;
-  readonly dependencies: boolean;
-  readonly sizes: boolean;
+  /** Maximum number of files, and of folders. One more file is listed, to show that there are more. Default: 512. */
+  readonly most?: number;
+  /** Lists `node_modules`, too, and no sizes. Default: false. */
+  readonly everything?: boolean;
   readonly own?: boolean;
 }
 
@@ -21,11 +19,9 @@ export interface FolderListing extends Required<SkillListing> {
   readonly folders: number;
 }
 
-const SHOWN: ListOptions = { maxFiles: MAX_LISTED_FILES, maxFolders: MAX_FOLDERS, dependencies: false, sizes: true };
-
-/** Does not follow links. Each step reads one folder. Default: 512 files and folders, without `node_modules`. */
-export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<FolderListing> {
-  const { maxFiles, maxFolders, dependencies } = options;
+/** Does not follow links. Each step reads one folder. */
+export function* filesBelow(dir: string, options: ListOptions = {}): Steps<FolderListing> {
+  const { most = MAX_LISTED_FILES, everything = false } = options;
   const files: ResourceInfo[] = [];
   const links: string[] = [];
   let leftOut = 0;
@@ -34,10 +30,10 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Fo
     yield;
     folders += 1;
     for (const { name, kind, size } of entriesOf(dir, below, options)) {
-      if (files.length > maxFiles || folders >= maxFolders) return;
+      if (files.length > most || folders >= most) return;
       const path = below ? `${below}/${name}` : name;
       if (kind === 'directory') {
-        if (depth < MAX_DEPTH && (dependencies || name !== 'node_modules')) yield* visit(path, depth + 1);
+        if (depth < MAX_DEPTH && (everything || name !== 'node_modules')) yield* visit(path, depth + 1);
       } else if (kind === 'file') {
         if (!isTemporaryName(name)) files.push({ path, size });
       } else if (kind === 'private') leftOut += isDependency(path) ? 0 : 1;
@@ -50,7 +46,7 @@ export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<Fo
 
 /** Reduces a full listing to what `filesBelow` lists by default; undefined where it exceeds the default limits. */
 export function shownOf({ files, leftOut, links, folders }: FolderListing): SkillListing | undefined {
-  if (files.length > MAX_LISTED_FILES || folders >= MAX_FOLDERS) return undefined;
+  if (files.length > MAX_LISTED_FILES || folders >= MAX_LISTED_FILES) return undefined;
   const isShown = (path: string): boolean => !isDependency(path);
   return { files: files.filter(({ path }) => isShown(path)), leftOut, links: links.filter(isShown) };
 }
@@ -76,9 +72,13 @@ function isDependency(path: string): boolean {
 }
 
 /** Returns nothing for a folder that is missing, unreadable or too deep, so the others are still listed. */
-function entriesOf(dir: string, below: string, { sizes, own = false }: ListOptions): ReturnType<typeof listContained> {
+function entriesOf(
+  dir: string,
+  below: string,
+  { everything = false, own = false }: ListOptions,
+): ReturnType<typeof listContained> {
   try {
-    return listContained(dir, below, { sizes, own });
+    return listContained(dir, below, { sizes: !everything, own });
   } catch {
     return [];
   }

@@ -27,7 +27,7 @@ export interface SkillFileReaderOptions {
   readonly own?: boolean;
 }
 
-export type IdentityOf = (found: FoundSkillFile) => Pick<Skill, 'id' | 'source' | 'qualifiedId'>;
+type IdentityOf = (found: FoundSkillFile) => Pick<Skill, 'id' | 'source' | 'qualifiedId'>;
 
 /** Reading a file takes about 0.05 ms, so a step takes about 0.8 ms. */
 export const FILES_A_STEP = 16;
@@ -59,7 +59,10 @@ export class SkillFileReader {
       if (count++ % FILES_A_STEP === 0 || file.bytes > LARGE_FILE) await takeBreak();
       if (file.problems.length > 0) problems.push(...file.problems);
       if (skill) skills.push(skill);
-      else if (file.header) problems.push(unusableId(found, this.#identityOf(found).id));
+      else if (file.header) {
+        const message = unusableIdText(found.bare ? 'file' : 'directory', this.#identityOf(found).id);
+        problems.push({ code: 'SKILL_ID_INVALID', severity: 'error', file: found.file, message });
+      }
     }
     this.sweep();
     return { skills, problems };
@@ -122,14 +125,14 @@ function readEntry(
       into: BUFFER,
     });
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
-    if (before?.file.digest === digest && before.stamp === stamp && !before.dependsOnOtherFiles) {
+    if (before?.file.digest === digest && before.stamp === stamp)
       return before.settled === settled ? before : { ...before, settled };
-    }
     const { dependsOnOtherFiles, ...parsed } = parse(bytes, found, options.profile ?? 'lenient');
     const kept = whole && keptHeader(whole, parsed, bytes.length);
     const file = { ...(kept ?? parsed), digest, bytes: bytes.length };
-    const read = { stamp, settled: settled && !dependsOnOtherFiles, dependsOnOtherFiles, skill: undefined, file };
-    return { ...read, whole: parsed.header && !kept ? undefined : whole };
+    const read = { skill: undefined, file, whole: parsed.header && !kept ? undefined : whole };
+    // Without a stamp, it is read each time.
+    return dependsOnOtherFiles ? { stamp: '', settled: false, ...read } : { stamp, settled, ...read };
   } catch (error) {
     const remedy = isCodedError(error, 'RESOURCE_TOO_LARGE')
       ? 'Move detail into files beside it, or raise limits.file_bytes.'
@@ -137,7 +140,7 @@ function readEntry(
     const message = `SKILL.md was not loaded. ${describeError(error)} ${remedy}`;
     const problem: Problem = { code: 'SKILL_FILE_UNREADABLE', severity: 'error', file: found.file, message };
     const file = { problems: [problem], digest: '', bytes: 0 };
-    return { stamp: '', settled: false, dependsOnOtherFiles: false, skill: undefined, file, whole };
+    return { stamp: '', settled: false, skill: undefined, file, whole };
   }
 }
 
@@ -160,7 +163,7 @@ const LINE_FEED = 0x0a;
 
 const BEGINNING_BYTES = 8_192;
 
-type Parsed = ParsedSkill & Pick<SkillFileEntry, 'dependsOnOtherFiles'>;
+type Parsed = ParsedSkill & { readonly dependsOnOtherFiles: boolean };
 
 function parse(bytes: Buffer, found: FoundSkillFile, profile: ValidationProfile): Parsed {
   const { file } = found;
@@ -170,7 +173,7 @@ function parse(bytes: Buffer, found: FoundSkillFile, profile: ValidationProfile)
   if (beginning !== undefined)
     return { ...parseSkill(beginning, file, name, () => bytes.toString('utf8')), dependsOnOtherFiles: false };
   const text = bytes.toString('utf8');
-  const invalidLine = fault ? lineOfFirstInvalid(text) : 1;
+  const invalidLine = fault ? text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split(/\r\n|\n|\r/).length : 1;
   // Files that the frontmatter declares are checked too, so the result can change while SKILL.md stays the same.
   const checked = violationsOf(text, fault, invalidLine, found, name, profile);
   const { violations, declaresFiles: dependsOnOtherFiles = false } = checked;
@@ -205,10 +208,6 @@ function violationsOf(
   return profile === 'spec' ? { violations: specViolations(text, name) } : strictViolations(text, found.realDir, name);
 }
 
-function lineOfFirstInvalid(text: string): number {
-  return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split(/\r\n|\n|\r/).length;
-}
-
 /** The file up to the line after its frontmatter. Decoding the rest would take longer than anything else here. */
 function beginningOf(bytes: Buffer): string | undefined {
   const fence = bytes.subarray(0, BEGINNING_BYTES).indexOf('\n---');
@@ -220,9 +219,4 @@ function beginningOf(bytes: Buffer): string | undefined {
   const text = bytes.toString('utf8', 0, end);
   const { yaml, oddity, bodyOffset } = splitFrontmatter(text);
   return yaml !== undefined && oddity === undefined && bodyOffset < text.length ? text : undefined;
-}
-
-function unusableId({ bare, file }: FoundSkillFile, id: string): Problem {
-  const message = unusableIdText(bare ? 'file' : 'directory', id);
-  return { code: 'SKILL_ID_INVALID', severity: 'error', file, message };
 }

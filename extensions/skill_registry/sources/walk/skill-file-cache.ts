@@ -8,8 +8,6 @@ export interface SkillFileEntry {
   readonly stamp: string;
   /** An equal stamp means an equal file, see `FileStamp`. */
   readonly settled: boolean;
-  /** The result depends on other files too, so the file is read each time. */
-  readonly dependsOnOtherFiles: boolean;
   readonly file: ParsedSkill & { readonly digest: string; readonly bytes: number };
   /** Made in this process; not stored. */
   skill?: Skill | undefined;
@@ -122,7 +120,7 @@ function entryIn(text: string | undefined): SkillFileEntry | undefined {
       Array.isArray(problems) &&
       (header === undefined || isHeader(header));
     if (!isEntry) return undefined;
-    return { stamp, settled, dependsOnOtherFiles: false, skill: undefined, file, whole: undefined };
+    return { stamp, settled, skill: undefined, file, whole: undefined };
   } catch {
     return undefined;
   }
