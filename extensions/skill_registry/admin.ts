@@ -109,10 +109,9 @@ function readingFunctions(
     writePolicy: now('admin.writePolicy(path)', [text], (path) =>
       writePolicyOf(path, snapshot(), catalog.sources(), config.writes),
     ),
-    prepareMessage: later('admin.prepareMessage(skillId, args, turn)', [text, text, turn], async (...given) => {
-      const { prepareMessage } = await import('./read/prepare-message.ts');
-      return prepareMessage(parts, ...given);
-    }),
+    prepareMessage: later('admin.prepareMessage(skillId, args, turn)', [text, text, turn], (...given) =>
+      reading.prepareMessage(...given),
+    ),
     recordOffers: now('admin.recordOffers(skillIds, turn)', [texts, turn], (skillIds, turn = {}) =>
       usage.recorder.offered(skillIds, turn),
     ),

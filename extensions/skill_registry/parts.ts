@@ -101,6 +101,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const { admit, bytes, catalog, heldSkills, trusted, waiting } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const grants = createGrants();
+  const sentBodies = createSentBodies();
   const closing = new AbortController();
   const visible = createVisibility(snapshot, grants);
   const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
@@ -151,8 +152,8 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...skills,
     ...search,
     changes,
-    sentBodies: createSentBodies(),
-    reading: new SkillReading({ catalog, grants, limits: config.limits, admit, onLoaded, tokensOfBody: tokens.ofBody }),
+    sentBodies,
+    reading: new SkillReading({ ...skills, grants, sentBodies, limits: config.limits, onLoaded, tokens }),
     problems: () => [
       ...base.problems,
       ...snapshot().problems,
@@ -304,12 +305,12 @@ async function openSearch(
     return visible(turn);
   };
   const compared = { snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile };
-  const loadOverlap = () => import('./search/overlap/overlap.ts');
+  const loadOverlap = async () => (await import('./search/overlap/overlap.ts')).createOverlap(compared);
   const overlap: Overlap = {
-    overlap: async () => (await loadOverlap()).overlapReport(compared),
-    retrievalEffect: async (...given) => (await loadOverlap()).retrievalEffect(compared, ...given),
-    takenOver: async (...given) => (await loadOverlap()).takenOverBy(compared, ...given),
-    firstHits: async (...given) => (await loadOverlap()).firstHitsAs(compared, ...given),
+    overlap: async () => (await loadOverlap()).overlap(),
+    retrievalEffect: async (...given) => (await loadOverlap()).retrievalEffect(...given),
+    takenOver: async (...given) => (await loadOverlap()).takenOver(...given),
+    firstHits: async (...given) => (await loadOverlap()).firstHits(...given),
   };
   return { searcher, meaning, overlap };
 }

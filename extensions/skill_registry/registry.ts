@@ -157,8 +157,7 @@ function readingFunctions(parts: Parts, { later }: CheckedCalls) {
       'registry.apply(skillId, args, turn, options)',
       [text, messageArguments, turn, messageOptions],
       async (...given) => {
-        const { prepareMessage } = await import('./read/prepare-message.ts');
-        const { message, settled } = await prepareMessage(parts, ...given);
+        const { message, settled } = await reading.prepareMessage(...given);
         settled(true);
         return message;
       },

@@ -6,21 +6,33 @@ import { countTokens, nameShownAs, nearestIds, showName, withNote, withoutHidden
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
+import { onceFor } from '../show/formats.ts';
 import { findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
+import type { SentBodies } from '../show/sent-bodies.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
+import { applyMessage } from '../skill/apply-message.ts';
 import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import { NO_FILES, type SkillSource } from '../sources/source.ts';
 import type { Guard, JudgedFile } from '../trust/types.ts';
-import type { LoadDetails, Reading, ReadOptions, ResourceContent, SkillContent, SkillLoadedEvent } from './types.ts';
+import type {
+  LoadDetails,
+  PreparedMessage,
+  Reading,
+  ReadOptions,
+  ResourceContent,
+  SkillContent,
+  SkillLoadedEvent,
+} from './types.ts';
 
 export interface ReadingContext {
   readonly catalog: Catalog;
   readonly grants: Grants;
   readonly limits: SkillRegistryConfig['limits'];
   readonly admit: Guard['admit'];
-  readonly tokensOfBody: SkillTokenCounts['ofBody'];
+  readonly tokens: Pick<SkillTokenCounts, 'ofBody'>;
+  readonly sentBodies: SentBodies;
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
 }
 
@@ -31,18 +43,33 @@ export class SkillReading implements Reading {
     this.#context = context;
   }
 
-  /** @param later - Gets a function that counts the load. Default: it is counted at once. */
-  async read(
+  async read(skillId: string, options: ReadOptions = {}, turn?: TurnContext): Promise<SkillContent> {
+    const { view, audience = 'person' } = options;
+    return this.#loadContent({ skillId, audience, turn, view });
+  }
+
+  /** The message of `apply`. @param options.dir - Default: the folder of the skill. */
+  async prepareMessage(
     skillId: string,
-    { view = 'body', audience = 'person' }: ReadOptions = {},
+    args: string | Readonly<Record<string, string>>,
     turn?: TurnContext,
-    later?: (count: () => void) => void,
-  ): Promise<SkillContent> {
-    return this.#load(
-      { skillId, audience, turn, later },
-      (admitted, id) => this.#contentOf(admitted, id, view, { skillId, audience, turn }),
-      ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
-    );
+    { dir }: { readonly dir?: string } = {},
+  ): Promise<PreparedMessage> {
+    const { catalog, sentBodies } = this.#context;
+    let count = (): void => {};
+    const later = (counted: () => void): void => {
+      count = counted;
+    };
+    // With a turn, a held or disabled skill is refused: the text goes to an agent.
+    const read = await this.#loadContent({ skillId, audience: 'person', turn: turn ?? {}, later });
+    const skill = skillNamed(catalog.snapshot(), read.skillId);
+    const known = { names: skill?.arguments ?? [], dir: dir ?? (skill?.dir ? showName(skill.dir) : null) };
+    const sent = turn && skill ? sentBodies.apply(skill, turn) : { isInPrompt: false, undo: () => {} };
+    const text = applyMessage(read.skillId, read.content, args, known, sent.isInPrompt);
+    return {
+      message: withNote({ text, leftOut: sent.isInPrompt ? 0 : (read.hiddenLeftOut ?? 0) }),
+      settled: (wasReceived) => (wasReceived ? count : sent.undo)(),
+    };
   }
 
   async readBytes(
@@ -118,9 +145,11 @@ export class SkillReading implements Reading {
     use: (admitted: AdmittedFile, id: string) => T | Promise<T>,
     detailsOf: (loaded: T) => Details | undefined,
   ): Promise<T> {
-    const { skillId, audience, turn } = request;
+    const { skillId, audience, turn, later = (count: () => void) => count() } = request;
     const report = this.#reporter(request);
-    const find = this.#finder(request);
+    // Looks up once for each snapshot.
+    const foundIn = onceFor((snapshot: Snapshot) => this.#find(snapshot, request));
+    const find = (): Found => foundIn(this.#context.catalog.snapshot());
     let found: AdmittedFile | Found = find();
     try {
       found = await this.#admitted(find, { ...request, audience: audience === 'person' && turn ? 'model' : audience });
@@ -131,7 +160,7 @@ export class SkillReading implements Reading {
         if (audience === 'person' && turn) this.#context.grants.add(skill, turn);
         const details = detailsOf(loaded);
         const count = (): void => report('success', null, skill, details);
-        if (details) (request.later ?? callNow)(count);
+        if (details) later(count);
         return loaded;
       }
     } catch (error) {
@@ -207,18 +236,6 @@ export class SkillReading implements Reading {
     };
   }
 
-  /** Looks up once for each snapshot. */
-  #finder(request: SkillRequest): () => Found {
-    let of: Snapshot | undefined;
-    let found: Found = {};
-    return () => {
-      const now = this.#context.catalog.snapshot();
-      if (now !== of) found = this.#find(now, request);
-      of = now;
-      return found;
-    };
-  }
-
   /** Never joins an id into a path. Scopes do not limit people and bindings, but no agent gets a held skill by them. */
   #find(snapshot: Snapshot, { skillId, audience, turn }: SkillRequest): Found {
     if (audience === 'model') return findVisible(snapshot, skillId, turn ?? {}, this.#context.grants.of(turn ?? {}));
@@ -238,13 +255,8 @@ export class SkillReading implements Reading {
     const { catalog, grants } = this.#context;
     const snapshot = catalog.snapshot();
     const found = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
-    return skillNotFound(
-      skillId,
-      nearestIds(
-        found.map(({ id }) => id),
-        skillId,
-      ),
-    );
+    const ids = found.map(({ id }) => id);
+    return skillNotFound(skillId, nearestIds(ids, skillId));
   }
 
   #sourceOf(skill: Skill): SkillSource | undefined {
@@ -258,16 +270,21 @@ export class SkillReading implements Reading {
     return short.skill === skill ? skill.id : skill.qualifiedId;
   }
 
-  async #contentOf(
-    { skill, source, bytes, digest, heldBecause, listing }: AdmittedFile,
-    id: string,
-    view: 'body' | 'raw',
-    request: SkillRequest,
-  ): Promise<SkillContent> {
+  async #loadContent(request: LoadRequest): Promise<SkillContent> {
+    return this.#load(
+      request,
+      (admitted, id) => this.#contentOf(admitted, id, request),
+      ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
+    );
+  }
+
+  async #contentOf(admitted: AdmittedFile, id: string, request: LoadRequest): Promise<SkillContent> {
+    const { skill, source, bytes, digest, heldBecause, listing } = admitted;
+    const { view = 'body', audience } = request;
     const text = bytes.toString('utf8');
     const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
     const isBody = view === 'body' && hidden === 0;
-    const approxTokens = await this.#context.tokensOfBody(skill, isBody ? digest : undefined, content);
+    const approxTokens = await this.#context.tokens.ofBody(skill, isBody ? digest : undefined, content);
     const snapshot = this.#context.catalog.snapshot();
     const isFound = (needed: string): boolean => {
       const { skill: other, refusal } = this.#find(snapshot, { ...request, skillId: needed });
@@ -275,7 +292,7 @@ export class SkillReading implements Reading {
     };
     const needed = skill.requires.filter(isFound).join(', ');
     const { files, leftOut } = source.listing(skill, listing);
-    const shown = request.audience === 'model' ? showName : (name: string) => name;
+    const shown = audience === 'model' ? showName : (name: string) => name;
     return {
       skillId: id,
       name: skill.name,
@@ -311,8 +328,6 @@ export function loadedMessage(skillId: string, tokens: number): string {
 /** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
 const MAX_CHANGES = 3;
 
-const callNow = (count: () => void): void => count();
-
 type Found = ReturnType<typeof findVisible>;
 type Details = Partial<Pick<LoadDetails, 'digest' | 'tokens'>>;
 
@@ -329,7 +344,9 @@ interface LoadRequest extends SkillRequest {
   readonly countsAsLoad?: boolean;
   /** Whether a person is told that the skill is held; only then the bytes are judged. Default: true. */
   readonly isMarked?: boolean;
-  readonly later?: ((count: () => void) => void) | undefined;
+  /** Gets a function that counts the load. Default: it is counted at once. */
+  readonly later?: (count: () => void) => void;
+  readonly view?: ReadOptions['view'] | undefined;
 }
 
 interface AdmittedFile extends JudgedFile {

@@ -14,6 +14,14 @@ export interface SearchHit {
   readonly byMeaning?: true;
 }
 
+export interface RelevantSkill {
+  readonly skill: Skill;
+  /** A search for the prompt would find the skill. */
+  readonly fits: boolean;
+}
+
+export type Accepts = (skill: Skill) => boolean;
+
 /** Words have the weight 1. A skill without a word of the query never comes before the best skill by words. */
 const MEANING = 0.3;
 /** A skill with less than this part of the best rank does not fit. */
@@ -40,7 +48,7 @@ export function hitsOf(
   pool: Pool,
   ranking: Ranking,
   queryName: string,
-  accepts?: (skill: Skill) => boolean,
+  accepts?: Accepts,
   likeness?: Likeness,
 ): readonly SearchHit[] {
   const { combined } = ranking;
@@ -69,11 +77,7 @@ export function hitsOf(
 }
 
 /** Skills that share a term with a prompt or are near it by meaning, best first. */
-export function relevantOf(
-  pool: Pool,
-  ranking: Ranking,
-  likeness?: Likeness,
-): readonly { readonly skill: Skill; readonly fits: boolean }[] {
+export function relevantOf(pool: Pool, ranking: Ranking, likeness?: Likeness): readonly RelevantSkill[] {
   const { combined } = ranking;
   const { fits } = bestFit(pool, ranking, undefined);
   const ranks = likeness ? addMeaning(pool, combined, bestOf(combined, undefined), likeness) : combined;
@@ -89,7 +93,7 @@ export function relevantOf(
 export function hitsInsideWords(
   { skills, names }: Pool,
   query: string,
-  accepts: (skill: Skill) => boolean = () => true,
+  accepts: Accepts = () => true,
 ): readonly SearchHit[] {
   const part = foldLine(query).toLowerCase();
   if ((part.length < MIN_SUBSTRING && !/\p{Lo}/u.test(part)) || part.length > MAX_PART) return [];
@@ -104,12 +108,7 @@ export function hitsInsideWords(
 }
 
 /** First ids that look like the query (when most words are unknown: only for one word), then the best by rank. */
-export function nearestTo(
-  pool: Pool,
-  ranking: Ranking,
-  query: string,
-  accepts?: (skill: Skill) => boolean,
-): readonly string[] {
+export function nearestTo(pool: Pool, ranking: Ranking, query: string, accepts?: Accepts): readonly string[] {
   const skills = accepts ? pool.skills.filter(accepts) : pool.skills;
   const { combined, terms } = ranking;
   const isStrange = isMostlyUnknown(terms);

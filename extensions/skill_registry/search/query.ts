@@ -25,13 +25,9 @@ export function parseQuery(text: string): Query {
 }
 
 /** Corrects an unknown word to a header's word that is one edit away, unless most words are unknown: another topic. */
-export function lookUpTerms(
-  { terms, optional, words }: Query,
-  pool: Pool,
-  index: TextIndex,
-  corrected: boolean,
-): { readonly found: readonly RankedTerm[]; readonly terms: ReadonlySet<string> } {
-  const lookUp = (term: string, weight = 1): RankedTerm & { readonly term: string } => {
+export function lookUpTerms(query: Query, pool: Pool, index: TextIndex, corrected: boolean): readonly RankedTerm[] {
+  const { terms, optional, words } = query;
+  const lookUp = (term: string, weight = 1): RankedTerm => {
     const chunks = index.postings(term);
     const frequency = frequencyOf(pool, chunks);
     return { term, chunks, weight, needed: frequency > 0 || !/\d/.test(term), frequency };
@@ -43,8 +39,7 @@ export function lookUpTerms(
     const correction = correctable ? correctionOf(words.get(one.term) ?? one.term, pool, index) : undefined;
     return correction ? lookUp(correction, CORRECTED_WEIGHT) : one;
   });
-  const all = [...found, ...optional.map((term) => ({ ...lookUp(term), needed: false }))];
-  return { found: all, terms: new Set(all.map(({ term }) => term)) };
+  return [...found, ...optional.map((term) => ({ ...lookUp(term), needed: false }))];
 }
 
 /** Then the query is about another topic, or in another language. */

@@ -8,6 +8,7 @@ import {
 import type { Pool } from './pool.ts';
 
 export interface RankedTerm {
+  readonly term: string;
   readonly chunks: readonly PostingChunk[];
   readonly weight: number;
   /** Whether a skill without the term fits less. */

@@ -12,7 +12,15 @@ import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { bodyIfThere, documentKey, headerText } from './document.ts';
-import { hitsInsideWords, hitsOf, nearestTo, relevantOf, type SearchHit } from './hits.ts';
+import {
+  type Accepts,
+  hitsInsideWords,
+  hitsOf,
+  nearestTo,
+  type RelevantSkill,
+  relevantOf,
+  type SearchHit,
+} from './hits.ts';
 import type { Likeness } from './meaning/likeness.ts';
 import { normalizedName } from './names.ts';
 import { makePool, type Pool } from './pool.ts';
@@ -55,17 +63,12 @@ export class Searcher {
   }
 
   /** Counts word frequencies over `skills`, after indexing the missing ones. The same array again is faster. */
-  search(
-    skills: readonly Skill[],
-    text: string,
-    accepts?: (skill: Skill) => boolean,
-    likeness?: Likeness,
-  ): SearchAnswer {
+  search(skills: readonly Skill[], text: string, accepts?: Accepts, likeness?: Likeness): SearchAnswer {
     const query = parseQuery(text);
     // When the file fails, all of this runs again with another index.
-    const { pool, ranking, terms } = this.#guarded.use((index) => {
+    const { pool, ranking } = this.#guarded.use((index) => {
       const all = this.#completePool(index, skills);
-      return { pool: all, ...rankedIn(index, all, query, true) };
+      return { pool: all, ranking: rankedIn(index, all, query, true) };
     });
     const quoted = query.phrases.length > 0;
     const found = hitsOf(pool, ranking, normalizedName(text), accepts, quoted ? undefined : likeness);
@@ -74,19 +77,16 @@ export class Searcher {
       : found.some(({ byMeaning }) => !byMeaning)
         ? found
         : withMeaning(hitsInsideWords(pool, text, accepts), found);
+    const terms = new Set(ranking.terms.map(({ term }) => term));
     return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
   }
 
-  /** Best first; leaves out skills that are not indexed (`prepare`). `fits`: `search` would find the skill too. */
-  relevant(
-    skills: readonly Skill[],
-    prompt: string,
-    likeness?: Likeness,
-  ): readonly { readonly skill: Skill; readonly fits: boolean }[] {
+  /** Best first; leaves out skills that are not indexed (`prepare`). */
+  relevant(skills: readonly Skill[], prompt: string, likeness?: Likeness): readonly RelevantSkill[] {
     if (this.#isClosed) return [];
     return this.#guarded.use((index) => {
       const pool = this.#storedPool(index, skills) ?? makePool(skills, index);
-      return relevantOf(pool, rankedIn(index, pool, parseQuery(prompt), false).ranking, likeness);
+      return relevantOf(pool, rankedIn(index, pool, parseQuery(prompt), false), likeness);
     });
   }
 
@@ -190,16 +190,8 @@ function written(index: TextIndex, batch: OpenBatch): OpenBatch {
   return createBatch();
 }
 
-function rankedIn(
-  index: TextIndex,
-  pool: Pool,
-  query: Query,
-  corrected: boolean,
-): { readonly ranking: Ranking; readonly terms: ReadonlySet<string> } {
-  return index.atOnce(() => {
-    const { found, terms } = lookUpTerms(query, pool, index, corrected);
-    return { ranking: rankPool(pool, found), terms };
-  });
+function rankedIn(index: TextIndex, pool: Pool, query: Query, corrected: boolean): Ranking {
+  return index.atOnce(() => rankPool(pool, lookUpTerms(query, pool, index, corrected)));
 }
 
 /** Empty when SKILL.md is on another machine; undefined when it has changed since the snapshot. */

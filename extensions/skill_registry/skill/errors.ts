@@ -1,15 +1,11 @@
 import { CodedError } from 'skill-registry/kernel';
 
 /** Thrown by the registry and returned by its tools. The kernel defines the codes of files. */
-export type RegistryErrorCode =
-  | 'INVALID_ARGUMENT'
-  | 'SKILL_NOT_FOUND'
-  | 'SKILL_HELD'
-  | 'SKILL_DISABLED'
-  | 'REGISTRY_CLOSED'
-  | 'STORE_UNAVAILABLE';
+type RegistryError = CodedError<
+  'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'SKILL_HELD' | 'SKILL_DISABLED' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE'
+>;
 
-export function skillNotFound(skillId: string, nearest: readonly string[]): CodedError<RegistryErrorCode> {
+export function skillNotFound(skillId: string, nearest: readonly string[]): RegistryError {
   const near =
     nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' No id is like it: take one from a list of skills.';
   const shown = skillId.length > 100 ? `${skillId.slice(0, 100)}…` : skillId;
@@ -17,10 +13,7 @@ export function skillNotFound(skillId: string, nearest: readonly string[]): Code
 }
 
 /** For people and for the code that binds an agent; a model gets `skillNotFound`. */
-export function skillHeldOrDisabled(
-  code: 'SKILL_HELD' | 'SKILL_DISABLED',
-  skillId: string,
-): CodedError<RegistryErrorCode> {
+export function skillHeldOrDisabled(code: 'SKILL_HELD' | 'SKILL_DISABLED', skillId: string): RegistryError {
   const message =
     code === 'SKILL_HELD'
       ? `"${skillId}" is held, so no agent is given it. skill-registry trust show ${skillId} says why.`
@@ -28,16 +21,16 @@ export function skillHeldOrDisabled(
   return new CodedError(code, message, { skill_id: skillId });
 }
 
-export function invalidArgument(message: string): CodedError<RegistryErrorCode> {
+export function invalidArgument(message: string): RegistryError {
   return new CodedError('INVALID_ARGUMENT', message);
 }
 
-export function registryClosed(): CodedError<RegistryErrorCode> {
+export function registryClosed(): RegistryError {
   return new CodedError('REGISTRY_CLOSED', 'The registry has been closed; create a new one.');
 }
 
 /** `reason`: why no database can be opened, and what to do. */
-export function storeUnavailable(reason: string): CodedError<RegistryErrorCode> {
+export function storeUnavailable(reason: string): RegistryError {
   const effect = 'The history cannot be read or written here, so skills can be read, but not changed.';
   return new CodedError('STORE_UNAVAILABLE', `${effect} ${reason}`);
 }

@@ -17,7 +17,7 @@ import {
   report,
   whyNoText,
 } from './field-values.ts';
-import { MAX_FRONTMATTER, splitFrontmatter } from './frontmatter.ts';
+import { MAX_FRONTMATTER, type SplitSkill, splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
 import { readFieldsByLine, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
@@ -74,12 +74,7 @@ export const OWN_FIELDS: ReadonlySet<string> = new Set(
  * Only a file without description and text is refused (SKILL_EMPTY). Never throws. `directory` is the name when the
  * file gives none. `whole` returns the whole text when `text` is only its beginning, with the closed frontmatter.
  */
-export function parseSkill(
-  text: string,
-  file: string,
-  directory: string,
-  whole: () => string = () => text,
-): ParsedSkill {
+export function parseSkill(text: string, file: string, directory: string, whole = (): string => text): ParsedSkill {
   const problems: Problem[] = [];
   const add: ProblemSink = (code, severity, message, line, details) => {
     problems.push({ code, severity, file, message, ...(line ? { line } : {}), ...(details ? { details } : {}) });
@@ -125,11 +120,7 @@ export function parseSkill(
 const IN_QUOTES = "Put it in single quotes, and write each ' in it twice.";
 const NO_FIELDS: YamlFields = { data: {}, lineOf: () => 1, repaired: [] };
 
-function readFields(
-  text: string,
-  { yaml, yamlLine, oddity, bodyOffset }: ReturnType<typeof splitFrontmatter>,
-  add: ProblemSink,
-): YamlFields {
+function readFields(text: string, { yaml, yamlLine, oddity, bodyOffset }: SplitSkill, add: ProblemSink): YamlFields {
   if (yaml === undefined) {
     const first = foldLine(/^[^\r\n]*/.exec(text.slice(bodyOffset, bodyOffset + 500))?.[0] ?? '');
     const message = `Expected --- on the first line, got ${first ? JSON.stringify(shorten(first, 80)) : 'an empty line'}. Add name and description between two lines of ---.`;

@@ -10,7 +10,7 @@ import type { Skill } from '../../skill/skill.ts';
 import { Searcher } from '../searcher.ts';
 import type { OverlapReport, RetrievalChange, TakenOver } from '../types.ts';
 import { neighbourhoods } from './neighbourhoods.ts';
-import { triggerQueries } from './trigger-queries.ts';
+import { type ReadIfThere, triggerQueries } from './trigger-queries.ts';
 
 export interface Overlap {
   /** Trigger queries are rows of `evals/trigger-eval.json` and `trigger_keywords`. */
@@ -40,62 +40,52 @@ export interface OverlapOptions {
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
 }
 
-export async function overlapReport(options: OverlapOptions): Promise<OverlapReport> {
-  const skills = options.visible({});
-  const { queries, problems } = await triggerQueries(skills, readIfThere(options));
-  const groups = await neighbourhoods(skills);
-  const hits = await firstHitsIn(
-    options.searcher,
-    skills,
-    queries.map(({ query }) => query),
-  );
-  const stolen = queries.flatMap(({ skill, query, shouldTrigger }, at) => {
-    const found = hits[at]?.id ?? null;
-    return (found === skill.id) === shouldTrigger ? [] : [{ query, skillId: skill.id, shouldTrigger, found }];
-  });
-  return { neighbourhoods: groups, queries: queries.length, stolen, problems };
-}
-
-export async function retrievalEffect(
-  options: OverlapOptions,
-  skillId: string,
-  text: string,
-): Promise<readonly RetrievalChange[]> {
-  const { queries } = await triggerQueries(options.visible({}), readIfThere(options));
-  // Most catalogs have none; then nothing needs to be indexed.
-  if (queries.length === 0) return [];
-  const texts = queries.map(({ query }) => query);
-  const now = await firstHitsAs(options, texts);
-  const then = await firstHitsAs(options, texts, { skillId, text });
-  return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
-    const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
-    return before === after ? [] : [{ query, skillId: skill.id, shouldTrigger, before, after }];
-  });
-}
-
-export async function firstHitsAs(
-  { snapshot, visible, searcher }: OverlapOptions,
-  ...[queries, as, until]: Parameters<Overlap['firstHits']>
-): ReturnType<Overlap['firstHits']> {
-  const skills = visible({});
-  if (!as) return firstHitsIn(searcher, skills, queries, until);
-  const skill = skillNamedOrNew(snapshot(), as.skillId, as.text);
-  const proposed = searcher.propose(skill, as.text);
-  // Models cannot find a skill that they do not see; a text without a header removes the skill.
-  const shown = proposed?.modelInvocable ? [proposed] : [];
-  const seen = skills.includes(skill) ? skills.flatMap((one) => (one === skill ? shown : one)) : [...skills, ...shown];
-  return firstHitsIn(searcher, seen, queries, until);
-}
-
-export async function takenOverBy(
-  { snapshot, visible, searcher }: OverlapOptions,
-  skillId: string,
-  text: string,
-): Promise<TakenOver | null> {
-  const proposed = searcher.propose(skillNamedOrNew(snapshot(), skillId, text), text);
-  const present = snapshot().byId.get(skillId);
-  if (!proposed?.modelInvocable || proposed.description === present?.description) return null;
-  return takenOver(visible({}), present, proposed);
+export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
+  // Most skills have no trigger queries; this check takes a tenth of the time of a read that fails.
+  const readIfThere: ReadIfThere = (skill, path, maxBytes) =>
+    skill.dir === null || mayBeThere(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
+  const firstHits: Overlap['firstHits'] = async (queries, as, until) => {
+    const skills = visible({});
+    if (!as) return firstHitsIn(searcher, skills, queries, until);
+    const skill = skillNamedOrNew(snapshot(), as.skillId, as.text);
+    const proposed = searcher.propose(skill, as.text);
+    // Models cannot find a skill that they do not see; a text without a header removes the skill.
+    const shown = proposed?.modelInvocable ? [proposed] : [];
+    const isSeen = skills.includes(skill);
+    const seen = isSeen ? skills.flatMap((one) => (one === skill ? shown : one)) : [...skills, ...shown];
+    return firstHitsIn(searcher, seen, queries, until);
+  };
+  return {
+    firstHits,
+    async overlap() {
+      const { queries, problems } = await triggerQueries(visible({}), readIfThere);
+      const groups = await neighbourhoods(visible({}));
+      const hits = await firstHits(queries.map(({ query }) => query));
+      const stolen = queries.flatMap(({ skill, query, shouldTrigger }, at) => {
+        const found = hits[at]?.id ?? null;
+        return (found === skill.id) === shouldTrigger ? [] : [{ query, skillId: skill.id, shouldTrigger, found }];
+      });
+      return { neighbourhoods: groups, queries: queries.length, stolen, problems };
+    },
+    async retrievalEffect(skillId, text) {
+      const { queries } = await triggerQueries(visible({}), readIfThere);
+      // Most catalogs have none; then nothing needs to be indexed.
+      if (queries.length === 0) return [];
+      const texts = queries.map(({ query }) => query);
+      const now = await firstHits(texts);
+      const then = await firstHits(texts, { skillId, text });
+      return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
+        const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
+        return before === after ? [] : [{ query, skillId: skill.id, shouldTrigger, before, after }];
+      });
+    },
+    async takenOver(skillId, text) {
+      const proposed = searcher.propose(skillNamedOrNew(snapshot(), skillId, text), text);
+      const present = snapshot().byId.get(skillId);
+      if (!proposed?.modelInvocable || proposed.description === present?.description) return null;
+      return takenOver(visible({}), present, proposed);
+    },
+  };
 }
 
 // --- internal ---
@@ -115,12 +105,6 @@ async function firstHitsIn(
     hits.push(isTried ? (searcher.search(skills, query).hits[0]?.skill ?? null) : undefined);
   }
   return hits;
-}
-
-/** Most skills have no trigger queries; this check takes a tenth of the time of a read that fails. */
-function readIfThere({ readFile }: OverlapOptions): (...given: Parameters<typeof readFile>) => Buffer | undefined {
-  return (skill, path, maxBytes) =>
-    skill.dir === null || mayBeThere(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
 }
 
 function mayBeThere(path: string): boolean {

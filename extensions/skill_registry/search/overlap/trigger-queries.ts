@@ -8,6 +8,8 @@ export interface TriggerQuery {
   readonly shouldTrigger: boolean;
 }
 
+export type ReadIfThere = (skill: Skill, path: string, maxBytes: number) => Buffer | undefined;
+
 const FILE = 'evals/trigger-eval.json';
 const MAX_BYTES = 262_144;
 const MAX_ROWS = 500;
@@ -15,7 +17,7 @@ const MAX_ROWS = 500;
 /** An invalid file is a TRIGGER_EVAL_INVALID problem. `readFile` throws like `readContained`; undefined: no file. */
 export async function triggerQueries(
   skills: readonly Skill[],
-  readFile: (skill: Skill, path: string, maxBytes: number) => Buffer | undefined,
+  readFile: ReadIfThere,
 ): Promise<{ readonly queries: readonly TriggerQuery[]; readonly problems: readonly Problem[] }> {
   const queries: TriggerQuery[] = [];
   const problems: Problem[] = [];
