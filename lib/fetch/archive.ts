@@ -24,7 +24,10 @@ export interface Archive {
 
 /** A .tar.gz or zip, by its first bytes. @throws ORIGIN_REFUSED, also for a link, a device, a path that leads out. */
 export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
-  const visit = bytes[0] === 0x1f && bytes[1] === 0x8b ? visitTar : isZip(bytes) ? visitZip : undefined;
+  const visit = new Map([
+    ['1f8b', visitTar],
+    ['504b', visitZip],
+  ]).get(bytes.toString('hex', 0, 2));
   if (!visit) throw originRefused(shown, 'it is neither a .tar.gz nor a .zip.');
   const entries: ArchiveEntry[] = [];
   let [size, visited] = [0, 0];
@@ -90,10 +93,6 @@ function tooLarge(shown: string): Error {
   return originRefused(shown, `it has more than ${MAX_TOTAL} bytes, unpacked.`);
 }
 
-function isZip(bytes: Buffer): boolean {
-  return bytes[0] === 0x50 && bytes[1] === 0x4b;
-}
-
 /** In chunks: unpacking stops as soon as the archive is refused. */
 async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
   // Loaded late: many modules import only the errors of this folder.
@@ -118,7 +117,8 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
   try {
     for await (const chunk of unzipped as AsyncIterable<Buffer>) {
       // The parser would unpack a second compression in one step, without a limit.
-      if (size === 0 && isPacked(chunk)) throw originRefused(shown, 'it is packed twice.');
+      if (size === 0 && /^(1f8b|28b52ffd)/.test(chunk.toString('hex', 0, 4)))
+        throw originRefused(shown, 'it is packed twice.');
       if (size === 0 && chunk.subarray(0, BLOCK).every((byte) => byte === 0))
         throw originRefused(shown, 'it begins with no header of a file, so it is no tar.');
       size += chunk.length;
@@ -142,10 +142,6 @@ function limitHeaders(shown: string): (text: string) => void {
     if (/^[^\n=]*\bsize=(?!\d{1,15}\n)/m.test(text))
       throw originRefused(shown, 'it gives a size that is no number of bytes.');
   };
-}
-
-function isPacked(chunk: Buffer): boolean {
-  return ['1f8b', '28b52ffd'].some((start) => chunk.toString('hex', 0, 4).startsWith(start));
 }
 
 const BLOCK = 512;

@@ -15,7 +15,10 @@ export interface PackedFile {
  */
 export function packTarGz(files: readonly PackedFile[]): Buffer {
   const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const blocks = sorted.flatMap((file) => [...headersOf(file), file.bytes, Buffer.alloc(paddingOf(file.bytes.length))]);
+  const blocks = sorted.flatMap((file) => {
+    const padding = (BLOCK - (file.bytes.length % BLOCK)) % BLOCK;
+    return [...headersOf(file), file.bytes, Buffer.alloc(padding)];
+  });
   return storedGzip(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]));
 }
 
@@ -33,10 +36,6 @@ function headersOf({ path, bytes, executable }: PackedFile): readonly Buffer[] {
   const block = Buffer.alloc(BLOCK);
   header.encode(block);
   return header.needPax ? [new Pax({ path, mtime: EPOCH, size }).encode(), block] : [block];
-}
-
-function paddingOf(size: number): number {
-  return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
 /** The length of a stored deflate block has 16 bits. */

@@ -12,8 +12,7 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
   // Errors of a change that quote the present text.
   'history/change-context.ts': ['derived'],
   // Results of test cases.
-  'evaluate/evidence.ts': ['derived', 'derived'],
-  'evaluate/proposal-evidence.ts': ['derived'],
+  'evaluate/evidence.ts': ['derived', 'derived', 'derived'],
 };
 
 /** Who else reads files of skills through their sources. None of them hands bytes to an agent. */

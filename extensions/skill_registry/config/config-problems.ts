@@ -76,17 +76,14 @@ function shown(value: unknown): string {
   if (value === undefined) return 'missing';
   const isOther = typeof value === 'object' && value !== null && !Array.isArray(value) && !isRecord(value);
   const type = isOther ? Object.prototype.toString.call(value).slice(8, -1) : typeof value;
-  const json = (isOther ? undefined : safeJson(value)) ?? `a value of the type ${type}`;
-  const text = json.replace(/\/\/[^/@\s"]*@/g, '//…@');
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
-}
-
-function safeJson(value: unknown): string | undefined {
+  let json: string | undefined;
   try {
-    return JSON.stringify(value, (key, one: unknown) => (key === 'mcp' ? '…' : one));
+    json = isOther ? undefined : JSON.stringify(value, (key, one: unknown) => (key === 'mcp' ? '…' : one));
   } catch {
-    return undefined;
+    // It contains itself, or is a BigInt.
   }
+  const text = (json ?? `a value of the type ${type}`).replace(/\/\/[^/@\s"]*@/g, '//…@');
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
 const MAX_BYTES = 1_048_576;

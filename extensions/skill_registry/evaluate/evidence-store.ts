@@ -11,6 +11,7 @@ export interface KeptResult {
   readonly outputs: string;
 }
 
+const TEXTS = ['about', 'at', 'text', 'by'] as const satisfies (keyof Claim)[];
 /** Per skill; older ones are deleted. */
 const MAX_KEPT = 200;
 
@@ -48,7 +49,7 @@ export function claimsOf(database: SqliteDatabase, key: string): readonly Claim[
   const all = database.prepare<Row>(sql).all(key);
   return all
     .map(({ content }) => parsed(content))
-    .filter((value): value is Claim => isRecord(value) && [value.about, value.at, value.text, value.by].every(isText));
+    .filter((value): value is Claim => isRecord(value) && TEXTS.every((key) => typeof value[key] === 'string'));
 }
 
 // --- internal ---
@@ -89,8 +90,4 @@ function parsed(content: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }

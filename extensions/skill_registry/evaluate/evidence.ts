@@ -1,26 +1,28 @@
-import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { takeBreak } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
-import type { ChangeContext } from '../history/change-context.ts';
-import { findSkill } from '../history/change-context.ts';
+import { comparePresent, filesAfter } from '../decide/apply-or-stale.ts';
+import { type ChangeContext, findSkill } from '../history/change-context.ts';
 import { skillKey } from '../history/skill-location.ts';
-import { proposalRows } from '../propose/proposal-store.ts';
-import type { Proposals } from '../propose/types.ts';
+import { proposalRows, rowOf } from '../propose/proposal-store.ts';
+import type { Proposal, Proposals } from '../propose/types.ts';
 import { invalidArgument, skillHeldOrDisabled } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf } from './evidence-store.ts';
 import { outputsIn } from './outputs.ts';
-import { claimsOfProposal, proposalEvidence } from './proposal-evidence.ts';
 import { runCases } from './run-cases.ts';
-import { evaluateContent } from './run-checks.ts';
-import { type EvaluationSource, presentSubject, presentSuite } from './subject.ts';
+import { type EvaluatedContent, evaluateContent } from './run-checks.ts';
+import { changedSubject, type EvaluationSource, newSubject, presentSubject, presentSuite } from './subject.ts';
 import { invalid } from './suite.ts';
-import type { Claim, Evaluation, EvaluationResult, EvaluationSuite } from './types.ts';
+import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, ProposalEvidence, QueryChange } from './types.ts';
 
 /** Increase it when the same content and test cases would give another result. */
 const RULES = 2;
 /** For trigger queries. */
 const MAX_MS = 60_000;
+/** For each content of a proposal. */
+const MAX_PROPOSAL_MS = 5_000;
 const MAX_CLAIMS = 20;
 
 export function createEvaluation(
@@ -130,4 +132,87 @@ function reasonOf(writer: ChangeContext['writer'], error: unknown): string {
   const explained = writer.explain(error);
   if (isCodedError(explained)) return `${explained.code}: ${explained.message}`;
   throw explained;
+}
+
+/** Stores nothing, because a rejected content may be purged. */
+async function proposalEvidence(
+  context: ChangeContext,
+  source: EvaluationSource,
+  proposal: Proposal,
+): Promise<ProposalEvidence> {
+  const ran = await runBoth(context, source, proposal);
+  const changes = ran.before && ran.after ? changesOf(ran.before, ran.after) : [];
+  return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOfProposal(proposal) };
+}
+
+function claimsOfProposal(proposal: Pick<Proposal, 'id' | 'author' | 'created' | 'evidence'>): readonly Claim[] {
+  const { id: about, author: by, created: at, evidence: text } = proposal;
+  return text === null ? [] : [{ kind: 'proposal', by, at, about, digest: null, text, summary: null }];
+}
+
+type Ran = Pick<ProposalEvidence, 'before' | 'after' | 'notRun' | 'takenOver'>;
+
+async function runBoth(context: ChangeContext, source: EvaluationSource, proposal: Proposal): Promise<Ran> {
+  const nothing = (notRun: string): Ran => ({ before: null, after: null, notRun, takenOver: null });
+  if (proposal.state === 'stale') return nothing('the proposal does not apply to the present content');
+  if (proposal.state !== 'open') return nothing('the proposal is decided');
+  try {
+    const contents = await contentsOf(context, source, proposal);
+    if (contents === undefined) return nothing('the proposal does not apply to the present content');
+    const { present, changed, after } = contents;
+    await takeBreak();
+    const bytes = Buffer.from(present?.text ?? '');
+    const { heldBecause: held } = present
+      ? await context.admit({ skill: present.skill, kind: 'derived', audience: 'model', bytes })
+      : {};
+    const [block] = changed ? await source.heldSkills.blocksIn(after.skill, after.files) : [];
+    await takeBreak();
+    const text = changed?.isProposed ? changed.text : undefined;
+    const isBeforeRun = present !== undefined && held === undefined;
+    return {
+      takenOver: text === undefined ? null : await source.takenOver(proposal.skillId, text),
+      before: isBeforeRun ? await run(present, context, source) : null,
+      after: changed && !block ? await run(changed, context, source) : null,
+      notRun: block
+        ? `the new content would be held: ${block.rule} in ${block.file}`
+        : held === undefined
+          ? null
+          : `the present content is held: ${held}`,
+    };
+  } catch (error) {
+    if (isCodedError(error)) return nothing(describeError(error));
+    throw error;
+  }
+}
+
+/** undefined when the proposal has become stale; `changed` is undefined for a deletion. */
+async function contentsOf(context: ChangeContext, source: EvaluationSource, proposal: Proposal) {
+  const { id, kind, path } = proposal;
+  const database = context.writer.database();
+  const row = rowOf(database, id);
+  const plan = comparePresent(context, database, row);
+  if ('stale' in plan) return undefined;
+  const after = filesAfter(context, row, plan);
+  if (kind === 'create') {
+    const changed = plan.after ? await newSubject(context, proposal, plan.after) : undefined;
+    return { present: undefined, changed, after };
+  }
+  if (!after.skill) return undefined;
+  const present = await presentSubject(context, source, after.skill);
+  const changed = kind === 'delete' ? undefined : await changedSubject(context, present, { path, after: plan.after });
+  return { present, changed, after };
+}
+
+/** Without outputs, which belong to at most one of the two contents. */
+async function run(subject: EvaluatedContent, { writer }: ChangeContext, { firstHits }: EvaluationSource) {
+  const cases = await runCases(subject.suite.cases, () => undefined);
+  return evaluateContent(subject, cases, { firstHits, at: writer.now(), maxMs: MAX_PROPOSAL_MS });
+}
+
+function changesOf(before: EvaluationResult, after: EvaluationResult): readonly QueryChange[] {
+  const found = new Map(before.triggers?.queries.map((one) => [one.query, one.found]));
+  return (after.triggers?.queries ?? []).flatMap(({ query, shouldTrigger, found: now }) => {
+    const then = found.get(query);
+    return then === undefined || then === now ? [] : [{ query, shouldTrigger, before: then, after: now }];
+  });
 }

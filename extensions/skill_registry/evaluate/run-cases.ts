@@ -51,12 +51,10 @@ async function check(
     return verdict(matched, matched ? 'The output matches.' : 'Nothing in the output matches.');
   }
   const at = text.indexOf(value);
-  const evidence = at === -1 ? 'The output does not have it.' : `The output has it: ${around(text, at, value.length)}`;
+  const around = text.slice(Math.max(0, at - 20), at + Math.min(value.length, 60) + 20);
+  const found = `The output has it: ${JSON.stringify(oneLine(around, 100))}`;
+  const evidence = at === -1 ? 'The output does not have it.' : found;
   return verdict((at !== -1) === (type === 'output_contains'), evidence);
-}
-
-function around(text: string, at: number, length: number): string {
-  return JSON.stringify(oneLine(text.slice(Math.max(0, at - 20), at + Math.min(length, 60) + 20), 100));
 }
 
 /** A normal pattern takes milliseconds; a malicious one may never end. */

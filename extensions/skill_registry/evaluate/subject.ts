@@ -16,7 +16,7 @@ import type { EvaluationSuite } from './types.ts';
 
 export interface EvaluationSource extends Pick<Overlap, 'firstHits' | 'takenOver'> {
   visible(): readonly Skill[];
-  readonly heldSkills: Pick<HeldSkills, 'filesOf' | 'blocksIn'>;
+  readonly heldSkills: Pick<HeldSkills, 'blocksIn'>;
 }
 
 /** A skill on a server has no test cases here. */
@@ -54,7 +54,8 @@ export async function changedSubject(
   const source = sourceOf(context, present.skill);
   const isSkillFile = path === basename(present.skill.file);
   const text = isSkillFile && after ? after.toString('utf8') : present.text;
-  const skill = isSkillFile ? withHeaderOf(present.skill, text) : present.skill;
+  const { header } = isSkillFile ? parseSkill(text, present.skill.file, present.skill.id) : {};
+  const skill = { ...present.skill, ...header };
   const changed = after && { path, digest: digestOf(after), size: after.length, mode: 0o644, kept: true };
   const others = present.files.filter((file) => file.path !== path);
   const files = [...others, ...(changed ? [changed] : [])].sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -112,11 +113,6 @@ function readerOf(source: SkillSource, skill: Skill): ReadSkillFile {
 /** At least the rules of the standard, because other tools apply them. */
 function profileOf(source: SkillSource | undefined): EvaluatedContent['profile'] {
   return source?.writing?.validation === 'strict' ? 'strict' : 'spec';
-}
-
-function withHeaderOf(skill: Skill, text: string): Skill {
-  const { header } = parseSkill(text, skill.file, skill.id);
-  return header ? { ...skill, ...header } : skill;
 }
 
 function isShownWith({ modelInvocable, hiddenBecause, disabledFor, heldBecause }: Skill): boolean {

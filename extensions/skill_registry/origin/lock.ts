@@ -97,6 +97,8 @@ const ORIGIN_TYPES = ['github', 'gitlab', 'git', 'npm', 'well-known', 'local', '
 
 const lockEntry = schema((z) => {
   const text = z.string().min(1).max(4096);
+  const isFileLine = (line: string): boolean =>
+    /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
   const fileLine = z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>');
   const isSkillFile = (path: string): boolean => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path);
   const registry = z.object({
@@ -120,10 +122,6 @@ const lockEntry = schema((z) => {
   });
 });
 const lockDocument = schema((z) => z.looseObject({ version: z.literal(1), skills: z.record(z.string(), z.unknown()) }));
-
-function isFileLine(line: string): boolean {
-  return /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
-}
 
 /** Anybody can write names, paths and addresses into a lock. */
 function whyBroken(name: string, value: unknown, root: string): string | undefined {

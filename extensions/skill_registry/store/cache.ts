@@ -204,7 +204,7 @@ function bringUpToDate(database: SqliteDatabase, parts: readonly CachePart[]): v
     database.exec(`PRAGMA user_version = ${FORMAT}`);
   }
   const kept = parts.filter(({ name, version }) => versions?.get(name) === version);
-  dropTables(database, (table) => table !== 'part' && !kept.some(({ name }) => isOf(table, name)));
+  dropTables(database, (table) => table !== 'part' && !kept.some(({ name }) => `${table}_`.startsWith(`${name}_`)));
   database.exec('DELETE FROM part');
   const put = database.prepare('INSERT INTO part (name, version) VALUES (?, ?)');
   for (const { name, version, sql } of parts) {
@@ -212,10 +212,6 @@ function bringUpToDate(database: SqliteDatabase, parts: readonly CachePart[]): v
     put.run(name, version);
   }
   put.run('schema', schemaVersion(database) ?? 0);
-}
-
-function isOf(table: string, part: string): boolean {
-  return table === part || table.startsWith(`${part}_`);
 }
 
 /** Also views. Virtual tables first: dropping one also drops its internal tables. */

@@ -96,7 +96,14 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
 function reasonOf({ code, killed, stderr = '', message }: ExecFileException, limitMs: number): string {
   if (code === 'ENOENT') return 'git is not installed here';
   if (killed) return `git gave no answer within ${limitMs / 1000} s`;
-  return typeof code === 'string' ? message : reasonIn(String(stderr));
+  if (typeof code === 'string') return message;
+  const complaint = String(stderr);
+  if (/could not read (?:Username|Password)|Authentication failed/.test(complaint)) return WANTS_USER;
+  const lines = complaint.split('\n').filter((line) => line.trim() !== '' && !/^(warning|hint):/.test(line));
+  return (lines[0] ?? 'git failed')
+    .replace(/^(fatal|error|remote): */, '')
+    .replace(/([a-z+]+:\/\/)[^@/\s]*@/g, '$1')
+    .slice(0, 300);
 }
 
 function sizeOf(folder: string): number {
@@ -123,15 +130,6 @@ const SETTINGS: readonly string[] = [
 
 const WANTS_USER =
   'it does not exist, or wants a user name and a password that git does not have. Give git a credential helper that knows them, or take its ssh: address';
-
-function reasonIn(complaint: string): string {
-  if (/could not read (?:Username|Password)|Authentication failed/.test(complaint)) return WANTS_USER;
-  const lines = complaint.split('\n').filter((line) => line.trim() !== '' && !/^(warning|hint):/.test(line));
-  return (lines[0] ?? 'git failed')
-    .replace(/^(fatal|error|remote): */, '')
-    .replace(/([a-z+]+:\/\/)[^@/\s]*@/g, '$1')
-    .slice(0, 300);
-}
 
 function notFetched(origin: GitOrigin, cause: unknown): unknown {
   if (!/couldn't find remote ref|invalid refspec/.test(describeError(cause))) return cause;
