@@ -45,9 +45,8 @@ export function isTrusted(root: string, { trust }: Options, terminal: Terminal):
  */
 export function flagConfig({ skills }: Options, { cwd }: Terminal): Readonly<Record<string, unknown>> {
   if (!skills) return {};
-  const paths = skills.map((path) => resolve(cwd, path));
-  const missing = skills.find((_, index) => !existsSync(paths[index] as string));
-  if (missing === undefined) return { sources: paths.map((path) => ({ path })) };
+  const missing = skills.find((path) => !existsSync(resolve(cwd, path)));
+  if (missing === undefined) return { sources: skills.map((path) => ({ path: resolve(cwd, path) })) };
   throw invalidArgument(`--skills ${missing} does not exist. Give an existing folder.`);
 }
 

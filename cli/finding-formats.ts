@@ -57,11 +57,7 @@ function toLine({ file, line, severity, message, code }: LocatedFinding): string
 
 /** https://docs.github.com/actions: escapes `%` and line ends, in properties also `:` and `,`. */
 function toAnnotation({ file, line, severity, message, code }: LocatedFinding): string {
-  const text = (value: string): string =>
-    printable(value).replace(
-      /[%\r\n]/g,
-      (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
-    );
+  const text = (value: string): string => printable(value).replaceAll('%', '%25').replaceAll('\n', '%0A');
   const property = (value: string): string => text(value).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return `::${severity === 'note' ? 'notice' : severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
 }

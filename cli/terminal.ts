@@ -42,15 +42,10 @@ export interface Terminal extends Streams {
   agrees(question: string): Promise<boolean>;
   /**
    * Shows something and asks about it.
-   * @param ways - `see` names the command that prints the digest for `--digest` of `decide`.
+   * @param see - Names the command that prints the digest for `--digest` of the command `decide`.
    * @throws INVALID_ARGUMENT without a terminal
    */
-  agreesTo(
-    shown: string,
-    question: string,
-    ways: { readonly see: string; readonly decide: string },
-    attacked?: string,
-  ): Promise<boolean>;
+  agreesTo(shown: string, question: string, see: string, decide: string, attacked?: string): Promise<boolean>;
   /** Registers what runs after the command, also after a failure. */
   atEnd(close: () => Promise<void>): void;
 }
@@ -157,7 +152,7 @@ export function terminalOf(streams: Streams, { json, yes }: Options, ending: (()
       say('Nothing was changed');
       return false;
     },
-    async agreesTo(shown, question, { see, decide }, attacked) {
+    async agreesTo(shown, question, see, decide, attacked) {
       if (!ask)
         throw invalidArgument(
           `There is no terminal to ask at. See ${see}, then give the digest that it prints: skill-registry ${decide} --digest <digest>`,

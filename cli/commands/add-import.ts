@@ -22,10 +22,10 @@ export async function add(what: string | undefined, options: Options, terminal: 
   assertSense(what, options);
   if (!options.dryRun) terminal.assertCanAsk();
   const { registry } = await openRegistry(options, terminal);
-  const { all, frozen, link, skill: names } = options;
-  const to = options.to === undefined ? undefined : resolve(terminal.cwd, options.to);
+  const { all, link, skill: names } = options;
+  const to = options.to && resolve(terminal.cwd, options.to);
   const planning =
-    frozen || what === undefined
+    what === undefined
       ? registry.origin.restore({ to })
       : registry.origin.add(what, { all, cwd: terminal.cwd, link, skills: names, to });
   const plan = await terminal.during(`Fetching ${printable(what ?? 'what is missing')}`, planning);
@@ -128,9 +128,9 @@ function describeSource(source: string): string {
   return `  ${decision.by} approved this source on ${decision.at.slice(0, 10)} (${source})`;
 }
 
-function wordsOf(what: string | undefined, id: string, { frozen, to, link }: Options): readonly string[] {
+function wordsOf(what: string | undefined, id: string, { to, link }: Options): readonly string[] {
   const where = to === undefined ? [] : ['--to', to];
-  if (frozen || what === undefined) return ['add', '--frozen', ...where];
+  if (what === undefined) return ['add', '--frozen', ...where];
   return ['add', what, '--skill', id, ...where, ...(link ? ['--link'] : [])];
 }
 

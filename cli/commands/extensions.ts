@@ -104,6 +104,7 @@ function waiting(root: string, name: string): HeldExtension {
 
 async function digestOfYes(held: HeldExtension, { agreesTo }: Terminal): Promise<string | undefined> {
   const { name, digest } = held;
-  const ways = { see: `what waits with skill-registry extensions show ${name}`, decide: `extensions approve ${name}` };
-  return (await agreesTo(await describeHeld(held, ownExtensionIds()), EXTENSION_QUESTION, ways)) ? digest : undefined;
+  const see = `what waits with skill-registry extensions show ${name}`;
+  const shown = await describeHeld(held, ownExtensionIds());
+  return (await agreesTo(shown, EXTENSION_QUESTION, see, `extensions approve ${name}`)) ? digest : undefined;
 }

@@ -36,15 +36,9 @@ export async function listTrust(options: Options, terminal: Terminal): Promise<E
     const { action, at, by, path, reason: why = '' } = one;
     return [action, describeSubject(one), minuteOf(at), by, path, why];
   });
-  terminal.print(
-    {
-      file: trust.file,
-      trouble: reason ?? null,
-      decisions,
-      held: { root, skills },
-      sources: sources.map((source) => toWire({ ...source, decision: source.decision ?? null })),
-    },
-    () => terminal.table(['DECISION', 'WHAT', 'WHEN', 'WHO', 'WHERE', 'WHY'], rows),
+  const used = sources.map((source) => toWire({ ...source, decision: source.decision ?? null }));
+  terminal.print({ file: trust.file, trouble: reason ?? null, decisions, held: { root, skills }, sources: used }, () =>
+    terminal.table(['DECISION', 'WHAT', 'WHEN', 'WHO', 'WHERE', 'WHY'], rows),
   );
   say(`${decisions.length} decision(s) in ${trust.file}`);
   for (const what of root) say(`Without effect until its root is allowed: ${what}`);
@@ -233,10 +227,11 @@ async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Term
 async function digestOfYes(found: SkillTrust, { agreesTo }: Terminal): Promise<string | undefined> {
   const { digest, findings, skillId: id, verdict } = found;
   if (decidable(findings).length === 0) return digest;
-  const ways = { see: `what was found with skill-registry trust show ${id}`, decide: `trust allow ${id}` };
+  const see = `what was found with skill-registry trust show ${id}`;
   const isBlock = verdict === 'block';
   const question = isBlock ? SKILL_QUESTION : 'Who gets this skill gets its keys. May it be published?';
-  return (await agreesTo(describeTrust(found), question, ways, isBlock ? id : undefined)) ? digest : undefined;
+  const attacked = isBlock ? id : undefined;
+  return (await agreesTo(describeTrust(found), question, see, `trust allow ${id}`, attacked)) ? digest : undefined;
 }
 
 /** A deleted root may be revoked: otherwise a new folder at that path would be approved. */

@@ -77,6 +77,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
   });
   const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+  const info = { name: 'skill-registry', version };
   let instructions: { readonly key: string; readonly text: Promise<string | null> } | undefined;
   let reported: ReadonlyMap<string, Problem> = new Map();
   let isClosed = false;
@@ -114,19 +115,16 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         instructions = { key, text: registry.context('', { ...turn, ...client, tools: names, preview: true }) };
       }
       const text = await instructions.text;
-      const server = new McpServer(
-        { name: 'skill-registry', version },
-        {
-          capabilities: {
-            tools: {},
-            prompts: { listChanged: true },
-            resources: { listChanged: true },
-            // Lets a registry with this server as a source detect that both are the same (sources/mcp/cycle.ts).
-            experimental: { 'skill-registry': { instance: registry.admin.instanceId() } },
-          },
-          ...(text === null ? {} : { instructions: text }),
+      const server = new McpServer(info, {
+        capabilities: {
+          tools: {},
+          prompts: { listChanged: true },
+          resources: { listChanged: true },
+          // Lets a registry with this server as a source detect that both are the same (sources/mcp/cycle.ts).
+          experimental: { 'skill-registry': { instance: registry.admin.instanceId() } },
         },
-      );
+        ...(text === null ? {} : { instructions: text }),
+      });
       // One text serves many servers, most of which answer one request. `initialized` proves that a client
       // received it, so the text counts as shown only then.
       server.server.oninitialized = () => void registry.context('', { ...turn, tools: names }).catch(() => undefined);

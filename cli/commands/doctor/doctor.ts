@@ -8,10 +8,9 @@ import {
   heldOfRoot,
   unapprovedRootProblem,
 } from '../../../kernel/host.ts';
-import { countedWords, formatTable, forTerminal, printable, showName } from '../../../lib/text/index.ts';
+import { countedWords, formatTable, forTerminal, printable, showName, toWire } from '../../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../../open-registry.ts';
 import { EXIT, type ExitStatus, firstLines, type Options, type Terminal } from '../../terminal.ts';
-import { overlap } from './overlap.ts';
 import { repairAll } from './repair.ts';
 
 export async function doctor(options: Options, terminal: Terminal): Promise<ExitStatus> {
@@ -124,6 +123,7 @@ function totals(report: Report, { config }: SkillRegistry): string {
   const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
   const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
+  const heldNames = report.held_extensions;
   const lines = [
     `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${more}${equal}`,
     `${extensions.length} extension(s): ${states}`,
@@ -131,84 +131,71 @@ function totals(report: Report, { config }: SkillRegistry): string {
     model.base_url && models.length > 0
       ? `Model: ${models.join(', ')} at ${model.base_url}; it was not called`
       : 'Model: none is set (MODEL_BASE_URL, MODEL_NAME), so agents cannot answer; everything else works',
-  ];
-  if (report.held_extensions.length > 0)
-    lines.push(
-      `${report.held_extensions.length} extension(s) held: ${report.held_extensions.join(', ')}; skill-registry extensions show <name> tells what agents wrote`,
-    );
-  if (report.waiting_proposals > 0)
-    lines.push(`${report.waiting_proposals} proposal(s) wait for a decision: skill-registry proposals list`);
-  lines.push(
+    heldNames.length > 0 &&
+      `${heldNames.length} extension(s) held: ${heldNames.join(', ')}; skill-registry extensions show <name> tells what agents wrote`,
+    report.waiting_proposals > 0 &&
+      `${report.waiting_proposals} proposal(s) wait for a decision: skill-registry proposals list`,
     `Skills take ${context.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`,
-  );
-  if (leftOut.files > 0)
-    lines.push(
+    leftOut.files > 0 &&
       `${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`,
-    );
-  lines.push('', 'Sources:');
-  for (const { id, location, skills: count } of report.sources)
-    lines.push(`  ${id}: ${count} skill(s) in ${showName(location)}`);
-  return printable([...lines, '', problemTotals(report)].join('\n'));
+    '',
+    'Sources:',
+    ...report.sources.map(({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${showName(location)}`),
+    '',
+    problemTotals(report),
+  ];
+  return printable(lines.filter((line) => line !== false).join('\n'));
 }
 
 function problemTotals({ problems, repairable }: Report): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const line =
-    problems.length === 0
-      ? 'Problems: none'
-      : `Problems: ${problems.length} (${errors} error(s), ${problems.length - errors} warning(s))`;
-  const repair =
-    repairable.length > 0
-      ? `\n${repairable.length} skill(s) can be repaired; to see how, and be asked: skill-registry doctor --fix`
-      : '';
+  const count = `${problems.length} (${errors} error(s), ${problems.length - errors} warning(s))`;
+  const line = `Problems: ${problems.length === 0 ? 'none' : count}`;
+  const howToRepair = `${repairable.length} skill(s) can be repaired; to see how, and be asked: skill-registry doctor --fix`;
+  const repair = repairable.length > 0 ? `\n${howToRepair}` : '';
   const groups = groupsOf(problems);
   const rows = groups.map(({ code, severity, members }) => [members.length, severity, code]);
   const table = groups.length > 1 ? `\n${formatTable(['COUNT', 'SEVERITY', 'CODE'], rows).replace(/^/gm, '  ')}` : '';
   return `${line}${table}${repair}`;
 }
 
-interface Group {
-  readonly code: string;
-  readonly severity: Problem['severity'];
-  readonly members: readonly Problem[];
-}
-
 /** Errors first, then the most frequent code: one correction may solve many problems. */
-function groupsOf(problems: readonly Problem[]): readonly Group[] {
-  const groups = new Map<string, Group & { readonly members: Problem[] }>();
+function groupsOf(problems: readonly Problem[]) {
+  const groups = new Map<string, { code: string; severity: Problem['severity']; members: Problem[] }>();
   for (const problem of problems) {
     const { code, severity } = problem;
     const group = groups.get(`${severity} ${code}`) ?? { code, severity, members: [] };
     group.members.push(problem);
     groups.set(`${severity} ${code}`, group);
   }
-  const rank = ({ severity, members }: Group): number => (severity === 'error' ? 1e9 : 0) + members.length;
+  const rank = ({ severity, members }: { severity: string; members: readonly Problem[] }): number =>
+    (severity === 'error' ? 1e9 : 0) + members.length;
   return [...groups.values()].sort((a, b) => rank(b) - rank(a) || (a.code < b.code ? -1 : 1));
 }
 
 const OF_EACH = 10;
-const HOW = '; --all prints them';
 
-function byCode(problems: readonly Problem[], all = false): readonly string[] {
+function part(title: string, lines: readonly string[], all = false): string {
+  return [title, ...firstLines(lines, all ? Number.POSITIVE_INFINITY : OF_EACH, '; --all prints them')].join('\n');
+}
+
+function byCode(problems: readonly Problem[], all?: boolean): readonly string[] {
   return groupsOf(problems).map(({ code, severity, members }) => {
     const lines = members.map(
       ({ file, line, message }) => `  ${showName(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`,
     );
-    return [
-      `${severity} ${code} (${members.length})`,
-      ...firstLines(lines, all ? Number.POSITIVE_INFINITY : OF_EACH, HOW),
-    ].join('\n');
+    return part(`${severity} ${code} (${members.length})`, lines, all);
   });
 }
 
-function verdicts({ inspected }: Report, all = false): string {
+function verdicts({ inspected }: Report, all?: boolean): string {
   const lines = inspected.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
     const where = first?.line === undefined ? first?.file : `${first.file}:${first.line}`;
     const found = others.length === 0 ? '' : `, and ${others.length} more`;
     return printable(`  ${verdict.padEnd(5)}  ${id}\n    ${first?.message} (${where}${found})`);
   });
   const title = `Inspection: ${inspected.length} skill(s) to look at; skill-registry inspect <id> tells more`;
-  return [title, ...firstLines(lines, all ? Number.POSITIVE_INFINITY : OF_EACH, HOW)].join('\n');
+  return part(title, lines, all);
 }
 
 /** Says what was not checked, so that nobody takes it for correct. */
@@ -217,4 +204,29 @@ function conclusion({ problems, extensions }: Report, { trusted }: OpenRegistry)
   if (trusted && extensions.some(({ origin }) => origin === 'root'))
     parts.push('No extension was started; skill-registry start says which of them fail.');
   return parts.join('\n\n');
+}
+
+const OVERLAPS_SHOWN = 20;
+
+async function overlap({ registry }: OpenRegistry, terminal: Terminal): Promise<ExitStatus> {
+  const report = await terminal.during('Comparing skills', registry.admin.overlap());
+  terminal.print({ ...report, stolen: report.stolen.map(toWire) }, () => {
+    const groups = report.neighbourhoods.map(({ skills, likeness, words }) => {
+      const common = words.length > 0 ? `  (${words.join(', ')})` : '';
+      return `  ${likeness.toFixed(2)}  ${printable(skills.join(', '))}${common}`;
+    });
+    const stolen = report.stolen.map(({ query, skillId, shouldTrigger, found }) => {
+      const result = shouldTrigger ? `finds ${found ?? 'nothing'}` : 'finds it, and should not';
+      const short = query.length > 100 ? `${query.slice(0, 99)}…` : query;
+      return `  ${skillId}: ${printable(JSON.stringify(short))} ${result}`;
+    });
+    const problems = report.problems.map(({ file, message }) => `  ${showName(file)}: ${printable(message)}`);
+    const list = (title: string, lines: readonly string[]) => [title, ...firstLines(lines, OVERLAPS_SHOWN)].join('\n');
+    return [
+      list(`Skills that compete for the same tasks: ${groups.length} group(s)`, groups),
+      list(`Trigger queries: ${report.queries}, of which ${stolen.length} have a wrong result`, stolen),
+      ...(problems.length > 0 ? [list('Trigger queries that cannot be read', problems)] : []),
+    ].join('\n\n');
+  });
+  return EXIT.done;
 }

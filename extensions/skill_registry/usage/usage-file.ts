@@ -42,8 +42,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
     open?.database.close();
     open = undefined;
   };
-  const opened = (): UsageDatabase => {
-    const path = pathNow();
+  const opened = (path: string): UsageDatabase => {
     // Rows in a removed or replaced file are lost.
     if (open?.path === path && (path !== file || fileIdentity(file) === open.identity)) return open.database;
     const inMemory = open?.path === MEMORY ? open.database.everything() : undefined;
@@ -58,10 +57,10 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
     return database;
   };
   /** Replaces a damaged file by an empty one: usage may be deleted at any time. */
-  const use = <T>(work: (database: UsageDatabase) => T): T => {
+  const use = <T>(work: (database: UsageDatabase) => T, path = pathNow): T => {
     for (;;) {
       try {
-        return work(opened());
+        return work(opened(path()));
       } catch (error) {
         if (sqliteFailure(error) !== 'damaged' || replaced > MAX_REPLACED) throw error;
         const inode = statSync(file, { throwIfNoEntry: false })?.ino;
@@ -74,8 +73,6 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   };
   return {
     async write(unwritten) {
-      // Most processes record nothing and open no file.
-      if (!open && !isLeft(unwritten)) return true;
       try {
         while (isLeft(unwritten)) {
           use((database) => database.writeSome(unwritten));
@@ -92,16 +89,8 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
         return false;
       }
     },
-    read(work) {
-      if (open || existsSync(file)) return use(work);
-      // Nothing was recorded, and a report creates no file.
-      const nothing = openUsageDatabase(MEMORY, LIMITS_IN_MEMORY);
-      try {
-        return work(nothing);
-      } finally {
-        nothing.close();
-      }
-    },
+    // A report creates no file.
+    read: (work) => use(work, () => (existsSync(file) ? pathNow() : (open?.path ?? MEMORY))),
     notKept() {
       if (failed !== undefined) return failed;
       if (pathNow() === file) return null;

@@ -61,7 +61,8 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       options.onProblem();
     }
     const { unwritten } = recorder;
-    if (!file && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
+    // Most processes record nothing and open no file.
+    if (unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
     await countLoads(recorder.newRows());
     return (await fileNow()).write(unwritten);
   };
