@@ -3,13 +3,12 @@ import { assertDataInRoot } from '../../kernel/host.ts';
 import { type Schema, schema } from '../../lib/arguments/index.ts';
 import { nearestIds } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import type { SkillRegistry, SkillRegistryAdmin, WaitingForPerson } from './api.ts';
+import type { SkillRegistryAdmin, WaitingForPerson } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { type CheckedCalls, ofTurn, revision, text, words } from './checked-calls.ts';
 import type { FilesAfter } from './decide/apply-or-stale.ts';
 import { actor, by, storedText } from './history/arguments.ts';
 import { digestOfFiles } from './history/inspected-change.ts';
-import type { Actor } from './history/types.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import type { Proposal } from './propose/types.ts';
 import { skillNotFound } from './skill/errors.ts';
@@ -39,9 +38,8 @@ export function decisionFunctions(
   | 'inspectSkills'
 > {
   const { catalog, changes, heldSkills, waiting } = parts;
-  const trustOf = async (skillId: string) => heldSkills.trustOf(knownSkill(parts, skillId));
   return {
-    trustOf: later('admin.trustOf(skillId)', [text], trustOf),
+    trustOf: later('admin.trustOf(skillId)', [text], (skillId) => heldSkills.trustOf(knownSkill(parts, skillId))),
     decideTrust: later(
       'admin.decideTrust(action, skillId, decision)',
       [action, text, trustDecision],
@@ -51,31 +49,20 @@ export function decisionFunctions(
         return decided;
       },
     ),
-    blockFindingsAfter: later('admin.blockFindingsAfter(change)', [change], async (change) => {
-      assertOpen(parts);
-      return inspectAfter(parts, change);
-    }),
-    allowShown: later(
-      'admin.allowShown(skillId, shown, actor)',
-      [text, findings, actor],
-      async (skillId, shown, actor) => {
-        assertOpen(parts);
-        return allowShown(parts, skillId, shown, actor);
-      },
+    blockFindingsAfter: later('admin.blockFindingsAfter(change)', [change], (change) => inspectAfter(parts, change)),
+    allowShown: later('admin.allowShown(skillId, shown, actor)', [text, findings, actor], (...given) =>
+      allowShown(parts, ...given),
     ),
     whoSees: later('admin.whoSees(agents)', [turns], async (agents) => {
       const { whoSees } = await import('./show/who-sees.ts');
       return whoSees(catalog.snapshot(), agents);
     }),
-    setDisabled: later(
-      'admin.setDisabled(disabling, isDisabled, actor)',
-      [disabledSkill, flag, actor],
-      (disabling, isDisabled, actor) => setDisabled(parts, disabling, isDisabled, actor),
+    setDisabled: later('admin.setDisabled(disabling, isDisabled, actor)', [disabledSkill, flag, actor], (...given) =>
+      setDisabled(parts, ...given),
     ),
     async waiting() {
       assertOpen(parts);
-      const list = () => changes.run(({ proposals }) => proposals.list());
-      return waitingFor({ list, snapshot: () => catalog.snapshot(), trustOf });
+      return waitingFor(parts);
     },
     async waitingProposals() {
       assertOpen(parts);
@@ -129,9 +116,7 @@ function knownSkill(parts: Parts, skillId: string): Skill {
 
 async function setDisabled(
   parts: Parts,
-  disabling: Parameters<SkillRegistryAdmin['setDisabled']>[0],
-  isDisabled: boolean,
-  actor: Actor,
+  ...[disabling, isDisabled, actor]: Parameters<SkillRegistryAdmin['setDisabled']>
 ): ReturnType<SkillRegistryAdmin['setDisabled']> {
   const { catalog, disabled, root } = parts;
   const { skill, agent = null } = disabling;
@@ -149,12 +134,9 @@ async function setDisabled(
   return done;
 }
 
-type Given = Pick<Parts, 'catalog' | 'changes' | 'heldSkills'>;
-
-async function inspectAfter(
-  { catalog, changes, heldSkills }: Given,
-  change: ChangeToApprove,
-): Promise<InspectedChange> {
+async function inspectAfter(parts: Parts, change: ChangeToApprove): Promise<InspectedChange> {
+  assertOpen(parts);
+  const { catalog, changes, heldSkills } = parts;
   const after = await changes.run(async ({ proposals, history }): Promise<FilesAfter | undefined> => {
     if ('proposalId' in change) return proposals.filesAfter(change.proposalId);
     // Asked again, even if somebody allowed it before the removal.
@@ -168,20 +150,18 @@ async function inspectAfter(
 
 /** @returns why the skill is held; null when it is not. */
 async function allowShown(
-  { catalog, heldSkills }: Given,
-  skillId: string,
-  shown: readonly Finding[],
-  { by, reason }: { readonly by: string; readonly reason?: string | undefined },
+  parts: Parts,
+  ...[skillId, shown, { by, reason }]: Parameters<SkillRegistryAdmin['allowShown']>
 ): Promise<string | null> {
+  assertOpen(parts);
+  const { catalog, heldSkills } = parts;
   const skill = skillNamed(catalog.snapshot(), skillId);
   if (!skill) return null;
   const { heldBecause, digest } = await heldSkills.trustOf(skill);
   if (heldBecause === null || !by.startsWith('person:')) return heldBecause;
   const keys = new Set(shown.map(findingKey));
-  const others = (await heldSkills.blocksIn(skill, await heldSkills.filesOf(skill))).filter(
-    (one) => !keys.has(findingKey(one)),
-  );
-  if (others.length > 0) return heldBecause;
+  const found = await heldSkills.blocksIn(skill, await heldSkills.filesOf(skill));
+  if (found.some((one) => !keys.has(findingKey(one)))) return heldBecause;
   const decided = await heldSkills.decide('allow', skill, { by, reason, digest });
   await catalog.refresh();
   return decided.heldBecause;
@@ -191,25 +171,25 @@ function findingKey({ rule, excerpt }: Finding): string {
   return JSON.stringify([rule, excerpt]);
 }
 
-async function waitingFor({
-  list,
-  snapshot,
-  trustOf,
-}: Pick<SkillRegistry['proposals'], 'list'> &
-  Pick<SkillRegistry, 'snapshot'> &
-  Pick<SkillRegistryAdmin, 'trustOf'>): Promise<WaitingForPerson> {
+async function waitingFor({ catalog, changes, heldSkills }: Parts): Promise<WaitingForPerson> {
   const held: SkillTrust[] = [];
-  for (const { qualifiedId, heldBecause } of snapshot().byQualifiedId.values()) {
-    const trust = heldBecause === undefined ? undefined : await ifThere(trustOf(qualifiedId));
+  for (const skill of catalog.snapshot().byQualifiedId.values()) {
+    if (skill.heldBecause === undefined) continue;
+    const trust = await heldSkills.trustOf(skill).catch((error: unknown) => {
+      // It was removed meanwhile.
+      if (!isCodedError(error, 'SKILL_NOT_FOUND') && !isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
+    });
     if (trust && trust.heldBecause !== null) held.push(trust);
   }
   // A damaged history does not hide what else waits.
   let unreadable: string | null = null;
-  const waiting = await list().catch((error: unknown) => {
-    if (!isCodedError(error)) throw error;
-    unreadable = error.message;
-    return [];
-  });
+  const waiting = await changes
+    .run(({ proposals }) => proposals.list())
+    .catch((error: unknown) => {
+      if (!isCodedError(error)) throw error;
+      unreadable = error.message;
+      return [];
+    });
   return {
     proposals: [...waiting].sort((one, other) => compare(riskOf(one), riskOf(other))),
     unreadable,
@@ -232,14 +212,4 @@ function countsOf(found: readonly { readonly level: FindingLevel }[]): readonly 
 function compare(one: readonly number[], other: readonly number[]): number {
   const at = one.findIndex((value, index) => value !== other[index]);
   return at === -1 ? 0 : (other[at] ?? 0) - (one[at] ?? 0);
-}
-
-/** undefined for a skill that was removed meanwhile. */
-async function ifThere(trust: Promise<SkillTrust>): Promise<SkillTrust | undefined> {
-  try {
-    return await trust;
-  } catch (error) {
-    if (isCodedError(error, 'SKILL_NOT_FOUND') || isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
-    throw error;
-  }
 }

@@ -37,7 +37,6 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import { reserveOwnData } from './store/own-data.ts';
-import { createGuard } from './trust/guard.ts';
 import { HeldSkills } from './trust/held-skills.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
@@ -247,15 +246,13 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
     loadFiles: async () => (await import('./sources/walk/files-for-inspection.ts')).filesForInspection(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
-    inspects: options.inspect ?? true,
-    file: options.cache === 'memory' ? undefined : inspectionsFile(),
-  });
-  const { admit } = createGuard({
-    held: heldSkills,
     isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),
     renew: async () => waiting?.renew(),
     onOther: () => catalog.refresh().catch(() => undefined),
+    inspects: options.inspect ?? true,
+    file: options.cache === 'memory' ? undefined : inspectionsFile(),
   });
+  const { admit } = heldSkills;
   const disabled: Parts['disabled'] = { now: config.disabled };
   const catalog: Catalog = new Catalog(await makeAll(config.sources), {
     builtIn,

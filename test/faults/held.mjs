@@ -69,7 +69,7 @@ export const held = [
   {
     title: 'Approving a proposal allows what somebody else has added',
     in: 'allowShown',
-    never: 'others.length > 0',
+    never: 'found.some((one) => !keys.has(findingKey(one)))',
     test: 'allows what was shown, and nothing that somebody added meanwhile',
   },
   {

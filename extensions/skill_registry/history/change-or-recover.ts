@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import {
   commitMove,
   type FolderMove,
@@ -20,7 +21,7 @@ import { changeUnfinished, quoted, type Unfinished } from './errors.ts';
 import type { FileChange, JournaledOperation, LocationFinder, LockChange, Operation } from './journal-entries.ts';
 import * as journal from './journal-entries.ts';
 import { addRevision, getBlob } from './revisions.ts';
-import { folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
+import { exists, folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
 import { readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
@@ -33,7 +34,7 @@ export interface OperationContext {
   readonly dataDir: string;
   /** Larger files are not kept in the history. */
   readonly maxBytes: number;
-  readonly onStep: ((step: OperationStep) => void) | undefined;
+  readonly onStep?: ((step: OperationStep) => void) | undefined;
   /** Called in the transaction that commits the change. */
   onCommit(database: SqliteDatabase, operation: Operation, revision: Revision): void;
   /** Writes a committed change into `skills-lock.json`, if not done yet. @throws for an invalid entry. */
@@ -133,14 +134,12 @@ function undoAfter(error: unknown, operation: Operation, context: OperationConte
     undo(operation, context);
   } catch (failure) {
     context.onUnfinished(unfinished(operation, 'undo', failure));
-    const both = new AggregateError([error, failure], `${text(error)}; ${text(failure)}`);
+    const messages = [error, failure].map((one) => (one instanceof Error ? one.message : String(one)));
+    const both = new AggregateError([error, failure], messages.join('; '));
     return changeUnfinished(unfinished(operation, 'undo', both));
   }
-  try {
-    journal.removeEntry(context.database, operation.id);
-  } catch {
-    // The change is undone. The next write removes the entry.
-  }
+  // The change is undone. If this fails, the next write removes the entry.
+  withFallback(() => journal.removeEntry(context.database, operation.id));
   return error;
 }
 
@@ -227,14 +226,6 @@ function digestAt(location: SkillLocation, path: string): string | null | undefi
   }
 }
 
-function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
-}
-
 function folderMove(
   { id, location }: JournaledOperation,
   { direction, folder }: NonNullable<Operation['move']>,
@@ -258,8 +249,4 @@ function removeLeftover(location: SkillLocation, { path }: FileChange, name: str
   } catch (error) {
     if (!isCodedError(error, 'RESOURCE_NOT_FOUND') && !isCodedError(error, 'PATH_TRAVERSAL')) throw error;
   }
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

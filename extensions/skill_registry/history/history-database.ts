@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
-import { describeError, isCodedError } from 'skill-registry/kernel';
+import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { makePrivateFile } from '../../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../../lib/sqlite/index.ts';
 import { storeUnavailable } from '../skill/errors.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
-import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused, quoted, rowRefused } from './errors.ts';
+import { type HistoryRefusal, historyDamaged, historyRefused, quoted, rowRefused } from './errors.ts';
 
 /**
  * The content exists nowhere else: it is never removed or rebuilt, backed up before a migration, and left as it is when
@@ -22,7 +22,10 @@ export function openHistoryDatabase(
     // A foreign schema must not call functions that act outside the database.
     database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
     const found = versionOf(database);
-    if (found > migrations.length) throw historyNewer(named, found, migrations.length);
+    if (found > migrations.length) {
+      const message = `The history in ${named} has version ${found}, and this release can use versions up to ${migrations.length}. Use the release that wrote it.`;
+      throw new CodedError('HISTORY_NEWER', message, { file: named, found, known: migrations.length });
+    }
     if (found < migrations.length) migrate(database, file, found, migrations);
     assertOurs(database, migrations);
     return database;

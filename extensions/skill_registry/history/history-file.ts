@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { assertDataInRoot } from '../../../kernel/host.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { registryClosed } from '../skill/errors.ts';
 import { assertNoLinkLeadsOut, fileIdentity, type SqliteDatabase } from '../store/open-database.ts';
 import { historyRefused } from './errors.ts';
@@ -69,7 +70,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
         return open().database;
       } catch (error) {
         const mayBeReadable = isCodedError(error, 'WRITE_FAILED') || isCodedError(error, 'STORE_UNAVAILABLE');
-        const readable = mayBeReadable ? orUndefined(copy) : undefined;
+        const readable = mayBeReadable ? withFallback(copy) : undefined;
         if (readable) return readable;
         throw error;
       }
@@ -99,14 +100,6 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
 }
 
 // --- internal ---
-
-function orUndefined<T>(use: () => T): T | undefined {
-  try {
-    return use();
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Open histories of this process, by identity. Closing a plain file descriptor releases all locks of the process on

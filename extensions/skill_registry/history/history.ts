@@ -1,14 +1,17 @@
+import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { CodedError } from 'skill-registry/kernel';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
+import { nearestIds } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { InspectedFile } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import { archivedForInspection } from '../sources/walk/files-for-inspection.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
-import { notRemoved, presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
+import { quoted, rowRefused, skillExists } from './errors.ts';
 import { assertInspected } from './inspected-change.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { RevisionRecorder } from './recorder.ts';
@@ -60,13 +63,16 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     const present = byId.get(skillId);
     const database = databaseIfThere();
     // Another source may have got this id when this skill was removed.
-    const lookUp = present ? archivedKeyOf : lastKeyOf;
-    const key = database && lookUp(database, skillId);
+    const key = database && (present ? archivedAs(database, 'skill_id', skillId)?.place : lastKeyOf(database, skillId));
     if (key === undefined) {
       const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
       if (present) throw skillExists(skillId, `source ${present.source}`, advice);
       const removed = database ? idsOf(database).filter((id) => !byId.has(id)) : [];
-      throw notRemoved(skillId, removed);
+      const near = nearestIds(removed, skillId);
+      const ids = (near.length > 0 ? near : removed.slice(0, 10)).map((id) => JSON.stringify(id)).join(', ');
+      const [what, id] = [ids === '' ? 'Nothing was removed here.' : `To restore: ${ids}.`, skillId.slice(0, 100)];
+      const message = `There is no removed skill ${JSON.stringify(id)}. ${what}`;
+      throw new CodedError('SKILL_NOT_FOUND', message, { skill_id: id });
     }
     return locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
   };
@@ -105,7 +111,8 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       const skill = skillNamed(context.snapshot(), skillId);
       if (!skill) {
         findRevision(await load(skillId), skillId, number);
-        throw skillRemoved(skillId);
+        const message = `The skill "${skillId}" was removed. \`skill-registry restore ${skillId}\` restores its last content; then roll it back.`;
+        throw new CodedError('SKILL_NOT_FOUND', message, { skill_id: skillId });
       }
       const { revision, location } = await writer.exclusively((database) => {
         const notRecorded = whyNotRecorded(skill, { result: recorder.record(skill) });
@@ -173,19 +180,15 @@ function differenceOf(from: Content, to: Content, recorded: (file: RevisionFile)
   const paths = [...new Set([...from.files, ...to.files].map(({ path }) => path))].sort();
   const textIn = ({ bytes }: Content, file: RevisionFile | undefined): string | null => {
     if (!file) return null;
-    const text = textIfText(bytes ? bytes.get(file.path) : recorded(file));
-    return text ?? `(${file.size} bytes that are no text, ${file.digest})\n`;
+    const content = bytes ? bytes.get(file.path) : recorded(file);
+    if (content && isUtf8(content)) return content.toString('utf8');
+    return `(${file.size} bytes that are no text, ${file.digest})\n`;
   };
   const diffs = paths.map((path) => {
     const [before, after] = [from, to].map(({ files }) => files.find((file) => file.path === path));
     return before?.digest === after?.digest ? '' : unifiedDiff(path, textIn(from, before), textIn(to, after));
   });
   return diffs.join('');
-}
-
-function textIfText(bytes: Buffer | undefined): string | undefined {
-  const text = bytes?.toString('utf8');
-  return text !== undefined && bytes && Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
 function changesTo(
@@ -201,10 +204,22 @@ function changesTo(
   const isComplete = target.files.length < MAX_RECORDED_FILES;
   const paths = new Set([...targetFiles.keys(), ...(isComplete ? presentFiles.keys() : [])]);
   const differing = [...paths].filter((path) => presentFiles.get(path)?.digest !== targetFiles.get(path)?.digest);
-  const lost = differing.filter((path) => targetFiles.get(path)?.kept === false);
-  if (lost.length > 0) throw revisionIncomplete(skillId, lost);
-  const tooLarge = differing.filter((path) => presentFiles.get(path)?.kept === false);
-  if (tooLarge.length > 0) throw presentNotKept(skillId, tooLarge);
+  const assertKept = (files: typeof targetFiles, message: (files: string) => string): void => {
+    const lost = differing.filter((path) => files.get(path)?.kept === false);
+    if (lost.length === 0) return;
+    const shown = message(lost.map((path) => quoted(path)).join(', '));
+    throw new CodedError('REVISION_INCOMPLETE', shown, { skill_id: skillId, paths: lost });
+  };
+  assertKept(
+    targetFiles,
+    (files) =>
+      `This revision of "${skillId}" cannot be restored completely. These files were larger than limits.file_bytes, so their content was not kept: ${files}. Choose another revision (\`skill-registry history ${skillId}\`), or write the skill's files by hand (\`skill-registry show ${skillId} --revision N --resource FILE\` prints what was kept). Raise limits.file_bytes so that later revisions keep them.`,
+  );
+  assertKept(
+    presentFiles,
+    (files) =>
+      `Rolling "${skillId}" back would lose the present content of ${files}, which is not kept because it is larger than limits.file_bytes. Raise limits.file_bytes above their size, or move these files out of the skill, and roll back again.`,
+  );
   // Agents read the old instructions until SKILL.md is written.
   const isLast = (path: string): number => Number(path === location.skillFile);
   return differing
@@ -215,17 +230,15 @@ function changesTo(
     });
 }
 
-function archivedKeyOf(database: SqliteDatabase, skillId: string): string | undefined {
-  const sql = 'SELECT place FROM archived WHERE skill_id = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1';
-  return database.prepare<{ place: string }>(sql).get(skillId)?.place;
+function archivedAs(database: SqliteDatabase, column: 'skill_id' | 'place', value: string) {
+  const sql = `SELECT place, folder FROM archived WHERE ${column} = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1`;
+  return database.prepare<Readonly<Record<'place' | 'folder', string>>>(sql).get(value);
 }
 
 function idsOf(database: SqliteDatabase): readonly string[] {
   const sql = 'SELECT DISTINCT skill_id AS id FROM revision ORDER BY id';
-  return database
-    .prepare<{ id: string }>(sql)
-    .all()
-    .map(({ id }) => id);
+  const rows = database.prepare<{ id: string }>(sql).all();
+  return rows.map(({ id }) => id);
 }
 
 type RestoringChange = Pick<PlannedChange, 'changes' | 'move'>;
@@ -233,8 +246,7 @@ type RestoringChange = Pick<PlannedChange, 'changes' | 'move'>;
 /** From the archive; without the archived folder, from the last revision. */
 function restoringChange(database: SqliteDatabase, location: SkillLocation, dataDir: string): RestoringChange {
   const { key, skillId } = location;
-  const sql = 'SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1';
-  const archived = database.prepare<{ folder: string }>(sql).get(key);
+  const archived = archivedAs(database, 'place', key);
   const folder = archived && checkedFolder(archived.folder);
   if (folder !== undefined && existsSync(join(dataDir, folder)))
     return { changes: [], move: { direction: 'back', folder } };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isCodedError } from 'skill-registry/kernel';
+import { withFallback } from '../../../lib/errors/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { rowRefused, type Unfinished } from './errors.ts';
 import { filePath, type SkillLocation } from './skill-location.ts';
@@ -152,11 +153,7 @@ function locationIn(locationOf: LocationFinder, skillId: string, key: string, so
 }
 
 function parse(content: string): Readonly<Record<string, unknown>> {
-  try {
-    return fieldsOf(JSON.parse(content));
-  } catch {
-    return {};
-  }
+  return fieldsOf(withFallback(() => JSON.parse(content)));
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBreaks } from '../../../lib/breaks/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { ChangeContext } from './change-context.ts';
 import { addRevision, lastRevision, type RevisionNote, recordPresent } from './revisions.ts';
@@ -67,17 +68,9 @@ export class RevisionRecorder {
 /** Changes with the size or time of any file. Reads no content. */
 function stampOf({ dir, digest, file }: Skill): string {
   if (dir === null) return `${file} ${digest}`;
-  const files = filesIfThere(dir).map(({ path, size }) => {
+  const files = withFallback(() => recordedFiles(dir), []).map(({ path, size }) => {
     const stats = statSync(join(dir, path), { throwIfNoEntry: false });
     return [path, size, stats?.mtimeMs, stats?.ctimeMs];
   });
   return JSON.stringify([digest, files]);
-}
-
-function filesIfThere(dir: string): ReturnType<typeof recordedFiles> {
-  try {
-    return recordedFiles(dir);
-  } catch {
-    return [];
-  }
 }

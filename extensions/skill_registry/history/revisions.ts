@@ -1,8 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { isPrivatePath } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { revisionAmbiguous, revisionNotFound, rowRefused } from './errors.ts';
+import { quoted, rowRefused } from './errors.ts';
 import type { Operation } from './journal-entries.ts';
 import type { SkillLocation } from './skill-location.ts';
 import { type SkillTree, treeDigest } from './skill-tree.ts';
@@ -80,12 +81,20 @@ export function findRevision({ revisions, reason }: LoadedRevisions, skillId: st
   const start = text.replace(/^sha256:/, '');
   const begun = start.length < 4 ? [] : revisions.filter(({ digest }) => digest.startsWith(`sha256:${start}`));
   const found = begun.at(-1);
-  if (!found) throw revisionNotFound(skillId, text, revisions.at(-1)?.number ?? 0, reason);
-  if (begun.every(({ digest }) => digest === found.digest)) return found;
-  throw revisionAmbiguous(
-    start,
-    begun.map(({ number }) => number),
-  );
+  if (found && begun.every(({ digest }) => digest === found.digest)) return found;
+  if (found) {
+    const numbers = begun.map(({ number }) => number);
+    const message = `${quoted(start, 80)} begins the digests of the revisions ${numbers.join(', ')}. Give a number, or more of the digest.`;
+    throw new CodedError('REVISION_NOT_FOUND', message, { numbers });
+  }
+  const last = revisions.at(-1)?.number ?? 0;
+  const what = last > 1 ? `the revisions 1 to ${last}` : 'revision 1';
+  const advice =
+    last > 0
+      ? `. It has ${what}: give one of these numbers, or at least 4 characters from the start of a digest. \`skill-registry history ${skillId}\` lists both.`
+      : `: nothing is recorded of it. ${reason ?? ''}`.trimEnd();
+  const message = `"${skillId}" has no revision ${quoted(text, 80)}${advice}`;
+  throw new CodedError('REVISION_NOT_FOUND', message, { skill_id: skillId, last });
 }
 
 /** Of a file too large to be kept: undefined. */

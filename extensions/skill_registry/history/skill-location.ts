@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { adoptLineEndings } from '../../../lib/diff/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import {
   assertWritable,
   futureRealPath,
@@ -20,7 +22,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { newErrors, newMissingParts } from '../validate/changed-text.ts';
-import { noChange, noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
+import { noChange, quoted, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
 import type { FileContent } from './types.ts';
 
@@ -73,7 +75,11 @@ export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], r
 /** Below the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
 export function locationForNew(skillId: string, sources: readonly SkillFolder[], root: string): SkillLocation {
   const source = sources.find(({ writing }) => writing && !isReserved(futureRealPath(writing.folder)));
-  if (!source?.writing) throw noWritableSource(skillId, sources);
+  if (!source?.writing) {
+    const known = sources.map(({ id }) => id).join(', ') || 'none';
+    const message = `No source takes the new skill "${skillId}", because none may be written (sources: ${known}). Add a folder to \`sources\` in data/skill_registry/config.yaml: { path: skills }.`;
+    throw new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: skillId, source: known });
+  }
   const { folder, validation } = source.writing;
   const base = futureRealPath(folder);
   const key = folderKey(join(base, skillId), root);
@@ -139,6 +145,11 @@ export function folderExists(location: SkillLocation): boolean {
   return lstatSync(folderOf(location), { throwIfNoEntry: false }) !== undefined;
 }
 
+/** @param unknown - When it cannot be looked at. */
+export function exists(path: string, unknown = true): boolean {
+  return withFallback(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, unknown);
+}
+
 /** As the history records it. @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for a path that is never written. */
 export function filePath(path: string, location: SkillLocation): string {
   const { skillFile } = location;
@@ -170,15 +181,14 @@ export function bytesAt(location: SkillLocation, path: string, limits: Limits): 
     return readContained(location.base, pathInSource(location, path), limitOf(location, path, limits));
   } catch (error) {
     // A folder or device of that name is an error.
-    const isGone = isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(location, path);
+    const isGone = isCodedError(error, 'RESOURCE_NOT_FOUND') && !exists(join(folderOf(location), path), false);
     if (isGone || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
 
 export function decodeText(bytes: Buffer, path: string): string {
-  const text = bytes.toString('utf8');
-  if (Buffer.from(text).equals(bytes)) return text;
+  if (isUtf8(bytes)) return bytes.toString('utf8');
   throw new CodedError('NOT_TEXT', `${quoted(path)} is no UTF-8 text, so it cannot be changed as text.`);
 }
 
@@ -227,7 +237,10 @@ export function checkValid(
   const [was, is] = [before?.toString('utf8') ?? null, decodeText(after, path)];
   const lacks = unreviewed ? newMissingParts(was, is, skillId) : [];
   const errors = [...newErrors(was, is, skillId, validation), ...lacks];
-  if (errors.length > 0) throw skillInvalid(skillId, errors);
+  if (errors.length === 0) return;
+  const shown = ['', ...errors.slice(0, 10)].join('\n- ');
+  const message = `"${skillId}" would not be a valid skill after this change; nothing was written.${shown}`;
+  throw new CodedError('SKILL_INVALID', message, { reasons: errors });
 }
 
 // --- internal ---
@@ -240,12 +253,4 @@ function folderKey(dir: string, root: string): string {
 
 function limitOf({ skillFile }: SkillLocation, path: string, { file_bytes, resource_bytes }: Limits): number {
   return path === skillFile ? file_bytes : resource_bytes;
-}
-
-function existsAt(location: SkillLocation, path: string): boolean {
-  try {
-    return lstatSync(`${folderOf(location)}/${path}`, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
 }

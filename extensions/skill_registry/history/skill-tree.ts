@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { isTemporaryName, listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -43,7 +44,11 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
       if (kind !== 'directory' || name === 'node_modules') continue;
       if (depth >= MAX_DEPTH || folders >= MAX_RECORDED_FILES || files.length >= MAX_RECORDED_FILES) return;
       // A folder that is gone or unreadable has no files.
-      visit(orUndefined(() => listContained(folder, below + name, { own })) ?? [], `${below}${name}/`, depth + 1);
+      visit(
+        withFallback(() => listContained(folder, below + name, { own }), []),
+        `${below}${name}/`,
+        depth + 1,
+      );
     }
   };
   const root = listContained(folder, '', { own });
@@ -101,13 +106,13 @@ function* eachFile(skill: Skill, source: SkillSource, maxBytes: number): Generat
     yield file;
   }
   // SKILL.md may be a link, which only the source follows.
-  const own = hasOwn ? undefined : orUndefined(() => source.readSkill(skill, maxBytes));
+  const own = hasOwn ? undefined : withFallback(() => source.readSkill(skill, maxBytes));
   if (own) yield { path: skillFile, size: own.length, mode: 0o644, bytes: own };
 }
 
 function* listedFiles(skill: Skill, source: SkillSource, maxBytes: number): Generator<ReadFile> {
   for (const { path, size } of source.listing(skill).files) {
-    const bytes = size <= maxBytes ? orUndefined(() => source.readResource(skill, path, maxBytes)) : null;
+    const bytes = size <= maxBytes ? withFallback(() => source.readResource(skill, path, maxBytes)) : null;
     if (bytes !== undefined) yield { path, size, mode: 0o644, bytes };
   }
 }
@@ -115,7 +120,7 @@ function* listedFiles(skill: Skill, source: SkillSource, maxBytes: number): Gene
 function* filesIn(folder: string, maxBytes: number, own: boolean): Generator<ReadFile> {
   for (const { path, size } of recordedFiles(folder, own)) {
     // A file that is gone, unreadable or no regular file is left out.
-    const bytes = size <= maxBytes ? orUndefined(() => readContained(folder, path, maxBytes, { own })) : null;
+    const bytes = size <= maxBytes ? withFallback(() => readContained(folder, path, maxBytes, { own })) : null;
     const mode = (lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
     if (bytes !== undefined) yield { path, size, mode, bytes };
   }
@@ -143,12 +148,4 @@ function described({ path, mode, size, bytes }: ReadFile): RevisionFile {
 
 function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
   return a.path < b.path ? -1 : 1;
-}
-
-function orUndefined<T>(use: () => T): T | undefined {
-  try {
-    return use();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { type CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../../lib/sqlite/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { CHANGE_WAITS } from '../trust/reasons.ts';
@@ -28,10 +28,6 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
   let waiting: readonly Unfinished[] = [];
   let proposals = 0;
   let problems: readonly Problem[] = [];
-  const note = (severity: Problem['severity'], error: unknown): void => {
-    const { code, message } = explained(file, error);
-    problems = [...problems, { code, severity, file, message }];
-  };
   return {
     async renew() {
       const isThere = existsSync(file) && whyNoSqlite() === undefined;
@@ -45,10 +41,14 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
       try {
         const database = opened.history.reading();
         waiting = opened.unfinishedIn(database);
-        for (const change of waiting) note('error', changeUnfinished(change));
+        problems = waiting.map((change) => problemOf('error', file, changeUnfinished(change)));
         proposals = countWaitingProposals(database);
       } catch (error) {
-        note('warning', error);
+        // Every error is about the history. Its file is not opened again, not even to check it.
+        const refusal = sqliteRefusal(error) ?? 'other';
+        const told =
+          refusal === 'damaged' ? historyDamaged(file, describeError(error)) : historyRefused(refusal, file, error);
+        problems = [...problems, problemOf('warning', file, isCodedError(error) ? error : told)];
       }
     },
     heldBecause(skill) {
@@ -77,9 +77,6 @@ async function openHistory(file: string) {
   return { history: createHistoryFile(file, true), unfinishedIn, skillKey };
 }
 
-/** Every error is about the history. Its file is not opened again, not even to check it. */
-function explained(file: string, error: unknown): { readonly code: string; readonly message: string } {
-  if (isCodedError(error)) return error;
-  const refusal = sqliteRefusal(error) ?? 'other';
-  return refusal === 'damaged' ? historyDamaged(file, describeError(error)) : historyRefused(refusal, file, error);
+function problemOf(severity: Problem['severity'], file: string, { code, message }: CodedError): Problem {
+  return { code, severity, file, message };
 }

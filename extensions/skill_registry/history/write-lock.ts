@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { CodedError } from 'skill-registry/kernel';
 import { makePrivateFile } from '../../../lib/files/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { backOff } from '../../../lib/waiting/index.ts';
 import { assertNoLinkLeadsOut, fileIdentity, makeStoreFolder, type SqliteDatabase } from '../store/open-database.ts';
-import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
 /** Lets one process at a time write in a data folder. The lock ends with its process, even after a crash. */
@@ -17,6 +17,7 @@ export interface WriteLock {
 }
 
 const WAIT_SECONDS = 60;
+const BUSY = `Another process has been changing skills for ${WAIT_SECONDS} seconds. Nothing was changed. Try again; if it stays so, end that process.`;
 /** Between attempts. Most holders need only a few milliseconds. */
 const PAUSES = { firstMs: 1, maxMs: 50, jitter: true };
 
@@ -69,7 +70,7 @@ export function createWriteLock(file: string): WriteLock {
       for (let failures = 1; ; failures++) {
         const done = attempt(use);
         if (done) return done.result;
-        if (performance.now() > until) throw historyBusy(WAIT_SECONDS);
+        if (performance.now() > until) throw new CodedError('HISTORY_BUSY', BUSY);
         await wait(backOff(failures, PAUSES));
       }
     },

@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs';
 import { basename, dirname, relative, sep } from 'node:path';
 import { futureRealPath, isInside } from '../../../lib/files/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
@@ -6,6 +5,7 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/names.ts';
+import { exists } from './skill-location.ts';
 import type { WritePolicy } from './types.ts';
 
 /**
@@ -79,12 +79,4 @@ function isTouched({ id, dir, file, realFile }: Skill, path: string, newId: stri
   // A new skill may take another's id, and a SKILL.md hides every skill below its folder.
   if (newId === id) return true;
   return isSkillFileName(basename(path)) && dir !== null && isInside(dir, dirname(path));
-}
-
-function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
 import { foldLine } from '../../../lib/text/index.ts';
 import { makeStoreFolder, type SqliteDatabase } from '../store/open-database.ts';
 import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
-import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
+import { changeUnfinished, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
 import { type FileChange, type LocationFinder, type Operation, unfinishedIn } from './journal-entries.ts';
@@ -183,15 +183,11 @@ export class Writer {
   }
 
   #operationContext(database: SqliteDatabase): OperationContext {
-    const { changeLock, maxBytes, onCommit, onStep } = this.#options;
     makeStoreFolder(this.dataDir);
     return {
+      ...this.#options,
       database,
       dataDir: realpathSync(this.dataDir),
-      maxBytes,
-      changeLock,
-      onCommit,
-      onStep,
       onUnfinished: (change) => {
         this.#unfinished = [...this.#unfinished, change];
       },
@@ -225,7 +221,9 @@ function inSafeOrder(changes: PlannedChange['changes']): PlannedChange['changes'
 function assertNoCodeOfAgents({ location, changes, by }: PlannedChange, isCode: WriterOptions['isCode']): void {
   if (isPerson(by)) return;
   const paths = [folderOf(location), ...changes.map(({ path }) => join(folderOf(location), path))];
-  if (paths.some(isCode)) throw codeDenied(location.skillId);
+  if (!paths.some(isCode)) return;
+  const message = `"${location.skillId}", or the file in it, is code (below extensions/, behind a link from there, or in a package that is a source). Only a person may change code. Propose the change, and tell the user.`;
+  throw new CodedError('WRITE_DENIED', message, { skill_id: location.skillId });
 }
 
 /** Keeps even an old content too large for a revision: without it the change could not be undone. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../kernel/host.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import {
   listContained,
   readContained,
@@ -112,11 +113,8 @@ function writeReport(
   const expected = { ...row, file_digest: isOurs(row, present) ? `${present} ${digest}` : digest };
   noteReport(database, row.id, { digests: expected.file_digest, due: true });
   const temporary = `${TEMPORARY}${row.id}`;
-  try {
-    removeContained(dataDir, `proposals/${temporary}`, { own: true });
-  } catch {
-    // No crash left one.
-  }
+  // A crash may have left one.
+  withFallback(() => removeContained(dataDir, `proposals/${temporary}`, { own: true }));
   const onTemporary = (): void => {
     onStep?.('file-temporary');
     // As late as possible: an editor may save at any moment.

@@ -1,14 +1,29 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { takeBreak, takeSteps } from '../../../lib/breaks/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
+import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
+import { decidable, decide, isAllowed } from './approvals.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
-import { blockReason, NOT_INSPECTED, notHeld, otherDigest, trustUnusableProblem } from './reasons.ts';
-import type { JudgedFile, NoteBlocked, Present, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
+import { blockReason, NOT_INSPECTED } from './reasons.ts';
+import type {
+  Admission,
+  Guard,
+  JudgedFile,
+  LeavingBytes,
+  LeavingLine,
+  NoteBlocked,
+  Present,
+  RemoteFiles,
+  SkillFiles,
+  SkillTrust,
+  TrustDecision,
+} from './types.ts';
 
-export interface HeldSkillsOptions {
+interface HeldSkillsOptions {
   readonly loadFiles: () => Promise<SkillFiles>;
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
@@ -16,6 +31,12 @@ export interface HeldSkillsOptions {
   readonly remote?: (skill: Skill) => RemoteFiles | undefined;
   /** Why a skill is held, independent of its content. Default: never. */
   readonly heldBecause?: ((skill: Skill) => string | undefined) | undefined;
+  /** Whether a skill belongs to this package: it is trusted like the code that reads it. */
+  readonly isOfPackage: (skill: Skill) => boolean;
+  /** Called before a skill is judged: facts outside its files may hold it. */
+  readonly renew: () => Promise<void>;
+  /** Called when a skill is held or released, but the catalog shows it differently. */
+  readonly onOther: () => Promise<unknown>;
   /** False: `prepare` inspects nothing. Default: true. */
   readonly inspects?: boolean;
   /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
@@ -23,7 +44,7 @@ export interface HeldSkillsOptions {
 }
 
 /** `findings` are those of level `block`. */
-export interface Judgement {
+interface Judgement {
   readonly heldBecause: string | undefined;
   readonly findings: readonly Finding[];
   readonly listing?: Present['listing'];
@@ -45,8 +66,6 @@ export class HeldSkills {
   /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
   #isFirst = true;
-  // Loaded when needed: most commands need no approvals, and modules take time to load.
-  #approvals: typeof import('./approvals.ts') | undefined;
   #inspecting: Promise<Inspecting> | undefined;
 
   constructor(options: HeldSkillsOptions) {
@@ -71,7 +90,6 @@ export class HeldSkills {
       await this.judge(skill);
       await takeBreak();
     }
-    if (this.#inspections.hasBlocked()) await this.#loadApprovals();
   };
 
   /** Checks each SKILL.md that is new to this process. True: some states changed; then it stops after a second. */
@@ -94,6 +112,11 @@ export class HeldSkills {
     return isChanged;
   }
 
+  readonly admit: Guard['admit'] = ((leaving: LeavingLine | LeavingBytes) =>
+    leaving.kind === 'line'
+      ? admissionOf(this.known(leaving.skill), leaving)
+      : this.#admitBytes(leaving)) as Guard['admit'];
+
   /** Inspects nothing: `NOT_INSPECTED` for content that was never inspected. */
   known(skill: Skill): Judgement {
     return this.#judgementOf(skill, this.#known(skill));
@@ -101,7 +124,6 @@ export class HeldSkills {
 
   /** Stores findings in what a server sent: the next scan holds the skill. */
   readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
-    await this.#loadApprovals();
     const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.inspectionOf(digest)) : [];
     const known = new Set(before.map(findingKey));
     const all = [...before, ...findings.filter((finding) => !known.has(findingKey(finding)))];
@@ -166,7 +188,6 @@ export class HeldSkills {
 
   /** `digest`: of the files with the findings. */
   async notAllowed(skill: Skill, digest: string, findings: readonly Finding[]): Promise<readonly Finding[]> {
-    const { isAllowed } = await this.#loadApprovals();
     const [path, broughtIn] = [pathOf(skill), this.#isBroughtIn(skill)];
     return findings.filter((finding) => !isAllowed(this.#trust, { path, digest, broughtIn, findings: [finding] }));
   }
@@ -174,10 +195,16 @@ export class HeldSkills {
   /** @throws INVALID_ARGUMENT when the digest is another one, or there is nothing to decide; TRUST_UNUSABLE. */
   async decide(action: 'allow' | 'revoke', skill: Skill, { digest, ...by }: TrustDecision): Promise<SkillTrust> {
     const found = await this.trustOf(skill);
-    if (digest !== undefined && digest !== found.digest) throw otherDigest(skill, digest, found.digest);
-    const { decidable, decide } = await this.#loadApprovals();
+    const { id } = skill;
+    if (digest !== undefined && digest !== found.digest) {
+      const what = `has the digest ${found.digest} now, not ${digest}: it has changed since it was shown`;
+      throw invalidArgument(`"${id}" ${what}. See it again: skill-registry trust show ${id}.`);
+    }
     const findings = decidable(found.findings);
-    if (findings.length === 0) throw notHeld(skill);
+    if (findings.length === 0) {
+      const what = `Nothing in "${id}" holds it or keeps it from being published, so there is nothing to decide`;
+      throw invalidArgument(`${what}. See skill-registry trust show ${id}.`);
+    }
     const inspected = { path: pathOf(skill), digest: found.digest, broughtIn: found.origin === 'brought-in', findings };
     decide(this.#trust, action, inspected, by);
     return this.trustOf(skill);
@@ -186,11 +213,29 @@ export class HeldSkills {
   problems(): readonly Problem[] {
     const { file, trouble } = this.#trust;
     const reason = this.#inspections.hasBlocked() ? trouble() : undefined;
-    return [...this.#inspections.problems(), ...(reason === undefined ? [] : [trustUnusableProblem(file, reason)])];
+    const found = this.#inspections.problems();
+    if (reason === undefined) return found;
+    const message = `This file is ignored, so no held skill is allowed: ${reason}.`;
+    return [...found, { code: 'TRUST_UNUSABLE', severity: 'warning', file, message }];
   }
 
   close(): void {
     this.#inspections.close();
+  }
+
+  async #admitBytes(leaving: LeavingBytes): Promise<Admission> {
+    const { skill, bytes, path = 'SKILL.md' } = leaving;
+    if (this.#options.isOfPackage(skill)) return { given: true };
+    await this.#options.renew();
+    const judged = bytes && { path, bytes, digest: leaving.digest ?? digestOf(bytes) };
+    const judgement = await this.judge(skill, judged).catch((error: unknown) => {
+      const known = this.known(skill);
+      // SKILL.md is gone. A person gets what was read; an agent is not told that a held skill is gone.
+      if (isCodedError(error) && (leaving.audience === 'person' || known.heldBecause !== undefined)) return known;
+      throw error;
+    });
+    if (judgement.heldBecause !== skill.heldBecause) await this.#options.onOther();
+    return admissionOf(judgement, leaving);
   }
 
   #isBroughtIn(skill: Skill): boolean {
@@ -235,7 +280,6 @@ export class HeldSkills {
       return entry;
     } catch (error) {
       if (!known || !isCodedError(error)) throw error;
-      await this.#loadApprovals();
       return known;
     }
   }
@@ -269,21 +313,14 @@ export class HeldSkills {
     const { digest } = entry;
     const findings = blocksIn(this.#inspections.inspectionOf(digest));
     const inspected = { path: pathOf(skill), digest, broughtIn: this.#isBroughtIn(skill), findings };
-    return this.#approvals?.isAllowed(this.#trust, inspected) ? undefined : blockReason(findings);
+    return isAllowed(this.#trust, inspected) ? undefined : blockReason(findings);
   }
 
   #load(): Promise<Inspecting> {
-    this.#inspecting ??= Promise.all([
-      this.#options.loadFiles(),
-      import('./inspect-files.ts'),
-      this.#loadApprovals(),
-    ]).then(([files, { inspectFiles }]) => ({ files, inspectFiles }));
+    this.#inspecting ??= Promise.all([this.#options.loadFiles(), import('./inspect-files.ts')]).then(
+      ([files, { inspectFiles }]) => ({ files, inspectFiles }),
+    );
     return this.#inspecting;
-  }
-
-  async #loadApprovals(): Promise<typeof import('./approvals.ts')> {
-    this.#approvals ??= await import('./approvals.ts');
-    return this.#approvals;
   }
 }
 
@@ -292,6 +329,16 @@ export class HeldSkills {
 interface Inspecting {
   readonly files: SkillFiles;
   readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
+}
+
+function admissionOf(
+  { heldBecause, findings, listing }: Judgement,
+  { audience }: Pick<LeavingLine, 'audience'>,
+): Admission {
+  if (heldBecause === undefined) return { given: true, listing };
+  if (audience === 'person') return { given: true, heldBecause, listing };
+  const code = heldBecause === NOT_INSPECTED ? 'SKILL_NOT_INSPECTED' : 'SKILL_HELD';
+  return { given: false, code, findings, heldBecause };
 }
 
 function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {

@@ -83,7 +83,7 @@ function withFile(read: Read, { path, bytes }: JudgedFile, differs: () => void):
     let isThere = false;
     for (const one of read()) {
       const isJudged = one !== undefined && !('rule' in one) && one.path === path;
-      if (isJudged && !bytesEqual(one.bytes, bytes)) differs();
+      if (isJudged && Buffer.compare(one.bytes, bytes) !== 0) differs();
       isThere ||= isJudged;
       yield isJudged ? { ...one, bytes } : one;
     }
@@ -93,10 +93,6 @@ function withFile(read: Read, { path, bytes }: JudgedFile, differs: () => void):
   };
 }
 
-function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
-}
-
 /** A line break in a name must not begin a line: different lists of files must have different lines. */
 function inOneLine(path: string): string {
   return /\n|^"/.test(path) ? JSON.stringify(path) : path;
@@ -104,18 +100,13 @@ function inOneLine(path: string): string {
 
 /** Files that cannot be inspected are held: an attacker could make them so. */
 async function inspectOrBlock(files: readonly InspectedFile[], notes: readonly Finding[]): Promise<Inspection> {
-  const found = await runRules(files);
-  const findings = [...found.findings, ...notes];
-  return { verdict: found.verdict === 'info' && notes.length > 0 ? 'warn' : found.verdict, findings };
-}
-
-async function runRules(files: readonly InspectedFile[]): Promise<Inspection> {
   try {
-    return await inspectSkill(files);
+    const { verdict, findings } = await inspectSkill(files);
+    return { verdict: verdict === 'info' && notes.length > 0 ? 'warn' : verdict, findings: [...findings, ...notes] };
   } catch (error) {
     if (isCodedError(error)) throw error;
     const message = `The inspection failed: ${oneLine(describeError(error), 200)}`;
     const finding: Finding = { rule: 'inspection-failed', level: 'block', file: 'SKILL.md', excerpt: '', message };
-    return { verdict: 'block', findings: [finding] };
+    return { verdict: 'block', findings: [finding, ...notes] };
   }
 }

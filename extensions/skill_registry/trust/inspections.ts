@@ -4,6 +4,7 @@ import { userCacheDirectory, whyNotTrusted } from '../../../lib/trust/index.ts';
 import { RULE_SET } from '../inspect/rule-set.ts';
 import type { Inspection } from '../inspect/types.ts';
 import { type CachePart, cacheProblems, createCache } from '../store/cache.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
 
 export interface InspectionEntry {
   /** Of SKILL.md. */
@@ -61,7 +62,6 @@ export function openInspections(file: string | undefined): Inspections {
   const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
   const entries = new Map<string, InspectionEntry | null>();
   const inspections = new Map<string, Inspection>();
-  const blocked = new Set<string>();
   /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
   let waiting: Kept[] = [];
   /** The skill whose files are read now: they are asked for often, also when no file can be kept. */
@@ -82,17 +82,12 @@ export function openInspections(file: string | undefined): Inspections {
       });
     });
   };
-  const know = (path: string, entry: InspectionEntry | null): void => {
-    entries.set(path, entry);
-    if (entry?.verdict === 'block') blocked.add(path);
-    else blocked.delete(path);
-  };
   const load = (given: readonly string[]): void => {
     const missing = given.filter((path) => !entries.has(path));
     if (missing.length === 0) return;
     const rows = cache.useIfThere((database) => database.prepare<Row>(SELECT).all(JSON.stringify(missing)));
     for (const path of missing) entries.set(path, null);
-    for (const row of rows ?? []) know(row.place, entryOf(row));
+    for (const { place, skill, ...row } of rows ?? []) entries.set(place, { ...row, skillDigest: skill });
   };
   return {
     load,
@@ -116,16 +111,20 @@ export function openInspections(file: string | undefined): Inspections {
       recent = files && { digest, files };
       return files;
     },
-    hasBlocked: () => blocked.size > 0,
+    hasBlocked: () => [...entries.values()].some((entry) => entry?.verdict === 'block'),
     keep(path, entry, inspection, files = new Map()) {
-      know(path, entry);
+      entries.set(path, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
       recent = { digest: entry.digest, files };
       waiting.push({ path, entry, inspection, files });
       if (waiting.length >= AT_ONCE) flush();
       else timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
-    problems: () => (file && trouble ? [untrustedFile(file, trouble)] : cacheProblems(file, cache, 'inspects')),
+    problems() {
+      if (!file || !trouble) return cacheProblems(file, cache, 'inspects');
+      const message = `The inspections in this file are not used, because ${trouble}: skills are inspected again by every process. Remove it, or let only this user write it.`;
+      return [{ code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message }];
+    },
     close() {
       flush();
       cache.close();
@@ -146,8 +145,6 @@ interface Kept {
 const AT_ONCE = 64;
 const FLUSH_MS = 50;
 
-type Database = Parameters<Parameters<ReturnType<typeof createCache>['use']>[0]>[0];
-
 const SELECT = `SELECT place, skill, stamp, digest, verdict
   FROM json_each(?) JOIN inspection_place ON place = json_each.value AND rules = ${RULES}`;
 
@@ -157,31 +154,24 @@ interface Row extends Omit<InspectionEntry, 'skillDigest'> {
   readonly skill: string;
 }
 
-function entryOf({ skill, stamp, digest, verdict }: Row): InspectionEntry {
-  return { skillDigest: skill, stamp, digest, verdict };
-}
-
-function readInspection(database: Database, digest: string): Inspection | undefined {
-  const row = database
-    .prepare<{ verdict: Inspection['verdict']; findings: string }>(
-      `SELECT verdict, findings FROM inspection WHERE digest = ? AND rules = ${RULES}`,
-    )
-    .get(digest);
+function readInspection(database: SqliteDatabase, digest: string): Inspection | undefined {
+  const select = `SELECT verdict, findings FROM inspection WHERE digest = ? AND rules = ${RULES}`;
+  const row = database.prepare<Pick<Inspection, 'verdict'> & { findings: string }>(select).get(digest);
   return row && { verdict: row.verdict, findings: JSON.parse(row.findings) as Inspection['findings'] };
 }
 
-function readFiles(database: Database, digest: string): ReadonlyMap<string, string> | undefined {
+function readFiles(database: SqliteDatabase, digest: string): ReadonlyMap<string, string> | undefined {
   const select = `SELECT files FROM inspection WHERE digest = ? AND rules = ${RULES}`;
   const row = database.prepare<{ files: string }>(select).get(digest);
   return row && new Map(JSON.parse(row.files) as [string, string][]);
 }
 
-function emptyWhenFull(database: Database): void {
+function emptyWhenFull(database: SqliteDatabase): void {
   const { n = 0 } = database.prepare<{ n: number }>('SELECT count(*) AS n FROM inspection_place').get() ?? {};
   if (n > MAX_SKILLS) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
 }
 
-function write(database: Database, rows: readonly Kept[]): void {
+function write(database: SqliteDatabase, rows: readonly Kept[]): void {
   const inspected = database.prepare(
     `INSERT OR REPLACE INTO inspection (digest, rules, verdict, findings, files) VALUES (?, ${RULES}, ?, ?, ?)`,
   );
@@ -193,9 +183,4 @@ function write(database: Database, rows: readonly Kept[]): void {
     inspected.run(digest, inspection.verdict, JSON.stringify(inspection.findings), JSON.stringify([...files]));
     entries.run(path, skillDigest, stamp, digest, verdict);
   }
-}
-
-function untrustedFile(file: string, reason: string): Problem {
-  const message = `The inspections in this file are not used, because ${reason}: skills are inspected again by every process. Remove it, or let only this user write it.`;
-  return { code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message };
 }

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { isInside, readContained } from '../../../lib/files/index.ts';
 import { type Skill, slugOf } from '../skill/skill.ts';
 
@@ -33,10 +34,6 @@ export function createInstalled(root: string): Installed {
 // --- internal ---
 
 function namesIn(root: string): readonly string[] {
-  try {
-    const { skills } = JSON.parse(readContained(root, NAME, MAX_LOCK).toString('utf8')) as { skills?: unknown };
-    return typeof skills === 'object' && skills !== null ? Object.keys(skills) : [];
-  } catch {
-    return [];
-  }
+  const { skills } = withFallback(() => JSON.parse(readContained(root, NAME, MAX_LOCK).toString('utf8'))) ?? {};
+  return typeof skills === 'object' && skills !== null ? Object.keys(skills) : [];
 }
