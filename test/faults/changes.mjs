@@ -107,13 +107,13 @@ export const changes = [
   {
     title: 'What was kept of an edited report is written over by the next',
     in: 'keepEdited',
-    swap: ['while (taken.has(editedCopyName(row, n))) n++;', 'if (taken.size === 0) n++;'],
+    swap: ['taken.has(name)', 'taken.size === 0'],
     test: 'is kept whatever is done, each time under a name of its own',
   },
   {
     title: 'Nobody is told of an edited report before the proposal is approved',
     in: 'approve',
-    swap: ['throw proposalFileEdited(id, outcome.edited);', 'continue;'],
+    never: "'edited' in outcome",
     test: 'holds up an approval that nobody has looked before',
   },
   {

@@ -251,7 +251,7 @@ export const proposals = [
     title: 'A program decides by a part of an id',
     in: 'findUndecided',
     swap: [
-      'rowOf(writer.database(), id)',
+      'rowOf(historyFor(id, writer), id)',
       "writer.database().prepare<ProposalRow>('SELECT * FROM proposal').get() ?? rowOf(writer.database(), id)",
     ],
     test: 'programs decide, recommend, edit and purge by whole ids only, and are told them',

@@ -21,8 +21,7 @@ import {
 } from '../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import type { InspectedFile } from '../inspect/types.ts';
-import { skillGone } from '../propose/errors.ts';
-import type { ProposalRow } from '../propose/proposal-store.ts';
+import { type ProposalRow, skillGone } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';

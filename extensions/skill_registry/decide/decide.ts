@@ -1,4 +1,6 @@
+import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
+import { showHidden } from '../../../lib/text/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { assertInspected } from '../history/inspected-change.ts';
 import { archiveFolder, type Operation } from '../history/journal-entries.ts';
@@ -7,16 +9,10 @@ import type { SkillLocation } from '../history/skill-location.ts';
 import type { Decider, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import {
-  proposalChanged,
-  proposalDecided,
-  proposalFileEdited,
-  proposalNotFound,
-  proposalStale,
-} from '../propose/errors.ts';
-import {
   addEvent,
   editProblem,
-  lastEvent,
+  eventsOf,
+  historyFor,
   noteReport,
   type ProposalRow,
   rowOf,
@@ -46,17 +42,17 @@ export async function approve(
         return undefined;
       }
       const edited = editProblem(database, row, writer.dataDir);
-      if (edited && lastEvent(database, id, 'file-edited', 'told', 'edited')?.kind === 'file-edited') {
+      if (edited && eventsOf(database, id, 'file-edited', 'told', 'edited').at(-1)?.kind === 'file-edited') {
         addEvent(database, id, 'told', { by: actor.by, at: writer.now() });
         return { edited: edited.message };
       }
       return decideOn(context, database, row, actor);
     });
     if (outcome === undefined) continue;
-    if ('edited' in outcome) throw proposalFileEdited(id, outcome.edited);
+    if ('edited' in outcome) throw new CodedError('PROPOSAL_FILE_EDITED', `${outcome.edited} ${NOT_DECIDED}`, { id });
     if ('stale' in outcome) {
       await context.refresh();
-      throw proposalStale(id, outcome.stale, outcome.conflict, outcome.current !== undefined);
+      throw staleError(id, outcome);
     }
     await context.refresh(outcome.written);
     return outcome.decided;
@@ -97,9 +93,8 @@ export async function recommend(
 
 /** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED (by default any `version` is accepted). */
 export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
-  if (!writer.hasHistory()) throw proposalNotFound(id, []);
-  const row = rowOf(writer.database(), id);
-  if (row.state !== 'open' && row.state !== 'stale') throw proposalDecided(row);
+  const row = rowOf(historyFor(id, writer), id);
+  if (row.state !== 'open' && row.state !== 'stale') throw decidedError(row);
   if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
   return row;
 }
@@ -133,7 +128,38 @@ export function noteStale(
   });
 }
 
+export function proposalChanged(id: string): CodedError {
+  const message = `The proposal ${id} has been edited since you read it. Nothing was done. Read it again (\`skill-registry proposals show ${id}\`), then decide.`;
+  return new CodedError('PROPOSAL_CHANGED', message, { id });
+}
+
 // --- internal ---
+
+const NOT_DECIDED = 'Nothing was decided. Approve again to apply the proposal without that edit.';
+
+const UNDO: Readonly<Record<ProposalRow['kind'], (skillId: string) => string>> = {
+  update: (id) =>
+    `To undo it, roll the skill back: \`skill-registry history ${id}\` lists its revisions, \`skill-registry rollback ${id} REVISION\` restores one.`,
+  delete: (id) => `To undo it: \`skill-registry restore ${id}\` restores it.`,
+  create: () => 'To undo it, remove the folder of the skill; its history keeps the content.',
+};
+
+function decidedError({ id, kind, state, skill_id, decided_by, decided_at }: ProposalRow): CodedError {
+  const [by, at] = [decided_by ?? 'unknown', decided_at ?? 'an unknown time'];
+  const ifRejected = 'If the change is wanted after all, a person makes it in the folder of the skill.';
+  const advice = state === 'approved' ? UNDO[kind](skill_id) : ifRejected;
+  const message = `The proposal ${id} was ${state} by ${showHidden(by)} at ${at}, and a decision is final. ${advice}`;
+  return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
+}
+
+function staleError(id: string, { stale, conflict, current }: StalePlan): CodedError {
+  const remedy =
+    current === undefined
+      ? 'Reject it, and make a new proposal if it is still wanted.'
+      : `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`;
+  const message = `The proposal ${id} is stale: ${stale} ${remedy}\n${showHidden(conflict)}`;
+  return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
+}
 
 type Outcome =
   | { readonly decided: DecidedProposal; readonly written: SkillLocation | undefined }

@@ -1,16 +1,17 @@
+import { CodedError } from 'skill-registry/kernel';
 import { adoptLineEndings, mergeTexts } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
+import { quoted } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
 import { bytesAt, checkChange, type SkillLocation } from '../history/skill-location.ts';
 import { isPerson } from '../history/writer.ts';
-import { conflictMarkLeft, editDenied, proposalChanged, proposalDuplicate } from '../propose/errors.ts';
 import {
   addEvent,
+  assertNoDuplicate,
   assertNoNul,
-  lastEvent,
-  openDuplicate,
+  eventsOf,
   type ProposalRow,
   updateProposal,
   versionOf,
@@ -19,7 +20,7 @@ import { checksOf, diffOf } from '../propose/propose.ts';
 import type { EditedProposal, Proposals, ProposedText } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { comparePresent, locationOfRow, type StalePlan } from './apply-or-stale.ts';
-import { findUndecided, noteStale } from './decide.ts';
+import { findUndecided, noteStale, proposalChanged } from './decide.ts';
 
 /** Of a stale proposal, reads the file now and stores its content. */
 export async function proposedText(context: ChangeContext, id: string): Promise<ProposedText> {
@@ -49,7 +50,10 @@ export async function edit(
 ): Promise<EditedProposal> {
   const { writer } = context;
   findUndecided(writer, id);
-  if (!isPerson(by)) throw editDenied(id);
+  if (!isPerson(by)) {
+    const message = `Only a person edits a proposal; an agent proposes another change, or recommends what to do with ${id}.`;
+    throw new CodedError('WRITE_DENIED', message, { id });
+  }
   for (;;) {
     const row = findUndecided(writer, id);
     const { kind, path, skill_id: skillId } = row;
@@ -70,8 +74,7 @@ export async function edit(
     const isDone = await writer.exclusively((database) => {
       // Somebody may have decided or edited it while the checks ran.
       if (findUndecided(writer, id).version !== row.version) return false;
-      const duplicate = openDuplicate(database, { ...row, ...fields });
-      if (duplicate !== undefined) throw proposalDuplicate(duplicate);
+      assertNoDuplicate(database, { ...row, ...fields });
       database.transaction(() => {
         for (const bytes of before ? [before, after] : [after]) putBlob(database, bytes);
         updateProposal(database, id, fields);
@@ -128,7 +131,7 @@ function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLoca
 
 /** The file that a stale proposal was last compared with; null: there was none. */
 function lookedAt({ writer }: ChangeContext, id: string): string | null | undefined {
-  const current = lastEvent(writer.database(), id, 'stale', 'shown')?.content.current;
+  const current = eventsOf(writer.database(), id, 'stale', 'shown').at(-1)?.content.current;
   return typeof current === 'string' || current === null ? current : undefined;
 }
 
@@ -149,5 +152,8 @@ function assertResolved(content: string, sides: readonly string[]): void {
   const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
   const own = new Set(sides.flatMap(linesOf));
   for (const [at, line] of linesOf(content).entries())
-    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) throw conflictMarkLeft(at + 1, line);
+    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) {
+      const message = `Line ${at + 1} is still a conflict mark (${quoted(line, 40)}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
+      throw new CodedError('PROPOSAL_CONFLICT', message, { line: at + 1 });
+    }
 }

@@ -1,18 +1,17 @@
 import { realpathSync } from 'node:fs';
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import type { ChangeContext } from '../history/change-context.ts';
-import { proposalNotFound } from '../propose/errors.ts';
 import {
   fileEdited,
   findRow,
-  newestSeq,
+  historyFor,
   noteReport,
   type ProposalRow,
   proposalOf,
   proposalRows,
   purgeOf,
   rowOf,
-  rowsAfter,
+  rowsWhere,
 } from '../propose/proposal-store.ts';
 import { submit } from '../propose/propose.ts';
 import { proposalInReport } from '../propose/read-report.ts';
@@ -67,10 +66,10 @@ export function createProposals(
   const announce = (): void => {
     const database = writer.hasHistory() ? writer.database() : undefined;
     if (database === undefined || seen === undefined) {
-      seen = database ? newestSeq(database) : 0;
+      seen = (database && rowsWhere(database, 'TRUE ORDER BY seq DESC LIMIT 1')[0]?.seq) ?? 0;
       return;
     }
-    for (const row of rowsAfter(database, seen)) {
+    for (const row of rowsWhere(database, 'seq > ? ORDER BY seq', seen)) {
       seen = row.seq;
       for (const listener of listeners) listener(shown(row));
     }
@@ -99,8 +98,7 @@ export function createProposals(
         .map(shown);
     },
     async get(id) {
-      if (!writer.hasHistory()) throw proposalNotFound(id, []);
-      const row = findRow(writer.database(), id);
+      const row = findRow(historyFor(id, writer), id);
       // If somebody edited or removed the report, it is written again; an edited one is renamed first.
       const dataDir = realpathSync(writer.dataDir);
       if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return look(row);
@@ -111,8 +109,7 @@ export function createProposals(
     },
     text: (id) => proposedText(context, id),
     async filesAfter(id) {
-      if (!writer.hasHistory()) throw proposalNotFound(id, []);
-      const row = rowOf(writer.database(), id);
+      const row = rowOf(historyFor(id, writer), id);
       if (row.state !== 'open' && row.state !== 'stale') return undefined;
       try {
         const plan = comparePresent(context, writer.database(), row);

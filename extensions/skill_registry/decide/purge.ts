@@ -5,8 +5,7 @@ import { listContained, removeContained } from '../../../lib/files/index.ts';
 import { getBlob } from '../history/revisions.ts';
 import type { Actor } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
-import { proposalNotFound, proposalNotRejected } from '../propose/errors.ts';
-import { addEvent, type ProposalRow, proposalOf, purgeOf, rowOf } from '../propose/proposal-store.ts';
+import { addEvent, historyFor, type ProposalRow, proposalOf, purgeOf, rowOf } from '../propose/proposal-store.ts';
 import { contentDigestsOf } from '../propose/rejected-before.ts';
 import type { PurgedProposal } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -22,11 +21,18 @@ export async function purge(
 ): Promise<readonly PurgedProposal[]> {
   if (ids.length === 0) throw invalidArgument('Name a proposal to purge.');
   const [first = ''] = ids;
-  if (!writer.hasHistory()) throw proposalNotFound(first, []);
+  historyFor(first, writer);
   return writer.exclusively((database, dataDir) => {
     const rows = ids.map((id) => rowOf(database, id));
     const notRejected = rows.find(({ state }) => state !== 'rejected');
-    if (notRejected) throw proposalNotRejected(notRejected.id, notRejected.state);
+    if (notRejected) {
+      const { id, state } = notRejected;
+      const approved = 'its text is part of the history of the skill, from which no command removes it.';
+      const why =
+        state === 'approved' ? approved : `reject it first (\`skill-registry proposals reject ${id} --reason TEXT\`).`;
+      const message = `The proposal ${id} is ${state}, and only rejected proposals can be purged: ${why}`;
+      throw new CodedError('PROPOSAL_NOT_REJECTED', message, { id, state });
+    }
     const contents = rows.map((row) => contentsOf(database, row));
     const mark = { by, at: writer.now() };
     purgeRows(database, ids, mark);

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
-import { nameKey } from '../history/writer.ts';
+import { quoted } from '../history/errors.ts';
+import type { Writer } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { fileEditedMessage, proposalNotFound, proposalNotNamed, skillGone } from './errors.ts';
 import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
 /** Contents are digests of blobs. */
@@ -94,6 +94,15 @@ export function addEvent(
   database.prepare(sql).run(proposal, kind, at, by, JSON.stringify(content));
 }
 
+/** @param where - SQL behind WHERE, with a question mark for each of `values`. */
+export function rowsWhere(
+  database: SqliteDatabase,
+  where: string,
+  ...values: readonly (string | number | null)[]
+): readonly ProposalRow[] {
+  return database.prepare<ProposalRow>(`SELECT * FROM proposal WHERE ${where}`).all(...values);
+}
+
 /** Newest first. @param state - Default: open and stale. */
 export function proposalRows(
   database: SqliteDatabase,
@@ -101,40 +110,34 @@ export function proposalRows(
   { author, skillId }: Pick<ProposalFilter, 'author' | 'skillId'> = {},
 ): readonly ProposalRow[] {
   const states = state === 'all' ? ['open', 'stale', 'approved', 'rejected'] : state ? [state] : ['open', 'stale'];
-  const sql = `SELECT * FROM proposal WHERE state IN (${states.map(() => '?').join(', ')})
+  const where = `state IN (${states.map(() => '?').join(', ')})
     AND author = ifnull(?, author) AND skill_id = ifnull(?, skill_id) ORDER BY seq DESC`;
-  return database.prepare<ProposalRow>(sql).all(...states, author ?? null, skillId ?? null);
+  return rowsWhere(database, where, ...states, author ?? null, skillId ?? null);
 }
 
-export function dueRows(database: SqliteDatabase): readonly ProposalRow[] {
-  return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE file_due = 1 ORDER BY seq').all();
-}
-
-export function rowsWithEdits(database: SqliteDatabase): readonly ProposalRow[] {
-  const sql = "SELECT * FROM proposal WHERE id IN (SELECT proposal FROM proposal_event WHERE kind = 'file-edited')";
-  return database.prepare<ProposalRow>(sql).all();
-}
-
-export function openDuplicate(database: SqliteDatabase, row: NewProposal): string | undefined {
+/** @throws PROPOSAL_DUPLICATE when an open proposal asks for the same change. */
+export function assertNoDuplicate(database: SqliteDatabase, row: NewProposal): void {
   const { id, place, path, kind, proposed } = row;
-  const sql = `SELECT id FROM proposal WHERE state = 'open' AND id <> ? AND place = ? AND path = ? AND kind = ?
+  const where = `state = 'open' AND id <> ? AND place = ? AND path = ? AND kind = ?
     AND ifnull(proposed, '') = ifnull(?, '')`;
-  return database.prepare<{ id: string }>(sql).get(id, place, path, kind, proposed)?.id;
+  const [same] = rowsWhere(database, where, id, place, path, kind, proposed);
+  if (!same) return;
+  const message = `The open proposal ${same.id} proposes the same change. Wait until it is decided, or propose another change.`;
+  throw new CodedError('PROPOSAL_DUPLICATE', message, { id: same.id });
 }
 
-/** Open and stale ones of one author for one skill, oldest first. */
-export function waitingOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
-  const sql = "SELECT id, author FROM proposal WHERE state IN ('open', 'stale') AND place = ? ORDER BY seq";
-  const rows = database.prepare<Pick<ProposalRow, 'id' | 'author'>>(sql).all(place);
-  return rows.filter((row) => nameKey(row.author) === nameKey(author)).map(({ id }) => id);
+/** @throws PROPOSAL_NOT_FOUND without a history. @param id - Of the proposal that is looked for. */
+export function historyFor(id: string, writer: Writer): SqliteDatabase {
+  if (!writer.hasHistory()) throw notFound(id, []);
+  return writer.database();
 }
 
 /** @throws PROPOSAL_NOT_FOUND, which names the ids that contain `id`. */
 export function rowOf(database: SqliteDatabase, id: string): ProposalRow {
-  const row = rowIfThere(database, id);
+  const [row] = rowsWhere(database, 'id = ?', id);
   if (row) return row;
   const { ids, matching } = matchingIds(database, id);
-  throw matching.length > 0 ? proposalNotNamed(id, 'part', matching) : proposalNotFound(id, ids);
+  throw matching.length > 0 ? notNamed(id, 'part', matching) : notFound(id, ids);
 }
 
 const FEWEST_CHARACTERS = 6;
@@ -142,38 +145,36 @@ const FEWEST_CHARACTERS = 6;
 /** @param idOrPart - An id, or at least six characters of its start or end in any case. @throws PROPOSAL_NOT_FOUND. */
 export function findRow(database: SqliteDatabase, idOrPart: string): ProposalRow {
   const part = idOrPart.trim().replace(/\.md$/, '');
-  const exact = rowIfThere(database, part);
+  const [exact] = rowsWhere(database, 'id = ?', part);
   if (exact) return exact;
   const { ids, matching } = matchingIds(database, part);
-  if (matching[0] === undefined) throw proposalNotFound(idOrPart, ids);
-  if (part.length < FEWEST_CHARACTERS) throw proposalNotNamed(idOrPart, 'short', matching);
-  if (matching.length > 1) throw proposalNotNamed(idOrPart, 'several', matching);
+  if (matching[0] === undefined) throw notFound(idOrPart, ids);
+  if (part.length < FEWEST_CHARACTERS) throw notNamed(idOrPart, 'short', matching);
+  if (matching.length > 1) throw notNamed(idOrPart, 'several', matching);
   return rowOf(database, matching[0]);
-}
-
-export function newestSeq(database: SqliteDatabase): number {
-  return database.prepare<{ seq: number }>('SELECT ifnull(max(seq), 0) AS seq FROM proposal').get()?.seq ?? 0;
-}
-
-export function rowsAfter(database: SqliteDatabase, seq: number): readonly ProposalRow[] {
-  return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE seq > ? ORDER BY seq').all(seq);
 }
 
 /** null if nobody did. */
 export function purgeOf(database: SqliteDatabase, id: string): Proposal['purged'] {
-  const sql = "SELECT by, at FROM proposal_event WHERE proposal = ? AND kind = 'purged'";
-  return database.prepare<NonNullable<Proposal['purged']>>(sql).get(id) ?? null;
+  const [purged] = eventsOf(database, id, 'purged');
+  return purged ? { by: purged.by, at: purged.at } : null;
 }
 
-export function lastEvent(
+export interface ProposalEvent extends Readonly<Record<'by' | 'at', string>> {
+  readonly kind: EventKind;
+  readonly content: Readonly<Record<string, unknown>>;
+}
+
+/** Oldest first. */
+export function eventsOf(
   database: SqliteDatabase,
   id: string,
   ...kinds: readonly EventKind[]
-): { readonly kind: EventKind; readonly content: Readonly<Record<string, unknown>> } | undefined {
+): readonly ProposalEvent[] {
   const marks = kinds.map(() => '?').join(', ');
-  const sql = `SELECT kind, content FROM proposal_event WHERE proposal = ? AND kind IN (${marks}) ORDER BY seq DESC LIMIT 1`;
-  const row = database.prepare<{ kind: EventKind; content: string }>(sql).get(id, ...kinds);
-  return row && { kind: row.kind, content: JSON.parse(row.content) };
+  const sql = `SELECT kind, by, at, content FROM proposal_event WHERE proposal = ? AND kind IN (${marks}) ORDER BY seq`;
+  const rows = database.prepare<Omit<ProposalEvent, 'content'> & { readonly content: string }>(sql).all(id, ...kinds);
+  return rows.map(({ kind, by, at, content }) => ({ kind, by, at, content: JSON.parse(content) }));
 }
 
 /** Relative to the data folder. */
@@ -190,16 +191,24 @@ type Edited = Pick<ProposalRow, 'id' | 'state' | 'proposed'>;
 
 /** PROPOSAL_FILE_EDITED while a copy of an edited report exists. */
 export function editProblem(database: SqliteDatabase, row: Edited, dataDir: string): Problem | undefined {
-  const sql = "SELECT content FROM proposal_event WHERE proposal = ? AND kind = 'file-edited' ORDER BY seq DESC";
-  const rows = database.prepare<{ content: string }>(sql).all(row.id);
-  const names = rows.map(({ content }) => String((JSON.parse(content) as { file?: unknown }).file));
-  const name = names.find((file) => isKeptName(file, row.id) && existsSync(join(dataDir, 'proposals', file)));
+  const names = eventsOf(database, row.id, 'file-edited').map(({ content }) => String(content.file));
+  const name = names.findLast((file) => isKeptName(file, row.id) && existsSync(join(dataDir, 'proposals', file)));
   return name === undefined ? undefined : fileEdited(row, join(dataDir, 'proposals', name));
 }
 
 export function fileEdited({ id, state, proposed }: Edited, file: string): Problem {
-  const message = fileEditedMessage(id, state, file, proposed !== null);
+  const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}. Remove that file when you do not need it, and this message ends.`;
+  const textAdvice = `To change the proposal, take its text (\`skill-registry proposals show ${id} --proposed > FILE\`), edit that, and give it back: \`skill-registry proposals edit ${id} --from FILE\`.`;
+  const isDecided = state !== 'open' && state !== 'stale';
+  const removalAdvice = 'The proposal is a removal, which has no text to change: approve or reject it.';
+  const advice = proposed === null ? removalAdvice : textAdvice;
+  const message = `${what} ${isDecided ? `The proposal is ${state}, so the edit has no effect.` : advice}`;
   return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message };
+}
+
+/** For a conflict. */
+export function skillGone(skillId: string): string {
+  return `the skill "${skillId}" does not exist any more.`;
 }
 
 export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: string): Proposal {
@@ -220,7 +229,9 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
     evidence: row.evidence,
     // Earlier releases wrote `warning`.
     checks: JSON.parse(row.checks.replaceAll('"level":"warning"', '"level":"warn"')) as Check[],
-    recommendations: recommendationsOf(database, id),
+    recommendations: eventsOf(database, id, 'recommended').map(
+      ({ by, at, content }) => ({ by, at, ...content }) as Recommendation,
+    ),
     conflict: row.conflict,
     author: row.author,
     model: row.model,
@@ -231,11 +242,6 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
     file: join(dataDir, reportPath(row)),
     ...(problem ? { problem } : {}),
   };
-}
-
-/** @param n - From 1. */
-export function editedCopyName({ id }: Pick<ProposalRow, 'id'>, n: number): string {
-  return `${id}.edited${n === 1 ? '' : `-${n}`}.md`;
 }
 
 // --- internal ---
@@ -251,10 +257,6 @@ function isKeptName(name: string, id: string): boolean {
   return name.startsWith(`${id}.edited`) && /^[A-Za-z0-9._-]+$/.test(name);
 }
 
-function rowIfThere(database: SqliteDatabase, id: string): ProposalRow | undefined {
-  return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE id = ?').get(id);
-}
-
 function matchingIds(database: SqliteDatabase, part: string): Readonly<Record<'ids' | 'matching', readonly string[]>> {
   const rows = database.prepare<{ id: string }>('SELECT id FROM proposal ORDER BY seq DESC').all();
   const [ids, wanted] = [rows.map(({ id }) => id), part.toLowerCase()];
@@ -262,8 +264,25 @@ function matchingIds(database: SqliteDatabase, part: string): Readonly<Record<'i
   return { ids, matching };
 }
 
-function recommendationsOf(database: SqliteDatabase, id: string): readonly Recommendation[] {
-  const sql = "SELECT at, by, content FROM proposal_event WHERE proposal = ? AND kind = 'recommended' ORDER BY seq";
-  const rows = database.prepare<Readonly<Record<'at' | 'by' | 'content', string>>>(sql).all(id);
-  return rows.map(({ by, at, content }) => ({ by, at, ...JSON.parse(content) }));
+function notFound(wanted: string, known: readonly string[]): CodedError {
+  const all = known.length > FEW ? '; all of them: skill-registry proposals list --state all' : '';
+  const there = known.length > 0 ? `There are: ${fewOf(known)}${all}` : 'There are none.';
+  return new CodedError('PROPOSAL_NOT_FOUND', `No proposal ${quoted(wanted, 100)}. ${there}`, { known });
+}
+
+const NOT_NAMED = {
+  short: 'is too short. Give the whole id, or at least six characters of its beginning or end',
+  part: 'is a part of an id, and only a whole id decides. Give it',
+  several: 'is the beginning or end of several ids. Give more characters or the whole id of one',
+};
+
+function notNamed(wanted: string, why: keyof typeof NOT_NAMED, matching: readonly string[]): CodedError {
+  const message = `${quoted(wanted, 100)} ${NOT_NAMED[why]}: ${fewOf(matching)}`;
+  return new CodedError('PROPOSAL_NOT_FOUND', message, { known: matching });
+}
+
+const FEW = 5;
+
+function fewOf(ids: readonly string[]): string {
+  return ids.slice(0, FEW).join(', ') + (ids.length > FEW ? ' ...' : '');
 }

@@ -1,20 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { CodedError, TurnContext } from 'skill-registry/kernel';
+import { CodedError, type TurnContext } from 'skill-registry/kernel';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
+import { showHidden } from '../../../lib/text/index.ts';
 import { type ChangeContext, withJudgedErrors } from '../history/change-context.ts';
 import { putBlob } from '../history/revisions.ts';
 import { folderOf } from '../history/skill-location.ts';
 import { recordedFiles } from '../history/skill-tree.ts';
-import { isPerson } from '../history/writer.ts';
+import { isPerson, nameKey } from '../history/writer.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/changed-text.ts';
-import { proposalDuplicate, proposalLimit, proposalRejected } from './errors.ts';
-import { addEvent, insertProposal, type NewProposal, openDuplicate, reportPath, waitingOf } from './proposal-store.ts';
+import {
+  addEvent,
+  assertNoDuplicate,
+  insertProposal,
+  type NewProposal,
+  reportPath,
+  rowsWhere,
+} from './proposal-store.ts';
 import { rejectedBefore } from './rejected-before.ts';
 import { baseOf, type Request, requestOf } from './request.ts';
 import { turnOffWarning } from './turned-off.ts';
@@ -48,8 +55,7 @@ export async function submit(
       const file = writer.record(location).find((recorded) => kind === 'update' && recorded.path === path);
       // Somebody may have changed it while the checks ran.
       if ((file?.kept ? file.digest : baseOf(context, request)) !== request.base) return false;
-      const duplicate = openDuplicate(database, row);
-      if (duplicate !== undefined) throw proposalDuplicate(duplicate);
+      assertNoDuplicate(database, row);
       if (!isPerson(author)) assertMayPropose(database, row, after);
       const open = database.prepare<{ n: number }>("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get();
       if ((open?.n ?? 0) >= MAX_OPEN)
@@ -141,10 +147,15 @@ function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buf
   const rejected = rejectedBefore(database, row, after);
   if (rejected) {
     const { id, decided_by: by, decided_at: at, decision_reason: reason } = rejected;
-    throw proposalRejected(id, by ?? 'unknown', at ?? 'an unknown time', reason ?? '');
+    const told = showHidden((reason ?? '').trim().replace(/[.!?]?$/, '.'));
+    const message = `The proposal ${id} had the same content, and ${showHidden(by ?? 'unknown')} rejected it at ${at}: ${told} Do not propose this content again: propose a change that meets the reason, or tell the user why it is needed all the same.`;
+    throw new CodedError('PROPOSAL_REJECTED', message, { id, by, at, reason });
   }
-  const waiting = waitingOf(database, row);
-  if (waiting.length >= MAX_WAITING_OF_AUTHOR) throw proposalLimit(row.skill_id, row.author, waiting);
+  const waiting = rowsWhere(database, "state IN ('open', 'stale') AND place = ? ORDER BY seq", row.place);
+  const ids = waiting.filter(({ author }) => nameKey(author) === nameKey(row.author)).map(({ id }) => id);
+  if (ids.length < MAX_WAITING_OF_AUTHOR) return;
+  const message = `${ids.length} proposals of ${showHidden(row.author)} for "${row.skill_id}" wait for a decision, which is the most: ${ids.join(', ')}. Go on without the change until one of them is decided, or tell the user that they wait.`;
+  throw new CodedError('PROPOSAL_LIMIT', message, { skill_id: row.skill_id, ids });
 }
 
 /** A diff with wrong line numbers or context may have been applied in the wrong place. */

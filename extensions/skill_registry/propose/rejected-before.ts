@@ -1,7 +1,7 @@
 import { digestOf } from '../../../lib/digest/index.ts';
 import { getBlob } from '../history/revisions.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import type { NewProposal, ProposalRow } from './proposal-store.ts';
+import { eventsOf, type NewProposal, type ProposalRow, rowsWhere } from './proposal-store.ts';
 
 /** For the same file and content, also as it was before a person edited it. @param after - null for a removal. */
 export function rejectedBefore(
@@ -10,8 +10,7 @@ export function rejectedBefore(
   after: Buffer | null,
 ): ProposalRow | undefined {
   const wanted = after ? contentDigest(after) : removalDigest(base);
-  const sql = "SELECT * FROM proposal WHERE state = 'rejected' AND place = ? AND path = ? ORDER BY seq DESC";
-  const rows = database.prepare<ProposalRow>(sql).all(place, path);
+  const rows = rowsWhere(database, "state = 'rejected' AND place = ? AND path = ? ORDER BY seq DESC", place, path);
   return rows.find((row) => contentDigestsOf(database, row).includes(wanted));
 }
 
@@ -20,10 +19,8 @@ export function contentDigestsOf(
   database: SqliteDatabase,
   { id, proposed, base }: Pick<ProposalRow, 'id' | 'proposed' | 'base'>,
 ): readonly string[] {
-  const sql =
-    "SELECT kind, content FROM proposal_event WHERE proposal = ? AND kind IN ('edited', 'purged') ORDER BY seq";
-  const events = database.prepare<{ kind: string; content: string }>(sql).all(id);
-  const contents = events.map(({ content }) => JSON.parse(content) as { before?: string; marks?: readonly string[] });
+  const events = eventsOf(database, id, 'edited', 'purged');
+  const contents = events.map(({ content }) => content as { before?: string; marks?: readonly string[] });
   const digests = [proposed, ...contents.map(({ before }) => before)].filter((digest) => typeof digest === 'string');
   const kept = contents.flatMap(({ marks = [] }) => marks);
   const removed = proposed === null && base !== null ? [removalDigest(base)] : [];

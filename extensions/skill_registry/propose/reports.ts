@@ -17,14 +17,12 @@ import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import {
   addEvent,
-  dueRows,
-  editedCopyName,
   editProblem,
   noteReport,
   type ProposalRow,
   proposalOf,
   reportPath,
-  rowsWithEdits,
+  rowsWhere,
 } from './proposal-store.ts';
 import type { Proposal } from './types.ts';
 
@@ -64,7 +62,7 @@ export function writeDueReports(
 ): readonly Problem[] {
   const problems: Problem[] = [];
   try {
-    for (const row of dueRows(database)) {
+    for (const row of rowsWhere(database, 'file_due = 1 ORDER BY seq')) {
       try {
         writeReport(database, dataDir, row, onStep, at);
       } catch (error) {
@@ -73,7 +71,8 @@ export function writeDueReports(
         problems.push({ code: 'WRITE_FAILED', severity: 'warning', file, message, details });
       }
     }
-    for (const row of rowsWithEdits(database)) {
+    const edited = "id IN (SELECT proposal FROM proposal_event WHERE kind = 'file-edited')";
+    for (const row of rowsWhere(database, edited)) {
       const problem = editProblem(database, row, dataDir);
       if (problem) problems.push(problem);
     }
@@ -128,9 +127,8 @@ function writeReport(
 
 function keepEdited(database: SqliteDatabase, dataDir: string, row: ProposalRow, at: string): void {
   const taken = new Set(listContained(dataDir, 'proposals', { own: true }).map(({ name }) => name));
-  let n = 1;
-  while (taken.has(editedCopyName(row, n))) n++;
-  const name = editedCopyName(row, n);
+  let name = `${row.id}.edited.md`;
+  for (let n = 2; taken.has(name); n++) name = `${row.id}.edited-${n}.md`;
   // Stored first, so that the name is known after a crash.
   addEvent(database, row.id, 'file-edited', { by: 'unknown', at }, { file: name });
   renameContained(dataDir, reportPath(row), name, { own: true });

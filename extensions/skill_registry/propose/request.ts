@@ -1,4 +1,4 @@
-import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { applyDiff } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { type ChangeContext, findLocation, newLocation, type Quotes } from '../history/change-context.ts';
@@ -16,7 +16,6 @@ import {
 } from '../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { diffFailed } from './errors.ts';
 import type { NewProposal } from './proposal-store.ts';
 import { replaceText } from './skill-text.ts';
 import { skillTurnedOffBy, turnsOn } from './turned-off.ts';
@@ -113,7 +112,7 @@ function resultOf(
   const current = before === null ? '' : decodeText(before, path);
   if (diff !== undefined) {
     const outcome = applyDiff(current, diff, path, location.skillId);
-    if (!outcome.applied) throw diffFailed(outcome.reason);
+    if (!outcome.applied) throw new CodedError('PROPOSAL_DIFF_FAILED', `The diff does not apply. ${outcome.reason}`);
     return { after: Buffer.from(outcome.text), notes: outcome.notes };
   }
   if (oldString === undefined || newString === undefined)
