@@ -16,11 +16,11 @@ export interface HunkLine {
 export interface Hunk {
   readonly lines: readonly HunkLine[];
   /** 1-based, from its `@@` line. Only for notes, because it is often wrong. */
-  readonly oldStart?: number;
+  readonly oldStart?: number | undefined;
   /** Its `@@` line has wrong counts. */
   readonly miscounted?: boolean;
   /** Text of its `@@` line after the numbers. */
-  readonly heading?: string;
+  readonly heading?: string | undefined;
   /** `*** End of File` follows: the hunk belongs at the end of the file. */
   readonly atEnd?: boolean;
   /** Number of lines without a sign at its end, from an empty one on: they may be prose after the diff. */
@@ -171,13 +171,8 @@ function parseRows(rows: readonly string[], exact: boolean): ParsedRows | undefi
     if (exact || body.lines.length > 0) {
       const { oldStart, counts } = header;
       const [old, added] = ['+', '-'].map((other) => body.lines.filter(({ kind }) => kind !== other).length);
-      parsed.hunks.push({
-        ...body,
-        ...(oldStart === undefined ? {} : { oldStart }),
-        ...(heading === undefined ? {} : { heading }),
-        ...(!exact && counts && (old !== counts.old || added !== counts.new) ? { miscounted: true } : {}),
-        ...(rows[end] === '*** End of File' ? { atEnd: true } : {}),
-      });
+      const miscounted = !exact && counts !== undefined && (old !== counts.old || added !== counts.new);
+      parsed.hunks.push({ ...body, oldStart, heading, miscounted, atEnd: rows[end] === '*** End of File' });
       heading = undefined;
     }
     at = end;
@@ -199,7 +194,7 @@ interface Fence {
 
 interface HunkHeader extends Pick<Hunk, 'oldStart' | 'heading'> {
   /** Only in the standard format. */
-  readonly counts?: { readonly old: number; readonly new: number };
+  readonly counts?: { readonly old: number; readonly new: number } | undefined;
 }
 
 const STANDARD = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
@@ -265,9 +260,9 @@ function readHunkHeader(row: string): HunkHeader {
   const heading = after || (numbers ? '' : inner.trim().replace(/^\.+$|^…$/, ''));
   const [standard, , old = '1', , added = '1'] = STANDARD.exec(row) ?? [];
   return {
-    ...(numbers ? { oldStart: Number(numbers[1]) } : {}),
-    ...(heading === '' ? {} : { heading }),
-    ...(standard === undefined ? {} : { counts: { old: Number(old), new: Number(added) } }),
+    oldStart: numbers ? Number(numbers[1]) : undefined,
+    heading: heading || undefined,
+    counts: standard === undefined ? undefined : { old: Number(old), new: Number(added) },
   };
 }
 

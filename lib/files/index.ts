@@ -1,6 +1,5 @@
 export { pathTraversal, resourceNotFound, resourceTooLarge, writeFailed } from './errors.ts';
 export { commitMove, type FolderMove, type MoveStep, moveFolder, undoMove } from './move-folder.ts';
-export { makePrivateFile, makePrivateFolder } from './owner-only.ts';
 export { fileSegments, futureRealPath, isInside, isPlainPath, realPathOf, relativeSegments } from './paths.ts';
 export { type FolderEntry, listContained, readContained, readNamedFile } from './read-contained.ts';
 export { isTemporaryName, TEMPORARY, temporaryName } from './temporary-names.ts';
@@ -16,4 +15,11 @@ export {
   reserve,
   reservedRoots,
 } from './withheld.ts';
-export { removeContained, removeEmptyFolders, renameContained, writeContained } from './write-contained.ts';
+export {
+  makePrivateFile,
+  makePrivateFolder,
+  removeContained,
+  removeEmptyFolders,
+  renameContained,
+  writeContained,
+} from './write-contained.ts';
