@@ -1,7 +1,4 @@
 /** For the command and the extensions of this package; the package does not export it. */
-import type { CheckedExtensions, CheckOptions } from './boot/check-extensions.ts';
-import type { TurnContext } from './contract.ts';
-
 export type { CheckedExtensions } from './boot/check-extensions.ts';
 export { builtExtensions, ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
 export { createSecrets, mergeConfig, readOwnerConfig, yamlPackage } from './boot/settings.ts';
@@ -35,23 +32,19 @@ export { withoutPaths } from './without-paths.ts';
 // These modules need zod, which loads slowly: they load when called.
 
 type Discover = typeof import('./boot/discover.ts');
+type Check = typeof import('./boot/check-extensions.ts');
+type Late<Work extends (...given: never[]) => unknown> = (...given: Parameters<Work>) => Promise<ReturnType<Work>>;
+
 const discover = (): Promise<Discover> => import('./boot/discover.ts');
 
-export async function declaredTurn(...given: Parameters<Discover['declaredTurn']>): Promise<TurnContext> {
-  return (await discover()).declaredTurn(...given);
-}
+export const declaredTurn: Late<Discover['declaredTurn']> = async (...given) =>
+  (await discover()).declaredTurn(...given);
 
-export async function declaredTurns(rootDir: string, trusted: boolean): Promise<readonly TurnContext[]> {
-  return (await discover()).declaredTurns(rootDir, trusted);
-}
+export const declaredTurns: Late<Discover['declaredTurns']> = async (...given) =>
+  (await discover()).declaredTurns(...given);
 
-export async function listedExtensions(
-  rootDir: string,
-  trusted: boolean,
-): Promise<ReturnType<Discover['listedExtensions']>> {
-  return (await discover()).listedExtensions(rootDir, trusted);
-}
+export const listedExtensions: Late<Discover['listedExtensions']> = async (...given) =>
+  (await discover()).listedExtensions(...given);
 
-export async function checkExtensions(options: CheckOptions): Promise<CheckedExtensions> {
-  return (await import('./boot/check-extensions.ts')).checkExtensions(options);
-}
+export const checkExtensions: Check['checkExtensions'] = async (options) =>
+  (await import('./boot/check-extensions.ts')).checkExtensions(options);
