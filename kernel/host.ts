@@ -1,5 +1,4 @@
 /** For the command and the extensions of this package; the package does not export it. */
-export type { CheckedExtensions } from './boot/check-extensions.ts';
 export { builtExtensions, ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
 export { createSecrets, mergeConfig, readOwnerConfig, yamlPackage } from './boot/settings.ts';
 export {
