@@ -122,12 +122,6 @@ function approveSource({ source, skills }: AddPlan, options: Options, terminal: 
   openTrust().decide({ kind: 'source', path: source, action: 'allow', by: actorOf(options, terminal).by, reason });
 }
 
-function describeSource(source: string): string {
-  const decision = decisionAbout(source);
-  if (!decision) return `  Nobody has approved this source yet (${source})`;
-  return `  ${decision.by} approved this source on ${decision.at.slice(0, 10)} (${source})`;
-}
-
 function wordsOf(what: string | undefined, id: string, { to, link }: Options): readonly string[] {
   const where = to === undefined ? [] : ['--to', to];
   if (what === undefined) return ['add', '--frozen', ...where];
@@ -144,11 +138,14 @@ function describeInstalled({ skills, installed }: AddPlan): readonly string[] {
 }
 
 function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
+  const { by, at } = (source === undefined ? undefined : decisionAbout(source)) ?? {};
+  const approved =
+    at === undefined ? 'Nobody has approved this source yet' : `${by} approved this source on ${at.slice(0, 10)}`;
   return printable(
     [
       ...skills.flatMap(({ id, findings }) => findingLines(findings, ['block']).map((line) => `${id}: ${line.trim()}`)),
       `From ${origin}:`,
-      ...(source === undefined ? [] : [describeSource(source)]),
+      ...(source === undefined ? [] : [`  ${approved} (${source})`]),
       ...skills.flatMap(describeSkill),
       ...unreadable.map((path) => `  ${path} cannot be read as a skill`),
     ].join('\n'),
@@ -185,22 +182,20 @@ function manifestOf({ installed, skills }: ImportPlan) {
 function describeImport(plan: ImportPlan): string {
   const { installed, leftOut, refused, unrendered, prompt } = plan;
   const jinja = unrendered.map(({ skillId, path, line, text }) => `${skillId}/${path}:${line}: ${text}`);
+  const notImported = [...refused, ...leftOut].map(({ path, reason }) => `${path}: ${reason}`);
   const { agent, depends_on } = manifestOf(plan);
+  const manifest = [
+    'agent:',
+    `  uses_skills: [${agent.uses_skills.join(', ')}]`,
+    `depends_on: [${depends_on.join(', ')}]`,
+  ];
+  const isAgent = prompt !== undefined && agent.uses_skills.length > 0;
   return [
     describePlan(plan),
     ...shownList('Imported already, and unchanged:', installed),
-    ...shownList(
-      'Not imported:',
-      [...refused, ...leftOut].map(({ path, reason }) => `${path}: ${reason}`),
-    ),
+    ...shownList('Not imported:', notImported),
     ...shownList('Nothing renders templates in a skill, so write out what these stand for:', jinja),
-    ...(prompt === undefined || agent.uses_skills.length === 0
-      ? []
-      : [
-          '',
-          'For the manifest of the agent:',
-          ...['agent:', `  uses_skills: [${agent.uses_skills.join(', ')}]`, `depends_on: [${depends_on.join(', ')}]`],
-        ]),
+    ...(isAgent ? ['', 'For the manifest of the agent:', ...manifest] : []),
   ].join('\n');
 }
 

@@ -202,15 +202,11 @@ async function decideSkill(
   } catch (error) {
     if (!isCodedError(error, 'SKILL_NOT_FOUND') || options.digest !== undefined || options.root !== undefined)
       throw error;
-    if (isRoot(action, id, terminal)) return undefined;
+    const path = resolve(terminal.cwd, id);
+    // A root can be revoked after its folder was deleted.
+    if (existsSync(path) || (action === 'revoke' && isDecided('root', futureRealPath(path)))) return undefined;
     throw await namesNothing(id, registry, terminal);
   }
-}
-
-/** A root can be revoked after its folder was deleted. */
-function isRoot(action: Action, name: string, { cwd }: Terminal): boolean {
-  const path = resolve(cwd, name);
-  return existsSync(path) || (action === 'revoke' && isDecided('root', futureRealPath(path)));
 }
 
 async function namesNothing(name: string, registry: SkillRegistry, { cwd }: Terminal): Promise<CodedError> {

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { BY, from, ID, type Make, REASON } from './shared.ts';
 
 export function addCatalogCommands(make: Make): void {
+  const count = from(1, 200, 'It is a whole number from 1 to 200.');
   make('list', '$ --json | jq .total', 'list', () => import('../commands/list.ts'))
     .description('the catalog: id, tokens, source, description')
     .option(
@@ -19,6 +20,8 @@ export function addCatalogCommands(make: Make): void {
       .option('--agent <id>', 'only for this agent (default: for every agent)')
       .option(...REASON)
       .option(...BY);
+  const raw = new Option('--raw', 'print SKILL.md as it is, frontmatter included');
+  raw.conflicts(['resource', 'reference', 'script']);
   make('show', '$ code-review', 'show', () => import('../commands/show.ts'))
     .description('one skill: its instructions, its file as it is, or one of its files')
     .argument('<id>', ID)
@@ -29,21 +32,11 @@ export function addCatalogCommands(make: Make): void {
       '--revision <revision>',
       'as it was at this revision: a number, or the beginning of a digest (history lists both)',
     )
-    .addOption(
-      new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts([
-        'resource',
-        'reference',
-        'script',
-      ]),
-    );
+    .addOption(raw);
   make('search', '$ "flaky tests" --limit 5', 'search', () => import('../commands/search.ts'))
     .description('the skills that fit, best first, and why')
     .argument('<query>', 'what the skill should help with, its name, or a "phrase in quotes"')
-    .option(
-      '--limit <count>',
-      'at most this many, 1-200 (default: 20)',
-      from(1, 200, 'It is a whole number from 1 to 200.'),
-    )
+    .option('--limit <count>', 'at most this many, 1-200 (default: 20)', count)
     .option('--tag <tag>', 'only skills with this tag')
     .option('--source <id>', 'only skills of this source')
     .option('--embed', 'first compute the embeddings that are missing, for search by meaning');

@@ -95,7 +95,10 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
       const found: (readonly [Skill, Problem])[] = [];
       for (const skill of skills().values()) {
         const result = await publish(skill, Number.POSITIVE_INFINITY);
-        if (typeof result === 'string') found.push([skill, notPublished(skill, result)]);
+        if (typeof result !== 'string') continue;
+        const message = `Skill "${skill.id}" is not published over MCP: ${result.replace(/\.$/, '')}${skill.remote ? '' : '. Correct it'}; the tools and its prompt still work.`;
+        const details = { skill_id: skill.id };
+        found.push([skill, { code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: skill.file, message, details }]);
       }
       // Leaves out skills that became held meanwhile: the hold is another problem.
       const now = skills();
@@ -177,9 +180,4 @@ async function readOne(
     if (isCodedError(error)) return undefined;
     throw error;
   }
-}
-
-function notPublished({ id, file, remote }: Skill, reason: string): Problem {
-  const message = `Skill "${id}" is not published over MCP: ${reason.replace(/\.$/, '')}${remote ? '' : '. Correct it'}; the tools and its prompt still work.`;
-  return { code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file, message, details: { skill_id: id } };
 }

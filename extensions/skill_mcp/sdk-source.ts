@@ -4,7 +4,6 @@ import {
   DIRECTORY_MIME_TYPE,
   type DirectoryResource,
   type Skill as Entry,
-  type SkillReadResult,
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
 import { getMimeType } from 'hono/utils/mime';
@@ -25,11 +24,9 @@ export function createSdkSource(
   return guarded({
     async list({ cursor }) {
       const skills: Entry[] = [];
-      for await (const skill of publication.after(readCursor(cursor))) {
-        if (skills.length === pageSize) return { skills: listed(skills), ...next(idOf(skills.at(-1))) };
-        skills.push(skill);
-      }
-      return { skills: listed(skills) };
+      for await (const skill of publication.after(readCursor(cursor))) if (skills.push(skill) > pageSize) break;
+      const page = listed(skills.slice(0, pageSize));
+      return { skills: page, ...next(skills.length > pageSize ? idOf(page.at(-1)) : undefined) };
     },
 
     async get(uri) {
@@ -40,7 +37,10 @@ export function createSdkSource(
 
     async read(uri) {
       const bytes = await publication.read(canonical(uri));
-      return bytes && contentOf(canonical(uri), bytes);
+      const mimeType = mimeTypeOf(canonical(uri));
+      // Text only if its UTF-8 gives the same bytes, because the digest covers the bytes.
+      if (!bytes || !isUtf8(bytes)) return bytes && { bytes, mimeType };
+      return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), mimeType };
     },
 
     async readDirectory(uri, { cursor }) {
@@ -136,13 +136,6 @@ function childrenOf(entry: Entry, folder: string): readonly DirectoryResource[] 
   const isRoot = folder === entry.uri.slice(0, -`/${SKILL_MD}`.length);
   if (children.size === 0 && !isRoot) return undefined;
   return [...children.values()].sort((a, b) => (a.uri < b.uri ? -1 : 1));
-}
-
-/** Text only if its UTF-8 gives the same bytes, because the digest covers the bytes. */
-function contentOf(uri: string, bytes: Uint8Array): SkillReadResult {
-  const mimeType = mimeTypeOf(uri);
-  if (!isUtf8(bytes)) return { bytes, mimeType };
-  return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), mimeType };
 }
 
 function mimeTypeOf(path: string): string {

@@ -269,8 +269,7 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
     },
     ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
-  const reading = { admit, bytes, heldSkills, waiting };
-  return { sourceIds, instance, makeSources: makeAll, disabled, catalog, trusted, ...reading };
+  return { sourceIds, instance, makeSources: makeAll, disabled, catalog, trusted, admit, bytes, heldSkills, waiting };
 }
 
 async function openSearch(

@@ -14,9 +14,7 @@ export interface UsageQuery {
   readonly since?: string | undefined;
 }
 
-export interface UsageEventQuery {
-  readonly skillId?: string | undefined;
-  readonly agent?: string | undefined;
+export interface UsageEventQuery extends UsageQuery {
   readonly thread?: string | undefined;
   readonly kind?: UsageEvent['kind'] | undefined;
   /** As of `UsageQuery`, to the millisecond. Default: everything that is kept. */

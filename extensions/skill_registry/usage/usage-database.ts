@@ -92,7 +92,10 @@ function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
   database.exec(`DROP TABLE IF EXISTS offer; ${OFFER}`);
   if (version === WITH_COUNTS) {
     const { recorded = 0 } = database.prepare<{ recorded: number }>(RECORDED_BEFORE).get() ?? {};
-    const kept = GROUPS.map(({ limit, where }) => Math.min(countOf(database, where), limits[limit]));
+    const kept = GROUPS.map(({ limit, where }) => {
+      const counting = database.prepare<{ count: number }>(`SELECT count(*) AS count FROM event WHERE ${where}`);
+      return Math.min(counting.get()?.count ?? 0, limits[limit]);
+    });
     lost = Math.max(0, recorded - kept.reduce((sum, count) => sum + count, 0));
     database.exec(
       "INSERT INTO offer SELECT day, skill, agent, sum(count) FROM count WHERE kind = 'offer' GROUP BY 1, 2, 3",
@@ -105,10 +108,6 @@ function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
 const RECORDED_BEFORE = `
 SELECT (SELECT ifnull(sum(count), 0) FROM count WHERE kind <> 'offer') +
   (SELECT count(*) FROM event WHERE id > (SELECT counted FROM upkeep)) AS recorded`;
-
-function countOf(database: SqliteDatabase, where: string): number {
-  return database.prepare<{ count: number }>(`SELECT count(*) AS count FROM event WHERE ${where}`).get()?.count ?? 0;
-}
 
 function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOver: number): UsageDatabase {
   const insert = database.prepare(
