@@ -123,16 +123,14 @@ const indexesOf = onceFor((snapshot: Snapshot): SkillIndexes => {
     if (dir === null || realFile !== join(dir, basename(file))) add(made.files, realFile ?? file);
     if (dir === null) continue;
     add(made.folders, dir);
-    const link = dirname(file) === dir ? dir : linkOf(dirname(file));
+    if (dirname(file) === dir) continue;
+    // Resolves links in the parents of the folder, but not the folder itself.
+    const parent = dirname(dirname(file));
+    const link = join(realPathOf(parent) ?? parent, basename(dirname(file)));
     if (link !== dir) add(made.folders, link);
   }
   return made;
 });
-
-/** Resolves links in the parents of a folder, but not the folder itself. */
-function linkOf(found: string): string {
-  return join(realPathOf(dirname(found)) ?? dirname(found), basename(found));
-}
 
 /** Innermost first. `below`: `path` relative to the skill's folder, or ''. */
 function within(path: string, folders: Index): readonly { readonly skill: Skill; readonly below: string }[] {

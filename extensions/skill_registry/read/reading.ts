@@ -7,7 +7,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { onceFor } from '../show/formats.ts';
-import { findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
+import { type Found, findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
 import type { SentBodies } from '../show/sent-bodies.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';
@@ -328,7 +328,6 @@ export function loadedMessage(skillId: string, tokens: number): string {
 /** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
 const MAX_CHANGES = 3;
 
-type Found = ReturnType<typeof findVisible>;
 type Details = Partial<Pick<LoadDetails, 'digest' | 'tokens'>>;
 
 interface SkillRequest {

@@ -58,11 +58,7 @@ export async function rolePrompt(
 const indexesOf = onceFor((_: Snapshot) => new Map<string, string>());
 
 /** A line for each skill that a model may load, by name, within the catalog's budget; `highlight` first, with `* `. */
-async function skillIndex(
-  snapshot: Snapshot,
-  { catalog, tools }: Skills['config'],
-  highlight: string,
-): Promise<string> {
+async function skillIndex(snapshot: Snapshot, config: Skills['config'], highlight: string): Promise<string> {
   const known = indexesOf(snapshot);
   const before = known.get(highlight);
   if (before !== undefined) return before;
@@ -71,11 +67,11 @@ async function skillIndex(
   const sorted = shown.sort((a, b) => rank(a.id, highlight) - rank(b.id, highlight) || (a.id < b.id ? -1 : 1));
   const mark = ({ id }: Skill): string => (id === highlight ? '*' : '-');
   const { text } = await catalogText(sorted, {
-    budgetTokens: catalog.budget_tokens,
+    budgetTokens: config.catalog.budget_tokens,
     relevance: async () => ({ ranked: sorted.slice(0, 1), fitting: [], unranked: 0 }),
     pinned: [highlight],
     pending: pendingSkills(snapshot, {}, new Set()).length,
-    tools: namedTools(tools),
+    tools: namedTools(config.tools),
     format: {
       header: 'Skills:',
       entry: (skill, max = Number.POSITIVE_INFINITY) =>

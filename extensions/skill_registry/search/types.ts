@@ -92,10 +92,7 @@ export interface StolenQuery {
   readonly found: string | null;
 }
 
-export interface RetrievalChange {
-  readonly query: string;
-  readonly skillId: string;
-  readonly shouldTrigger: boolean;
+export interface RetrievalChange extends Omit<StolenQuery, 'found'> {
   readonly before: string | null;
   readonly after: string | null;
 }

@@ -282,10 +282,7 @@ function chooseLines(choosing: Choosing, room: number): Chosen {
 }
 
 /** Undefined when a skill of it was removed or its line has changed. */
-function remembered(
-  { before, skills, format }: Choosing,
-  kind: CatalogChoice['kind'],
-): CatalogChoice['lines'] | undefined {
+function remembered({ before, skills, format }: Choosing, kind: Chosen['kind']): Chosen['lines'] | undefined {
   if (before?.kind !== kind) return undefined;
   for (const [id, line] of before.lines) {
     const skill = skillWithId(skills, id);
@@ -335,12 +332,8 @@ function frameOf(layout: Layout): number {
   return Math.max(...[total - 1, total].map((shown) => counter.text(layOut(layout, [], true, shown))));
 }
 
-function layOut(
-  { format, tools, total, missing }: Frame,
-  lines: readonly string[],
-  isCut = false,
-  shown = lines.length,
-): string {
+function layOut(frame: Frame, lines: readonly string[], isCut = false, shown = lines.length): string {
+  const { format, tools, total, missing } = frame;
   const list = [format.header, ...lines, ...(format.end === undefined ? [] : [format.end])].join('\n');
   const loss = isCut || shown < total ? omissionLine(shown, total, tools) : undefined;
   const below = [format.footer(tools), loss, missing > 0 ? provisionalLine(missing, tools) : undefined].filter(

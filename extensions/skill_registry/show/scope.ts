@@ -46,7 +46,7 @@ export function createGrants(): Grants {
 export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (turn: TurnContext) => readonly Skill[] {
   const seenIn = onceFor((snapshot: Snapshot) => ({
     cached: new RecentMap<string, readonly Skill[]>(MAX_SCOPES),
-    limitedAgents: agentsWithDisabled(snapshot),
+    limitedAgents: new Set([...snapshot.byQualifiedId.values()].flatMap(agentsWithout)),
   }));
   return (turn) => {
     const snapshot = snapshotNow();
@@ -111,13 +111,13 @@ export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly S
   );
 }
 
+export interface Found {
+  readonly skill?: Skill;
+  readonly refusal?: Refusal;
+}
+
 /** The skill that an id means to the agent, and why the agent may not read it. */
-export function findVisible(
-  snapshot: Snapshot,
-  skillId: string,
-  turn: TurnContext,
-  granted: Granted,
-): { readonly skill?: Skill; readonly refusal?: Refusal } {
+export function findVisible(snapshot: Snapshot, skillId: string, turn: TurnContext, granted: Granted): Found {
   const scope = scopeOf(snapshot, turn);
   const { pack, bound } = scope;
   // The short id of a bound skill means that skill.
@@ -129,7 +129,7 @@ export function findVisible(
   const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !isWithoutSkills(snapshot, turn);
   const skill = pack && !given ? inPack : anywhere;
   if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
-  const refusal = refusalOf(skill, scope, turn, granted, 'load');
+  const refusal = refusalOf(skill, scope, turn, granted, true);
   return { skill, ...(refusal ? { refusal } : {}) };
 }
 
@@ -170,26 +170,26 @@ function offeredSkills(snapshot: Snapshot, { pack, bound }: Scope): readonly Ski
   return pack ? [...pack.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
 }
 
-function agentsWithDisabled({ byQualifiedId }: Snapshot): ReadonlySet<string> {
-  const agentsOf = ({ disabledFor }: Skill) => (typeof disabledFor === 'object' ? disabledFor : []);
-  return new Set([...byQualifiedId.values()].flatMap(agentsOf));
+function agentsWithout({ disabledFor = [] }: Skill): readonly string[] {
+  return disabledFor === 'everyone' ? [] : disabledFor;
 }
 
 function refusalOf(
   skill: Skill,
-  { bound }: Scope,
+  scope: Scope,
   turn: TurnContext,
   granted: Granted,
-  purpose: 'offer' | 'load' = 'offer',
+  isLoad = false,
 ): Refusal | undefined {
+  const { bound } = scope;
   const restriction = heldOrDisabled(turn, skill);
   if (restriction) return restriction;
   const given = granted.has(skill.qualifiedId);
   // A skill that a person has loaded may be read; it is listed only if its author lets models see it.
-  if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;
+  if (given && (isLoad || skill.modelInvocable)) return undefined;
   if (!isInScope(skill, bound)) return 'SKILL_OUT_OF_SCOPE';
   // The instructions contain its body, which names its files, or a body that requires this skill.
-  if (purpose === 'load' && bound?.ids.has(skill.qualifiedId)) return undefined;
+  if (isLoad && bound?.ids.has(skill.qualifiedId)) return undefined;
   if (!skill.modelInvocable) return 'SKILL_NOT_MODEL_INVOCABLE';
   return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';
 }
@@ -199,11 +199,7 @@ function isInScope({ qualifiedId }: Skill, bound: Bound | undefined): boolean {
 }
 
 /** A short id means the winner of the id, in a workflow also the skill of its pack. */
-function bindingsOf(
-  snapshot: Snapshot,
-  { boundSkills }: TurnContext,
-  pack: Pack['byId'] | undefined,
-): Bound | undefined {
+function bindingsOf(snapshot: Snapshot, { boundSkills }: TurnContext, pack: Scope['pack']): Bound | undefined {
   if (!boundSkills) return undefined;
   const ids = new Set<string>();
   const named = boundSkills.filter((id) => id !== ALL_SKILLS);

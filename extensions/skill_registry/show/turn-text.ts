@@ -154,11 +154,8 @@ function threadOf(turn: TurnContext, choices: RecentMap<string, CatalogChoice>):
   };
 }
 
-async function relevanceOf(
-  skills: readonly Skill[],
-  prompt: string,
-  { searcher, meaning, config }: TurnTextOptions,
-): Promise<Relevance> {
+async function relevanceOf(skills: readonly Skill[], prompt: string, options: TurnTextOptions): Promise<Relevance> {
+  const { searcher, meaning, config } = options;
   const { pinned } = config.catalog;
   const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
   // No skill is relevant to an empty prompt, and no index is needed.
@@ -222,10 +219,8 @@ async function bodiesText(skills: readonly Skill[], shown: Shown): Promise<Liste
 }
 
 /** Ranked for the first prompt of the thread. Later turns use this ranking, so that the bodies stay the same. */
-async function firstRanking(
-  skills: readonly Skill[],
-  { relevance, thread, pending, hasPrompt }: Shown,
-): Promise<readonly Skill[]> {
+async function firstRanking(skills: readonly Skill[], shown: Shown): Promise<readonly Skill[]> {
+  const { relevance, thread, pending, hasPrompt } = shown;
   const now = thread?.get()?.provisional === false ? undefined : await relevance();
   const missing = pending + (now?.unranked ?? 0);
   const before = choiceToKeep(thread, missing === 0);

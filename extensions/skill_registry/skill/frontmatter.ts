@@ -24,7 +24,10 @@ const YAML_LIKE = /(?:[A-Za-z_][\w-]*:(?=\s|$)|[^\S\r\n]+\S|-[^\S\r\n])[^\r\n]*(
 export function splitFrontmatter(text: string): SplitSkill {
   const start = text.startsWith('\ufeff') ? 1 : 0;
   const fence = start + text.slice(start).search(/\S/);
-  const blanks = fence > start ? lineEndsIn(text.slice(start, fence)) : 0;
+  const blanks = text
+    .slice(start, Math.max(start, fence))
+    .replace(/\r\n/g, '\n')
+    .replace(/[^\r\n]+/g, '').length;
   const isAtLineStart = fence === start || /[\r\n]/.test(text[fence - 1] ?? '');
   OPENING.lastIndex = fence;
   if (!isAtLineStart || !OPENING.test(text)) return { yamlLine: 1, bodyOffset: start };
@@ -46,15 +49,6 @@ export function bodyOf(text: string): string {
 }
 
 // --- internal ---
-
-function lineEndsIn(text: string): number {
-  let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 13 || (code === 10 && text.charCodeAt(at - 1) !== 13)) count++;
-  }
-  return count;
-}
 
 function endOfYamlLike(text: string, from: number): number {
   let end = from;

@@ -142,13 +142,10 @@ function convert(node: unknown, brackets: number[]): RawValue {
 function withMetadataText(fields: RawFields): RawFields {
   const metadata = fields.get('metadata');
   if (!(metadata instanceof Map)) return fields;
-  const texts = new Map([...(metadata as RawFields)].map(([key, value]) => [key, rawValueText(value)] as const));
-  return new Map(fields).set('metadata', texts);
-}
-
-function rawValueText(value: RawValue): string {
-  if (typeof value === 'string') return value;
-  return JSON.stringify(value, (_, inner) => (inner instanceof Map ? Object.fromEntries(inner) : inner));
+  const plain = (_: string, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value);
+  const textOf = (value: RawValue): string => (typeof value === 'string' ? value : JSON.stringify(value, plain));
+  const texts = [...(metadata as RawFields)].map(([key, value]) => [key, textOf(value)] as const);
+  return new Map(fields).set('metadata', new Map(texts));
 }
 
 const BLANK = new Set(

@@ -20,7 +20,7 @@ export function scanFields(yaml: string): ScannedFields | undefined {
   const read = mappingAt(rows, 0, 0, top);
   if (!read || top.lines.size === 0 || top.repaired.length > MAX_REPAIRS) return undefined;
   if (top.repaired.length > 0 && yaml.length > MAX_REPAIRED_CHARS) return undefined;
-  return { data: read.value, ...top };
+  return { data: read.value as ScannedFields['data'], ...top };
 }
 
 /** More than frontmatter by hand needs. The package parses the whole text again for each repair. */
@@ -46,17 +46,12 @@ interface TopLevel {
   readonly repaired: string[];
 }
 
-interface Read<T = unknown> {
-  readonly value: T;
+interface Read {
+  readonly value: unknown;
   readonly end: number;
 }
 
-function mappingAt(
-  rows: string[],
-  from: number,
-  indent: number,
-  top?: TopLevel,
-): Read<Record<string, unknown>> | undefined {
+function mappingAt(rows: string[], from: number, indent: number, top?: TopLevel): Read | undefined {
   const mapping: Record<string, unknown> = {};
   let at = nextRow(rows, from);
   while (at < rows.length) {

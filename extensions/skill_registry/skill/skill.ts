@@ -50,11 +50,8 @@ export interface SkillListing {
 }
 
 /** Its line in the catalog. `maxDescription` counts characters. */
-export function bulletOf(
-  skill: Pick<Skill, 'id' | 'description'>,
-  maxDescription: number = Number.POSITIVE_INFINITY,
-): string {
-  return `• \`${skill.id}\` — ${shorten(skill.description, maxDescription)}`;
+export function bulletOf({ id, description }: Pick<Skill, 'id' | 'description'>, maxDescription?: number): string {
+  return `• \`${id}\` — ${shorten(description, maxDescription ?? description.length)}`;
 }
 
 /** `Escalation Protocol!` becomes `escalation-protocol`. Empty for a name without letters and digits. */

@@ -89,9 +89,7 @@ function nameErrors(value: RawValue | undefined, directoryName: string | undefin
   const missing = requiredFieldError('name', value);
   if (missing) return [missing];
   const name = strip(value as string).normalize('NFKC');
-  const length = codePoints(name);
-  const errors: string[] = [];
-  if (length > MAX_NAME) errors.push(`Skill name '${name}' exceeds ${MAX_NAME} character limit (${length} chars)`);
+  const errors = [...limitErrors(`Skill name '${name}'`, name, MAX_NAME)];
   if (name !== name.toLowerCase()) errors.push(`Skill name '${name}' must be lowercase`);
   if (name.startsWith('-') || name.endsWith('-')) errors.push(HYPHEN_AT_END);
   if (name.includes('--')) errors.push(HYPHENS_TOGETHER);
@@ -107,19 +105,19 @@ function nameErrors(value: RawValue | undefined, directoryName: string | undefin
 
 function descriptionErrors(value: RawValue | undefined): readonly string[] {
   const missing = requiredFieldError('description', value);
-  if (missing) return [missing];
   // White space at both ends counts, also the line feed that ends a literal block.
-  const length = codePoints(value as string);
-  return length > MAX_DESCRIPTION ? [`Description exceeds ${MAX_DESCRIPTION} character limit (${length} chars)`] : [];
+  return missing ? [missing] : limitErrors('Description', value as string, MAX_DESCRIPTION);
 }
 
 function compatibilityErrors(value: RawValue | undefined): readonly string[] {
   if (value === undefined) return [];
   if (typeof value !== 'string') return ["Field 'compatibility' must be a string"];
-  const length = codePoints(value);
-  return length > MAX_COMPATIBILITY
-    ? [`Compatibility exceeds ${MAX_COMPATIBILITY} character limit (${length} chars)`]
-    : [];
+  return limitErrors('Compatibility', value, MAX_COMPATIBILITY);
+}
+
+function limitErrors(what: string, text: string, most: number): readonly string[] {
+  const length = codePoints(text);
+  return length > most ? [`${what} exceeds ${most} character limit (${length} chars)`] : [];
 }
 
 /** The reference implementation accepts any value; the standard requires text. */

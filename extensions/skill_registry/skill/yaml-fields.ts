@@ -135,7 +135,7 @@ export function fieldAt(lines: readonly string[], at: number): Field | undefined
   while (end < lines.length && /^[ \t]+\S/.test(lines[end] ?? '')) end++;
   const more = lines.slice(at + 1, end).map((line) => line.trim());
   const value = [first.replace(/^[|>][+\-\d]*[ \t]*$/, ''), ...more].join(' ').trim();
-  return { key, value: unquote(value), at, end };
+  return { key, value: value.replace(/^(["'])(.*)\1$/, '$2'), at, end };
 }
 
 // --- internal ---
@@ -184,9 +184,4 @@ function quoteValueAt(text: string, line: number, done: readonly string[]): { te
   const { at, end, key, value } = field;
   lines.splice(at, end - at, `${key}: ${JSON.stringify(value)}`, ...Array(end - at - 1).fill(''));
   return { text: lines.join('\n'), key };
-}
-
-function unquote(value: string): string {
-  const [, quote, inner] = /^(["'])(.*)\1$/.exec(value) ?? [];
-  return quote && inner !== undefined ? inner : value;
 }

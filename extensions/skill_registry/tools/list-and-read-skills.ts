@@ -90,9 +90,9 @@ export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>,
   });
 }
 
-export async function withoutHiddenText(
-  read: SkillContent | ResourceContent,
-): Promise<(SkillContent | ResourceContent) & Pick<SkillContent, 'hiddenLeftOut'>> {
+type Read = SkillContent | ResourceContent;
+
+export async function withoutHiddenText(read: Read): Promise<Read & Pick<SkillContent, 'hiddenLeftOut'>> {
   const { text, leftOut } = withoutHidden(read.content);
   if (leftOut === 0) return read;
   const approxTokens = await countTokens(text);

@@ -3,11 +3,7 @@ import { expect, it } from 'vitest';
 import { RULE_SET } from '../../../extensions/skill_registry/inspect/rule-set.ts';
 import { RULES } from '../../../extensions/skill_registry/inspect/rules/index.ts';
 import { headerText } from '../../../extensions/skill_registry/search/document.ts';
-import {
-  CONTROL_TEXTS,
-  embeddedText,
-  queryText,
-} from '../../../extensions/skill_registry/search/meaning/embedding-text.ts';
+import { CONTROL_TEXTS, embeddedText, queryText } from '../../../extensions/skill_registry/search/meaning/likeness.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { BULLETS } from '../../../extensions/skill_registry/show/formats.ts';
 import { TOKEN_COUNTS } from '../../../extensions/skill_registry/show/token-counts.ts';

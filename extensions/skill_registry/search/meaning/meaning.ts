@@ -6,9 +6,16 @@ import type { EmbeddingsConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 import { bodyIfThere, documentKey } from '../document.ts';
-import { CONTROL_TEXTS, controlKey, embeddedText, queryText } from './embedding-text.ts';
 import { type EmbeddingsEndpoint, EmbeddingsFailure, fetchEmbeddings, shownEndpoint } from './embeddings-client.ts';
-import { calibrationOf, type Likeness, likenessOf } from './likeness.ts';
+import {
+  CONTROL_TEXTS,
+  calibrationOf,
+  controlKey,
+  embeddedText,
+  type Likeness,
+  likenessOf,
+  queryText,
+} from './likeness.ts';
 import { VectorStore } from './vector-store.ts';
 
 export interface MeaningOptions {
