@@ -52,12 +52,22 @@ export function listContained(
   const segments = path === '' || path === '.' ? [] : relativeSegments(path);
   // With an empty last segment the others are folders, which may have a name such as `site.key`.
   assertReadable([...segments, ''], path);
-  const isReservedName = (name: string): boolean => !own && isReserved(join(base, ...segments, name), base);
+  /** Nothing for a file removed or replaced since it was listed. */
+  const entryOf = (folder: string, entry: Dirent): FolderEntry | [] => {
+    const { name } = entry;
+    const isFolder = entry.isDirectory();
+    const isPrivate =
+      isPrivateName(name, isFolder ? 'folder' : 'file') || (!own && isReserved(join(base, ...segments, name), base));
+    const kind = isPrivate ? 'private' : isFolder ? 'directory' : entry.isFile() ? 'file' : 'other';
+    if (kind !== 'file' || !sizes) return { name, kind, size: 0 };
+    const stats = statsOf(join(folder, name));
+    return stats?.isFile() ? { name, kind, size: stats.size } : [];
+  };
   const list = (_descriptor: number, folder: string): readonly FolderEntry[] => {
     try {
       return readdirSync(folder, { withFileTypes: true })
         .sort((a, b) => (a.name < b.name ? -1 : 1))
-        .flatMap((entry) => entryOf(folder, entry, isReservedName, sizes));
+        .flatMap((entry) => entryOf(folder, entry));
     } catch (error) {
       throw fromSystemError(error, path);
     }
@@ -101,20 +111,4 @@ function readUpTo(descriptor: number, size: number, maxBytes: number, path: stri
       buffer = larger;
     }
   }
-}
-
-/** Nothing for a file removed or replaced since it was listed. */
-function entryOf(
-  folder: string,
-  entry: Dirent,
-  isReservedName: (name: string) => boolean,
-  sizes: boolean,
-): FolderEntry | [] {
-  const { name } = entry;
-  const isFolder = entry.isDirectory();
-  const isPrivate = isPrivateName(name, isFolder ? 'folder' : 'file') || isReservedName(name);
-  const kind = isPrivate ? 'private' : isFolder ? 'directory' : entry.isFile() ? 'file' : 'other';
-  if (kind !== 'file' || !sizes) return { name, kind, size: 0 };
-  const stats = statsOf(join(folder, name));
-  return stats?.isFile() ? { name, kind, size: stats.size } : [];
 }
