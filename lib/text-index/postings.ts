@@ -27,26 +27,21 @@ export function batchPosting(position: number, section: number): number {
 }
 
 /** @param first - Number of the first document. @param isNew - By position; other documents are left out. */
-export function* chunksOf(
+export function chunksOf(
   postings: readonly number[],
   first: number,
   isNew: readonly boolean[],
-): Generator<PostingChunk> {
-  let chunk = -1;
-  let members: number[] = [];
+): readonly PostingChunk[] {
+  const chunks = new Map<number, number[]>();
   for (const posting of postings) {
     const position = Math.floor(posting / DOCUMENT_UNIT);
     if (!isNew[position]) continue;
-    const number = first + position;
-    const chunkOfNumber = Math.floor(number / CHUNK_DOCUMENTS);
-    if (chunkOfNumber !== chunk) {
-      if (members.length > 0) yield { chunk, postings: Uint32Array.from(members) };
-      chunk = chunkOfNumber;
-      members = [];
-    }
-    members.push((number % CHUNK_DOCUMENTS) * DOCUMENT_UNIT + (posting % DOCUMENT_UNIT));
+    const chunk = Math.floor((first + position) / CHUNK_DOCUMENTS);
+    const members = chunks.get(chunk) ?? [];
+    members.push(((first + position) % CHUNK_DOCUMENTS) * DOCUMENT_UNIT + (posting % DOCUMENT_UNIT));
+    chunks.set(chunk, members);
   }
-  if (members.length > 0) yield { chunk, postings: Uint32Array.from(members) };
+  return [...chunks].map(([chunk, members]) => ({ chunk, postings: Uint32Array.from(members) }));
 }
 
 // --- internal ---

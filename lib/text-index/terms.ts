@@ -15,21 +15,13 @@ export function runsOf(text: string): readonly string[] {
 }
 
 export function termsOfRun(run: string): readonly string[] {
-  const terms: string[] = [];
-  scanRough(run, (word) => {
-    const term = termOf(word);
-    if (term !== undefined) terms.push(term);
-  });
-  return terms;
+  return wordsOfRun(run).flatMap(({ word }) => termOf(word) ?? []);
 }
 
 /** Lower case, not stemmed, without stop words and whole identifiers. */
 export function wordsOf(text: string): readonly string[] {
-  const words: string[] = [];
-  scan(text, (word, whole) => {
-    if (!whole && !STOP_WORDS.has(word)) words.push(word);
-  });
-  return words;
+  const words = runsOf(text).flatMap(wordsOfRun);
+  return words.flatMap(({ word, isWhole }) => (isWhole || STOP_WORDS.has(word) ? [] : word));
 }
 
 /** Undefined for a stop word. @param word - Lower case. */
@@ -57,13 +49,13 @@ export interface QueryTerms {
 export function queryTerms(text: string, max: number): QueryTerms {
   const words = new Map<string, string>();
   const optional = new Set<string>();
-  scan(text, (word, whole) => {
-    if (words.size >= max) return;
+  for (const { word, isWhole } of runsOf(text).flatMap(wordsOfRun)) {
+    if (words.size >= max) break;
     const term = termOf(word);
-    if (term === undefined) return;
-    if (whole) optional.add(term);
+    if (term === undefined) continue;
+    if (isWhole) optional.add(term);
     else if (!words.has(term)) words.set(term, word);
-  });
+  }
   return { terms: [...words.keys()], optional: [...optional].filter((term) => !words.has(term)), words };
 }
 
@@ -98,38 +90,30 @@ const ASCII_CAMEL_CASE = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 /** A cache: stemming is the slowest step, and most words occur often. */
 const stems = new Map<string, string>();
 
-type Visit = (word: string, whole: boolean) => void;
-
-function scan(text: string, visit: Visit): void {
-  for (const run of runsOf(text)) scanRough(run, visit);
+interface Word {
+  /** Lower case. */
+  readonly word: string;
+  /** Whether it is an identifier without its separators. It comes after its parts. */
+  readonly isWhole: boolean;
 }
 
-function scanRough(run: string, visit: Visit): void {
-  if (SIMPLE.test(run)) visitWord(run.toLowerCase(), visit);
-  else if (ASCII.test(run)) scanRun(run, true, visit);
-  else for (const [part] of run.normalize('NFKC').matchAll(RUN)) scanRun(part, ASCII.test(part), visit);
+function wordsOfRun(run: string): readonly Word[] {
+  if (SIMPLE.test(run)) return run.length <= MAX_WORD ? [{ word: run.toLowerCase(), isWhole: false }] : [];
+  if (ASCII.test(run)) return wordsOfPart(run, true);
+  return [...run.normalize('NFKC').matchAll(RUN)].flatMap(([part]) => wordsOfPart(part, ASCII.test(part)));
 }
 
-function scanRun(run: string, ascii: boolean, visit: Visit): void {
-  if (MARKED.test(run)) {
-    visit(run.toLowerCase(), false);
-    return;
-  }
+function wordsOfPart(run: string, ascii: boolean): readonly Word[] {
+  if (MARKED.test(run)) return [{ word: run.toLowerCase(), isWhole: false }];
   const boundaries = ascii ? ASCII_CAMEL_CASE : CAMEL_CASE;
   const pieces = run.split(/[._+#]/).filter((piece) => piece !== '');
   const parts = pieces.flatMap((piece) => (SIMPLE.test(piece) ? piece : piece.split(boundaries)));
-  for (const part of parts) {
-    const word = plain(part);
-    if (!ascii && WIDE.test(word)) scanWide(word, visit);
-    else visitWord(word, visit);
-  }
-  if (parts.length < 2) return;
-  const whole = plain(parts.join(''));
-  if (whole.length <= MAX_WORD && (ascii || !WIDE.test(whole))) visit(whole, true);
-}
-
-function visitWord(word: string, visit: Visit): void {
-  if (word.length > 0 && word.length <= MAX_WORD) visit(word, false);
+  const isWide = (word: string): boolean => !ascii && WIDE.test(word);
+  const words = parts.map(plain).flatMap((word) => (isWide(word) ? pairsOf(word) : word));
+  const whole = parts.length < 2 ? '' : plain(parts.join(''));
+  return [...words, ...(isWide(whole) ? [] : [whole])]
+    .map((word, at) => ({ word, isWhole: at === words.length }))
+    .filter(({ word }) => word.length > 0 && word.length <= MAX_WORD);
 }
 
 function plain(word: string): string {
@@ -137,8 +121,9 @@ function plain(word: string): string {
   return ASCII.test(lower) ? lower : lower.normalize('NFD').replace(/\p{M}/gu, '').normalize('NFC');
 }
 
-function scanWide(word: string, visit: Visit): void {
+/** Of neighbours; a character alone is one. */
+function pairsOf(word: string): readonly string[] {
   const characters = [...word];
-  if (characters.length === 1) visit(word, false);
-  for (let at = 0; at + 1 < characters.length; at++) visit(`${characters[at]}${characters[at + 1]}`, false);
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }

@@ -3,7 +3,7 @@ import { oneLine, withoutKeys } from '../../../lib/text/index.ts';
 import { compareLevels } from './findings.ts';
 import { createPassageSearch, type PassageSearch, spansOf } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
-import type { ClassifiedFile, FileRule, Match, Passage, Pattern, Rule, Span, Stance } from './rule.ts';
+import type { ClassifiedFile, Match, Passage, Pattern, Rule, Span, Stance } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
 import { sentenceAround, stanceOf } from './stance.ts';
@@ -80,9 +80,8 @@ async function* matchesOfFile(
   file: ClassifiedFile,
   skill: readonly ClassifiedFile[],
 ): AsyncGenerator<readonly [Rule, Match]> {
-  for (const rule of FILE_RULES) {
-    await takeBreak();
-    for (const match of rule.find(file, skill)) {
+  for (const rule of RULES) {
+    for (const match of rule.find?.(file, skill) ?? []) {
       await takeBreak();
       if (match) yield [rule, match];
     }
@@ -90,19 +89,18 @@ async function* matchesOfFile(
   const searches = SEARCHES.filter(({ where }) => where === undefined || (where === 'prose') === file.prose);
   /** For expressions that may be anywhere in the file: the first match of each. */
   const parts = new Map<RegExp, Match>();
-  searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ expressions, needs }) => [...expressions, ...needs]));
+  searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ match, needs }) => (needs ? [...match, needs] : match)));
   for (const passage of passagesOf(file.text, file.prose)) {
     await takeBreak();
     if (!passage) continue;
     const positions = searchPassage(passage.text);
     for (const search of searches) {
-      const { rule, expressions, needs, scope } = search;
-      const isInFile = scope === 'file';
-      if (!(isInFile ? expressions.some(positions.mayHave) : expressions.every(positions.mayHave))) continue;
-      if (!needs.every(positions.mayHave)) continue;
+      const { rule, match: expressions, needs, scope } = search;
+      if (needs && !positions.mayHave(needs)) continue;
+      if (scope !== 'file' && !expressions.every(positions.mayHave)) continue;
       await takeBreak();
       const matches = (some: readonly RegExp[]) => matchesIn(file, passage, positions, search, some);
-      if (!isInFile) {
+      if (scope !== 'file') {
         for (const match of matches(expressions)) yield [rule, match];
         continue;
       }
@@ -118,21 +116,9 @@ async function* matchesOfFile(
   }
 }
 
-const FILE_RULES = RULES.filter((rule): rule is FileRule => 'find' in rule);
+type Search = Pattern & { readonly rule: Rule };
 
-interface Search extends Omit<Pattern, 'match' | 'needs'> {
-  readonly rule: Rule;
-  readonly expressions: readonly RegExp[];
-  readonly needs: readonly RegExp[];
-}
-
-const SEARCHES = RULES.flatMap((rule): readonly Search[] =>
-  'patterns' in rule
-    ? rule.patterns.map(({ match, needs, ...pattern }) => {
-        return { ...pattern, rule, expressions: [match].flat(), needs: needs ? [needs] : [] };
-      })
-    : [],
-);
+const SEARCHES: readonly Search[] = RULES.flatMap((rule) => (rule.patterns ?? []).map((one) => ({ ...one, rule })));
 let searchPassage: ReturnType<typeof createPassageSearch> | undefined;
 
 function* matchesIn(
@@ -154,8 +140,7 @@ function* matchesIn(
 
 function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
   for (const rule of RULES) {
-    if (!('near' in rule)) continue;
-    const [first = [], second = []] = rule.near.map((ids) =>
+    const [first = [], second = []] = (rule.near ?? []).map((ids) =>
       found.filter((finding) => ids.test(finding.rule)).slice(0, MAX_COMPARED),
     );
     const match = first.find((one) => second.some((other) => isNear(one, other)));

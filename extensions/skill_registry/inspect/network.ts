@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { matchesOf } from '../../../lib/text/index.ts';
 import { type Fact, quote } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
@@ -76,9 +77,5 @@ function hostFact(authority: string): Fact | undefined {
 /** As a browser shows it: IP addresses in other notations are converted. Undefined for a placeholder. */
 function canonicalHost(written: string): string | undefined {
   if (/[${}*%]/.test(written)) return undefined;
-  try {
-    return new URL(`http://${written}`).hostname;
-  } catch {
-    return written.replace(/:\d*$/, '');
-  }
+  return withFallback(() => new URL(`http://${written}`).hostname, written.replace(/:\d*$/, ''));
 }

@@ -1,25 +1,18 @@
 import type { InspectionRule } from './types.ts';
 
-export interface PassageRule extends InspectionRule {
-  readonly patterns: readonly Pattern[];
-}
-
-export interface FileRule extends InspectionRule {
+/** Each has one of these. */
+export interface Rule extends InspectionRule {
+  readonly patterns?: readonly Pattern[];
   /** `undefined` between steps is a break: a step takes a few milliseconds at most. */
-  readonly find: (file: ClassifiedFile, skill: readonly ClassifiedFile[]) => Iterable<Match | undefined>;
+  readonly find?: (file: ClassifiedFile, skill: readonly ClassifiedFile[]) => Iterable<Match | undefined>;
+  /** Found where rules of both kinds, by their ids, match at most six lines from each other. */
+  readonly near?: readonly [RegExp, RegExp];
 }
-
-/** Found where rules of both kinds, by their ids, match at most six lines from each other. */
-export interface CombinedRule extends InspectionRule {
-  readonly near: readonly [RegExp, RegExp];
-}
-
-export type Rule = PassageRule | FileRule | CombinedRule;
 
 /** Expressions are for folded text in lower case, have no flags, and take linear time. */
 export interface Pattern {
-  /** One expression, or several that match near each other. */
-  readonly match: RegExp | readonly RegExp[];
+  /** All match near each other. */
+  readonly match: readonly RegExp[];
   /** A fast test for an expression that does not tell how a match begins: a part of every match. */
   readonly needs?: RegExp;
   /** Most characters between two neighbours. Default: 160. */
@@ -34,8 +27,8 @@ export interface Pattern {
   readonly unlessBefore?: RegExp;
   /** Only in code, or only in prose. Default: both. */
   readonly where?: 'code' | 'prose';
-  /** `file`: they may be anywhere in one file, and `within` does not count. Default: `passage`. */
-  readonly scope?: 'passage' | 'file';
+  /** They may be anywhere in one file, and `within` does not count. Default: in one passage. */
+  readonly scope?: 'file';
 }
 
 /** Whole lines, at most some thousand characters. */

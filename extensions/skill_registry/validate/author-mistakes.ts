@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { decodedAddress, shorten } from '../../../lib/text/index.ts';
 import { bodyOf, splitFrontmatter } from '../skill/frontmatter.ts';
 import type { SkillHeader } from '../skill/parse-skill.ts';
@@ -133,9 +134,5 @@ function* filesIn({ text, code }: BodyLine): Generator<string> {
 
 /** True also when it is unknown. */
 function isThere(directory: string, path: string): boolean {
-  try {
-    return lstatSync(join(directory, path), { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
+  return withFallback(() => lstatSync(join(directory, path), { throwIfNoEntry: false }) !== undefined, true);
 }

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { type RawFailure, type RawFields, type RawValue, readRawFrontmatter, strip } from '../skill/raw-frontmatter.ts';
@@ -114,11 +115,7 @@ function skillLines(directory: string): readonly string[] {
 
 /** The path itself without such a file: the error message names it. */
 function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return withFallback(() => realpathSync(path), path);
 }
 
 function escapeTags(text: string): string {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { readContained } from '../../../lib/files/index.ts';
 
 /** Prefers `SKILL.md`; undefined when neither is a file. */
@@ -11,26 +12,15 @@ export function findSkillMd(directory: string): string | undefined {
 
 /** Else a file whose name differs in letter case only, as the loader accepts it. */
 export function findAnySkillMd(directory: string): string | undefined {
-  const exact = findSkillMd(directory);
-  if (exact !== undefined) return exact;
-  try {
-    return readdirSync(directory)
-      .filter((name) => name.toLowerCase() === 'skill.md')
-      .map((name) => join(directory, name))
-      .find((path) => isKind(path, 'file'));
-  } catch {
-    return undefined;
-  }
+  const names = withFallback(() => readdirSync(directory), []).filter((name) => name.toLowerCase() === 'skill.md');
+  return findSkillMd(directory) ?? names.map((name) => join(directory, name)).find((path) => isKind(path, 'file'));
 }
 
 /** Follows links. False also without permission. */
 export function isKind(path: string, kind: 'file' | 'directory' | 'anything'): boolean {
-  try {
-    const stats = statSync(path);
-    return kind === 'anything' || (kind === 'file' ? stats.isFile() : stats.isDirectory());
-  } catch {
-    return false;
-  }
+  const stats = withFallback(() => statSync(path));
+  if (!stats || kind === 'anything') return stats !== undefined;
+  return kind === 'file' ? stats.isFile() : stats.isDirectory();
 }
 
 /** With the byte order mark. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { isPrivatePath, listContained, readContained } from '../../../lib/files/index.ts';
 import { findHiddenText, findKeys, oneLine, shorten, showName } from '../../../lib/text/index.ts';
 
@@ -46,7 +47,9 @@ export interface TextFinding extends HiddenFinding {
 /** Of the first 512 files, with SKILL.md. Links are not read. `directory` is a real path. */
 export function textFindingsBelow(directory: string): readonly TextFinding[] {
   const paths = filesBelow(directory);
-  const read = paths.map((path) => ({ path, bytes: bytesOf(directory, path) }));
+  // A file that cannot be read is empty: no model can read it either.
+  const bytesOf = (path: string) => withFallback(() => readContained(directory, path, MAX_BYTES), new Uint8Array());
+  const read = paths.map((path) => ({ path, bytes: bytesOf(path) }));
   const hidden = [...hiddenInNames(paths), ...read.flatMap(({ path, bytes }) => hiddenInText(path, bytes))];
   const keys = read.flatMap(({ path, bytes }) => (isPrivatePath(path) ? [] : keysInText(path, bytes)));
   return [
@@ -84,28 +87,11 @@ function filesBelow(directory: string): readonly string[] {
   const folders = [''];
   for (let index = 0; index < folders.length && index < MAX_FOLDERS && files.length < MAX_FILES; index++) {
     const below = folders[index] as string;
-    for (const { name, kind } of entriesOf(directory, below)) {
+    for (const { name, kind } of withFallback(() => listContained(directory, below), [])) {
       const path = below ? `${below}/${name}` : name;
       if (kind === 'file') files.push(path);
       else if (kind === 'directory' && name !== 'node_modules') folders.push(path);
     }
   }
   return files.slice(0, MAX_FILES);
-}
-
-function entriesOf(directory: string, below: string): ReturnType<typeof listContained> {
-  try {
-    return listContained(directory, below);
-  } catch {
-    return [];
-  }
-}
-
-/** Empty for a file that cannot be read: no model can read it either. */
-function bytesOf(directory: string, path: string): Uint8Array {
-  try {
-    return readContained(directory, path, MAX_BYTES);
-  } catch {
-    return new Uint8Array();
-  }
 }

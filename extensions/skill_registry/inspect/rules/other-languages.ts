@@ -1,9 +1,9 @@
 import type { Pattern } from '../rule.ts';
-import { ADDRESS, re } from './words.ts';
+import { ADDRESS, near, re } from './words.ts';
 
 /** The rules about instructions in other languages. */
 export function inOtherLanguages(rule: 'overrides' | 'hides' | 'skips'): readonly Pattern[] {
-  return Object.values(LANGUAGES).map(({ negated, [rule]: match }) => ({ match, unlessBefore: negated }));
+  return Object.values(LANGUAGES).map(({ negated, [rule]: match }) => near({ unlessBefore: negated }, match));
 }
 
 export const SENDS_ABROAD: Pattern = {

@@ -10,7 +10,7 @@ export function re(written: TemplateStringsArray, ...parts: readonly string[]): 
 
 /** Patterns with the same conditions, one for each expression. */
 export function each(conditions: Omit<Pattern, 'match'>, ...expressions: readonly RegExp[]): readonly Pattern[] {
-  return expressions.map((match) => ({ ...conditions, match }));
+  return expressions.map((expression) => near(conditions, expression));
 }
 
 /** A pattern whose expressions all match near each other. */

@@ -7,7 +7,7 @@ import { matchesOf } from '../../../../lib/text/index.ts';
 import { fc } from '../../../helpers/properties.ts';
 import { samplesOf } from '../../../skill_registry/inspect/rule-samples/index.ts';
 
-const PATTERNS = RULES.flatMap((rule) => ('patterns' in rule ? rule.patterns : []));
+const PATTERNS = RULES.flatMap((rule) => rule.patterns ?? []);
 const EXPRESSIONS = PATTERNS.flatMap(({ match }) => match);
 const SAMPLES = RULES.map(({ id }) => samplesOf(id))
   .flatMap(({ hits, misses }) => [...hits, ...misses])
@@ -76,7 +76,7 @@ describe('the positions where an expression matches', () => {
 
   it('are only looked for everywhere where another expression of the pattern was found, or a part that it needs', () => {
     for (const { match, needs } of PATTERNS) {
-      const first = needs ?? [match].flat()[0];
+      const first = needs ?? match[0];
       expect(startsOf(first?.source ?? ''), first?.source).toBeDefined();
     }
   });
@@ -85,7 +85,7 @@ describe('the positions where an expression matches', () => {
     const texts = SAMPLES.flatMap((sample) => [...passagesOf(sample, false)].flatMap((passage) => passage?.text ?? []));
     for (const { match, needs } of PATTERNS) {
       if (!needs) continue;
-      const matching = texts.filter((text) => [match].flat().every((expression) => expression.test(text)));
+      const matching = texts.filter((text) => match.every((expression) => expression.test(text)));
       expect(matching.length, needs.source).toBeGreaterThan(0);
       for (const text of matching) expect(text).toMatch(needs);
     }
