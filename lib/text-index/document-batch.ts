@@ -27,20 +27,41 @@ export interface OpenBatch extends DocumentBatch {
 
 export function createBatch(): OpenBatch {
   const documents: IndexDocument[] = [];
-  const counts: Counts = { terms: new Map(), runs: new Map(), sections: 0 };
+  const terms = new Map<string, { readonly postings: number[] }>();
+  /** A cache: most runs occur several times. */
+  const runs = new Map<string, readonly { readonly postings: number[] }[]>();
   let characters = 0;
+  const postingsOfRun = (run: string) => {
+    const made = termsOfRun(run).map((term) => {
+      const ofTerm = terms.get(term) ?? { postings: [] };
+      terms.set(term, ofTerm);
+      return ofTerm;
+    });
+    runs.set(run, made);
+    return made;
+  };
+  /** Returns the number of terms. @param first - The posting of a term that occurs once in the section. */
+  const countTerms = (text: string, first: number): number => {
+    let occurrences = 0;
+    for (const run of runsOf(text)) {
+      for (const { postings } of runs.get(run) ?? postingsOfRun(run)) {
+        occurrences += 1;
+        const last = postings[postings.length - 1] ?? -1;
+        if (last < first) postings.push(first);
+        else if (last < first + MAX_TIMES - 1) postings[postings.length - 1] = last + 1;
+      }
+    }
+    return occurrences;
+  };
   return {
     documents,
-    terms: counts.terms,
+    terms,
     add(key, header, body) {
       const parts = [header, ...sectionsOf(body.slice(0, MAX_INDEXED_BODY))];
-      const lengths = new Uint16Array(parts.length);
-      for (const [section, text] of parts.entries()) {
-        const occurrences = countTerms(counts, text, batchPosting(documents.length, section));
-        lengths[section] = Math.min(occurrences, 0xffff);
-        characters += text.length;
-      }
+      const occurrences = parts.map((text, section) => countTerms(text, batchPosting(documents.length, section)));
+      characters += parts.reduce((sum, text) => sum + text.length, 0);
       const words = new Set(wordsOf(header).filter((word) => word.length >= MIN_CORRECTED));
+      const lengths = Uint16Array.from(occurrences, (count) => Math.min(count, 0xffff));
       documents.push({ key, lengths, words: [...words] });
     },
     characters: () => characters,
@@ -75,50 +96,3 @@ const MAX_INDEXED_BODY = 262_144;
 const MAX_SECTIONS = 1000;
 const HEADING = /^ {0,3}#{1,6}\s/;
 const FENCE = /^\s*(?:```|~~~)/;
-
-interface TermCount {
-  readonly postings: number[];
-  /** Last counted section that has the term, from 1 over all documents; `times` is for this section. */
-  section: number;
-  times: number;
-}
-
-interface Counts {
-  readonly terms: Map<string, TermCount>;
-  /** A cache: most runs occur several times. */
-  readonly runs: Map<string, readonly TermCount[]>;
-  sections: number;
-}
-
-/** Returns the number of terms. @param first - The posting of a term that occurs once in the section. */
-function countTerms(counts: Counts, text: string, first: number): number {
-  let occurrences = 0;
-  counts.sections += 1;
-  const { sections, runs } = counts;
-  for (const run of runsOf(text)) {
-    for (const count of runs.get(run) ?? countsOfRun(counts, run)) {
-      occurrences += 1;
-      if (count.section !== sections) {
-        count.section = sections;
-        count.times = 1;
-        count.postings.push(first);
-      } else if (count.times < MAX_TIMES) {
-        count.times += 1;
-        (count.postings[count.postings.length - 1] as number) += 1;
-      }
-    }
-  }
-  return occurrences;
-}
-
-function countsOfRun({ terms, runs }: Counts, run: string): readonly TermCount[] {
-  const made = termsOfRun(run).map((term) => {
-    const counted = terms.get(term);
-    if (counted) return counted;
-    const count: TermCount = { postings: [], section: 0, times: 0 };
-    terms.set(term, count);
-    return count;
-  });
-  runs.set(run, made);
-  return made;
-}
