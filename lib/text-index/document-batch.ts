@@ -27,15 +27,15 @@ export interface OpenBatch extends DocumentBatch {
 
 export function createBatch(): OpenBatch {
   const documents: IndexDocument[] = [];
-  const terms = new Map<string, { readonly postings: number[] }>();
+  const terms = new Map<string, TermCount>();
   /** A cache: most runs occur several times. */
-  const runs = new Map<string, readonly { readonly postings: number[] }[]>();
-  let characters = 0;
-  const postingsOfRun = (run: string) => {
+  const runs = new Map<string, readonly TermCount[]>();
+  let [characters, sections] = [0, 0];
+  const countsOfRun = (run: string): readonly TermCount[] => {
     const made = termsOfRun(run).map((term) => {
-      const ofTerm = terms.get(term) ?? { postings: [] };
-      terms.set(term, ofTerm);
-      return ofTerm;
+      const count = terms.get(term) ?? { postings: [], section: 0, times: 0 };
+      terms.set(term, count);
+      return count;
     });
     runs.set(run, made);
     return made;
@@ -43,12 +43,19 @@ export function createBatch(): OpenBatch {
   /** Returns the number of terms. @param first - The posting of a term that occurs once in the section. */
   const countTerms = (text: string, first: number): number => {
     let occurrences = 0;
+    sections += 1;
+    const current = sections;
     for (const run of runsOf(text)) {
-      for (const { postings } of runs.get(run) ?? postingsOfRun(run)) {
+      for (const count of runs.get(run) ?? countsOfRun(run)) {
         occurrences += 1;
-        const last = postings[postings.length - 1] ?? -1;
-        if (last < first) postings.push(first);
-        else if (last < first + MAX_TIMES - 1) postings[postings.length - 1] = last + 1;
+        if (count.section !== current) {
+          count.section = current;
+          count.times = 1;
+          count.postings.push(first);
+        } else if (count.times < MAX_TIMES) {
+          count.times += 1;
+          (count.postings[count.postings.length - 1] as number) += 1;
+        }
       }
     }
     return occurrences;
@@ -96,3 +103,10 @@ const MAX_INDEXED_BODY = 262_144;
 const MAX_SECTIONS = 1000;
 const HEADING = /^ {0,3}#{1,6}\s/;
 const FENCE = /^\s*(?:```|~~~)/;
+
+interface TermCount {
+  readonly postings: number[];
+  /** Last counted section that has the term, from 1 over all documents; `times` is for this section. */
+  section: number;
+  times: number;
+}

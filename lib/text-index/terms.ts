@@ -15,7 +15,12 @@ export function runsOf(text: string): readonly string[] {
 }
 
 export function termsOfRun(run: string): readonly string[] {
-  return wordsOfRun(run).flatMap(({ word }) => termOf(word) ?? []);
+  const terms: string[] = [];
+  for (const { word } of wordsOfRun(run)) {
+    const term = termOf(word);
+    if (term !== undefined) terms.push(term);
+  }
+  return terms;
 }
 
 /** Lower case, not stemmed, without stop words and whole identifiers. */
@@ -109,11 +114,15 @@ function wordsOfPart(run: string, ascii: boolean): readonly Word[] {
   const pieces = run.split(/[._+#]/).filter((piece) => piece !== '');
   const parts = pieces.flatMap((piece) => (SIMPLE.test(piece) ? piece : piece.split(boundaries)));
   const isWide = (word: string): boolean => !ascii && WIDE.test(word);
-  const words = parts.map(plain).flatMap((word) => (isWide(word) ? pairsOf(word) : word));
+  const words: Word[] = [];
+  for (const part of parts) {
+    const word = plain(part);
+    if (isWide(word)) for (const pair of pairsOf(word)) words.push({ word: pair, isWhole: false });
+    else words.push({ word, isWhole: false });
+  }
   const whole = parts.length < 2 ? '' : plain(parts.join(''));
-  return [...words, ...(isWide(whole) ? [] : [whole])]
-    .map((word, at) => ({ word, isWhole: at === words.length }))
-    .filter(({ word }) => word.length > 0 && word.length <= MAX_WORD);
+  if (!isWide(whole)) words.push({ word: whole, isWhole: true });
+  return words.filter(({ word }) => word.length > 0 && word.length <= MAX_WORD);
 }
 
 function plain(word: string): string {
