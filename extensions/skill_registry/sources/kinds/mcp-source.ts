@@ -31,10 +31,7 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     readResource: notHere,
     ...createFetch(id, list),
     fileDigest: (skill, path) => list.found.get(skill.qualifiedId)?.files.get(path)?.digest,
-    listing(skill) {
-      const { listed: files, leftOut = 0 } = list.found.get(skill.qualifiedId) ?? {};
-      return files ? { files, leftOut } : NO_FILES;
-    },
+    listing: (skill) => list.found.get(skill.qualifiedId)?.listing ?? NO_FILES,
     watchFolders: () => [],
     subscribe(listener) {
       list.changed = listener;

@@ -6,7 +6,7 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
 import { needsFolding, oneLine } from '../../../../lib/text/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
-import { quotedName, type ResourceInfo, type Skill } from '../../skill/skill.ts';
+import { quotedName, type Skill, type SkillListing } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
 import { freeId } from '../source.ts';
 import { withoutPrivate } from '../walk/list-files.ts';
@@ -26,8 +26,7 @@ export interface McpListedSkill {
   readonly digest: string;
   /** All files by path; SKILL.md always under that name. */
   readonly files: McpFiles;
-  readonly listed: readonly ResourceInfo[];
-  readonly leftOut: number;
+  readonly listing: SkillListing;
 }
 
 const MAX_ENTRIES = 10_000;
@@ -94,7 +93,6 @@ function skillOf(
   const identity = { id, qualifiedId, source, file: entry.uri, dir: null, realFile: null };
   const skill: Skill = { ...makeSkill(fields, identity, own.digest, own.size), remote: true };
   const others = [...files].filter(([path]) => path !== SKILL_MD).map(([path, { size }]) => ({ path, size }));
-  const { files: listed, leftOut } = withoutPrivate(others.sort((a, b) => (a.path < b.path ? -1 : 1)));
   const label = `The skill ${quotedName(id)} of the MCP server "${source}": `;
   return {
     skill,
@@ -102,8 +100,7 @@ function skillOf(
     header,
     digest: digestOf(header, files),
     files,
-    listed,
-    leftOut,
+    listing: withoutPrivate(others.sort((a, b) => (a.path < b.path ? -1 : 1))),
     // Line numbers would be those of the generated text.
     problems: problems.map(({ line: _line, ...problem }) => ({ ...problem, message: label + problem.message })),
   };

@@ -14,24 +14,29 @@ import { blockFindingsIn, type ServerList } from './server-list.ts';
 export function createFetch(source: string, list: ServerList): Required<Pick<SkillSource, 'fetch' | 'remote'>> {
   /** By entry, so a new entry is tried again. */
   const refused = new WeakSet<object>();
-  const fetch: NonNullable<SkillSource['fetch']> = async (skill, path, maxBytes) => {
+  const fetch: NonNullable<SkillSource['fetch']> = async (skill, path = SKILL_MD, maxBytes) => {
     const found = ownSkill(list.found, skill);
-    const [name, file] = fileOf(found, path);
+    const segments = relativeSegments(path);
+    assertReadable(segments, path);
+    const name = segments.join('/');
+    const size = found.files.get(name)?.size;
+    if (size === undefined) throw resourceNotFound(path);
+    if (size > maxBytes) throw resourceTooLarge(name, size, maxBytes);
     const { entry } = found;
     const refuse = (why: string, remedy: string): Error => {
       if (name === SKILL_MD) refused.add(entry);
       return fileRefused(source, name, why, remedy);
     };
-    if (file.size > maxBytes) throw resourceTooLarge(name, file.size, maxBytes);
     if (name !== SKILL_MD && refused.has(entry))
       throw refuse(`the ${SKILL_MD} of that skill was refused`, `Read ${SKILL_MD} again, or do without the skill.`);
-    const bytes = await read(found, name, file.uri, refuse);
+    const bytes = await read(found, name, refuse);
     const attacks = await blockFindingsIn(name, bytes);
     const isAllowed = attacks.length === 0 || (await list.noteBlocked(skill, found.digest, attacks));
     if (!isAllowed) {
+      const { rule, file, line } = attacks[0] as Finding;
       list.changed?.();
       throw refuse(
-        `a check found what a person would call an attack (${findingText(attacks[0] as Finding)})`,
+        `a check found what a person would call an attack (${rule} in ${file}${line === undefined ? '' : `:${line}`})`,
         `Tell the user, who can see it with skill-registry trust show ${skill.qualifiedId}.`,
       );
     }
@@ -43,25 +48,21 @@ export function createFetch(source: string, list: ServerList): Required<Pick<Ski
     async read(skill) {
       const found = ownSkill(list.found, skill);
       const files: InspectedFile[] = [];
-      for (const path of [SKILL_MD, ...found.listed.map((one) => one.path)]) {
-        const [name, file] = fileOf(found, path);
-        const bytes = await read(found, name, file.uri, (why, remedy) => fileRefused(source, name, why, remedy));
-        files.push({ path: name, bytes });
-      }
+      for (const path of [SKILL_MD, ...found.listing.files.map((one) => one.path)])
+        files.push({ path, bytes: await read(found, path, (...why) => fileRefused(source, path, ...why)) });
       return files;
     },
   };
   return { fetch, remote };
 
   async function read(
-    { entry }: McpListedSkill,
+    { entry, files }: McpListedSkill,
     name: string,
-    uri: string,
     refuse: (why: string, remedy: string) => Error,
   ): Promise<Uint8Array> {
     const server = list.server as McpServer;
     try {
-      return await server.use((connection) => connection.read(entry, uri), isAnswer);
+      return await server.use((connection) => connection.read(entry, files.get(name)?.uri ?? ''), isAnswer);
     } catch (error) {
       const why = differenceOf(error);
       if (why !== undefined) {
@@ -76,19 +77,6 @@ export function createFetch(source: string, list: ServerList): Required<Pick<Ski
 }
 
 // --- internal ---
-
-function fileOf({ files }: McpListedSkill, path: string = SKILL_MD) {
-  const segments = relativeSegments(path);
-  assertReadable(segments, path);
-  const name = segments.join('/');
-  const file = files.get(name);
-  if (!file) throw resourceNotFound(path);
-  return [name, file] as const;
-}
-
-function findingText({ rule, file, line }: Finding): string {
-  return line === undefined ? `${rule} in ${file}` : `${rule} in ${file}:${line}`;
-}
 
 /** Whether the server answered, with an error or with something that differs from its entry. */
 function isAnswer(error: unknown): boolean {

@@ -7,21 +7,21 @@ export const MAX_LISTED_FILES = 512;
 /** Paths of more than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
 const MAX_DEPTH = 63;
 
-export interface ListOptions {
-  /** Maximum number of files, and of folders. One more file is listed, to show that there are more. Default: 512. */
-  readonly most?: number;
-  /** Lists `node_modules`, too, and no sizes. Default: false. */
-  readonly everything?: boolean;
-  readonly own?: boolean;
-}
-
 export interface FolderListing extends Required<SkillListing> {
   readonly folders: number;
 }
 
-/** Does not follow links. Each step reads one folder. */
-export function* filesBelow(dir: string, options: ListOptions = {}): Steps<FolderListing> {
-  const { most = MAX_LISTED_FILES, everything = false } = options;
+type Listed = { readonly most?: number; readonly everything?: boolean; readonly own?: boolean };
+
+/**
+ * Does not follow links. Each step reads one folder.
+ * @param most - Maximum number of files, and of folders. One more file is listed, to show that there are more.
+ * @param everything - `node_modules`, too, and no sizes.
+ */
+export function* filesBelow(
+  dir: string,
+  { most = MAX_LISTED_FILES, everything = false, own = false }: Listed = {},
+): Steps<FolderListing> {
   const files: ResourceInfo[] = [];
   const links: string[] = [];
   let leftOut = 0;
@@ -29,7 +29,7 @@ export function* filesBelow(dir: string, options: ListOptions = {}): Steps<Folde
   function* visit(below: string, depth: number): Steps<void> {
     yield;
     folders += 1;
-    for (const { name, kind, size } of entriesOf(dir, below, options)) {
+    for (const { name, kind, size } of entriesOf(dir, below, !everything, own)) {
       if (files.length > most || folders >= most) return;
       const path = below ? `${below}/${name}` : name;
       if (kind === 'directory') {
@@ -71,14 +71,10 @@ function isDependency(path: string): boolean {
   return path.startsWith('node_modules/') || path.includes('/node_modules/');
 }
 
-/** Returns nothing for a folder that is missing, unreadable or too deep, so the others are still listed. */
-function entriesOf(
-  dir: string,
-  below: string,
-  { everything = false, own = false }: ListOptions,
-): ReturnType<typeof listContained> {
+/** Nothing for a folder that is missing, unreadable or too deep, so the others are still listed. */
+function entriesOf(dir: string, below: string, sizes: boolean, own: boolean): ReturnType<typeof listContained> {
   try {
-    return listContained(dir, below, { sizes: !everything, own });
+    return listContained(dir, below, { sizes, own });
   } catch {
     return [];
   }
