@@ -29,22 +29,12 @@ export function createCustomSource(
   };
   let failure: string | undefined;
   const subscribe = (changed: () => void): (() => void) => {
-    let unsubscribe: unknown;
-    const noteFailure = (error: unknown): void => {
+    // A promise is the program's mistake; its rejection must not end the process.
+    const subscribed = (async (): Promise<unknown> => source.onChange?.(changed))();
+    subscribed.catch((error) => {
       failure = describeError(error).replace(/\.$/, '');
-    };
-    try {
-      unsubscribe = source.onChange?.(changed);
-      // A promise here is the program's mistake; its rejection must not end the process.
-      Promise.resolve(unsubscribe).catch(noteFailure);
-    } catch (error) {
-      noteFailure(error);
-    }
-    return () => {
-      try {
-        if (typeof unsubscribe === 'function') unsubscribe();
-      } catch {}
-    };
+    });
+    return () => void subscribed.then((end) => typeof end === 'function' && end()).catch(() => undefined);
   };
   return { ...createMemorySource({ id, kind: 'own', location, load }), subscribe };
 }

@@ -1,10 +1,14 @@
 import { unapprovedRootProblem } from '../../../../kernel/host.ts';
-import { resourceNotFound } from '../../../../lib/files/index.ts';
+import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
+import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { addressKey, programKey } from '../../trust/sources.ts';
-import { createFetch } from '../mcp/fetch-file.ts';
-import { locationOf, type McpSourceOptions, ServerList } from '../mcp/server-list.ts';
-import { NO_FILES, type SkillSource } from '../source.ts';
+import type { RemoteFiles } from '../../trust/types.ts';
+import { type McpListedSkill, SKILL_MD } from '../mcp/entries.ts';
+import { fileRefused, readFailed, serverFailed } from '../mcp/errors.ts';
+import type { McpServer } from '../mcp/server.ts';
+import { blockFindingsIn, locationOf, type McpSourceOptions, ServerList } from '../mcp/server-list.ts';
+import { NO_FILES, ownSkill, type SkillSource } from '../source.ts';
 
 /**
  * A scan does not wait long for a slow server: its list is reported later as a change. While the server fails,
@@ -43,3 +47,91 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     close: () => list.close(),
   };
 }
+
+// --- internal ---
+
+/**
+ * Hands out a file with a `block` finding only if a person has allowed the files of the entry. After SKILL.md was
+ * refused, no other file of the skill is fetched.
+ */
+function createFetch(source: string, list: ServerList): Required<Pick<SkillSource, 'fetch' | 'remote'>> {
+  /** By entry, so a new entry is tried again. */
+  const refused = new WeakSet<object>();
+  const fetch: NonNullable<SkillSource['fetch']> = async (skill, path = SKILL_MD, maxBytes) => {
+    const found = ownSkill(list.found, skill);
+    const segments = relativeSegments(path);
+    assertReadable(segments, path);
+    const name = segments.join('/');
+    const size = found.files.get(name)?.size;
+    if (size === undefined) throw resourceNotFound(path);
+    if (size > maxBytes) throw resourceTooLarge(name, size, maxBytes);
+    const { entry } = found;
+    const refuse = (why: string, remedy: string): Error => {
+      if (name === SKILL_MD) refused.add(entry);
+      return fileRefused(source, name, why, remedy);
+    };
+    if (name !== SKILL_MD && refused.has(entry))
+      throw refuse(`the ${SKILL_MD} of that skill was refused`, `Read ${SKILL_MD} again, or do without the skill.`);
+    const bytes = await read(found, name, refuse);
+    const attacks = await blockFindingsIn(name, bytes);
+    const isAllowed = attacks.length === 0 || (await list.noteBlocked(skill, found.digest, attacks));
+    if (!isAllowed) {
+      const { rule, file, line } = attacks[0] as Finding;
+      list.changed?.();
+      throw refuse(
+        `a check found what a person would call an attack (${rule} in ${file}${line === undefined ? '' : `:${line}`})`,
+        `Tell the user, who can see it with skill-registry trust show ${skill.qualifiedId}.`,
+      );
+    }
+    if (name === SKILL_MD) refused.delete(entry);
+    return Buffer.from(bytes);
+  };
+  const remote: RemoteFiles = {
+    digestOf: (skill) => list.found.get(skill.qualifiedId)?.digest,
+    async read(skill) {
+      const found = ownSkill(list.found, skill);
+      const files: InspectedFile[] = [];
+      for (const path of [SKILL_MD, ...found.listing.files.map((one) => one.path)])
+        files.push({ path, bytes: await read(found, path, (...why) => fileRefused(source, path, ...why)) });
+      return files;
+    },
+  };
+  return { fetch, remote };
+
+  async function read(
+    { entry, files }: McpListedSkill,
+    name: string,
+    refuse: (why: string, remedy: string) => Error,
+  ): Promise<Uint8Array> {
+    const server = list.server as McpServer;
+    try {
+      return await server.use((connection) => connection.read(entry, files.get(name)?.uri ?? ''), isAnswer);
+    } catch (error) {
+      const why = differenceOf(error);
+      if (why !== undefined) {
+        list.expire();
+        list.changed?.();
+        throw refuse(why, 'The list of the server is read again. Try again; if that does not help, tell the user.');
+      }
+      const { failure } = server;
+      throw failure && !isAnswer(error) ? serverFailed(source, failure.since) : readFailed(source, name);
+    }
+  }
+}
+
+/** Whether the server answered, with an error or with something that differs from its entry. */
+function isAnswer(error: unknown): boolean {
+  return typeof (error as { readonly code?: unknown } | null)?.code === 'number' || differenceOf(error) !== undefined;
+}
+
+function differenceOf(error: unknown): string | undefined {
+  const { reason } = (error ?? {}) as { readonly reason?: unknown };
+  return typeof reason === 'string' ? DIFFERENCES[reason] : undefined;
+}
+
+const DIFFERENCES: Readonly<Record<string, string>> = {
+  unlisted: 'the entry of the skill does not list it',
+  size: 'its size is not the one in the entry of the skill',
+  digest: 'its digest is not the one in the entry of the skill',
+  frontmatter: 'its frontmatter is not the one in the entry of the skill',
+};

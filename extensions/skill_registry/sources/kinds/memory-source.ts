@@ -4,7 +4,6 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
 import { foldLine } from '../../../../lib/text/index.ts';
-import type { SkillRegistryConfig } from '../../config/config.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
@@ -46,7 +45,7 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
       for (const entry of given) {
         await takeBreak();
         const qualifiedId = freeId(`${id}:${entry.id}`, stored);
-        const { skill, bytes, problems: skillProblems } = toSkill(entry, qualifiedId, id, limits);
+        const { skill, bytes, problems: skillProblems } = toSkill(entry, qualifiedId, id, limits.file_bytes);
         scan.problems.push(...skillProblems);
         if (!skill) continue;
         stored.set(qualifiedId, { bytes, files: entry.files });
@@ -89,7 +88,7 @@ function toSkill(
   given: MemorySkill,
   qualifiedId: string,
   source: string,
-  { file_bytes: maxBytes }: SkillRegistryConfig['limits'],
+  maxBytes: number,
 ): { readonly skill?: Skill; readonly bytes: Buffer; readonly problems: readonly Problem[] } {
   const { id, file, label } = given;
   const text = skillMdOf(given);

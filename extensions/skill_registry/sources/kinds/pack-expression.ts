@@ -7,9 +7,8 @@ const MAX_EXPRESSION = 4096;
 /** An expression is `none`, an id, a package, a path below the pack (a folder includes all in it), or a glob. */
 export function matchesExpression(expression: string | undefined, { id, pack }: Skill): boolean {
   if (expression === undefined) return true;
-  if (expression.length > MAX_EXPRESSION) return false;
+  if (expression.length > MAX_EXPRESSION || isNone(expression)) return false;
   const normal = normalizePackPath(expression);
-  if (normal.toLowerCase() === 'none') return false;
   if (normal === '' || normal === '.') return true;
   const path = pack?.path ?? id;
   if (normal === id || normal === path || path.startsWith(`${normal}/`)) return true;
