@@ -53,8 +53,8 @@ export function findInstalled(context: ChangeContext): InstalledSkills {
         if (!found.has(folder) && folderExists(one.location)) found.set(folder, one);
       }
       const [first, ...others] = found.values();
-      if (others.length === 0) return first;
-      return [...found.values()].find(({ location }) => isAsLocked(filesAt(location), entry)) ?? first;
+      if (!first || others.length === 0) return first;
+      return [first, ...others].find(({ location }) => isAsLocked(filesAt(location), entry)) ?? first;
     },
     elsewhere(name) {
       const dirs = (known.get(slugOf(name)) ?? []).flatMap(({ dir }) => dir ?? []);

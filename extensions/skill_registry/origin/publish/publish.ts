@@ -47,16 +47,9 @@ export async function publish(context: PublishContext, { to, ids }: PublishOptio
     to: folder.path,
     inIndex,
     parts,
-    skills: artifacts.map(({ entry: { name, type, digest, url }, bytes, leftOut, links }) => ({
-      name,
-      type,
-      digest,
-      url,
-      bytes: bytes.length,
-      leftOut,
-      links,
-      changed: changed.has(name),
-    })),
+    skills: artifacts.map(({ entry: { description: _, ...entry }, bytes, leftOut, links }) => {
+      return { ...entry, bytes: bytes.length, leftOut, links, changed: changed.has(entry.name) };
+    }),
     refused,
     notOfRoot: ids ? [] : snapshot.skills.flatMap(({ id, source }) => (owned.has(source) ? [] : id)),
     removed: folder.entries.map(({ name }) => name).filter((name) => !names.has(name)),

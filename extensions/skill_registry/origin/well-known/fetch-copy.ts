@@ -61,8 +61,7 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
   });
   const older = new Map(whole.map((skill) => [skill.name, skill]));
   const skills = entries.flatMap((entry) => known.get(copyKey(entry)) ?? older.get(entry.name) ?? []);
-  const { index, etag, inParts } = page;
-  writeCopy(folder, { url, etag, index, inParts, skills, faults: faults.sort() });
+  writeCopy(folder, { ...page, url, skills, faults: faults.sort() });
   tidy(folder, skills, before);
   return { isComplete: faults.length === refused.length };
 };
