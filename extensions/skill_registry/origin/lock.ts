@@ -97,15 +97,13 @@ const ORIGIN_TYPES = ['github', 'gitlab', 'git', 'npm', 'well-known', 'local', '
 
 const lockEntry = schema((z) => {
   const text = z.string().min(1).max(4096);
+  const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
   const isFileLine = (line: string): boolean =>
     /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
   const fileLine = z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>');
   const isSkillFile = (path: string): boolean => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path);
   const registry = z.object({
-    commit: z
-      .string()
-      .regex(/^[0-9a-f]{40,64}$/)
-      .optional(),
+    commit: commit.optional(),
     digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
     files: z.array(fileLine).max(MAX_SKILL_FILES),
   });
