@@ -1,22 +1,19 @@
 import { join } from 'node:path';
-import type { Log, UntrustedConfig } from '../contract.ts';
+import type { Events, Log, UntrustedConfig } from '../contract.ts';
 import { describeError, eventUndeclared, extensionNotDeclared, extensionNotRunning } from '../errors.ts';
-import { createEventBus } from '../offers/offers.ts';
 import type { FoundExtension } from './discover.ts';
 import { type ExtensionRecord, problemOf, provides } from './extension-record.ts';
 import type { ExtensionContexts, KernelState } from './kernel-state.ts';
+import type { Messages } from './messages.ts';
 import { mergeConfig, type OwnerConfig, readOwnerConfig } from './settings.ts';
 
 export function createExtensionContexts(kernel: KernelState): ExtensionContexts {
-  const bus = createEventBus((owner, event, error) => {
-    const record = kernel.records.get(owner);
-    const what = `failed to handle the event "${event}": ${describeError(error)}`;
-    if (record) kernel.messages.report(problemOf(record.found, 'EVENT_HANDLER_FAILED', what));
-  });
+  const subscriptions = new Set<Subscription>();
   const controllers = new Map<string, AbortController>();
   const owners = new Map<string, OwnerConfig['values']>();
   return {
-    contextOf({ manifest, dir }) {
+    contextOf(found) {
+      const { manifest, dir } = found;
       const { id } = manifest;
       const { root, messages, getSecret, requestRestart } = kernel;
       const config = configOf(manifest, kernel, owners);
@@ -34,9 +31,14 @@ export function createExtensionContexts(kernel: KernelState): ExtensionContexts 
         events: {
           emit(event, payload) {
             if (manifest.events && !manifest.events.emits.includes(event)) throw eventUndeclared(id, event);
-            bus.emit(event, payload);
+            for (const one of [...subscriptions].filter((one) => one.event === event))
+              void handle(one, payload, messages);
           },
-          subscribe: (event, handler) => bus.subscribe(id, event, handler),
+          subscribe(event, handler) {
+            const subscription = { found, event, handler };
+            subscriptions.add(subscription);
+            return () => subscriptions.delete(subscription);
+          },
         },
         notifyUser: messages.notifyUser,
         getExtension<T>(other: string): T {
@@ -50,7 +52,7 @@ export function createExtensionContexts(kernel: KernelState): ExtensionContexts 
       };
     },
     release(id) {
-      bus.unsubscribeAll(id);
+      for (const one of subscriptions) if (one.found.manifest.id === id) subscriptions.delete(one);
       controllers.get(id)?.abort();
     },
   };
@@ -65,6 +67,21 @@ export function runningInstance<T>(records: ReadonlyMap<string, ExtensionRecord>
 }
 
 // --- internal ---
+
+interface Subscription {
+  readonly found: FoundExtension;
+  readonly event: string;
+  readonly handler: Parameters<Events['subscribe']>[1];
+}
+
+async function handle({ found, event, handler }: Subscription, payload: unknown, { report }: Messages): Promise<void> {
+  try {
+    await handler(payload);
+  } catch (error) {
+    const what = `failed to handle the event "${event}": ${describeError(error)}`;
+    report(problemOf(found, 'EVENT_HANDLER_FAILED', what));
+  }
+}
 
 function configOf(
   manifest: FoundExtension['manifest'],

@@ -1,15 +1,6 @@
 import { type ExtensionRecord, problemOf, provides } from '../boot/extension-record.ts';
 import type { KernelState } from '../boot/kernel-state.ts';
-import type {
-  Command,
-  CommandProvider,
-  Events,
-  KernelApi,
-  Problem,
-  SkillProvider,
-  Tool,
-  ToolProvider,
-} from '../contract.ts';
+import type { Command, CommandProvider, KernelApi, Problem, SkillProvider, Tool, ToolProvider } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';
 import { inputSchemaOf } from './tools.ts';
@@ -51,40 +42,6 @@ export function skillProvider({ running }: KernelState): SkillProvider | undefin
   return running()
     .map((record) => record.instance as unknown)
     .find((one) => provides<SkillProvider>(one, 'getSkillContent', 'onSkillsChanged'));
-}
-
-type EventHandler = Parameters<Events['subscribe']>[1];
-
-export interface EventBus extends Pick<Events, 'emit'> {
-  subscribe(owner: string, event: string, handler: EventHandler): () => void;
-  unsubscribeAll(owner: string): void;
-}
-
-/** @param onFailure - Called for each failed handler; must not throw. */
-export function createEventBus(onFailure: (owner: string, event: string, error: unknown) => void): EventBus {
-  const subscriptions = new Set<{ owner: string; event: string; handler: EventHandler }>();
-  return {
-    emit(event, payload) {
-      for (const subscription of [...subscriptions]) {
-        if (subscription.event !== event) continue;
-        const failed = (error: unknown): void => onFailure(subscription.owner, event, error);
-        try {
-          // The result may be a promise that rejects.
-          Promise.resolve(subscription.handler(payload)).catch(failed);
-        } catch (error) {
-          failed(error);
-        }
-      }
-    },
-    subscribe(owner, event, handler) {
-      const subscription = { owner, event, handler };
-      subscriptions.add(subscription);
-      return () => subscriptions.delete(subscription);
-    },
-    unsubscribeAll(owner) {
-      for (const subscription of subscriptions) if (subscription.owner === owner) subscriptions.delete(subscription);
-    },
-  };
 }
 
 // --- internal ---

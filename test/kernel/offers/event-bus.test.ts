@@ -1,71 +1,60 @@
 import { expect, test } from 'vitest';
-import { createEventBus } from '../../../kernel/offers/offers.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import { bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 
-function bus() {
-  const failures: string[] = [];
-  const events = createEventBus((owner, event, error) => failures.push(`${owner} ${event}: ${String(error)}`));
-  return { ...events, failures };
+const LISTENS = `async start() { this.context.events.subscribe('saved', (what) => this.context.log.info('heard ' + what)); }`;
+const SAVE = `getCommands() { return [{ name: 'save', description: '', execute: async (args) => { this.context.events.emit('saved', args); return { kind: 'new' }; } }]; }`;
+
+/** An extension whose `start` does this, with `on(event, handler)`. */
+function starting(id: string, body: string) {
+  return extension(id, '', `async start() { const { events: { subscribe: on }, log } = this.context; ${body} }`);
 }
 
-test('handlers run in order of subscription, with the payload, and only for their event', () => {
-  const { subscribe, emit } = bus();
-  const seen: unknown[] = [];
-  subscribe('a', 'saved', (payload) => void seen.push(['first', payload]));
-  subscribe('b', 'other', () => void seen.push(['other']));
-  subscribe('b', 'saved', (payload) => void seen.push(['second', payload]));
-  emit('saved', { id: 1 });
-  expect(seen).toEqual([
-    ['first', { id: 1 }],
-    ['second', { id: 1 }],
-  ]);
+test('handlers run in order of subscription, with the payload, and only for their event', async () => {
+  const kernel = await bootTree({
+    ...starting('a', `on('saved', (what) => log.info('first ' + what));`),
+    ...starting('b', `on('other', () => log.info('other')); on('saved', (what) => log.info('second ' + what));`),
+    ...extension('saver', '', SAVE),
+  });
+  await kernel.runCommand('/save it', {});
+  expect(kernel.logged).toEqual(['a first it', 'b second it']);
 });
 
 test('a handler that throws or rejects is reported with its owner, and the others run', async () => {
-  const { subscribe, emit, failures } = bus();
-  const seen: string[] = [];
-  subscribe('thrower', 'saved', () => {
-    throw new Error('no');
+  const kernel = await bootTree({
+    ...starting('a_thrower', `on('saved', () => { throw new Error('no'); });`),
+    ...starting('b_rejecter', `on('saved', async () => { throw new Error('later'); });`),
+    ...starting('good', `on('saved', () => log.info('good'));`),
+    ...extension('saver', '', SAVE),
   });
-  subscribe('rejecter', 'saved', async () => {
-    throw new Error('later');
+  await kernel.runCommand('/save it', {});
+  expect(kernel.logged).toEqual(['good good']);
+  await waitFor('the rejection', () => problemsOf(kernel).length === 2);
+  expect(problemsOf(kernel).map(({ details, message }) => `${details?.id} ${message}`)).toEqual([
+    'a_thrower Extension "a_thrower" failed to handle the event "saved": no.',
+    'b_rejecter Extension "b_rejecter" failed to handle the event "saved": later.',
+  ]);
+});
+
+test('a handler that returns a number, text, an object or nothing has not failed', async () => {
+  const kernel = await bootTree({
+    ...starting('one', `for (const value of [1, 'x', {}, null]) on('saved', () => value);`),
+    ...extension('saver', '', SAVE),
   });
-  subscribe('good', 'saved', () => void seen.push('good'));
-  emit('saved', null);
-  expect(seen).toEqual(['good']);
-  await waitFor('the rejection', () => failures.length === 2);
-  expect(failures).toEqual(['thrower saved: Error: no', 'rejecter saved: Error: later']);
+  await kernel.runCommand('/save it', {});
+  await new Promise(setImmediate);
+  expect(problemsOf(kernel)).toEqual([]);
 });
 
-test.each([
-  ['a number', 1],
-  ['text', 'x'],
-  ['an object', {}],
-  ['nothing', null],
-])('a handler that returns %s has not failed', (_, value) => {
-  const { subscribe, emit, failures } = bus();
-  subscribe('a', 'saved', (() => value) as never);
-  emit('saved', null);
-  expect(failures).toEqual([]);
+test('a subscription ends by its function, which may be called again', async () => {
+  const kernel = await bootTree({
+    ...starting('a', `const end = on('saved', () => log.info('1')); on('saved', () => log.info('2')); end(); end();`),
+    ...starting('b', `on('saved', () => log.info('3'));`),
+    ...extension('saver', '', SAVE),
+  });
+  await kernel.runCommand('/save it', {});
+  expect(kernel.logged).toEqual(['a 2', 'b 3']);
 });
-
-test('a subscription ends by its function, and those of one owner all at once', () => {
-  const { subscribe, unsubscribeAll, emit } = bus();
-  const seen: string[] = [];
-  const end = subscribe('a', 'saved', () => void seen.push('a1'));
-  subscribe('a', 'saved', () => void seen.push('a2'));
-  subscribe('b', 'saved', () => void seen.push('b'));
-  end();
-  end();
-  emit('saved', null);
-  unsubscribeAll('a');
-  emit('saved', null);
-  expect(seen).toEqual(['a2', 'b', 'b']);
-});
-
-const LISTENS = `async start() { this.context.events.subscribe('saved', (what) => this.context.log.info('heard ' + what)); }`;
-const SAVE = `getCommands() { return [{ name: 'save', description: '', execute: async (args) => { this.context.events.emit('saved', args); return { kind: 'new' }; } }]; }`;
 
 test('extensions hear each other', async () => {
   const kernel = await bootTree({ ...extension('listener', '', LISTENS), ...extension('saver', '', SAVE) });
