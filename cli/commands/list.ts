@@ -61,9 +61,12 @@ export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): Ski
 export function unseenSkillsText(skills: readonly Skill[]): string {
   // Held skills come first, because a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
-  const kept = ordered.flatMap((skill) => {
-    const because = unseenBecause(skill);
-    return because === undefined ? [] : [`${skill.id}: ${because}`];
+  const kept = ordered.flatMap(({ id, heldBecause, disabledFor, hiddenBecause }) => {
+    // `totalsOf` counts the skills that are not inspected yet.
+    if (heldBecause === NOT_INSPECTED) return [];
+    const hidden = disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;
+    const because = heldBecause === undefined ? hidden : `held, ${heldBecause}`;
+    return because === undefined ? [] : [`${id}: ${because}`];
   });
   const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
   return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
@@ -169,9 +172,3 @@ function nameOf(agent: string | null): string {
 }
 
 const MAX_NAMED = 5;
-
-function unseenBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
-  // `totalsOf` counts the skills that are not inspected yet.
-  if (heldBecause !== undefined) return heldBecause === NOT_INSPECTED ? undefined : `held, ${heldBecause}`;
-  return disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;
-}

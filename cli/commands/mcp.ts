@@ -1,6 +1,5 @@
 import { Writable } from 'node:stream';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import type { SkillMcpDoor } from 'skill-registry/mcp';
 import { workflowOption } from '../../extensions/skill_registry/host.ts';
 import { createSecrets, declaredTurn } from '../../kernel/host.ts';
 import { aborted } from '../../lib/waiting/index.ts';
@@ -14,7 +13,7 @@ export async function mcp(options: Options, terminal: Terminal): Promise<ExitSta
   if (http === undefined && (allowHost || host !== undefined))
     throw invalidArgument('--host and --allow-host are for HTTP: give --http <port>, too.');
   const standardOutput = http === undefined ? takeStandardOutput() : undefined;
-  const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
+  const { createSkillMcpDoor, serveHttp, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
   const { root, trusted, registry, problems } = await openRegistry(options, terminal);
   for (const problem of problems())
@@ -24,13 +23,7 @@ export async function mcp(options: Options, terminal: Terminal): Promise<ExitSta
     ...(agent ? await declaredTurn(root, agent, trusted) : {}),
     ...workflowOption(registry.snapshot(), options.workflow),
   };
-  let unpublished = 0;
-  const onProblem = (problem: Problem): void => {
-    const over = problem.code === 'SKILL_NOT_PUBLISHED' ? ++unpublished - MOST_UNPUBLISHED : 0;
-    if (over <= 0) terminal.sayProblem(problem);
-    else if (over === 1) terminal.say(MORE_UNPUBLISHED);
-  };
-  const door = createSkillMcpDoor(registry, { turn, onProblem });
+  const door = createSkillMcpDoor(registry, { turn, onProblem: problemSayer(terminal) });
   const sayError = (error: unknown): void => terminal.say(`error: ${String(error)}`);
   const watching = registry.watch(stop).catch(sayError);
   try {
@@ -42,7 +35,15 @@ export async function mcp(options: Options, terminal: Terminal): Promise<ExitSta
       const { serveStreams } = await import('../../extensions/skill_mcp/stdio.ts');
       const onError = ({ message }: Error): void => sayError(message);
       await serveStreams(door, stop, { input: process.stdin, output: standardOutput, onError });
-    } else await listen(door, createSecrets(root, terminal.environment, trusted)(TOKEN_NAME), options, terminal, stop);
+    } else {
+      const token = createSecrets(root, terminal.environment, trusted)(TOKEN_NAME);
+      const allowedHosts = allowHost ?? [];
+      const serving = await serveHttp(door, { host: host ?? '127.0.0.1', port: http ?? 0, token, allowedHosts });
+      terminal.print({ url: serving.url }, () => serving.url);
+      if (terminal.terminal) terminal.say('MCP clients connect to this address. Ctrl+C ends it.');
+      await aborted(stop);
+      await serving.close();
+    }
   } finally {
     door.close();
     await registry.close();
@@ -61,24 +62,13 @@ const MOST_UNPUBLISHED = 5;
 const MORE_UNPUBLISHED =
   'warning: More skills are not published over MCP, and are not named here: skill-registry validate says what is wrong with a skill. The tools and their prompts still work.';
 
-async function listen(
-  door: SkillMcpDoor,
-  token: string | undefined,
-  options: Options,
-  terminal: Terminal,
-  stop: AbortSignal,
-): Promise<void> {
-  const { serveHttp } = await import('skill-registry/mcp');
-  const serving = await serveHttp(door, {
-    host: options.host ?? '127.0.0.1',
-    port: options.http ?? 0,
-    token,
-    allowedHosts: options.allowHost ?? [],
-  });
-  terminal.print({ url: serving.url }, () => serving.url);
-  if (terminal.terminal) terminal.say('MCP clients connect to this address. Ctrl+C ends it.');
-  await aborted(stop);
-  await serving.close();
+function problemSayer(terminal: Terminal): (problem: Problem) => void {
+  let unpublished = 0;
+  return (problem) => {
+    const over = problem.code === 'SKILL_NOT_PUBLISHED' ? ++unpublished - MOST_UNPUBLISHED : 0;
+    if (over <= 0) terminal.sayProblem(problem);
+    else if (over === 1) terminal.say(MORE_UNPUBLISHED);
+  };
 }
 
 /** Only the protocol may write to standard output: all other output goes to standard error. */

@@ -55,10 +55,10 @@ export function servePrompts(
     const skill = invocableSkills(registry, turn).find(({ id }) => id === name);
     if (!skill)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No prompt ${JSON.stringify(name.slice(0, 100))}.`);
-    const unknown = Object.keys(given).filter((key) => !argumentsOf(skill).some((one) => one.name === key));
+    const known = argumentsOf(skill).map((one) => one.name);
+    const unknown = Object.keys(given).filter((key) => !known.includes(key));
     if (unknown.length > 0) {
-      const names = argumentsOf(skill).map((one) => one.name);
-      const message = `Prompt ${name} has no argument ${unknown.join(', ')}; it has ${names.join(', ')}.`;
+      const message = `Prompt ${name} has no argument ${unknown.join(', ')}; it has ${known.join(', ')}.`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     const args = skill.arguments.length > 0 ? given : (given[WHOLE] ?? '');

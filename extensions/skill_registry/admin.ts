@@ -4,7 +4,6 @@ import { schema } from '../../lib/arguments/index.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
-import type { Watching } from './background-work.ts';
 import { aFunction, type CheckedCalls, ofTurn, text, texts, turn, words } from './checked-calls.ts';
 import { decisionFunctions } from './decisions.ts';
 import { writePolicyOf } from './history/write-policy.ts';
@@ -16,7 +15,7 @@ import type { Workflows } from './workflow/types.ts';
 export function createAdmin(
   parts: Parts,
   call: CheckedCalls,
-  given: Pick<SkillRegistry, 'context' | 'read'> & Pick<Watching, 'watchMode'> & { readonly workflows: Workflows },
+  given: Pick<SkillRegistry, 'context' | 'read'> & Pick<SkillRegistryAdmin, 'watchMode' | 'workflows'>,
 ): Omit<SkillRegistryAdmin, 'management' | 'evidence' | 'evaluate' | 'proposalEvidence'> {
   return {
     instanceId: parts.instance,

@@ -1,19 +1,16 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
+import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { Parts } from './parts.ts';
 
-export interface Watching {
-  watch(signal: AbortSignal): Promise<void>;
-  watchMode(): 'events' | 'poll' | 'off';
-  /** WATCH_FAILED. */
-  problems(): readonly Problem[];
-}
+/** `problems`: WATCH_FAILED. */
+export type Watching = Pick<SkillRegistry, 'watch' | 'problems'> & Pick<SkillRegistryAdmin, 'watchMode'>;
 
 export function createWatching(parts: Parts, onProblem: () => void): Watching {
   const { catalog, changes, closing, config, heldSkills, meaning, root, searcher, tokens, visible } = parts;
   const problems = new Map<string, Problem>();
-  let mode: 'events' | 'poll' | 'off' = 'off';
+  let mode: ReturnType<Watching['watchMode']> = 'off';
   const note = (reason: string): void => {
     const message = `Changes to skills may be seen late: ${reason}.`;
     problems.set(message, { code: 'WATCH_FAILED', severity: 'warning', file: root, message });

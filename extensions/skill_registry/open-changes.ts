@@ -37,10 +37,7 @@ export interface OpenChanges {
   close(): void;
 }
 
-export type ChangeOptions = Omit<
-  WriterOptions,
-  'changeLock' | 'maxBytes' | 'locationOf' | 'isCode' | 'onCommit' | 'catchUp'
->;
+export type ChangeOptions = Pick<WriterOptions, 'dataDir' | 'onStep' | 'mayRecover'>;
 
 /** Nothing signals a change of other files than SKILL.md, so all skills are checked this often. */
 const CHECK_MS = 30_000;

@@ -158,10 +158,13 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
 
 /** From then on all events of a group are kept; 0 when the limit removed none. */
 function reachOf(database: SqliteDatabase, where: string, limit: number): number {
-  const [oldest] = database
-    .prepare<{ time: number }>(`SELECT time FROM event WHERE ${where} ORDER BY id DESC LIMIT 1 OFFSET ?`)
-    .all(limit - 1);
-  return oldest?.time ?? 0;
+  return eventAt(database, where, limit - 1)?.time ?? 0;
+}
+
+/** The newest is at 0. */
+function eventAt(database: SqliteDatabase, where: string, at: number): { id: number; time: number } | undefined {
+  const sql = `SELECT id, time FROM event WHERE ${where} ORDER BY id DESC LIMIT 1 OFFSET ?`;
+  return database.prepare<{ id: number; time: number }>(sql).all(at)[0];
 }
 
 function eventsOf(database: SqliteDatabase, { from, limit, ...query }: EventQuery): readonly UsageRow[] {
@@ -177,9 +180,7 @@ async function removeOld(database: SqliteDatabase, limits: UsageLimits): Promise
   const now = Date.now();
   const oldest = now - KEPT_DAYS * DAY_MS;
   for (const { limit, where } of GROUPS) {
-    const [last] = database
-      .prepare<{ id: number }>(`SELECT id FROM event WHERE ${where} ORDER BY id DESC LIMIT 1 OFFSET ?`)
-      .all(limits[limit]);
+    const last = eventAt(database, where, limits[limit]);
     const remove = database.prepare(
       `DELETE FROM event WHERE id IN (SELECT id FROM event WHERE ${where} AND (id <= ? OR time < ?) LIMIT ${STEP})`,
     );
