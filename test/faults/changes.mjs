@@ -25,8 +25,8 @@ export const changes = [
   },
   {
     title: 'A proposed deletion is never stale',
-    in: 'compare',
-    swap: ['present.treeDigest(location) !== row.base', "present.treeDigest(location) === ''"],
+    in: 'comparePresent',
+    swap: ['digest !== row.base', "digest === ''"],
     test: 'is stale when it would remove a skill of which any file has changed',
   },
   {
@@ -49,7 +49,7 @@ export const changes = [
   },
   {
     title: 'A new skill takes the place of one that has come meanwhile',
-    in: 'compare',
+    in: 'comparePresent',
     never: 'isTaken',
     test: 'is stale when it would make a skill that a person has made meanwhile',
   },

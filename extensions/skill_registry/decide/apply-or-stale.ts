@@ -25,7 +25,6 @@ import { type ProposalRow, skillGone } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { SqliteDatabase } from '../store/open-database.ts';
 
 export type Plan = ApplyPlan | StalePlan;
 
@@ -47,8 +46,8 @@ export interface StalePlan {
 }
 
 /** @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, HISTORY_ROW_REFUSED. */
-export function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
-  const plan = compare(createPresent(context), database, row, assertAsShown);
+export function planOf(context: ChangeContext, row: ProposalRow): Plan {
+  const plan = comparePresent(context, row, undefined, assertAsShown);
   if (!('stale' in plan) && plan.after !== null) {
     checkSize(plan.location, row.path, plan.after, context.limits);
     checkValid(plan.location, row.path, plan.current, plan.after);
@@ -56,9 +55,41 @@ export function planOf(context: ChangeContext, database: SqliteDatabase, row: Pr
   return plan;
 }
 
-/** As `planOf`, without checking the result. @throws as `planOf`, except SKILL_INVALID. */
-export function comparePresent(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
-  return compare(createPresent(context), database, row);
+/**
+ * As `planOf`, without checking the result. @throws as `planOf`, except SKILL_INVALID.
+ * @param assertShown - Called with the texts before and after.
+ */
+export function comparePresent(
+  context: ChangeContext,
+  row: ProposalRow,
+  readOnce: ReadOnce = (_key, read) => read(),
+  assertShown?: typeof assertAsShown,
+): Plan {
+  let location: SkillLocation;
+  try {
+    location = locationOfRow(context, row);
+  } catch (error) {
+    if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
+    return { stale: skillGone(row.skill_id), conflict: '' };
+  }
+  const { limits } = context;
+  const folder = folderOf(location);
+  if (row.kind === 'delete') {
+    const digest = readOnce(folder, () => treeDigest(readFolderTree(folder, limits.file_bytes).files));
+    if (digest !== row.base) return { stale: 'the skill has changed since.', conflict: '' };
+    return { location, after: null, merged: false, current: null };
+  }
+  const isNew = row.kind === 'create';
+  const isTaken = isNew && (folderExists(location) || context.snapshot().byId.has(row.skill_id));
+  if (isTaken) return { stale: `a skill "${row.skill_id}" exists now.`, conflict: '' };
+  const path = checkedPath(row.path, location);
+  const current = isNew ? null : readOnce(`${folder}\0${path}`, () => bytesAt(location, path, limits));
+  const blobOf = (digest: string | null): Buffer | null =>
+    digest === null ? null : getBlob(context.writer.database(), digest);
+  const before = current && digestOf(current) === row.base ? current : blobOf(row.base);
+  const proposed = blobOf(row.proposed);
+  assertShown?.(row, location, before, proposed);
+  return compareFile(row, location, { current, before, proposed });
 }
 
 /** The files of the skill as an approval leaves them, for an inspection. @throws RESOURCE_NOT_FOUND. */
@@ -83,17 +114,34 @@ export interface FilesAfter {
 /** Sets `open` or `stale` by the present skill; stores nothing. If it cannot be compared, the state stays. */
 export async function withPresentState(
   context: ChangeContext,
-  database: SqliteDatabase,
   rows: readonly ProposalRow[],
 ): Promise<readonly ProposalRow[]> {
-  const present = createPresent(context);
-  const takeBreak = createBreaks();
+  const [readOnce, takeBreak] = [createReadOnce(), createBreaks()];
   const found: ProposalRow[] = [];
   for (const row of rows) {
     await takeBreak();
-    found.push(presentState(present, database, row));
+    found.push(presentState(context, row, readOnce).row);
   }
   return found;
+}
+
+/** As `withPresentState`. `plan`: of a proposal that applies. */
+export function presentState(
+  context: ChangeContext,
+  row: ProposalRow,
+  readOnce?: ReadOnce,
+): { readonly row: ProposalRow; readonly plan?: ApplyPlan } {
+  if (row.state !== 'open' && row.state !== 'stale') return { row };
+  try {
+    // During an unfinished change the files may already have the proposed content.
+    context.writer.assertFinished(row.place);
+    const plan = comparePresent(context, row, readOnce);
+    if (!('stale' in plan)) return { row: { ...row, state: 'open', conflict: null }, plan };
+    return { row: { ...row, state: 'stale', conflict: plan.conflict || plan.stale } };
+  } catch {
+    // `approve` throws the reason.
+    return { row };
+  }
 }
 
 /** As the proposal names it, even if another skill has the id now. @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE. */
@@ -122,65 +170,15 @@ function skillIn({ root, snapshot }: ChangeContext, key: string, source: string)
   return there.find((skill) => skill.source === source) ?? there[0];
 }
 
-interface Present {
-  readonly context: ChangeContext;
-  bytesAt(location: SkillLocation, path: string): Buffer | null;
-  treeDigest(location: SkillLocation): string;
-}
+/** Reads what several proposals are about once. */
+type ReadOnce = <T>(key: string, read: () => T) => T;
 
-function createPresent(context: ChangeContext): Present {
-  const { limits } = context;
-  const files = new Map<string, Buffer | null>();
-  const trees = new Map<string, string>();
-  return {
-    context,
-    bytesAt: (location, path) =>
-      cached(files, JSON.stringify([location.base, location.below, path]), () => bytesAt(location, path, limits)),
-    treeDigest: (location) =>
-      cached(trees, folderOf(location), () => treeDigest(readFolderTree(folderOf(location), limits.file_bytes).files)),
+function createReadOnce(): ReadOnce {
+  const values = new Map<string, unknown>();
+  return <T>(key: string, read: () => T): T => {
+    if (!values.has(key)) values.set(key, read());
+    return values.get(key) as T;
   };
-}
-
-function presentState(present: Present, database: SqliteDatabase, row: ProposalRow): ProposalRow {
-  if (row.state !== 'open' && row.state !== 'stale') return row;
-  try {
-    // During an unfinished change the files may already have the proposed content.
-    present.context.writer.assertFinished(row.place);
-    const plan = compare(present, database, row);
-    if (!('stale' in plan)) return { ...row, state: 'open', conflict: null };
-    return { ...row, state: 'stale', conflict: plan.conflict || plan.stale };
-  } catch {
-    // `approve` throws the reason.
-    return row;
-  }
-}
-
-function compare(
-  present: Present,
-  database: SqliteDatabase,
-  row: ProposalRow,
-  assertShown?: typeof assertAsShown,
-): Plan {
-  let location: SkillLocation;
-  try {
-    location = locationOfRow(present.context, row);
-  } catch (error) {
-    if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
-    return { stale: skillGone(row.skill_id), conflict: '' };
-  }
-  if (row.kind === 'delete') {
-    if (present.treeDigest(location) !== row.base) return { stale: 'the skill has changed since.', conflict: '' };
-    return { location, after: null, merged: false, current: null };
-  }
-  const isNew = row.kind === 'create';
-  const isTaken = isNew && (folderExists(location) || present.context.snapshot().byId.has(row.skill_id));
-  if (isTaken) return { stale: `a skill "${row.skill_id}" exists now.`, conflict: '' };
-  const current = isNew ? null : present.bytesAt(location, checkedPath(row.path, location));
-  const blobOf = (digest: string | null): Buffer | null => (digest === null ? null : getBlob(database, digest));
-  const base = once(() => (current && digestOf(current) === row.base ? current : blobOf(row.base)));
-  const proposed = once(() => blobOf(row.proposed));
-  assertShown?.(row, location, base(), proposed());
-  return compareFile(row, location, { current, base, proposed });
 }
 
 /** The approving person has seen the diff, so it must be what is written. */
@@ -199,16 +197,10 @@ function assertAsShown(
     throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} whose diff is not what would be written`);
 }
 
-interface Texts {
-  readonly current: Buffer | null;
-  base(): Buffer | null;
-  proposed(): Buffer | null;
-}
-
 function compareFile(
   { path, base, proposed: digest }: ProposalRow,
   location: SkillLocation,
-  { current, base: readBase, proposed: readProposed }: Texts,
+  { current, before, proposed }: Readonly<Record<'current' | 'before' | 'proposed', Buffer | null>>,
 ): Plan {
   const stale = (reason: string, conflict = ''): StalePlan => {
     const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
@@ -216,11 +208,9 @@ function compareFile(
   };
   const now = current && digestOf(current);
   if (now === digest) return stale(`"${path}" has this content already.`);
-  const proposed = readProposed();
   if (now === base) return { location, after: proposed, merged: false, current };
   if (current === null) return stale(`"${path}" does not exist any more.`);
   if (proposed === null) return stale(`"${path}" has changed since.`);
-  const before = readBase();
   const merge = mergeTexts(before?.toString('utf8') ?? '', current.toString('utf8'), proposed.toString('utf8'));
   if (before === null)
     return stale(`"${path}" has been created by somebody else since.`, merge.clean ? '' : merge.conflict);
@@ -230,16 +220,3 @@ function compareFile(
 
 /** Characters. Two texts without a common line are one long conflict. */
 const MAX_CONFLICT = 20_000;
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
-function cached<T>(values: Map<string, T>, key: string, make: () => T): T {
-  if (!values.has(key)) values.set(key, make());
-  return values.get(key) as T;
-}

@@ -46,7 +46,7 @@ export async function approve(
         addEvent(database, id, 'told', { by: actor.by, at: writer.now() });
         return { edited: edited.message };
       }
-      return decideOn(context, database, row, actor);
+      return decideOn(context, row, actor);
     });
     if (outcome === undefined) continue;
     if ('edited' in outcome) throw new CodedError('PROPOSAL_FILE_EDITED', `${outcome.edited} ${NOT_DECIDED}`, { id });
@@ -115,11 +115,11 @@ export function noteApproved(
 /** Also stores the compared file, for a later edit. Call it inside `exclusively`. */
 export function noteStale(
   writer: Writer,
-  database: SqliteDatabase,
   id: string,
   { stale: reason, conflict, current }: StalePlan,
   by: string,
 ): void {
+  const database = writer.database();
   database.transaction(() => {
     if (current) putBlob(database, current);
     updateProposal(database, id, { state: 'stale', conflict: conflict || reason });
@@ -172,22 +172,22 @@ function checkReason(reason: string, what: string): void {
 }
 
 /** Call it inside `exclusively`. */
-function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Decider): Outcome {
+function decideOn(context: ChangeContext, row: ProposalRow, actor: Decider): Outcome {
   const { writer } = context;
   writer.assertFinished(row.place);
-  const plan = planOf(context, database, row);
-  if (!('stale' in plan)) {
-    const { location, after, merged } = plan;
-    assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan).files);
-    const change =
-      row.kind === 'delete'
-        ? ({ kind: 'removed', changes: [], move: { direction: 'out', folder: archiveFolder(location) } } as const)
-        : ({ kind: 'proposal', changes: [{ path: row.path, after }] } as const);
-    const { by, reason } = actor;
-    const { number } = writer.apply({ location, ...change, by, reason, proposal: row.id, merged });
-    const decided = { proposalId: row.id, state: 'approved', skillId: row.skill_id, revision: number, merged } as const;
-    return { decided, written: row.kind === 'update' ? location : undefined };
+  const plan = planOf(context, row);
+  if ('stale' in plan) {
+    noteStale(writer, row.id, plan, actor.by);
+    return plan;
   }
-  noteStale(writer, database, row.id, plan, actor.by);
-  return plan;
+  const { location, after, merged } = plan;
+  assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan).files);
+  const change =
+    row.kind === 'delete'
+      ? ({ kind: 'removed', changes: [], move: { direction: 'out', folder: archiveFolder(location) } } as const)
+      : ({ kind: 'proposal', changes: [{ path: row.path, after }] } as const);
+  const { by, reason } = actor;
+  const { number } = writer.apply({ location, ...change, by, reason, proposal: row.id, merged });
+  const decided = { proposalId: row.id, state: 'approved', skillId: row.skill_id, revision: number, merged } as const;
+  return { decided, written: row.kind === 'update' ? location : undefined };
 }

@@ -25,10 +25,9 @@ import { findUndecided, noteStale, proposalChanged } from './decide.ts';
 /** Of a stale proposal, reads the file now and stores its content. */
 export async function proposedText(context: ChangeContext, id: string): Promise<ProposedText> {
   const { writer } = context;
-  const { path } = findUndecided(writer, id);
   await noteIfStale(context, id);
   const row = findUndecided(writer, id);
-  const { state } = row;
+  const { path, state } = row;
   const location = locationToEdit(context, row);
   if (state === 'stale') {
     const current = bytesAt(location, checkedPath(path, location), context.limits);
@@ -95,13 +94,13 @@ async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
   const stalePlan = (): StalePlan | undefined => {
     const row = findUndecided(writer, id);
     if (row.state !== 'open' || row.kind === 'delete') return undefined;
-    const plan = comparePresent(context, writer.database(), row);
+    const plan = comparePresent(context, row);
     return 'stale' in plan ? plan : undefined;
   };
   if (stalePlan() === undefined) return;
-  await writer.exclusively((database) => {
+  await writer.exclusively(() => {
     const plan = stalePlan();
-    if (plan) noteStale(writer, database, id, plan, 'unknown');
+    if (plan) noteStale(writer, id, plan, 'unknown');
   });
 }
 

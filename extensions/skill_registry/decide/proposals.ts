@@ -25,7 +25,7 @@ import type {
   Proposals,
 } from '../propose/types.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { comparePresent, type FilesAfter, filesAfter, withPresentState } from './apply-or-stale.ts';
+import { comparePresent, type FilesAfter, filesAfter, presentState, withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
 import { purge } from './purge.ts';
@@ -52,16 +52,11 @@ export function createProposals(
       .find(({ code, details }) => code === 'WRITE_FAILED' && details?.proposal === row.id);
     return unwritten && !proposal.problem ? { ...proposal, problem: unwritten } : proposal;
   };
-  const look = async (row: ProposalRow): Promise<Proposal> => {
-    const [present = row] = await withPresentState(context, writer.database(), [row]);
-    const proposal = shown(present);
-    const isSkillFile = row.kind !== 'delete' && row.path.toLowerCase() === 'skill.md';
-    const after = isSkillFile && present.state === 'open' ? textAfter(row.id) : undefined;
+  const look = async (stored: ProposalRow): Promise<Proposal> => {
+    const { row, plan } = presentState(context, stored);
+    const proposal = shown(row);
+    const after = row.path.toLowerCase() === 'skill.md' ? plan?.after : undefined;
     return after ? withRetrieval(context, proposal, after.toString('utf8')) : proposal;
-  };
-  const textAfter = (id: string): Buffer | undefined => {
-    const plan = comparePresent(context, writer.database(), rowOf(writer.database(), id));
-    return 'stale' in plan ? undefined : (plan.after ?? undefined);
   };
   const announce = (): void => {
     const database = writer.hasHistory() ? writer.database() : undefined;
@@ -91,7 +86,7 @@ export function createProposals(
       const rows = proposalRows(writer.database(), stored, only);
       if (isDecided) return rows.slice(0, limit).map(shown);
       const isAny = state === 'all' || state === undefined;
-      const present = await withPresentState(context, writer.database(), isAny ? rows.slice(0, limit) : rows);
+      const present = await withPresentState(context, isAny ? rows.slice(0, limit) : rows);
       return present
         .filter((row) => isAny || row.state === state)
         .slice(0, limit)
@@ -112,7 +107,7 @@ export function createProposals(
       const row = rowOf(historyFor(id, writer), id);
       if (row.state !== 'open' && row.state !== 'stale') return undefined;
       try {
-        const plan = comparePresent(context, writer.database(), row);
+        const plan = comparePresent(context, row);
         return 'stale' in plan ? undefined : filesAfter(context, row, plan);
       } catch (error) {
         // `approve` throws the reason.
@@ -128,7 +123,7 @@ export function createProposals(
     async stats() {
       if (!writer.hasHistory()) return proposalStats([], new Set());
       const database = writer.database();
-      const rows = await withPresentState(context, database, proposalRows(database, 'all'));
+      const rows = await withPresentState(context, proposalRows(database, 'all'));
       return proposalStats(rows, rolledBack(database));
     },
     announce,
@@ -179,9 +174,8 @@ function rolledBack(database: SqliteDatabase): ReadonlySet<string> {
 
 function medianOf(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const [low, high] = sorted.length % 2 === 1 ? [middle, middle] : [middle - 1, middle];
-  return ((sorted[low] ?? 0) + (sorted[high] ?? 0)) / 2;
+  const middle = [(sorted.length - 1) >> 1, sorted.length >> 1];
+  return meanOf(middle.map((at) => sorted[at] ?? 0));
 }
 
 function meanOf(values: readonly number[]): number {

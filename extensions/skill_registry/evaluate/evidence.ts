@@ -190,7 +190,7 @@ async function contentsOf(context: ChangeContext, source: EvaluationSource, prop
   const { id, kind, path } = proposal;
   const database = context.writer.database();
   const row = rowOf(database, id);
-  const plan = comparePresent(context, database, row);
+  const plan = comparePresent(context, row);
   if ('stale' in plan) return undefined;
   const after = filesAfter(context, row, plan);
   if (kind === 'create') {
