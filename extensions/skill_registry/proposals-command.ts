@@ -4,7 +4,7 @@ import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { shownProposal } from './evaluate/describe.ts';
 import { describeBlockFindings, describeProposals, describeStats, undoText, wordsToType } from './propose/describe.ts';
-import type { Proposal, ProposalStats } from './propose/types.ts';
+import type { Proposal } from './propose/types.ts';
 import type { Finding } from './trust/types.ts';
 
 const USAGE = `/proposals                      the proposals that wait
@@ -27,8 +27,15 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
       const [action = 'list', id = '', ...rest] = args.split(/\s+/).filter(Boolean);
       const words = rest.join(' ');
       const by = `person:${turn.userId ?? 'user'}`;
-      if (action === 'list') return listed(await proposals.list());
-      if (action === 'stats') return statsOf(await proposals.stats());
+      if (action === 'list') {
+        const waiting = await proposals.list();
+        if (waiting.length === 0) return print('No proposals wait.');
+        return printAtWidth((columns) => `${describeProposals(waiting, columns)}\nTo see one: /proposals show <id>`);
+      }
+      if (action === 'stats') {
+        const stats = await proposals.stats();
+        return printAtWidth((columns) => describeStats(stats, columns));
+      }
       if (id === '') return print(USAGE);
       if (action === 'show') {
         const proposal = await proposals.get(id);
@@ -96,22 +103,13 @@ function noteAfterId(words: string, { skillId }: Proposal, blocks: readonly Find
   return `${words} `.startsWith(`${wanted} `) ? words.slice(wanted.length).trim() : undefined;
 }
 
-async function shownText(
-  admin: SkillRegistry['admin'],
-  proposal: Proposal,
-  blocks: readonly Finding[],
-): Promise<string> {
-  return [await shownProposal(admin, proposal), ...(blocks.length > 0 ? [describeBlockFindings(blocks)] : [])].join(
-    '\n\n',
-  );
+async function shownText(admin: SkillRegistry['admin'], proposal: Proposal, blocks: Shown['blocks']): Promise<string> {
+  const shown = await shownProposal(admin, proposal);
+  return blocks.length > 0 ? `${shown}\n\n${describeBlockFindings(blocks)}` : shown;
 }
 
 /** By person and proposal: an approval applies to the version shown last. Commands are created anew for every line. */
 const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, Shown>>();
-
-function statsOf(stats: ProposalStats): CommandResult {
-  return { kind: 'print', text: describeStats(stats), atWidth: (columns) => describeStats(stats, columns) };
-}
 
 /** On its own line. */
 async function problemText(proposals: SkillRegistry['proposals'], id: string): Promise<string> {
@@ -123,9 +121,6 @@ function print(text: string): CommandResult {
   return { kind: 'print', text };
 }
 
-function listed(waiting: readonly Proposal[]): CommandResult {
-  if (waiting.length === 0) return print('No proposals wait.');
-  const atWidth = (columns?: number): string =>
-    `${describeProposals(waiting, columns)}\nTo see one: /proposals show <id>`;
+function printAtWidth(atWidth: (columns?: number) => string): CommandResult {
   return { kind: 'print', text: atWidth(), atWidth };
 }

@@ -20,7 +20,7 @@ import {
   versionOf,
 } from '../propose/proposal-store.ts';
 import { MAX_REASON, tooLong } from '../propose/propose.ts';
-import { isReportEdited } from '../propose/reports.ts';
+import { presentReport } from '../propose/reports.ts';
 import type { DecidedProposal, Proposals } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
@@ -36,7 +36,7 @@ export async function approve(
   for (;;) {
     const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
       const row = findUndecided(writer, id, actor.version);
-      if (row.file_due === 0 && isReportEdited(dataDir, row)) {
+      if (row.file_due === 0 && presentReport(dataDir, row)?.isOurs === false) {
         // The writer renames the edited report when this call ends; then the loop starts again.
         noteReport(database, id, { due: true });
         return undefined;

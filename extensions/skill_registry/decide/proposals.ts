@@ -1,6 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { oneLine } from '../../../lib/text/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
+import { type Check, LEVELS, listChecks } from '../inspect/findings.ts';
 import {
   fileEdited,
   findRow,
@@ -15,7 +17,7 @@ import {
 } from '../propose/proposal-store.ts';
 import { submit } from '../propose/propose.ts';
 import { proposalInReport } from '../propose/read-report.ts';
-import { isReportEdited, isReportThere } from '../propose/reports.ts';
+import { presentReport } from '../propose/reports.ts';
 import type {
   Proposal,
   ProposalFigures,
@@ -29,7 +31,6 @@ import { comparePresent, type FilesAfter, filesAfter, presentState, withPresentS
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
 import { purge } from './purge.ts';
-import { withRetrieval } from './retrieval.ts';
 
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
   /** As an approval would leave them now; undefined when the proposal does not apply. */
@@ -96,10 +97,11 @@ export function createProposals(
       const row = findRow(historyFor(id, writer), id);
       // If somebody edited or removed the report, it is written again; an edited one is renamed first.
       const dataDir = realpathSync(writer.dataDir);
-      if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return look(row);
+      if (row.file_due === 1 || purgeOf(writer.database(), row.id) || presentReport(dataDir, row)?.isOurs)
+        return look(row);
       const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
       const proposal = await look(rowOf(writer.database(), row.id));
-      const isLeft = 'reason' in noted && isReportEdited(dataDir, row);
+      const isLeft = 'reason' in noted && presentReport(dataDir, row)?.isOurs === false;
       return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
     },
     text: (id) => proposedText(context, id),
@@ -130,7 +132,39 @@ export function createProposals(
   };
 }
 
+/** Not stored, because it depends on the other skills. @param after - SKILL.md as an approval would leave it. */
+export async function withRetrieval<Shown extends Pick<Proposal, 'skillId' | 'checks'>>(
+  context: Pick<ChangeContext, 'retrievalEffect'>,
+  proposal: Shown,
+  after: string,
+): Promise<Shown> {
+  // Earlier releases stored it.
+  const stored = proposal.checks.filter(({ kind }) => kind !== 'retrieval');
+  const checks = [...stored, ...(await retrievalChecks(context, proposal.skillId, after))];
+  return { ...proposal, checks: LEVELS.flatMap((level) => checks.filter((check) => check.level === level)) };
+}
+
 // --- internal ---
+
+async function retrievalChecks(
+  { retrievalEffect }: Pick<ChangeContext, 'retrievalEffect'>,
+  id: string,
+  text: string,
+): Promise<readonly Check[]> {
+  const kind = 'retrieval';
+  try {
+    const changes = await retrievalEffect(id, text);
+    if (changes.length === 0) return [{ kind, level: 'info', text: 'No stored trigger query changes its top hit' }];
+    const facts = changes.map(({ query, skillId, before, after }) => {
+      const what = `"${query}", a query of ${skillId}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
+      return { key: what, level: 'warn', what: oneLine(what, 300) } as const;
+    });
+    return listChecks(kind, facts);
+  } catch (error) {
+    const why = `The effect on retrieval could not be computed: ${oneLine(describeError(error), 300)}`;
+    return [{ kind, level: 'warn', text: why }];
+  }
+}
 
 const ROLLBACK_DAYS = 30;
 const HOUR_MS = 3_600_000;

@@ -219,11 +219,9 @@ function assertLocationFree(location: SkillLocation, { to, temporary }: FolderMo
 
 /** null: nothing is there. undefined: no regular file, or unreadable. */
 function digestAt(location: SkillLocation, path: string): string | null | undefined {
-  try {
-    return digestOf(readContained(location.base, pathInSource(location, path), Number.MAX_SAFE_INTEGER));
-  } catch {
-    return exists(join(folderOf(location), path)) ? undefined : null;
-  }
+  const bytes = withFallback(() => readContained(location.base, pathInSource(location, path), Number.MAX_SAFE_INTEGER));
+  if (bytes) return digestOf(bytes);
+  return exists(join(folderOf(location), path)) ? undefined : null;
 }
 
 function folderMove(

@@ -25,7 +25,7 @@ import {
   type SkillLocation,
   skillKey,
 } from './skill-location.ts';
-import { MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
+import { asInspected, MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, ResultOrReason } from './writer.ts';
 
@@ -162,11 +162,6 @@ function whyNotRecorded(
   if (recorded && 'reason' in recorded) return recorded.reason;
   if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
   return recorded?.result ? undefined : `${file} cannot be read now.`;
-}
-
-function asInspected(path: string, bytes: Buffer, mode: number = 0): InspectedFile {
-  const isSkillFile = path.toLowerCase() === 'skill.md';
-  return { path: isSkillFile ? 'SKILL.md' : path, bytes, executable: (mode & 0o111) !== 0 };
 }
 
 /** No digest starts like this. */

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import type { Inspection } from '../inspect/types.ts';
-import { readFolderTree } from './skill-tree.ts';
+import { asInspected, readFolderTree } from './skill-tree.ts';
 
 /** Larger files are not read. */
 const MAX_INSPECTED_BYTES = 16 * 1024 * 1024;
@@ -11,8 +11,7 @@ export async function inspectFolder(folder: string): Promise<Inspection> {
   const { files, bytes } = readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES);
   const inspected = files.flatMap(({ path, mode }) => {
     const content = bytes.get(path);
-    const name = path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
-    return content ? [{ path: name, bytes: content, executable: (mode & 0o111) !== 0 }] : [];
+    return content ? [asInspected(path, content, mode)] : [];
   });
   return inspectSkill(inspected);
 }

@@ -4,7 +4,7 @@ import { createBreaks } from '../../../lib/breaks/index.ts';
 import { withFallback } from '../../../lib/errors/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { ChangeContext } from './change-context.ts';
-import { addRevision, lastRevision, type RevisionNote, recordPresent } from './revisions.ts';
+import { type RevisionNote, recordPresent } from './revisions.ts';
 import { skillKey } from './skill-location.ts';
 import { readSkillTree, recordedFiles } from './skill-tree.ts';
 import type { Revision } from './types.ts';
@@ -31,11 +31,9 @@ export class RevisionRecorder {
     const tree = readSkillTree(skill, source, limits.file_bytes);
     // Removed after the snapshot; its last content is already recorded.
     if (tree.files.length === 0) return undefined;
-    const [database, at, location] = [writer.database(), writer.now(), { key, skillId: skill.id }];
-    if (note) database.transaction(() => addRevision(database, location, tree, { ...note, at }));
-    else recordPresent(database, location, tree, at);
+    const revision = recordPresent(writer.database(), { key, skillId: skill.id }, tree, writer.now(), note);
     this.#recorded.set(key, stamp);
-    return lastRevision(database, key);
+    return revision;
   }
 
   /** Stops when another process writes; the next call continues. @throws HISTORY_DAMAGED. */
@@ -45,11 +43,7 @@ export class RevisionRecorder {
     const due: Skill[] = [];
     const writeDue = (): boolean => {
       const slice = due.splice(0);
-      const record = (): true => {
-        for (const skill of slice) this.record(skill);
-        return true;
-      };
-      return slice.length === 0 || writer.ifFree(record) === true;
+      return slice.length === 0 || writer.ifFree(() => slice.map((skill) => this.record(skill))) !== undefined;
     };
     for (const skill of snapshot().byQualifiedId.values()) {
       // A skill on another machine has its history there.

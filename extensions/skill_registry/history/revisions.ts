@@ -12,15 +12,16 @@ import type { Revision, RevisionFile } from './types.ts';
 /** `target`: the number of the revision that it restores. */
 export type RevisionNote = Pick<Operation, 'kind' | 'by' | 'reason' | 'proposal' | 'target' | 'at'>;
 
-/** Records the content on disk, unless the last revision has it. */
+/** Records the content on disk, unless the last revision has it. @param note - Default: it was found there. */
 export function recordPresent(
   database: SqliteDatabase,
   location: Pick<SkillLocation, 'key' | 'skillId'>,
   tree: SkillTree,
   at: string,
-): void {
-  const kind = lastRevision(database, location.key) ? 'edited' : 'seen';
-  database.transaction(() => addRevision(database, location, tree, { kind, by: 'unknown', at }));
+  note?: Omit<RevisionNote, 'at'>,
+): Revision {
+  const found = { kind: lastRevision(database, location.key) ? 'edited' : 'seen', by: 'unknown' } as const;
+  return database.transaction(() => addRevision(database, location, tree, { ...(note ?? found), at }));
 }
 
 /** Adds nothing for the same content. Goes by the key, because an id may move to another folder. */

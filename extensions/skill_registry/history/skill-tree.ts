@@ -5,6 +5,7 @@ import { createBreaks } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { withFallback } from '../../../lib/errors/index.ts';
 import { isTemporaryName, listContained, readContained } from '../../../lib/files/index.ts';
+import type { InspectedFile } from '../inspect/types.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { RevisionFile } from './types.ts';
@@ -80,6 +81,11 @@ export async function skillFilesInSlices(
     await takeBreak();
   }
   return [...files.values()].sort(byPath);
+}
+
+export function asInspected(path: string, bytes: Buffer, mode: number = 0): InspectedFile {
+  const isSkillFile = path.toLowerCase() === 'skill.md';
+  return { path: isSkillFile ? 'SKILL.md' : path, bytes, executable: (mode & 0o111) !== 0 };
 }
 
 /** Leaves out permission bits: they do not change what a file says. */

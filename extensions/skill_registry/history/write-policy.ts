@@ -30,11 +30,9 @@ export function writePolicyOf(
     policy === 'deny' ? undefined : whyNever(path, source, policy === 'allow' && action === 'update' && !target);
   return {
     action,
-    policy: reason === undefined ? policy : 'deny',
     source: source.id,
-    ...(reason === undefined ? {} : { reason }),
-    ...(target ? { target } : {}),
-    ...(!target && skillId !== undefined ? { skillId } : {}),
+    ...(reason === undefined ? { policy } : { policy: 'deny', reason }),
+    ...(target ? { target } : skillId !== undefined && { skillId }),
   };
 }
 

@@ -43,14 +43,18 @@ export function proposalReport(proposal: Proposal): string {
   return `---\n${fieldLines(proposal)}---\n\n${body.join('\n')}`;
 }
 
-/** False if there is no file. @param dataDir - Real. */
-export function isReportEdited(dataDir: string, row: ProposalRow): boolean {
-  const present = presentDigest(dataDir, row);
-  return present !== undefined && !isOurs(row, present);
-}
-
-export function isReportThere(dataDir: string, row: ProposalRow): boolean {
-  return isOurs(row, presentDigest(dataDir, row) ?? '');
+/** `isOurs`: nobody has edited it. undefined without a file. @param dataDir - Real. */
+export function presentReport(
+  dataDir: string,
+  row: ProposalRow,
+): { readonly digest: string; readonly isOurs: boolean } | undefined {
+  try {
+    const digest = digestOf(readContained(dataDir, reportPath(row), MAX_BYTES, { own: true }));
+    // Both digests are stored before writing: after a crash the file may be the new or the previous report.
+    return { digest, isOurs: (row.file_digest ?? '').split(' ').includes(digest) };
+  } catch (error) {
+    return isCodedError(error, 'RESOURCE_TOO_LARGE') ? { digest: '', isOurs: false } : undefined;
+  }
 }
 
 /** An edited report is renamed first. A report that cannot be written stays due. @param dataDir - Real. */
@@ -86,20 +90,6 @@ export function writeDueReports(
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Empty if it is larger than any report, undefined if there is no file. */
-function presentDigest(dataDir: string, row: ProposalRow): string | undefined {
-  try {
-    return digestOf(readContained(dataDir, reportPath(row), MAX_BYTES, { own: true }));
-  } catch (error) {
-    return isCodedError(error, 'RESOURCE_TOO_LARGE') ? '' : undefined;
-  }
-}
-
-/** Both digests are stored before writing: after a crash the file may be the new or the previous report. */
-function isOurs({ file_digest }: ProposalRow, digest: string): boolean {
-  return (file_digest ?? '').split(' ').includes(digest) && digest !== '';
-}
-
 function writeReport(
   database: SqliteDatabase,
   dataDir: string,
@@ -108,8 +98,8 @@ function writeReport(
   at: string,
 ): void {
   const text = proposalReport(proposalOf(database, row, dataDir));
-  const [present = '', digest] = [presentDigest(dataDir, row), digestOf(text)];
-  const expected = { ...row, file_digest: isOurs(row, present) ? `${present} ${digest}` : digest };
+  const [present, digest] = [presentReport(dataDir, row), digestOf(text)];
+  const expected = { ...row, file_digest: present?.isOurs ? `${present.digest} ${digest}` : digest };
   noteReport(database, row.id, { digests: expected.file_digest, due: true });
   const temporary = `${TEMPORARY}${row.id}`;
   // A crash may have left one.
@@ -117,7 +107,7 @@ function writeReport(
   const onTemporary = (): void => {
     onStep?.('file-temporary');
     // As late as possible: an editor may save at any moment.
-    if (isReportEdited(dataDir, expected)) keepEdited(database, dataDir, row, at);
+    if (presentReport(dataDir, expected)?.isOurs === false) keepEdited(database, dataDir, row, at);
   };
   writeContained(dataDir, reportPath(row), text, { own: true, temporary, onTemporary });
   onStep?.('file-written');
@@ -145,16 +135,23 @@ const MARKUP = /<(?=[A-Za-z/!?])|!(?=\[)/g;
 /** One line for each field: no value can begin a line of the file. */
 function fieldLines(proposal: Proposal): string {
   const { id, state, kind, skillId: skill, source, path, base, author, model, created, decision } = proposal;
-  const fields: readonly (readonly [name: string, value: string | null])[] = [
-    ...Object.entries({ id, state, kind, skill, source, path, base, author }),
-    ...Object.entries(model === null ? { created } : { model, created }),
-    ...Object.entries(decision ? { decided_by: decision.by, decided_at: decision.at } : {}),
-  ];
-  const shown = fields.map(([name, value]) => [
-    name,
-    value && showTrailingBlank(showHidden(value).replace(/[\n\t]/g, notation)),
-  ]);
-  return yamlPackage().stringify(Object.fromEntries(shown), { lineWidth: 0 });
+  const decided = decision ? { decided_by: decision.by, decided_at: decision.at } : {};
+  const fields = {
+    id,
+    state,
+    kind,
+    skill,
+    source,
+    path,
+    base,
+    author,
+    ...(model !== null && { model }),
+    created,
+    ...decided,
+  };
+  const inOneLine = (_name: string, value: unknown) =>
+    typeof value === 'string' ? showTrailingBlank(showHidden(value).replace(/[\n\t]/g, notation)) : value;
+  return yamlPackage().stringify(fields, inOneLine, { lineWidth: 0 });
 }
 
 function fenced(language: string, text: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withRetrieval } from '../../../extensions/skill_registry/decide/retrieval.ts';
+import { withRetrieval } from '../../../extensions/skill_registry/decide/proposals.ts';
 import type { RetrievalChange } from '../../../extensions/skill_registry/search/types.ts';
 
 async function told(retrievalEffect: () => Promise<readonly RetrievalChange[]>): Promise<readonly string[]> {
