@@ -11,12 +11,10 @@ export async function hiddenTextOf(
   { byQualifiedId }: Snapshot,
   reading: Pick<Reading, 'readBytes' | 'resources'>,
 ): Promise<readonly Problem[]> {
-  const problems: Problem[] = [];
   // Several sources may contain one file.
   const skills = new Map([...byQualifiedId.values()].map((skill) => [skill.realFile ?? skill.qualifiedId, skill]));
   const folders = hiddenInNames([...skills.values()].flatMap(({ dir }) => dir ?? []));
-  for (const { path: file, message } of folders)
-    problems.push({ code: 'HIDDEN_CHARACTERS', severity: 'warning', file, message });
+  const problems = folders.map(({ path, message }) => problemIn(path, message));
   for (const skill of skills.values()) {
     const paths = reading.resources(skill.qualifiedId).map(({ path }) => path);
     problems.push(...hiddenInNames(paths).map((finding) => problemOf(skill, finding)));
@@ -34,11 +32,9 @@ export async function hiddenTextOf(
 // --- internal ---
 
 function problemOf({ file, dir }: Skill, { path, line, message }: HiddenFinding): Problem {
-  return {
-    code: 'HIDDEN_CHARACTERS',
-    severity: 'warning',
-    file: path === '' || dir === null ? file : join(dir, path),
-    ...(line === undefined ? {} : { line }),
-    message,
-  };
+  return problemIn(path === '' || dir === null ? file : join(dir, path), message, line);
+}
+
+function problemIn(file: string, message: string, line?: number): Problem {
+  return { code: 'HIDDEN_CHARACTERS', severity: 'warning', file, ...(line === undefined ? {} : { line }), message };
 }

@@ -73,7 +73,7 @@ export class Searcher {
     const quoted = query.phrases.length > 0;
     const found = hitsOf(pool, ranking, normalizedName(text), accepts, quoted ? undefined : likeness);
     const hits = quoted
-      ? withPhrases(found, query, this.#readSkill)
+      ? this.#withPhrases(found, query)
       : found.some(({ byMeaning }) => !byMeaning)
         ? found
         : withMeaning(hitsInsideWords(pool, text, accepts), found);
@@ -171,9 +171,28 @@ export class Searcher {
   }
 
   #addTo(batch: OpenBatch, skill: Skill): void {
-    const text = skillFileText(skill, this.#readSkill);
-    if (text === undefined) this.#unreadable.add(skill);
-    else batch.add(documentKey(skill), headerText(skill), bodyOf(text));
+    try {
+      const bytes = skill.remote ? undefined : this.#readSkill(skill);
+      // A source of the host program may use digests of another kind.
+      const isComparable = bytes && /^sha256:[0-9a-f]{64}$/.test(skill.digest);
+      // SKILL.md has changed since the snapshot.
+      if (isComparable && digestOf(bytes) !== skill.digest) this.#unreadable.add(skill);
+      else batch.add(documentKey(skill), headerText(skill), bodyOf(bytes?.toString('utf8') ?? ''));
+    } catch {
+      this.#unreadable.add(skill);
+    }
+  }
+
+  /** Keeps hits with every phrase. If there are none: keeps all, or none for a query of phrases only. */
+  #withPhrases(hits: readonly SearchHit[], { phrases, onlyPhrases }: Query): readonly SearchHit[] {
+    const kept = hits.slice(0, MAX_READ).filter(({ skill }) => {
+      const header = folded(headerText(skill));
+      const rest = phrases.filter((phrase) => !header.includes(phrase));
+      if (rest.length === 0) return true;
+      const body = folded(bodyIfThere(skill, this.#readSkill) ?? '');
+      return rest.every((phrase) => body.includes(phrase));
+    });
+    return kept.length > 0 || onlyPhrases ? kept : hits;
   }
 }
 
@@ -192,35 +211,6 @@ function written(index: TextIndex, batch: OpenBatch): OpenBatch {
 
 function rankedIn(index: TextIndex, pool: Pool, query: Query, corrected: boolean): Ranking {
   return index.atOnce(() => rankPool(pool, lookUpTerms(query, pool, index, corrected)));
-}
-
-/** Empty when SKILL.md is on another machine; undefined when it has changed since the snapshot. */
-function skillFileText(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
-  if (skill.remote) return '';
-  try {
-    const bytes = readSkill(skill);
-    // A source of the host program may use digests of another kind.
-    const comparable = /^sha256:[0-9a-f]{64}$/.test(skill.digest);
-    return comparable && digestOf(bytes) !== skill.digest ? undefined : bytes.toString('utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-/** Keeps hits with every phrase. If there are none: keeps all, or none for a query of phrases only. */
-function withPhrases(
-  hits: readonly SearchHit[],
-  { phrases, onlyPhrases }: Query,
-  readSkill: (skill: Skill) => Buffer,
-): readonly SearchHit[] {
-  const kept = hits.slice(0, MAX_READ).filter(({ skill }) => {
-    const header = folded(headerText(skill));
-    const rest = phrases.filter((phrase) => !header.includes(phrase));
-    if (rest.length === 0) return true;
-    const body = folded(bodyIfThere(skill, readSkill) ?? '');
-    return rest.every((phrase) => body.includes(phrase));
-  });
-  return kept.length > 0 || onlyPhrases ? kept : hits;
 }
 
 function folded(text: string): string {

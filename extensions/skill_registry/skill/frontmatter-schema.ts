@@ -10,11 +10,14 @@ export function frontmatterSchema(): Readonly<Record<string, unknown>> {
     .regex(/^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u)
     .regex(/^[^\p{Lu}]*$/u);
   const fields = z.looseObject({
-    name: says(name, 'The name of the folder: lowercase letters, digits and single hyphens, at most 64 characters.'),
-    description: says(
-      z.string().min(1).max(1024),
-      'What the skill does and when to use it. It stands in every prompt.',
-    ),
+    name: name.meta({
+      description: 'The name of the folder: lowercase letters, digits and single hyphens, at most 64 characters.',
+    }),
+    description: z
+      .string()
+      .min(1)
+      .max(1024)
+      .meta({ description: 'What the skill does and when to use it. It stands in every prompt.' }),
     license: may(z.string(), 'The licence, or the file that has it.'),
     compatibility: may(z.string().min(1).max(500), 'What the skill needs: programs, network.'),
     metadata: may(
@@ -46,10 +49,6 @@ export function frontmatterSchema(): Readonly<Record<string, unknown>> {
 }
 
 // --- internal ---
-
-function says<T extends z.ZodType>(type: T, description: string): T {
-  return type.meta({ description });
-}
 
 function may(type: z.ZodType, description: string): z.ZodType {
   return type.optional().meta({ description });

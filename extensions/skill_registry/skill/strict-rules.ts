@@ -39,9 +39,11 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
   // With types. Keys that differ as text can be equal as values, like 1 and 1.0.
   const options = { mapAsMap: true, uniqueKeys: false, logLevel: 'silent' } as const;
   const fields = yamlPackage().parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
-  const violations = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)].map(
-    ({ field, message }) => ({ message, line: source.lineOf(field), rule: ruleOf(field) }),
-  );
+  const violations = fieldErrors(fields, directoryName).map(({ field, message }) => ({
+    message,
+    line: source.lineOf(field),
+    rule: ruleOf(field),
+  }));
   return { violations, lineOf: source.lineOf, declared: declaredFiles(fields) };
 }
 
@@ -103,7 +105,7 @@ interface FieldError {
   readonly message: string;
 }
 
-function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError[] {
+function fieldErrors(fields: ReadonlyMap<unknown, unknown>, directoryName: string): readonly FieldError[] {
   const missing = REQUIRED.filter((key) => !fields.has(key)).map((key) => invalid(key, 'field required'));
   const wrong = [...fields].flatMap(([key, value]) => {
     if (typeof key !== 'string')
@@ -114,17 +116,14 @@ function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError
     const error = rule ? rule(value) : unknown;
     return error === undefined ? [] : [invalid(key, error)];
   });
-  return [...missing, ...wrong];
+  const name = fields.get('name');
+  const message = `directory name '${directoryName}' does not match manifest name '${name}'`;
+  const isMisplaced = typeof name === 'string' && name !== directoryName;
+  return [...missing, ...wrong, ...(isMisplaced ? [{ field: 'name', message }] : [])];
 }
 
 function invalid(field: string, reason: string): FieldError {
   return { field, message: `invalid manifest: [${field}] ${reason}` };
-}
-
-function directoryError(name: unknown, directoryName: string): readonly FieldError[] {
-  if (typeof name !== 'string' || name === directoryName) return [];
-  const message = `directory name '${directoryName}' does not match manifest name '${name}'`;
-  return [{ field: 'name', message }];
 }
 
 function declaredFiles(fields: ReadonlyMap<unknown, unknown>): readonly DeclaredFile[] {

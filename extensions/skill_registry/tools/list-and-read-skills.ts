@@ -3,7 +3,7 @@ import type { Z } from '../../../lib/arguments/index.ts';
 import { countTokens, toWire, type Wire, withoutHidden } from '../../../lib/text/index.ts';
 import { contentWithNote, loadedMessage } from '../read/reading.ts';
 import type { ResourceContent, SkillContent } from '../read/types.ts';
-import type { ListedSkill, SkillList } from '../search/types.ts';
+import type { ListedSkill, ListQuery, SkillList } from '../search/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareSearch'>, z: Z): Tool {
@@ -19,10 +19,9 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareS
       source: z.string().max(200).optional().describe('Only skills of this source.'),
       limit: z.int().min(1).max(200).optional().describe('At most this many. Default: 20.'),
     }),
-    execute: async ({ query, tag, source, limit }, { turn }) => {
-      const given = Object.entries({ query, tag, source, limit }).filter(([, value]) => value !== undefined);
-      if (query?.trim()) await registry.prepareSearch(query);
-      return { success: true, ...listForModels(registry.list(Object.fromEntries(given), turn)) };
+    execute: async (given, { turn }) => {
+      if (given.query?.trim()) await registry.prepareSearch(given.query);
+      return { success: true, ...listForModels(registry.list(given as ListQuery, turn)) };
     },
   });
 }

@@ -52,36 +52,38 @@ export function skillTool(registry: SkillsForTools, z: Z): Tool {
             : registry.readResource(name, path, turn);
         return { success: true, ...toWire(await withoutHiddenText(await found)) };
       }
-      const change = requestedChange(registry, args, name);
+      const { message, ...change } = requestedChange(registry, args, name);
       const justification = args.justification ?? `${args.action} of "${name}", requested without a reason.`;
       const { done, ...rest } = await changeSkill(registry, { ...change, skillId: name, justification }, { turn });
-      return { success: true, skill_id: name, message: messageOf(args, name, done), ...rest };
+      const proposed = 'Proposed, not done: a reviewer decides first.';
+      return { success: true, skill_id: name, message: done ? message : proposed, ...rest };
     },
   });
 }
 
 // --- internal ---
 
-function requestedChange(
-  registry: SkillsForTools,
-  args: SkillArguments,
-  name: string,
-): Pick<RequestedChange, 'kind' | 'path' | 'content'> {
+interface Change extends Pick<RequestedChange, 'kind' | 'path' | 'content'> {
+  /** When it is made. */
+  readonly message: string;
+}
+
+function requestedChange(registry: SkillsForTools, args: SkillArguments, name: string): Change {
   switch (args.action) {
     case 'create':
-      return { kind: 'create', content: newText(args, name) };
+      return { kind: 'create', content: newText(args, name), message: `Skill '${name}' created.` };
     case 'edit':
-      return { kind: 'update', content: required(args, 'content') };
+      return { kind: 'update', content: required(args, 'content'), message: `Skill '${name}' updated.` };
     case 'patch':
-      return { kind: 'update', ...patchOf(args) };
+      return { kind: 'update', ...patchOf(args), message: `Skill '${name}' patched.` };
     case 'delete':
       if (isPinned(registry, name)) throw invalidArgument(`Skill '${name}' is pinned and cannot be deleted.`);
-      return { kind: 'delete' };
-    case 'write_file':
-      return { kind: 'update', path: bucketPath(args), content: fileTextOf(args) };
-    default:
-      return { kind: 'update', path: bucketPath(args), content: null };
+      return { kind: 'delete', message: `Skill '${name}' archived (recoverable: skill-registry restore ${name}).` };
   }
+  const path = bucketPath(args);
+  return args.action === 'write_file'
+    ? { kind: 'update', path, content: fileTextOf(args), message: `Wrote ${path} in skill '${name}'.` }
+    : { kind: 'update', path, content: null, message: `Removed ${path} from skill '${name}'.` };
 }
 
 /** By the plain or the qualified id. */
@@ -129,20 +131,6 @@ function bucketPath(args: SkillArguments): string {
   if (path === undefined) throw invalidArgument(`skill: ${args.action} needs file_path.`);
   if (BUCKETS.some((bucket) => path.startsWith(bucket))) return path;
   throw invalidArgument(`file_path must start with one of: ${BUCKETS.join(', ')}`);
-}
-
-const DONE: Readonly<Partial<Record<SkillArguments['action'], (name: string, file: string) => string>>> = {
-  create: (name) => `Skill '${name}' created.`,
-  edit: (name) => `Skill '${name}' updated.`,
-  patch: (name) => `Skill '${name}' patched.`,
-  delete: (name) => `Skill '${name}' archived (recoverable: skill-registry restore ${name}).`,
-  write_file: (name, file) => `Wrote ${file} in skill '${name}'.`,
-  remove_file: (name, file) => `Removed ${file} from skill '${name}'.`,
-};
-
-function messageOf(args: SkillArguments, name: string, done: boolean): string {
-  if (!done) return 'Proposed, not done: a reviewer decides first.';
-  return DONE[args.action]?.(name, filePathOf(args) ?? 'SKILL.md') ?? 'Done.';
 }
 
 type SkillAction = 'view' | 'list' | 'create' | 'edit' | 'patch' | 'delete' | 'write_file' | 'remove_file';
