@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { realPathOf } from '../../../lib/files/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { onceFor } from '../show/formats.ts';
@@ -80,9 +81,10 @@ function unloadable(folder: string, path: string, { boundSkills, workflowState }
 function unknownSkills(sources: readonly SkillSource[]): (path: string) => { readonly folder: string } | undefined {
   const checked = new Map<string, boolean>();
   const isSkill = (folder: string): boolean => {
-    const before = checked.get(folder) ?? hasSkillFile(folder);
-    checked.set(folder, before);
-    return before;
+    const hasSkillFile = () => lstatSync(folder).isDirectory() && readdirSync(folder).some(isSkillFileName);
+    const is = checked.get(folder) ?? withFallback(hasSkillFile, false);
+    checked.set(folder, is);
+    return is;
   };
   return (path) => {
     const isInSource = (folder: string): boolean => sources.some((source) => source.contains(folder));
@@ -91,14 +93,6 @@ function unknownSkills(sources: readonly SkillSource[]): (path: string) => { rea
     }
     return undefined;
   };
-}
-
-function hasSkillFile(folder: string): boolean {
-  try {
-    return lstatSync(folder).isDirectory() && readdirSync(folder).some(isSkillFileName);
-  } catch {
-    return false;
-  }
 }
 
 /** By path in lower case and one Unicode form, because some file systems ignore these differences. */

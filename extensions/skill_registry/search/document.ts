@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -14,10 +15,5 @@ export function headerText({ id, name, tags, triggerKeywords, description }: Ski
 
 /** Empty for a skill on another machine; undefined when the file was removed after the snapshot. */
 export function bodyIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
-  if (skill.remote) return '';
-  try {
-    return bodyOf(readSkill(skill).toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return skill.remote ? '' : withFallback(() => bodyOf(readSkill(skill).toString('utf8')));
 }

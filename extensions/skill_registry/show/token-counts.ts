@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { takeBreak } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import type { SqliteDatabase } from '../../../lib/sqlite/index.ts';
 import { countTokens, countTokensInSlices, loadTokenCounter } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
@@ -56,14 +57,10 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
   };
   const countBody = async (skill: Skill): Promise<void> => {
     if (skill.remote || countsOf(skill).l2 !== null) return;
-    try {
-      const bytes = readSkill(skill);
-      // The next snapshot has the changed file.
-      if (digestOf(bytes) !== skill.digest) return;
-      note(skill, { l2: await countTokensInSlices(bodyOf(bytes.toString('utf8')), takeBreak) });
-    } catch {
-      // The file was removed after the snapshot.
-    }
+    const bytes = withFallback(() => readSkill(skill));
+    // The next snapshot has the changed file, or none.
+    if (!bytes || digestOf(bytes) !== skill.digest) return;
+    note(skill, { l2: await countTokensInSlices(bodyOf(bytes.toString('utf8')), takeBreak) });
   };
   const flush = (): void => {
     if (fresh.size === 0) return;

@@ -1,3 +1,5 @@
+import { withFallback } from '../../../lib/errors/index.ts';
+
 export interface ScannedFields {
   readonly data: Readonly<Record<string, unknown>>;
   /** 1-based line of each top-level key. */
@@ -214,15 +216,11 @@ function jsonOf(text: string): unknown {
   ) {
     return UNSUPPORTED;
   }
-  try {
-    const value: unknown = JSON.parse(text);
-    const written = JSON.stringify(value);
-    if (written === text) return value;
-    const dense = text.replace(/"(?:[^"\\]|\\.)*"| +/g, (part) => (part[0] === '"' ? part : ''));
-    return written === dense ? value : UNSUPPORTED;
-  } catch {
-    return UNSUPPORTED;
-  }
+  const value: unknown = withFallback(() => JSON.parse(text));
+  const written = JSON.stringify(value);
+  if (written === text) return value;
+  const dense = text.replace(/"(?:[^"\\]|\\.)*"| +/g, (part) => (part[0] === '"' ? part : ''));
+  return written === dense ? value : UNSUPPORTED;
 }
 
 /** YAML limits the length of a key. */

@@ -1,5 +1,6 @@
 import type { Document } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { kindOf } from './field-values.ts';
 import { MAX_REPAIRED_CHARS, MAX_REPAIRS, scanFields } from './scan-fields.ts';
 
@@ -78,7 +79,8 @@ export function parseMapping(text: string): Parsed {
       }),
     );
     const data = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
-    if (text.includes('*') && isCircular(data)) return { message: 'an alias is inside its own anchor', line: 1 };
+    const isCircular = text.includes('*') && withFallback(() => JSON.stringify(data)) === undefined;
+    if (isCircular) return { message: 'an alias is inside its own anchor', line: 1 };
     return { data, lineOf: (key) => keys.get(key) ?? 1 };
   } catch (error) {
     // Too many aliases (ReferenceError).
@@ -158,15 +160,6 @@ function repeatedKeyAt(document: Document.Parsed): number | undefined {
     },
   });
   return repeated;
-}
-
-function isCircular(data: unknown): boolean {
-  try {
-    JSON.stringify(data);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 const KEY_LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(\S.*)|[ \t]*)$/;

@@ -1,4 +1,5 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
 import { abortAfter } from '../../../../lib/waiting/index.ts';
 
@@ -109,7 +110,8 @@ function refusal({ status }: Response, body: string, key: string | undefined): s
   // The body is not shown: many endpoints repeat the rejected key in it.
   if (status === 401 || status === 403)
     return `status ${status}: ${key ? 'it does not accept the key' : 'it wants a key, and none was sent'}; set EMBEDDINGS_API_KEY`;
-  const errorText = (parseJson(body) as { error?: { message?: unknown } } | undefined)?.error?.message;
+  const errorText = (withFallback(() => JSON.parse(body)) as { error?: { message?: unknown } } | undefined)?.error
+    ?.message;
   const reason = shorten(foldLine(typeof errorText === 'string' ? errorText : body), MAX_REASON).replace(/\.$/, '');
   return `status ${status}${reason && `: ${reason}`}`;
 }
@@ -125,7 +127,7 @@ function detailsOf({ status, headers }: Response): EmbeddingsFailure['details'] 
 /** The vectors, or what is wrong: a text that follows "answered with". */
 function readEmbeddings(body: string | undefined, count: number): readonly Float32Array[] | string {
   if (body === undefined) return `more than ${answerBytes(count)} bytes`;
-  const data = (parseJson(body) as { data?: unknown } | undefined)?.data;
+  const data = (withFallback(() => JSON.parse(body)) as { data?: unknown } | undefined)?.data;
   if (!Array.isArray(data)) return 'something other than JSON of the form { data: [{ index, embedding }] }';
   if (data.length !== count) return `${data.length} vector(s) for ${count} text(s)`;
   const byIndex = new Map<unknown, Float32Array | undefined>(
@@ -137,14 +139,6 @@ function readEmbeddings(body: string | undefined, count: number): readonly Float
   if (vectors.length !== count) return `indexes that are not 0 to ${count - 1}, each once`;
   const sizes = new Set(vectors.map(({ length }) => length));
   return sizes.size > 1 ? `vectors of different sizes (${[...sizes].join(', ')})` : vectors;
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Scales to length 1. Undefined for zeros, an overflow, and anything that is not a list of numbers. */

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { claimsPrecedence } from '../../inspect/fields.ts';
@@ -42,6 +43,8 @@ export interface OverlapOptions {
 
 export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
   // Most skills have no trigger queries; this check takes a tenth of the time of a read that fails.
+  const mayBeThere = (path: string): boolean =>
+    withFallback(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, true);
   const readIfThere: ReadIfThere = (skill, path, maxBytes) =>
     skill.dir === null || mayBeThere(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
   const firstHits: Overlap['firstHits'] = async (queries, as, until) => {
@@ -105,14 +108,6 @@ async function firstHitsIn(
     hits.push(isTried ? (searcher.search(skills, query).hits[0]?.skill ?? null) : undefined);
   }
   return hits;
-}
-
-function mayBeThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
 }
 
 /** For an unknown id: a proposed skill. A text without a header gets an empty one. */
