@@ -109,8 +109,6 @@ function packsOf(
 }
 
 function packIdTaken(id: string, sourceId: string, file: string, other: string): Problem {
-  const message =
-    `The id ${JSON.stringify(id)} of this pack belongs to another one (${other}), so a workflow with that id uses the other pack. ` +
-    `Change the id of one of them, or write "${sourceId}", the id of its source, where you mean this one.`;
+  const message = `The id ${JSON.stringify(id)} of this pack belongs to another one (${other}), so a workflow with that id uses the other pack. Change the id of one of them, or write "${sourceId}", the id of its source, where you mean this one.`;
   return { code: 'PACK_ID_TAKEN', severity: 'warning', file, message, details: { id, winner: other, loser: file } };
 }

@@ -92,16 +92,12 @@ interface Candidate {
 function taken(winner: Skill, loser: Skill, how: string): Problem {
   const them = winner.dir !== null && loser.dir !== null ? 'the directories' : 'them';
   const twins = winner.digest === loser.digest ? ' Their SKILL.md files are equal, their other files are not.' : '';
-  const message =
-    `Another skill "${loser.id}" ${how} (${winner.file}), so this one${named(loser)} is not offered.${twins} Rename one of ${them}, ` +
-    `or read this one as "${loser.qualifiedId}".`;
+  const message = `Another skill "${loser.id}" ${how} (${winner.file}), so this one${named(loser)} is not offered.${twins} Rename one of ${them}, or read this one as "${loser.qualifiedId}".`;
   return { code: 'SKILL_ID_TAKEN', severity: 'warning', file: loser.file, message, details: detailsOf(winner, loser) };
 }
 
 function clash(first: Skill, second: Skill): Problem {
-  const message =
-    `Two skills have the id "${second.id}": this one${named(second)} and ${first.file}. As collision is "error", neither is offered. ` +
-    `Rename one of them, or read them as "${first.qualifiedId}" and "${second.qualifiedId}".`;
+  const message = `Two skills have the id "${second.id}": this one${named(second)} and ${first.file}. As collision is "error", neither is offered. Rename one of them, or read them as "${first.qualifiedId}" and "${second.qualifiedId}".`;
   return { code: 'SKILL_ID_TAKEN', severity: 'error', file: second.file, message, details: detailsOf(first, second) };
 }
 

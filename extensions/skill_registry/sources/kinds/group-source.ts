@@ -37,11 +37,8 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
       for (const member of members) {
         try {
           const { skills, losers = [], problems: ofMember } = await member.scan(limits);
-          const all = [...skills, ...losers];
-          lastGood.set(
-            member,
-            all.map((original) => ({ skill: adapt(original, member), original, member })),
-          );
+          const toFound = (original: Skill): Found => ({ skill: adapt(original, member), original, member });
+          lastGood.set(member, [...skills, ...losers].map(toFound));
           problems.push(...ofMember);
         } catch (error) {
           problems.push(scanFailed(member, error, lastGood.get(member)?.length ?? 0));

@@ -244,11 +244,7 @@ function notFound({ name, from, namedIn }: PackageSourceOptions): Problem {
   const where = namedIn ? `${namedIn.pointer}: the` : 'The';
   const remedy = namedIn ? 'remove it from the pack' : 'remove the source';
   const message = `${where} package ${name} is not installed. Run npm install ${name} in ${from}, or ${remedy}.`;
-  return {
-    code: 'PACKAGE_NOT_FOUND',
-    severity: 'error',
-    file: namedIn?.file ?? join(from, 'node_modules', name),
-    message,
-    details: { name, ...(namedIn ? { pointer: namedIn.pointer } : {}) },
-  };
+  const details = namedIn ? { name, pointer: namedIn.pointer } : { name };
+  const file = namedIn?.file ?? join(from, 'node_modules', name);
+  return { code: 'PACKAGE_NOT_FOUND', severity: 'error', file, message, details };
 }

@@ -29,14 +29,11 @@ export function fileRefused(source: string, path: string, why: string, remedy: s
 
 export function failureProblem(source: string, location: string, failure: McpFailure, skills: number): Problem {
   const { code, reason, since } = failure;
-  const message = `The MCP server "${source}" ${EFFECTS[code](reason, timeOf(since))}${left(code, skills)}`;
-  return {
-    code,
-    severity: 'error',
-    file: location,
-    message,
-    details: { source, since: new Date(since).toISOString() },
-  };
+  const isLeft = code === 'MCP_SERVER_FAILED' && skills > 0;
+  const left = isLeft ? ` Its last ${skills} skill(s) stay listed; their files cannot be read until then.` : '';
+  const message = `The MCP server "${source}" ${EFFECTS[code](reason, timeOf(since))}${left}`;
+  const details = { source, since: new Date(since).toISOString() };
+  return { code, severity: 'error', file: location, message, details };
 }
 
 export function noAnswerYet(source: string, location: string): Problem {
@@ -53,11 +50,6 @@ const EFFECTS: Readonly<Record<McpFailure['code'], (reason: string, since: strin
   MCP_SECRET_MISSING: (reason) =>
     `is not contacted: ${reason}. Set it in the environment or in the .env file of the root; a program gives it with getSecret.`,
 };
-
-function left(code: McpFailure['code'], skills: number): string {
-  if (code !== 'MCP_SERVER_FAILED' || skills === 0) return '';
-  return ` Its last ${skills} skill(s) stay listed; their files cannot be read until then.`;
-}
 
 function timeOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -294,19 +294,16 @@ const PARTS = new Set([
 
 /** Finds a misplaced SKILL.md that turns a folder of skills into one skill. @param dir - Of a source. */
 export function hidesSkills(dir: string): readonly Problem[] {
-  const names = namesIn(dir).filter(
-    (name) => !name.startsWith('.') && !PARTS.has(name) && existsSync(join(dir, name, 'SKILL.md')),
-  );
+  const hides = (name: string): boolean =>
+    !name.startsWith('.') && !PARTS.has(name) && existsSync(join(dir, name, EXACT));
+  let names: readonly string[] = [];
+  try {
+    names = readdirSync(dir).filter(hides);
+  } catch {
+    // A folder that cannot be listed may still have a SKILL.md that can be read.
+  }
   if (names.length === 0) return [];
   const which = `${names.slice(0, 5).map(showName).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
   const message = `This file makes its whole folder one skill, so ${names.length} folder(s) with a SKILL.md in it are no skills: ${which}. Move this file into a folder of its own; if they are files of this skill, nothing is wrong.`;
-  return [{ code: 'SKILLS_INSIDE_SKILL', severity: 'warning', file: join(dir, 'SKILL.md'), message }];
-}
-
-function namesIn(dir: string): readonly string[] {
-  try {
-    return readdirSync(dir);
-  } catch {
-    return [];
-  }
+  return [{ code: 'SKILLS_INSIDE_SKILL', severity: 'warning', file: join(dir, EXACT), message }];
 }

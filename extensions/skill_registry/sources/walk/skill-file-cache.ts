@@ -76,7 +76,7 @@ export function createSkillFileCache(cache: Pick<Cache, 'useIfThere' | 'use'>): 
   return {
     load: (key, maxBytes) => cache.useIfThere((database) => readSource(database, key, maxBytes)) ?? new Map(),
     keep(key, changed) {
-      for (const [path, entry] of changed) waiting.set(JSON.stringify([key, path]), { key, path, entry });
+      for (const [path, entry] of changed) waiting.set(JSON.stringify([key, path]), [key, path, entry]);
       schedule();
     },
     flush: () => {
@@ -87,11 +87,7 @@ export function createSkillFileCache(cache: Pick<Cache, 'useIfThere' | 'use'>): 
 
 // --- internal ---
 
-interface Waiting {
-  readonly key: CacheKey;
-  readonly path: string;
-  readonly entry: SkillFileEntry | undefined;
-}
+type Waiting = readonly [key: CacheKey, path: string, entry: SkillFileEntry | undefined];
 
 function readSource(database: SqliteDatabase, { path, readAs }: CacheKey, maxBytes: number): KnownFiles {
   const rows = database
@@ -137,7 +133,7 @@ const LISTS = ['tags', 'requires', 'arguments', 'triggerKeywords', 'allowedTools
 function writeRows(database: SqliteDatabase, waiting: Map<string, Waiting>, end: number): void {
   const put = database.prepare('INSERT OR REPLACE INTO skill_files (place, read_as, path, entry) VALUES (?, ?, ?, ?)');
   const forget = database.prepare('DELETE FROM skill_files WHERE place = ? AND read_as = ? AND path = ?');
-  for (const [waitingKey, { key, path, entry }] of waiting) {
+  for (const [waitingKey, [key, path, entry]] of waiting) {
     const text = entry && entryText(entry);
     if (text === undefined) forget.run(key.path, key.readAs, path);
     else put.run(key.path, key.readAs, path, text);
