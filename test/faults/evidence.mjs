@@ -33,7 +33,7 @@ export const evidence = [
   {
     title: 'The claim of another tool counts as a check',
     in: 'runCases',
-    swap: ['one.expectations.length', 'output.grading ? 0 : one.expectations.length'],
+    swap: ['one.expectations.length', '(output?.grading ? 0 : one.expectations.length)'],
     test: 'reads their grading as a claim',
   },
 ];
