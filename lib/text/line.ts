@@ -65,20 +65,11 @@ export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArr
 
 /** Whether the joiner or selector `char` joins: in Persian and Indic words, and in emoji. */
 export function isJoining(text: string, at: number, char: string): boolean {
+  if (!/^(?:\u200c|\u200d|\ufe0e|\ufe0f)$/.test(char)) return false;
   const before = [...text.slice(Math.max(0, at - 2), at)].at(-1) ?? '';
-  switch (char) {
-    case '\ufe0e':
-    case '\ufe0f':
-      return /^[0-9#*]$/.test(before) || isVisibleBeyondAscii(before);
-    case '\u200c':
-    case '\u200d':
-      return (
-        (isVisibleBeyondAscii(before) || (before === '\ufe0f' && isJoining(text, at - 1, before))) &&
-        isVisibleBeyondAscii([...text.slice(at + 1, at + 3)][0])
-      );
-    default:
-      return false;
-  }
+  if (char >= '\ufe0e') return /^[0-9#*]$/.test(before) || isVisibleBeyondAscii(before);
+  const isAfterEmoji = before === '\ufe0f' && isJoining(text, at - 1, before);
+  return (isVisibleBeyondAscii(before) || isAfterEmoji) && isVisibleBeyondAscii([...text.slice(at + 1, at + 3)][0]);
 }
 
 // --- internal ---

@@ -90,13 +90,14 @@ export function shellWord(text: string): string {
 
 // --- internal ---
 
-let wrapAnsi: typeof wrapAnsiOf | undefined;
+/** Packages that few commands need: loading them takes long. */
+const load = createRequire(import.meta.url);
 
 function foldedLine(line: string, columns: number): string {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const width = columns - indent.length;
   if (line.length <= columns || width < 20) return line;
-  wrapAnsi ??= (createRequire(import.meta.url)('wrap-ansi') as { readonly default: typeof wrapAnsiOf }).default;
+  const { default: wrapAnsi } = load('wrap-ansi') as { readonly default: typeof wrapAnsiOf };
   return wrapAnsi(line.slice(indent.length), width).replace(/^/gm, indent);
 }
 
@@ -119,13 +120,9 @@ function widest(cells: readonly (readonly string[])[], column: number): number {
   return cells.reduce((most, row) => Math.max(most, stringWidth(row[column] ?? '')), 0);
 }
 
-let loaded: typeof stringWidthOf | undefined;
-
-/** Loads the package only for text beyond ASCII, because that takes long. */
 function stringWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
-  loaded ??= (createRequire(import.meta.url)('string-width') as { readonly default: typeof stringWidthOf }).default;
-  return loaded(text);
+  return (load('string-width') as { readonly default: typeof stringWidthOf }).default(text);
 }
 
 function cut(text: string, width: number): string {

@@ -1,3 +1,5 @@
+import { codePoints } from './line.ts';
+
 /** For patterns with the flag `u`. */
 const TAG = '\\u{e0000}-\\u{e007f}';
 const SELECTOR: string = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
@@ -30,7 +32,7 @@ export function withoutHidden(text: string): TextWithoutHidden {
   let leftOut = 0;
   const kept = text.replace(HIDDEN, (found) => {
     if (isFlagEmoji(found)) return found;
-    leftOut += lengthOf(found);
+    leftOut += codePoints(found);
     return '';
   });
   return { text: kept, leftOut };
@@ -49,7 +51,7 @@ export function findHiddenText(text: string): HiddenText | undefined {
   for (const { 0: found, index } of text.matchAll(HIDDEN)) {
     if (isFlagEmoji(found)) continue;
     if (hidden === 0) firstHidden = index;
-    hidden += lengthOf(found);
+    hidden += codePoints(found);
     if (says.length < MAX_SAID) says += tagText(found);
   }
   const turned = text.match(ALL_TURNS)?.length ?? 0;
@@ -82,8 +84,4 @@ const ALL_TURNS = new RegExp(TURNS, 'g');
 
 function asTags(ascii: string): string {
   return ascii.replace(/./g, (char) => `\\u{${(0xe0000 + char.charCodeAt(0)).toString(16)}}`);
-}
-
-function lengthOf(text: string): number {
-  return [...text].length;
 }

@@ -106,9 +106,7 @@ async function distinctLines(text: string, path: string): Promise<ReadonlyMap<st
   return lines;
 }
 
-interface FoundFact extends Fact {
-  readonly kind: Check['kind'];
-}
+type FoundFact = Fact & Pick<Check, 'kind'>;
 
 /** By kind and key: the first one. */
 async function findAll(

@@ -60,7 +60,7 @@ export const LEVELS: readonly FindingLevel[] = ['block', 'warn', 'info'];
 export function listChecks(kind: Check['kind'], facts: readonly Fact[]): readonly Check[] {
   const ordered = facts
     .map((fact) => ({ level: 'info' as const, ...fact }))
-    .sort((left, right) => compareLevels(left.level, right.level) || lineOrLast(left) - lineOrLast(right));
+    .sort((left, right) => compareLevels(left.level, right.level) || (left.line ?? LAST) - (right.line ?? LAST));
   const listed = ordered.slice(0, MAX_LISTED).map(({ level, what, quoted, line }) => {
     const text = quoted === undefined ? what : `${what}: ${quote(quoted)}`;
     return { kind, level, text, ...(line === undefined ? {} : { line }) };
@@ -94,7 +94,4 @@ export function quote(text: string, limit = 120): string {
 // --- internal ---
 
 const MAX_LISTED = 20;
-
-function lineOrLast({ line }: Fact): number {
-  return line ?? Number.MAX_SAFE_INTEGER;
-}
+const LAST = Number.MAX_SAFE_INTEGER;

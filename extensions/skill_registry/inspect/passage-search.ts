@@ -30,7 +30,9 @@ export function createPassageSearch(expressions: Iterable<RegExp>): (text: strin
       },
       spans(expression) {
         const { index, search } = known.get(expression) as Known;
-        return index === undefined ? matchesOf(text, search).map(spanOf) : spansAt(text, search, offsets[index] ?? []);
+        return index === undefined
+          ? matchesOf(text, search).map(({ 0: { length }, index: start }) => ({ start, end: start + length }))
+          : spansAt(text, search, offsets[index] ?? []);
       },
     };
   };
@@ -68,10 +70,6 @@ interface Known {
   /** Undefined when the expression does not tell how a match begins. */
   readonly index: number | undefined;
   readonly search: RegExp;
-}
-
-function spanOf({ 0: { length }, index }: RegExpExecArray): Span {
-  return { start: index, end: index + length };
 }
 
 const ENDS = /[.!?;](?=\s)|\n/;

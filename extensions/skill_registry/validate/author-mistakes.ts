@@ -13,13 +13,23 @@ export interface AuthorMistake {
 }
 
 /** `header`: of the text. `directory`: real path of the skill, where files that it names are looked for. */
-export function authorMistakes(
+export function* authorMistakes(
   text: string,
   header: SkillHeader | undefined,
   directory: string,
-): readonly AuthorMistake[] {
+): Generator<AuthorMistake> {
   const { lines, unclosed } = bodyLines(text);
-  return [...descriptionMistakes(header), ...bodyMistakes(text, unclosed), ...lineMistakes(lines, directory)];
+  yield* descriptionMistakes(header);
+  if (bodyOf(text) === '') {
+    const message =
+      'There is no text below the frontmatter, so an agent that loads the skill is told nothing. Write it.';
+    yield { code: 'BODY_EMPTY', message };
+  }
+  if (unclosed !== undefined) {
+    const message = 'The block of code that begins here is not closed, so all text below it is code. Close it.';
+    yield { code: 'FENCE_UNCLOSED', message, line: unclosed };
+  }
+  yield* lineMistakes(lines, directory);
 }
 
 // --- internal ---
@@ -28,14 +38,14 @@ interface BodyLine {
   readonly text: string;
   readonly line: number;
   /** The language of the block of code around it, perhaps empty; undefined: prose. */
-  readonly code?: string;
+  readonly code: string | undefined;
 }
 
 /** Only the beginning of a longer line is searched: patterns take longer than linear time. */
 const MAX_LINE = 2_000;
 const FENCE = /^[\s>]*(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/;
 
-function bodyLines(text: string): { readonly lines: readonly BodyLine[]; readonly unclosed?: number } {
+function bodyLines(text: string) {
   const { bodyOffset } = splitFrontmatter(text);
   const first = text.slice(0, bodyOffset).split(/\r\n|\n|\r/).length;
   const body = text.slice(bodyOffset).replace(/<!--[\s\S]*?(?:-->|$)/g, (comment) => comment.replace(/[^\r\n]/g, ''));
@@ -44,11 +54,11 @@ function bodyLines(text: string): { readonly lines: readonly BodyLine[]; readonl
   for (const [index, raw] of body.split(/\r\n|\n|\r/).entries()) {
     const line = first + index;
     const [, mark = '', code = ''] = FENCE.exec(raw.slice(0, MAX_LINE)) ?? [];
-    if (mark === '') lines.push({ text: raw.slice(0, MAX_LINE), line, ...(open ? { code: open.code } : {}) });
+    if (mark === '') lines.push({ text: raw.slice(0, MAX_LINE), line, code: open?.code });
     else if (!open) open = { mark, code: code.toLowerCase(), line };
     else if (code === '' && mark.startsWith(open.mark)) open = undefined;
   }
-  return { lines, ...(open ? { unclosed: open.line } : {}) };
+  return { lines, unclosed: open?.line };
 }
 
 function descriptionMistakes({ description = '', fillsLeft }: Partial<SkillHeader> = {}): readonly AuthorMistake[] {
@@ -62,18 +72,9 @@ function descriptionMistakes({ description = '', fillsLeft }: Partial<SkillHeade
   return [{ code: 'DESCRIPTION_THIN', message }];
 }
 
-function bodyMistakes(text: string, unclosed: number | undefined): readonly AuthorMistake[] {
-  const empty = 'There is no text below the frontmatter, so an agent that loads the skill is told nothing. Write it.';
-  const fence = 'The block of code that begins here is not closed, so all text below it is code. Close it.';
-  return [
-    ...(bodyOf(text) === '' ? [{ code: 'BODY_EMPTY', message: empty } as const] : []),
-    ...(unclosed === undefined ? [] : [{ code: 'FENCE_UNCLOSED', message: fence, line: unclosed } as const]),
-  ];
-}
-
 const MAX_FILES = 200;
 
-function lineMistakes(lines: readonly BodyLine[], directory: string): readonly AuthorMistake[] {
+function* lineMistakes(lines: readonly BodyLine[], directory: string): Generator<AuthorMistake> {
   const named = new Map<string, number>();
   const homes = new Map<string, number>();
   for (const one of lines) {
@@ -83,18 +84,16 @@ function lineMistakes(lines: readonly BodyLine[], directory: string): readonly A
       homes.set(home[0], one.line);
   }
   const shown = (path: string): string => JSON.stringify(shorten(path, 200));
-  // A FILL of the template is still to be written.
-  const missing = [...named].filter(([path]) => !path.includes('FILL') && !isThere(directory, path));
-  return [
-    ...missing.map(([path, line]): AuthorMistake => {
-      const message = `The skill names ${shown(path)}, which is not there. Add the file, or correct the path.`;
-      return { code: 'FILE_MISSING', message, line };
-    }),
-    ...[...homes].map(([path, line]): AuthorMistake => {
-      const message = `${shown(path)} is a folder of one person, which nobody else has. Name a path relative to the skill.`;
-      return { code: 'HOME_PATH', message, line };
-    }),
-  ];
+  for (const [path, line] of named) {
+    // A FILL of the template is still to be written.
+    if (path.includes('FILL') || isThere(directory, path)) continue;
+    const message = `The skill names ${shown(path)}, which is not there. Add the file, or correct the path.`;
+    yield { code: 'FILE_MISSING', message, line };
+  }
+  for (const [path, line] of homes) {
+    const message = `${shown(path)} is a folder of one person, which nobody else has. Name a path relative to the skill.`;
+    yield { code: 'HOME_PATH', message, line };
+  }
 }
 
 const SHELL: ReadonlySet<string> = new Set(['bash', 'sh', 'shell', 'zsh', 'console']);

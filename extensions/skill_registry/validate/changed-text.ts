@@ -19,15 +19,10 @@ export function parsedText(text: string, skillId: string): ParsedSkill {
 /** Declared files are not checked. */
 export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
   const { header, problems } = parsedText(text, skillId);
-  const broken = violationsOf(text, skillId, validation).map(
-    ({ message, line }): Problem => ({
-      code: validation === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION',
-      severity: 'error',
-      file: 'SKILL.md',
-      line,
-      message,
-    }),
-  );
+  const code = validation === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION';
+  const broken = violationsOf(text, skillId, validation).map(({ message, line }): Problem => {
+    return { code, severity: 'error', file: 'SKILL.md', line, message };
+  });
   return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
 }
 

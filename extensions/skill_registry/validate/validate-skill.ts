@@ -81,7 +81,7 @@ export function checkSkill(
       ...found,
       ...(profile === 'strict' ? [] : misspeltFields(text)),
       ...(profile === 'lenient' ? [] : descriptionFindings(parsed, found)),
-      ...authorMistakes(text, parsed.header, realpathSync(directory)).map((mistake) => warning(mistake)),
+      ...Array.from(authorMistakes(text, parsed.header, realpathSync(directory)), warning),
       ...draftFindings(parsed),
       ...inTexts,
     ],
@@ -138,7 +138,11 @@ const PROFILES: Readonly<Record<ValidationProfile, Rules>> = {
     find: findSkillMd,
     missing: 'SKILL.md file does not exist',
     unreadable: 'cannot read file: ',
-    check: checkStrictly,
+    check: ({ text, directory, name }) =>
+      strictViolations(text, realpathSync(directory), name).violations.map((violation) => ({
+        severity: 'error',
+        ...violation,
+      })),
   },
   lenient: {
     find: findAnySkillMd,
@@ -174,11 +178,6 @@ function textFindings(directory: string): readonly SkillFinding[] {
   return [...above, ...textFindingsBelow(real)].map(({ path, ...found }) =>
     warning({ ...found, ...(path === '' || path.toLowerCase() === 'skill.md' ? {} : { path }) }),
   );
-}
-
-function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
-  const { violations } = strictViolations(text, realpathSync(directory), name);
-  return violations.map((violation) => ({ severity: 'error', ...violation }));
 }
 
 function checkAsLoaded({ text, fault, file, name, problems }: Subject): readonly SkillFinding[] {
