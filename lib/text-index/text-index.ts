@@ -97,7 +97,7 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
       if (!(row.number >= 0)) throw new SqliteRowsDamaged('A document has no valid number.');
       lastSeq = row.seq;
       numbers.set(row.key, row.number);
-      lengths[row.number] = new Uint16Array(Uint8Array.from(bytesIn(row.lengths, 2)).buffer);
+      lengths[row.number] = new Uint16Array(bufferOf(row.lengths, 2));
       words = undefined;
     }
   };
@@ -111,7 +111,8 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
     numberOf: (key) => numbers.get(key),
     lengthsOf: (document) => lengths[document] ?? EMPTY,
     size: () => lengths.length,
-    postings: (term) => chunksOfTerm.all(term).map(({ chunk, data }) => ({ chunk, postings: readPostings(data) })),
+    postings: (term) =>
+      chunksOfTerm.all(term).map(({ chunk, data }) => ({ chunk, postings: new Uint32Array(bufferOf(data, 4)) })),
     words() {
       words ??= allWords.all().map(({ word }) => word);
       return words;
@@ -193,14 +194,8 @@ function empty(database: SqliteDatabase, now: number, generation: number): void 
   database.prepare('INSERT INTO search_state VALUES (1, ?, ?, 0)').run(generation, now);
 }
 
-/** @throws SqliteRowsDamaged for something other than bytes in units of `size`. */
-function bytesIn(data: unknown, size: number): Uint8Array {
-  if (data instanceof Uint8Array && data.length > 0 && data.length % size === 0) return data;
+/** A copy, which is aligned. @throws SqliteRowsDamaged for something other than bytes in units of `size`. */
+function bufferOf(data: unknown, size: number): ArrayBuffer {
+  if (data instanceof Uint8Array && data.length > 0 && data.length % size === 0) return new Uint8Array(data).buffer;
   throw new SqliteRowsDamaged('A row of the index has other values than were written.');
-}
-
-function readPostings(value: unknown): Uint32Array {
-  const data = bytesIn(value, 4);
-  const aligned = data.byteOffset % 4 === 0 ? data : Uint8Array.from(data);
-  return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >>> 2);
 }

@@ -152,24 +152,20 @@ function problemText({ severity, code, message }: Problem): string {
 /** For SKILL.md its catalog line (L1) and its body (L2), for another file its text. */
 async function tokenChecks({ before, after, isSkillFile, skillId }: CheckInput): Promise<readonly Check[]> {
   const count = await loadTokenCounter();
-  const difference = (what: string, tokensOf: (text: string) => number): Check => ({
-    kind: 'tokens',
-    level: 'info',
-    text: `${what}: ${fromTo(before === null ? null : tokensOf(before), after === null ? null : tokensOf(after))}`,
-  });
-  if (!isSkillFile) return [difference('Text of the file', (text) => count(text))];
+  const difference = (what: string, partOf: (text: string) => string): Check => {
+    const [old, now] = [before, after].map((text) => (text === null ? undefined : count(partOf(text))));
+    return { kind: 'tokens', level: 'info', text: `${what}: ${fromTo(old, now)}` };
+  };
+  if (!isSkillFile) return [difference('Text of the file', (text) => text)];
   const lineOf = (text: string): string => {
     const { header } = parsedText(text, skillId);
     return header ? `${bulletOf({ id: skillId, description: header.description })}\n` : '';
   };
-  return [
-    difference('Catalog line (L1)', (text) => count(lineOf(text))),
-    difference('Body (L2)', (text) => count(bodyOf(text))),
-  ];
+  return [difference('Catalog line (L1)', lineOf), difference('Body (L2)', bodyOf)];
 }
 
-function fromTo(before: number | null, after: number | null): string {
-  if (before === null || after === null) return `${before ?? 0} -> ${after ?? 0} tokens`;
+function fromTo(before: number | undefined, after: number | undefined): string {
+  if (before === undefined || after === undefined) return `${before ?? 0} -> ${after ?? 0} tokens`;
   if (before === after) return `${after} tokens, unchanged`;
   return `${before} -> ${after} tokens (${after > before ? '+' : ''}${after - before})`;
 }

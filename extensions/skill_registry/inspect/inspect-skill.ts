@@ -1,12 +1,12 @@
 import { takeBreak } from '../../../lib/breaks/index.ts';
 import { oneLine, withoutKeys } from '../../../lib/text/index.ts';
 import { compareLevels } from './findings.ts';
-import { createPassageSearch, type PassageSearch, spansOf } from './passage-search.ts';
+import { createPassageSearch, matchesIn } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
-import type { ClassifiedFile, Match, Passage, Pattern, Rule, Span, Stance } from './rule.ts';
+import type { ClassifiedFile, Match, Pattern, Rule, Span } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
-import { sentenceAround, stanceOf } from './stance.ts';
+import { stanceOf } from './stance.ts';
 import type { Finding, InspectedFile, Inspection, InspectionRule } from './types.ts';
 
 export { RULE_SET } from './rule-set.ts';
@@ -99,7 +99,8 @@ async function* matchesOfFile(
       if (needs && !positions.mayHave(needs)) continue;
       if (scope !== 'file' && !expressions.every(positions.mayHave)) continue;
       await takeBreak();
-      const matches = (some: readonly RegExp[]) => matchesIn(file, passage, positions, search, some);
+      const stanceAt = (span: Span) => stanceOf(passage, span, search, file.script);
+      const matches = (some: readonly RegExp[]) => matchesIn(passage, positions, some, search, stanceAt);
       if (scope !== 'file') {
         for (const match of matches(expressions)) yield [rule, match];
         continue;
@@ -120,23 +121,6 @@ type Search = Pattern & { readonly rule: Rule };
 
 const SEARCHES: readonly Search[] = RULES.flatMap((rule) => (rule.patterns ?? []).map((one) => ({ ...one, rule })));
 let searchPassage: ReturnType<typeof createPassageSearch> | undefined;
-
-function* matchesIn(
-  { script }: ClassifiedFile,
-  passage: Passage,
-  positions: PassageSearch,
-  search: Search,
-  expressions: readonly RegExp[],
-): Generator<Match> {
-  const { unless, unlessBefore } = search;
-  const stanceAt = (span: Span): Stance => {
-    if (unless?.test(sentenceAround(passage.text, span))) return 'negated';
-    return script ? undefined : stanceOf(passage, span, unlessBefore);
-  };
-  for (const { start, end, stance } of spansOf(passage.text, positions, expressions, search, stanceAt)) {
-    yield { line: passage.lineAt(start), words: passage.shown.slice(start, end), stance };
-  }
-}
 
 function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
   for (const rule of RULES) {

@@ -1,5 +1,5 @@
 import { matchesOf } from '../../../lib/text/index.ts';
-import type { Pattern, Span, Stance } from './rule.ts';
+import type { Match, Passage, Pattern, Span, Stance } from './rule.ts';
 import { countWhile } from './scanned-line.ts';
 import { type Start, startsOf } from './starts.ts';
 
@@ -39,13 +39,13 @@ export function createPassageSearch(expressions: Iterable<RegExp>): (text: strin
 }
 
 /** Finds where all expressions match near each other. A negated match hides no other one. Takes linear time. */
-export function* spansOf(
-  text: string,
+export function* matchesIn(
+  { text, shown, lineAt }: Passage,
   search: PassageSearch,
   expressions: readonly RegExp[],
-  { within = 160, ordered = true, sentence }: Pick<Pattern, 'within' | 'ordered' | 'sentence'>,
-  stanceOf: (span: Span) => Stance,
-): Generator<Span & { readonly stance: Stance }> {
+  { within = 160, ordered = true, sentence }: Pattern,
+  stanceAt: (span: Span) => Stance,
+): Generator<Match> {
   const found: (readonly Span[])[] = [];
   for (const expression of expressions) {
     const list = search.spans(expression);
@@ -58,9 +58,9 @@ export function* spansOf(
     if (head.start < after) continue;
     const span = ordered ? chain(head, lists, within) : group(head, lists, within);
     if (!span || (sentence && ENDS.test(text.slice(span.start, span.end)))) continue;
-    const stance = stanceOf(span);
+    const stance = stanceAt(span);
     if (!stance) after = span.end;
-    yield { ...span, stance };
+    yield { line: lineAt(span.start), words: shown.slice(span.start, span.end), stance };
   }
 }
 

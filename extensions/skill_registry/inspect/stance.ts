@@ -1,25 +1,21 @@
-import type { Passage, Span, Stance } from './rule.ts';
+import type { Passage, Pattern, Span, Stance } from './rule.ts';
 
 /**
  * Only the clause around the part, the headings above it and its row of a table count, nothing in frontmatter: an
- * author can write any word near an attack. `negation` also negates, at the end of the clause before the part.
+ * author can write any word near an attack. In a script only `unless` of the pattern counts.
  */
-export function stanceOf(passage: Passage, { start, end }: Span, negation?: RegExp): Stance {
+export function stanceOf(passage: Passage, span: Span, { unless, unlessBefore }: Pattern, isScript: boolean): Stance {
+  if (unless?.test(sentenceAround(passage.text, span))) return 'negated';
+  const { start, end } = span;
   const headings = passage.headingsAt(start);
-  if (headings === undefined) return undefined;
+  if (isScript || headings === undefined) return undefined;
   const { text } = passage;
   const before = text.slice(Math.max(0, start - AROUND), start);
-  if (NEGATES.test(before) || negation?.test(before)) return 'negated';
+  if (NEGATES.test(before) || unlessBefore?.test(before)) return 'negated';
   const row = text.slice(text.lastIndexOf('\n', start) + 1, start);
   const isListed =
     DANGER.test(headings) || (row.startsWith('|') && DANGER.test(lineAround(text, start, end))) || REPORTS.test(before);
   return isListed || EXPRESSION.test(text.slice(start, end)) ? 'listed' : undefined;
-}
-
-export function sentenceAround(text: string, { start, end }: Span): string {
-  const before = text.slice(Math.max(0, start - AROUND), start);
-  const after = text.slice(end, end + AROUND);
-  return `${/[^\n]*$/.exec(before.replace(/[.!?;](?=\s)/g, '\n'))?.[0] ?? ''}${text.slice(start, end)}${/^(?:(?![.!?;]\s)[^\n])*/.exec(after)?.[0] ?? ''}`;
 }
 
 /** After a negation: "do not worry" negates nothing that follows. */
@@ -31,6 +27,12 @@ export const CLAUSE: string =
 // --- internal ---
 
 const AROUND = 160;
+
+function sentenceAround(text: string, { start, end }: Span): string {
+  const before = text.slice(Math.max(0, start - AROUND), start);
+  const after = text.slice(end, end + AROUND);
+  return `${/[^\n]*$/.exec(before.replace(/[.!?;](?=\s)/g, '\n'))?.[0] ?? ''}${text.slice(start, end)}${/^(?:(?![.!?;]\s)[^\n])*/.exec(after)?.[0] ?? ''}`;
+}
 
 const NEGATES = new RegExp(
   `\\b(?:never|not|cannot|can['’]t|don['’]t|doesn['’]t|mustn['’]t|shouldn['’]t|avoid|refuse to|instead of|rather than)\\b${NOT_IDLE}${CLAUSE}$`,
