@@ -31,21 +31,17 @@ export async function list(options: Options, terminal: Terminal): Promise<ExitSt
   const notYet = provisional ? { provisional, pending, message } : {};
   const totals = totalsOf(rows, found.length, registry.snapshot());
   const isShort = terminal.terminal && !options.json && !seen && rows.length > MANY;
-  const print = (table: Table, most?: number): void => {
-    const [header, cells] = withoutOneSource(table, terminal);
-    terminal.out(`${terminal.table(header, cells.slice(0, most))}\n`);
-  };
   if (isShort) terminal.err(`${totals}\n\n`);
   if (options.json) terminal.print({ skills: rows, total: seen ? rows.length : total, ...notYet, problems: found });
   else if (isShort) terminal.out(`${terminal.table(...sourceTable(skills))}\n`);
-  else if (rows.length > 0) print(seen ? seenTable(seen) : tokenTable(skills, counts));
+  else if (rows.length > 0) printTable(seen ? seenTable(seen) : tokenTable(skills, counts), terminal);
   const proposals = await registry.admin.waitingProposals();
   const waiting = proposals > 0 ? `${proposals} proposal(s) wait for a decision: skill-registry proposals list\n` : '';
   const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}${waiting}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
     terminal.out('\n');
-    print(tokenTable(skills, counts), FIRST);
+    printTable(tokenTable(skills, counts), terminal, FIRST);
     terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
   } else terminal.say(totals);
   // Without --workflow the totals already count the skills that are not inspected yet.
@@ -83,11 +79,12 @@ function brokenText(skills: readonly Skill[], problems: readonly Problem[]): str
 
 type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];
 
-/** A terminal shows no column with the same value in each row. A pipe always gets the same columns. */
-export function withoutOneSource([header, rows]: Table, { terminal }: Terminal): Table {
+/** A terminal shows no sources that are the same in each row. A pipe always gets the same columns. */
+export function printTable([header, rows]: Table, { terminal, out, table }: Terminal, most?: number): void {
   const at = header.indexOf('SOURCE');
-  if (!terminal || at < 0 || new Set(rows.map((row) => row[at])).size > 1) return [header, rows];
-  return [header.filter((_, column) => column !== at), rows.map((row) => row.filter((_, column) => column !== at))];
+  const isLeftOut = terminal && new Set(rows.map((row) => row[at])).size === 1;
+  const shown = <Cell>(cells: readonly Cell[]) => cells.filter((_, column) => !isLeftOut || column !== at);
+  out(`${table(shown(header), rows.slice(0, most).map(shown))}\n`);
 }
 
 // --- internal ---
@@ -100,17 +97,14 @@ interface SkillRow extends Pick<Skill, 'name' | 'description' | 'tags' | 'source
 
 const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
 
-interface SeenRow extends SkillRow {
-  /** Agents that are offered the skill; null stands for agents without bindings. */
-  readonly seen_by: readonly (string | null)[];
-  readonly not_seen_by: readonly { readonly agent: string | null; readonly because: string }[];
-}
+type SeenRow = Awaited<ReturnType<typeof seenRows>>[number];
 
+/** `seen_by`: agents that are offered the skill; null stands for agents without bindings. */
 async function seenRows(
   { root, trusted, registry }: OpenRegistry,
   counts: ReadonlyMap<string, TokenCounts>,
   state: Pick<TurnContext, 'workflowState'>,
-): Promise<readonly SeenRow[]> {
+) {
   const turns = (await declaredTurns(root, trusted)).map((turn) => ({ ...turn, ...state }));
   const seen = await registry.admin.whoSees(turns);
   return seen.map(({ skill, isLoser, views }) => ({

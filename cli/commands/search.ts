@@ -2,7 +2,7 @@ import type { Snapshot } from 'skill-registry';
 import { didYouMean } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { invalidArgument, nearestText, type Options, type Terminal } from '../terminal.ts';
-import { skillRowOf, unseenSkillsText, withoutOneSource } from './list.ts';
+import { printTable, skillRowOf, unseenSkillsText } from './list.ts';
 
 /** Searches what a person may see, hidden skills included. */
 export async function search(query: string, options: Options, terminal: Terminal): Promise<void> {
@@ -15,17 +15,10 @@ export async function search(query: string, options: Options, terminal: Terminal
   await terminal.during('Indexing skills, once', registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   if (source !== undefined) assertSource(source, registry.snapshot());
-  const among = {
-    audience: 'person',
-    ...(tag === undefined ? {} : { tag }),
-    ...(source === undefined ? {} : { source }),
-  } as const;
-  const { skills, total, provisional, pending, nearest, message } = registry.list({
-    ...among,
-    query,
-    limit,
-    why: true,
-  });
+  const narrowed = { ...(tag !== undefined && { tag }), ...(source !== undefined && { source }) };
+  const among = { ...narrowed, audience: 'person' } as const;
+  const found = registry.list({ ...among, query, limit, why: true });
+  const { skills, total, provisional, pending, nearest, message } = found;
   const { byId } = registry.snapshot();
   if (options.json) {
     const counts = await registry.admin.tokenCounts({ bodies: false });
@@ -41,8 +34,7 @@ export async function search(query: string, options: Options, terminal: Terminal
       from,
       why ? `${why.field}: ${why.snippet}` : '',
     ]);
-    const table = withoutOneSource([['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells], terminal);
-    terminal.out(`${terminal.table(...table)}\n`);
+    printTable([['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells], terminal);
   }
   terminal.err(unseenSkillsText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   if (message) {
