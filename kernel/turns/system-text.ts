@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import { delimited, withNote, withoutHidden } from '../../lib/text/index.ts';
 import type { FoundExtension } from '../boot/discover.ts';
-import { type ExtensionRecord, problemOf, provides } from '../boot/extension-record.ts';
+import { problemOf, provides } from '../boot/extension-record.ts';
+import type { KernelState } from '../boot/kernel-state.ts';
 import type { AgentManifest } from '../boot/manifest.ts';
-import type { ContextProvider, Problem, SkillProvider, TurnContext } from '../contract.ts';
+import type { ContextProvider, SkillProvider, TurnContext } from '../contract.ts';
 import { describeError, withFallback } from '../errors.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
 
@@ -37,30 +38,28 @@ export function boundSkillIds(agent: AgentManifest | undefined): readonly string
   return agent?.uses_skills?.filter((id) => id !== '*');
 }
 
-/** In ascending priority, all at the same time. A provider that fails or is slower than `budgetMs` is reported. */
+/** In ascending priority, all at the same time. Reports a provider that fails or is slower than `budgets.context`. */
 export async function collectContext(
-  records: Iterable<ExtensionRecord>,
+  { running, budgets, messages }: Pick<KernelState, 'running' | 'budgets' | 'messages'>,
   prompt: string,
   turn: TurnContext,
-  budgetMs: number,
-  report: (problem: Problem) => void,
 ): Promise<readonly { source: string; text: string }[]> {
-  const providers = [...records].flatMap(({ state, instance, found }) =>
-    state === 'RUNNING' && provides<ContextProvider>(instance, 'getContext') ? [{ found, provider: instance }] : [],
+  const providers = running().flatMap(({ instance, found }) =>
+    provides<ContextProvider>(instance, 'getContext') ? [{ found, provider: instance }] : [],
   );
   const ordered = providers.sort((a, b) => priorityOf(a.provider) - priorityOf(b.provider));
   const parts = await Promise.all(
     ordered.map(async ({ found, provider }) => {
       try {
         const asked = Promise.resolve().then(() => provider.getContext(prompt, turn));
-        const text = await withDeadline(asked, budgetMs);
+        const text = await withDeadline(asked, budgets.context);
         if (text !== null && typeof text !== 'string')
           throw new TypeError(`getContext gave ${typeof text}, expected text or null`);
         return text ? [{ source: found.manifest.id, text: cleanText(text) }] : [];
       } catch (error) {
         const code = error instanceof DeadlineError ? 'CONTEXT_PROVIDER_TIMEOUT' : 'CONTEXT_PROVIDER_FAILED';
         const what = `gave no context for a turn (${describeError(error)}); the turn continued without it. Correct its getContext`;
-        report(problemOf(found, code, what));
+        messages.report(problemOf(found, code, what));
         return [];
       }
     }),

@@ -47,15 +47,13 @@ export async function systemParts(
   prompt: string,
   turn: TurnContext,
 ): Promise<readonly { source: string; text: string }[]> {
-  const { root, records, budgets, messages } = kernel;
   const record = runningAgent(kernel, agentId);
   const { found, descriptor } = record;
   const own = turnOf(record, turn);
-  const instructions = found.manifest.agent
-    ? await composeInstructions(found, skillProvider(kernel), root.dir, own)
-    : '';
+  const { dir } = kernel.root;
+  const instructions = found.manifest.agent ? await composeInstructions(found, skillProvider(kernel), dir, own) : '';
   const tools = toolsOf(kernel, own, agentId, descriptor?.usesTools ?? []).map(({ name }) => name);
-  const provided = await collectContext(records.values(), prompt, { ...own, tools }, budgets.context, messages.report);
+  const provided = await collectContext(kernel, prompt, { ...own, tools });
   return instructions ? [{ source: agentId, text: instructions }, ...provided] : provided;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ExtensionRecord } from '../../../kernel/boot/extension-record.ts';
+import type { KernelState } from '../../../kernel/boot/kernel-state.ts';
 import { collectContext, PART_SEPARATOR } from '../../../kernel/turns/system-text.ts';
 import { scriptedModel, systemText } from '../../helpers/scripted-model.ts';
 import { agentExtension, bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
@@ -14,9 +15,14 @@ function provider(
   return { found, state: 'RUNNING', instance: { contextPriority, getContext } } as unknown as ExtensionRecord;
 }
 
+function kernelWith(providers: readonly ExtensionRecord[]): KernelState {
+  const messages = { report: () => {} };
+  return { running: () => providers, budgets: { context: 1_000 }, messages } as unknown as KernelState;
+}
+
 describe('the texts of providers', () => {
   const collect = async (...providers: readonly ExtensionRecord[]): Promise<string> =>
-    (await collectContext(providers, '', {}, 1_000, () => {})).map(({ source, text }) => `${source}=${text}`).join(' ');
+    (await collectContext(kernelWith(providers), '', {})).map(({ source, text }) => `${source}=${text}`).join(' ');
 
   test('stand in ascending priority', async () => {
     expect(await collect(provider('c', 60), provider('a', -1), provider('d', 100), provider('b', 0))).toBe(
