@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../kernel/host.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
 import { isRecord, UNREADABLE, type ValuePosition } from './readers.ts';
 
@@ -76,12 +77,10 @@ function shown(value: unknown): string {
   if (value === undefined) return 'missing';
   const isOther = typeof value === 'object' && value !== null && !Array.isArray(value) && !isRecord(value);
   const type = isOther ? Object.prototype.toString.call(value).slice(8, -1) : typeof value;
-  let json: string | undefined;
-  try {
-    json = isOther ? undefined : JSON.stringify(value, (key, one: unknown) => (key === 'mcp' ? '…' : one));
-  } catch {
-    // It contains itself, or is a BigInt.
-  }
+  // A value that contains itself has no JSON.
+  const json = withFallback((): string | undefined =>
+    JSON.stringify(isOther ? undefined : value, (key, one: unknown) => (key === 'mcp' ? '…' : one)),
+  );
   const text = (json ?? `a value of the type ${type}`).replace(/\/\/[^/@\s"]*@/g, '//…@');
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

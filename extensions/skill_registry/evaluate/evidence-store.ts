@@ -1,3 +1,4 @@
+import { withFallback } from '../../../lib/errors/index.ts';
 import { isRecord } from '../config/readers.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import type { Claim, EvaluationResult } from './types.ts';
@@ -48,7 +49,7 @@ export function claimsOf(database: SqliteDatabase, key: string): readonly Claim[
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'claim' ORDER BY seq DESC";
   const all = database.prepare<Row>(sql).all(key);
   return all
-    .map(({ content }) => parsed(content))
+    .map(({ content }) => withFallback((): unknown => JSON.parse(content)))
     .filter((value): value is Claim => isRecord(value) && TEXTS.every((key) => typeof value[key] === 'string'));
 }
 
@@ -73,7 +74,7 @@ function write(
 
 /** undefined for content that no release has written. */
 function kept(content: string | undefined): KeptResult | undefined {
-  const value = parsed(content ?? 'null');
+  const value = withFallback((): unknown => JSON.parse(content ?? 'null'));
   if (!isRecord(value) || !isRecord(value.result)) return undefined;
   const { totals, validity, tokens, triggers, cases, problems } = value.result;
   const isWhole =
@@ -82,12 +83,4 @@ function kept(content: string | undefined): KeptResult | undefined {
     [(validity as { errors?: unknown }).errors, cases, problems].every(Array.isArray) &&
     (cases as readonly unknown[]).every((one) => isRecord(one) && Array.isArray(one.assertions));
   return isWhole ? (value as unknown as KeptResult) : undefined;
-}
-
-function parsed(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }

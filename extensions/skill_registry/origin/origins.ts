@@ -2,6 +2,7 @@ import { lstatSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../lib/breaks/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { showName } from '../../../lib/text/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
@@ -48,7 +49,9 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
 /** Sources of the lock by name, then sources of the config. Own folders and files only when a decision names them. */
 function usedSources(context: ChangeContext): readonly UsedSource[] {
   const trust = openTrust();
-  const locked = groupBy(readLock(context.root).skills, ([, entry]) => sourceOf(entry, context.root));
+  const locked = groupBy(readLock(context.root).skills, ([, entry]) =>
+    withFallback(() => sourceKey(originOf(entry, context.root)), entry.source),
+  );
   const sources = context.sources().filter(({ key, location, kind }) => {
     const isOwn = key === undefined && kind !== 'well-known';
     return kind !== 'inline' && !(isOwn && !decisionAbout(location, trust));
@@ -60,14 +63,6 @@ function usedSources(context: ChangeContext): readonly UsedSource[] {
     decision: decisionAbout(source, trust),
     inConfig: (configured.get(source) ?? []).map(({ id }) => id),
   }));
-}
-
-function sourceOf(entry: LockEntry, root: string): string {
-  try {
-    return sourceKey(originOf(entry, root));
-  } catch {
-    return entry.source;
-  }
 }
 
 async function verify(context: ChangeContext): Promise<readonly LockedSkill[]> {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFallback } from '../../../lib/errors/index.ts';
 import { futureRealPath, type Reservation, reserve } from '../../../lib/files/index.ts';
 import { userCacheDirectory, userStateDirectory } from '../../../lib/trust/index.ts';
 
@@ -31,10 +32,6 @@ function reservedPaths(root: string): readonly string[] {
 }
 
 function linksIn(folder: string): readonly string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
-  } catch {
-    return [];
-  }
+  const entries = withFallback(() => readdirSync(folder, { withFileTypes: true }), []);
+  return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
 }

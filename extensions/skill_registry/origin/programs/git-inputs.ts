@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
 import { showName } from '../../../../lib/text/index.ts';
@@ -83,12 +84,9 @@ function linesOf(file: string): readonly string[] {
 }
 
 function kindOf(path: string): 'file' | 'folder' | 'link' | 'other' | undefined {
-  try {
-    const stats = lstatSync(path);
-    return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'link' : 'other';
-  } catch {
-    return undefined;
-  }
+  const stats = withFallback(() => lstatSync(path));
+  if (!stats) return undefined;
+  return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'link' : 'other';
 }
 
 /** Whether a path leads to a pipe or device. `/dev/stdin` differs in each process, so its name is compared. */

@@ -1,15 +1,13 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { withFallback } from '../../../../lib/errors/index.ts';
 
 /** The caller removes the folder. Also removes this user's old folders whose processes were killed. */
 export function makeTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), `skill-registry-from-${process.pid}-`));
-  try {
-    removeAbandoned();
-  } catch {
-    // The next call tries again.
-  }
+  // If it fails, the next call tries again.
+  withFallback(removeAbandoned);
   return folder;
 }
 

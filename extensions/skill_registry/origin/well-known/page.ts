@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isCodedError, z } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { download, downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import type { KeptParts, PageCopy } from '../../sources/kinds/well-known-copy.ts';
@@ -89,7 +90,7 @@ export async function readPage(
 
 /** @param url - Of the index. @throws ORIGIN_REFUSED for another format. */
 export function readIndex(text: string, url: string): PageIndex {
-  const document = indexDocument.safeParse(jsonOf(text));
+  const document = indexDocument.safeParse(withFallback((): unknown => JSON.parse(text)));
   if (!document.success) throw originRefused(url, 'it is no index: expected { $schema, skills: [...] }.');
   const { $schema, skills, parts } = document.data;
   if ($schema !== INDEX_SCHEMA) {
@@ -108,7 +109,7 @@ export function readIndex(text: string, url: string): PageIndex {
 }
 
 export function readHead(text: string, url: string): readonly IndexPart[] {
-  const head = headDocument.safeParse(jsonOf(text));
+  const head = headDocument.safeParse(withFallback((): unknown => JSON.parse(text)));
   if (!head.success) throw originRefused(url, 'it is no head: expected { parts: [{ digest, skills }] }, at most 256.');
   const { parts } = head.data;
   const skills = parts.reduce((sum, part) => sum + part.skills, 0);
@@ -176,14 +177,6 @@ const indexEntry = z.object({
 });
 const indexPart = z.object({ digest: digestText, skills: z.number().int().min(1).max(MAX_ENTRIES) });
 const headDocument = z.object({ parts: z.array(indexPart).min(1).max(MAX_PARTS) });
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** @returns the problem as a text when the entry is invalid. */
 function readIndexEntry(value: unknown, at: number, url: string): IndexEntry | string {
