@@ -62,11 +62,7 @@ export function createAddSource(
 
 type MakeAll = (configs: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
 
-function makerOf(
-  given: SourceConfigInput | CustomSource,
-  taken: Set<string>,
-  makeAll: MakeAll,
-): () => Promise<readonly SkillSource[]> {
+function makerOf(given: SourceConfigInput | CustomSource, taken: Set<string>, makeAll: MakeAll) {
   if (isOwn(given)) {
     const { id } = defineSource(given);
     return async () => {

@@ -85,10 +85,7 @@ function realPathOfFile({ code, file }: Problem): string {
   return folder === undefined ? file : join(folder, basename(file));
 }
 
-function packsOf(
-  sources: readonly SkillSource[],
-  scans: readonly SourceScan[],
-): { readonly packs: ReadonlyMap<string, Pack>; readonly problems: readonly Problem[] } {
+function packsOf(sources: readonly SkillSource[], scans: readonly SourceScan[]) {
   const packs = new Map<string, Pack>();
   const locations = new Map<Pack, string>();
   for (const [index, source] of sources.entries()) {

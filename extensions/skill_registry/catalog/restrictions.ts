@@ -92,10 +92,7 @@ export async function heldProblems({
 
 // --- internal ---
 
-function disabledFor(
-  { id, qualifiedId }: Pick<Skill, 'id' | 'qualifiedId'>,
-  disabled: readonly DisabledSkill[],
-): Skill['disabledFor'] {
+function disabledFor({ id, qualifiedId }: Skill, disabled: readonly DisabledSkill[]): Skill['disabledFor'] {
   const agents: string[] = [];
   for (const entry of disabled) {
     const named = typeof entry === 'string' ? entry : entry.skill;

@@ -119,11 +119,7 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults): Promi
   });
 }
 
-function makePreset(
-  preset: NonNullable<SourceConfig['preset']>,
-  config: SourceConfig,
-  defaults: SourceDefaults,
-): readonly SkillSource[] {
+function makePreset(preset: NonNullable<SourceConfig['preset']>, config: SourceConfig, defaults: SourceDefaults) {
   const { root, taken, trusted = true } = defaults;
   return presetFolders(preset, root, homedir()).map(({ id, path, project }) =>
     createDirectorySource({
@@ -150,11 +146,7 @@ function optionsOf(config: SourceConfig, { root, cache, validation }: SourceDefa
 }
 
 /** Without approval of the root, its page is never contacted, even if a program names it. */
-async function makePageSource(
-  config: SourceConfig,
-  defaults: SourceDefaults,
-  idOr: (name: string) => string,
-): Promise<SkillSource> {
+async function makePageSource(config: SourceConfig, defaults: SourceDefaults, idOr: (name: string) => string) {
   const { wellKnown = '', interval_seconds: seconds = 60 } = config;
   const { root, trusted = true } = defaults;
   const url = pageAddress(wellKnown) ?? '';

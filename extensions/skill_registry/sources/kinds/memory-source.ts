@@ -84,18 +84,14 @@ interface StoredSkill {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-function toSkill(
-  given: MemorySkill,
-  qualifiedId: string,
-  source: string,
-  maxBytes: number,
-): { readonly skill?: Skill; readonly bytes: Buffer; readonly problems: readonly Problem[] } {
+function toSkill(given: MemorySkill, qualifiedId: string, source: string, maxBytes: number) {
   const { id, file, label } = given;
   const text = skillMdOf(given);
   const bytes = Buffer.from(text);
   if (bytes.length > maxBytes) {
     const message = `${label}it has ${bytes.length} bytes, more than ${maxBytes}, and was not loaded. Move detail into files beside it, or raise limits.file_bytes.`;
-    return { bytes, problems: [{ code: 'SKILL_FILE_UNREADABLE', severity: 'error', file, message }] };
+    const problem: Problem = { code: 'SKILL_FILE_UNREADABLE', severity: 'error', file, message };
+    return { bytes, problems: [problem] };
   }
   const { header, problems } = parseSkill(text, file, id);
   // The generated text is no file, and its name is the id: line numbers and problems of the name mean nothing.

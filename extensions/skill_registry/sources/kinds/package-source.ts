@@ -140,12 +140,7 @@ async function loadPackage(
   }
 }
 
-function broken(
-  error: unknown,
-  folder: string,
-  name: string,
-  last: readonly SkillSource[] | undefined = [],
-): GroupMembers {
+function broken(error: unknown, folder: string, name: string, last: readonly SkillSource[] = []): GroupMembers {
   const fault =
     error instanceof PackageFault ? error : new PackageFault(`its skillSource() failed: ${firstLine(error)}`);
   const members = fault.keepsLast ? last : [];
@@ -155,12 +150,7 @@ function broken(
   return { members, problems: [{ code: 'PACKAGE_BROKEN', severity: 'error', file, message, details: { name } }] };
 }
 
-async function membersOf(
-  folder: string,
-  text: string,
-  failures: number,
-  options: PackageSourceOptions,
-): Promise<readonly SkillSource[]> {
+async function membersOf(folder: string, text: string, failures: number, options: PackageSourceOptions) {
   const { id, validation, cache, allowOutside = false } = options;
   const within = allowOutside ? undefined : folder;
   const directory = (root: string): SkillSource =>
@@ -200,12 +190,7 @@ function readFields(text: string): { readonly skills?: readonly string[]; readon
 }
 
 /** `version` and `failures` become part of the module's address, because Node never imports one address twice. */
-async function callFactory(
-  { name, from }: PackageSourceOptions,
-  version: string,
-  hasEntry: boolean,
-  failures: number,
-): Promise<unknown> {
+async function callFactory({ name, from }: PackageSourceOptions, version: string, hasEntry: boolean, failures: number) {
   const entry = await entryOf(name, from, hasEntry);
   const tag = createHash('sha256').update(version).digest('hex').slice(0, 16);
   const attempt = failures === 0 ? '' : `&try=${failures}`;

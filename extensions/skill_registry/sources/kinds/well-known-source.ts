@@ -222,12 +222,7 @@ function problemOf({ code, message }: Failure, url: string, answered: string | u
 }
 
 /** Adds skills to `damaged` whose SKILL.md has another digest. */
-async function readCopied(
-  { copy, damaged }: OpenedCopy,
-  folder: string,
-  reader: SkillFileReader,
-  maxBytes: number,
-): Promise<SourceScan & { readonly copied: ReadonlyMap<string, CopiedSkill> }> {
+async function readCopied({ copy, damaged }: OpenedCopy, folder: string, reader: SkillFileReader, maxBytes: number) {
   const copied = new Map<string, CopiedSkill>();
   const skills: Skill[] = [];
   const problems: Problem[] = [];

@@ -90,10 +90,8 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
     return words === '' || cause.includes(words) ? cause : `${cause}; it wrote: ${words}`;
   };
   try {
-    await client.connect(transport, {
-      timeout: times.connect,
-      signal: abortAfter(times.connect, options.signal),
-    });
+    const signal = abortAfter(times.connect, options.signal);
+    await client.connect(transport, { timeout: times.connect, signal });
   } catch (error) {
     await client.close().catch(() => undefined);
     await transport.close().catch(() => undefined);
@@ -124,10 +122,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
   };
 }
 
-function transportOf(
-  { server, root: cwd, fileBytes }: ConnectOptions,
-  meter: ListMeter,
-): ServerProcessTransport | ReturnType<typeof httpTransport> {
+function transportOf({ server, root: cwd, fileBytes }: ConnectOptions, meter: ListMeter) {
   const maxBytes = Math.max(MESSAGE_BYTES, 3 * fileBytes);
   if (server.url !== undefined) return httpTransport(server.url, server.headers, maxBytes, meter);
   const [command = '', ...args] = [server.command ?? [], server.args ?? []].flat();

@@ -74,12 +74,7 @@ export function refused(uri: string, source: string, reason: string): Problem {
 // --- internal ---
 
 /** @throws an Error that says why the entry is not used. */
-function skillOf(
-  entry: Entry,
-  source: string,
-  maxBytes: number,
-  taken: ReadonlySet<string>,
-): McpListedSkill & { readonly problems: readonly Problem[] } {
+function skillOf(entry: Entry, source: string, maxBytes: number, taken: ReadonlySet<string>) {
   const files = filesOf(entry);
   const own = files.get(SKILL_MD);
   if (!own) throw new Error('its SKILL.md is not among its files');

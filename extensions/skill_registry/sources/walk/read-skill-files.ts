@@ -120,10 +120,8 @@ function readEntry(
     const { stamp: fileOnly, settled } = found.stamp ?? fileStamp(statSync(found.realFile), Date.now());
     const stamp = found.realFile === found.file ? fileOnly : `${fileOnly} ${found.realFile}`;
     if (before?.settled && before.stamp === stamp) return before;
-    const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes, {
-      own: options.own === true,
-      into: BUFFER,
-    });
+    const given = { own: options.own === true, into: BUFFER };
+    const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes, given);
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
     if (before?.file.digest === digest && before.stamp === stamp)
       return before.settled === settled ? before : { ...before, settled };
