@@ -102,8 +102,8 @@ function readingFunctions(
     mayGivePlainFile: later('admin.mayGivePlainFile(path, bytes)', [text, bytes], async (path, bytes) => {
       const source = catalog.sources().find((one) => one.contains(path));
       if (!source) return true;
-      const findings = await heldSkills.blocksIn(undefined, [{ path: relative(source.location, path), bytes }]);
-      return findings.length === 0;
+      const file = { path: relative(source.location, path), bytes };
+      return (await heldSkills.inspectAfter(undefined, [file])).blocks.length === 0;
     }),
     writePolicy: now('admin.writePolicy(path)', [text], (path) =>
       writePolicyOf(path, snapshot(), catalog.sources(), config.writes),

@@ -12,7 +12,7 @@ import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './sear
 import type { ContextCost, SkillVisibility, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { CustomSource } from './sources/types.ts';
-import type { ChangeToApprove, Finding, InspectedChange, SkillTrust, TrustDecision } from './trust/types.ts';
+import type { ChangeToApprove, InspectedChange, SkillTrust, TrustDecision } from './trust/types.ts';
 import type { Usage } from './usage/types.ts';
 import type { Workflows } from './workflow/types.ts';
 
@@ -148,18 +148,18 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   decideTrust(action: 'allow' | 'revoke', skillId: string, decision: TrustDecision): Promise<SkillTrust>;
   /**
    * `blocks`: what would hold the skill. Show them to the person who decides, give `digest` as `inspected` to the
-   * decision, then pass `blocks` to `allowShown`.
+   * decision, then pass both to `allowShown`.
    * @throws as `Proposals.get` and `History.revisions`.
    */
   blockFindingsAfter(change: ChangeToApprove): Promise<InspectedChange>;
   /**
-   * Allows the findings that a person saw before approving, unless another finding holds the skill.
+   * Allows what a person saw before deciding. Other files than those that were inspected stay held.
    * @param actor - Nothing is allowed unless `by` is a person (`person:ada`).
    * @returns why the skill is held; null when it is not.
    */
   allowShown(
-    skillId: string,
-    shown: readonly Finding[],
+    change: ChangeToApprove,
+    shown: InspectedChange,
     actor: { readonly by: string; readonly reason?: string | undefined },
   ): Promise<string | null>;
   /** In catalog order; skills that lost a collision last. @param agents - Each with `agentId` and `boundSkills`. */

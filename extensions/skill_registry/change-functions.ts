@@ -5,12 +5,14 @@ import { frozen } from './catalog/snapshot.ts';
 import { aFunction, type CheckedCalls, revision, text, texts, turn, words } from './checked-calls.ts';
 import { inspectedWithoutAttack } from './decisions.ts';
 import { actor, by, decider, fileContent, storedText } from './history/arguments.ts';
+import type { Decider } from './history/types.ts';
 import type { OpenChanges } from './open-changes.ts';
 import type { ApplyOptions } from './origin/types.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
 import type { Proposal } from './propose/types.ts';
 import { findVisible } from './show/scope.ts';
+import type { ChangeToApprove } from './trust/types.ts';
 
 type Doors = Pick<SkillRegistry, 'proposals' | 'history' | 'origin'> &
   Pick<SkillRegistryAdmin, 'management' | 'evidence' | 'evaluate' | 'proposalEvidence'>;
@@ -44,9 +46,16 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
     });
   // One by one: two harmless halves may become an attack together.
   let last: Promise<unknown> = Promise.resolve();
-  const approveUnattended: typeof approve = async (id, actor) => {
-    const inspected = await inspectedWithoutAttack(parts, id);
-    return approve(id, { ...actor, inspected });
+  /** Who is no person decides only on what is no attack. */
+  const decided = <Result>(
+    change: ChangeToApprove,
+    actor: Decider,
+    work: (inspected: Partial<Decider>) => Promise<Result>,
+  ): Promise<Result> => {
+    if (actor.by.startsWith('person:')) return work({});
+    const deciding = last.then(async () => work({ inspected: await inspectedWithoutAttack(parts, change) }));
+    last = deciding.catch(() => undefined);
+    return deciding;
   };
   return {
     proposals: {
@@ -64,12 +73,9 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
         if (edited.changed) step(edited.skillId, 'edited', edit.by);
         return edited;
       }),
-      approve: later('proposals.approve(id, actor)', [text, approval], (id, actor) => {
-        if (actor.by.startsWith('person:')) return approve(id, actor);
-        const approving = last.then(() => approveUnattended(id, actor));
-        last = approving.catch(() => undefined);
-        return approving;
-      }),
+      approve: later('proposals.approve(id, actor)', [text, approval], (id, actor) =>
+        decided({ proposalId: id }, actor, (inspected) => approve(id, { ...actor, ...inspected })),
+      ),
       reject: later('proposals.reject(id, actor)', [text, opinion], async (id, actor) => {
         const decision = await run(({ proposals }) => proposals.reject(id, actor));
         step(decision.skillId, decision.state, actor.by);
@@ -94,8 +100,16 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
       revision: through('history', 'revision(skillId, revision)', [text, revision]),
       read: through('history', 'read(skillId, revision, path)', [text, revision, words]),
       diff: through('history', 'diff(skillId, a, b)', [text, revision, revision]),
-      rollback: through('history', 'rollback(skillId, revision, actor)', [text, revision, decider]),
-      restore: through('history', 'restore(skillId, actor)', [text, decider]),
+      rollback: later('history.rollback(skillId, revision, actor)', [text, revision, decider], (id, number, actor) =>
+        decided({ skillId: id, revision: number }, actor, (inspected) =>
+          run(({ history }) => history.rollback(id, number, { ...actor, ...inspected })),
+        ),
+      ),
+      restore: later('history.restore(skillId, actor)', [text, decider], (id, actor) =>
+        decided({ restoredId: id }, actor, (inspected) =>
+          run(({ history }) => history.restore(id, { ...actor, ...inspected })),
+        ),
+      ),
     },
     origin: {
       add: planned(through('origin', 'add(what, options)', [text, addOptions])),

@@ -6,9 +6,7 @@ import { openTrust } from '../../lib/trust/index.ts';
 import type { SkillRegistryAdmin, WaitingForPerson } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { type CheckedCalls, ofTurn, revision, text, words } from './checked-calls.ts';
-import type { FilesAfter } from './decide/apply-or-stale.ts';
 import { actor, by, storedText } from './history/arguments.ts';
-import { digestOfFiles } from './history/inspected-change.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import type { Proposal } from './propose/types.ts';
 import { skillNotFound } from './skill/errors.ts';
@@ -50,7 +48,7 @@ export function decisionFunctions(
       },
     ),
     blockFindingsAfter: later('admin.blockFindingsAfter(change)', [change], (change) => inspectAfter(parts, change)),
-    allowShown: later('admin.allowShown(skillId, shown, actor)', [text, findings, actor], (...given) =>
+    allowShown: later('admin.allowShown(change, shown, actor)', [change, inspectedChange, actor], (...given) =>
       allowShown(parts, ...given),
     ),
     whoSees: later('admin.whoSees(agents)', [turns], async (agents) => {
@@ -76,12 +74,12 @@ export function decisionFunctions(
   };
 }
 
-/** For an approval by anyone but a person. @returns `inspected`. @throws BLOCK_NOT_CONFIRMED when it would be held. */
-export async function inspectedWithoutAttack(parts: Parts, proposalId: string): Promise<string | null> {
-  const { blocks, digest } = await inspectAfter(parts, { proposalId });
+/** For a decision by anyone but a person. @returns `inspected`. @throws BLOCK_NOT_CONFIRMED when it would be held. */
+export async function inspectedWithoutAttack(parts: Parts, change: ChangeToApprove): Promise<string | null> {
+  const { blocks, digest } = await inspectAfter(parts, change, false);
   if (blocks.length === 0) return digest;
-  const message = `A person would call this an attack (${blocks.map(({ rule }) => rule).join(', ')}), so only a person can approve it. Nothing was changed, and the proposal waits for one. Reject it, or tell the user.`;
-  throw new CodedError('BLOCK_NOT_CONFIRMED', message, { proposal: proposalId });
+  const message = `A person would call this an attack (${blocks.map(({ rule }) => rule).join(', ')}), so only a person can approve it. Nothing was changed. Tell the user.`;
+  throw new CodedError('BLOCK_NOT_CONFIRMED', message, { ...change });
 }
 
 // --- internal ---
@@ -100,7 +98,10 @@ const change: Schema<ChangeToApprove> = schema((z) =>
     { error: 'a proposal, a revision or a removed skill' },
   ),
 );
-const findings = schema((z) => z.array(z.custom<Finding>((value) => value instanceof Object, 'an object')));
+const finding = schema((z) => z.custom<Finding>((value) => value instanceof Object, 'an object'));
+const inspectedChange: Schema<InspectedChange> = schema((z) =>
+  z.object({ blocks: z.array(finding()), digest: z.string().nullable() }),
+);
 const turns = schema((z) => z.array(ofTurn()));
 const disabledSkill = schema((z) => z.object({ skill: z.string(), agent: words() }));
 const flag = schema((z) => z.boolean());
@@ -134,41 +135,47 @@ async function setDisabled(
   return done;
 }
 
-async function inspectAfter(parts: Parts, change: ChangeToApprove): Promise<InspectedChange> {
+/** @param mayBeAllowed - False: also what a person has allowed, because the same words may now run something else. */
+async function inspectAfter(
+  parts: Parts,
+  change: ChangeToApprove,
+  mayBeAllowed: boolean = true,
+): Promise<InspectedChange> {
   assertOpen(parts);
-  const { catalog, changes, heldSkills } = parts;
-  const after = await changes.run(async ({ proposals, history }): Promise<FilesAfter | undefined> => {
+  const after = await parts.changes.run(({ proposals, history }) => {
     if ('proposalId' in change) return proposals.filesAfter(change.proposalId);
     // Asked again, even if somebody allowed it before the removal.
-    if ('restoredId' in change) return { skill: undefined, files: await history.filesToRestore(change.restoredId) };
-    const { skillId, revision } = change;
-    return { skill: skillNamed(catalog.snapshot(), skillId), files: await history.filesOfRevision(skillId, revision) };
+    if ('restoredId' in change) return history.filesToRestore(change.restoredId);
+    return history.filesOfRevision(change.skillId, change.revision);
   });
   if (!after) return { blocks: [], digest: null };
-  return { blocks: await heldSkills.blocksIn(after.skill, after.files), digest: digestOfFiles(after.files) };
+  const { blocks, digest } = await parts.heldSkills.inspectAfter(mayBeAllowed ? after.skill : undefined, after.files);
+  return { blocks, digest: blocks.length === 0 && after.change !== undefined ? after.change : digest };
 }
 
 /** @returns why the skill is held; null when it is not. */
 async function allowShown(
   parts: Parts,
-  ...[skillId, shown, { by, reason }]: Parameters<SkillRegistryAdmin['allowShown']>
+  ...[change, { blocks, digest }, { by, reason }]: Parameters<SkillRegistryAdmin['allowShown']>
 ): Promise<string | null> {
   assertOpen(parts);
-  const { catalog, heldSkills } = parts;
-  const skill = skillNamed(catalog.snapshot(), skillId);
+  const { catalog, changes, heldSkills } = parts;
+  const skill =
+    'proposalId' in change
+      ? await changes.run(({ proposals }) => proposals.skillOf(change.proposalId))
+      : skillNamed(catalog.snapshot(), 'restoredId' in change ? change.restoredId : change.skillId);
   if (!skill) return null;
-  const { heldBecause, digest } = await heldSkills.trustOf(skill);
-  if (heldBecause === null || !by.startsWith('person:')) return heldBecause;
-  const keys = new Set(shown.map(findingKey));
-  const found = await heldSkills.blocksIn(skill, await heldSkills.filesOf(skill));
-  if (found.some((one) => !keys.has(findingKey(one)))) return heldBecause;
-  const decided = await heldSkills.decide('allow', skill, { by, reason, digest });
-  await catalog.refresh();
-  return decided.heldBecause;
-}
-
-function findingKey({ rule, excerpt }: Finding): string {
-  return JSON.stringify([rule, excerpt]);
+  const { heldBecause } = await heldSkills.trustOf(skill);
+  if (heldBecause === null || !by.startsWith('person:') || blocks.length === 0 || digest === null) return heldBecause;
+  try {
+    return (await heldSkills.decide('allow', skill, { by, reason, digest })).heldBecause;
+  } catch (error) {
+    // Its files are others than those that were shown.
+    if (isCodedError(error, 'INVALID_ARGUMENT')) return heldBecause;
+    throw error;
+  } finally {
+    await catalog.refresh();
+  }
 }
 
 async function waitingFor({ catalog, changes, heldSkills }: Parts): Promise<WaitingForPerson> {

@@ -1,11 +1,17 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { shownProposal } from './evaluate/describe.ts';
-import { describeBlockFindings, describeProposals, describeStats, undoText, wordsToType } from './propose/describe.ts';
+import {
+  describeBlockFindings,
+  describeProposals,
+  describeStats,
+  isAsShown,
+  undoText,
+  wordsToType,
+} from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
-import type { Finding } from './trust/types.ts';
+import type { Finding, InspectedChange } from './trust/types.ts';
 
 const USAGE = `/proposals                      the proposals that wait
 /proposals show <id>            one of them
@@ -39,9 +45,9 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
       if (id === '') return print(USAGE);
       if (action === 'show') {
         const proposal = await proposals.get(id);
-        const { blocks } = await admin.blockFindingsAfter({ proposalId: proposal.id });
-        seen.set(`${by} ${proposal.id}`, { version: proposal.version, blocks });
-        return print(await shownText(admin, proposal, blocks));
+        const inspected = await admin.blockFindingsAfter({ proposalId: proposal.id });
+        seen.set(`${by} ${proposal.id}`, { version: proposal.version, inspected });
+        return print(await shownText(admin, proposal, inspected.blocks));
       }
       if (action === 'reject' && words === '') return print('Say why: /proposals reject <id> <reason>');
       if (action === 'approve' || action === 'reject') {
@@ -49,10 +55,12 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const { id: whole, version } = proposal;
         const key = `${by} ${whole}`;
         const shown = seen.get(key);
-        const { blocks, digest: inspected } = await admin.blockFindingsAfter({ proposalId: whole });
+        const change = { proposalId: whole };
+        const inspected = await admin.blockFindingsAfter(change);
+        const { blocks } = inspected;
         // Decides only what this person saw. An approval is merged with later changes of the skill.
-        if (shown?.version !== version || !isDeepStrictEqual(shown.blocks, blocks)) {
-          seen.set(key, { version, blocks });
+        if (shown?.version !== version || !isAsShown(inspected, shown.inspected)) {
+          seen.set(key, { version, inspected, words });
           const next = action === 'approve' ? howToApprove(proposal, blocks) : 'Type the same again to reject it.';
           return print(`${await shownText(admin, proposal, blocks)}\n\nNothing is decided yet. ${next}`);
         }
@@ -60,11 +68,12 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
           await proposals.reject(whole, { by, version, reason: words });
           return print(`Rejected; it is kept with your reason.${await problemText(proposals, whole)}`);
         }
-        const note = noteAfterId(words, proposal, shown.blocks);
-        if (note === undefined) return print(`Nothing is decided. ${howToApprove(proposal, shown.blocks)}`);
-        const actor = { by, version, inspected, ...(note ? { reason: note } : {}) };
+        // A line that is repeated was typed before anything was shown.
+        const note = words === shown.words && blocks.length > 0 ? undefined : noteAfterId(words, proposal, blocks);
+        if (note === undefined) return print(`Nothing is decided. ${howToApprove(proposal, blocks)}`);
+        const actor = { by, version, inspected: inspected.digest, ...(note ? { reason: note } : {}) };
         const { skillId, revision } = await proposals.approve(whole, actor);
-        const heldBecause = await admin.allowShown(skillId, shown.blocks, actor);
+        const heldBecause = await admin.allowShown(change, inspected, actor);
         const held =
           heldBecause === null ? '' : ` It is held: ${heldBecause}; see skill-registry trust show ${skillId}.`;
         const problem = await problemText(proposals, whole);
@@ -87,8 +96,9 @@ export function arrivalText({ id, kind, skillId, path, author, checks }: Proposa
 
 interface Shown {
   readonly version: string;
-  /** What would hold the skill. */
-  readonly blocks: readonly Finding[];
+  readonly inspected: InspectedChange;
+  /** Behind the id, in the line that had it shown. */
+  readonly words?: string;
 }
 
 function howToApprove({ id, skillId }: Proposal, blocks: readonly Finding[]): string {
@@ -103,7 +113,11 @@ function noteAfterId(words: string, { skillId }: Proposal, blocks: readonly Find
   return `${words} `.startsWith(`${wanted} `) ? words.slice(wanted.length).trim() : undefined;
 }
 
-async function shownText(admin: SkillRegistry['admin'], proposal: Proposal, blocks: Shown['blocks']): Promise<string> {
+async function shownText(
+  admin: SkillRegistry['admin'],
+  proposal: Proposal,
+  blocks: readonly Finding[],
+): Promise<string> {
   const shown = await shownProposal(admin, proposal);
   return blocks.length > 0 ? `${shown}\n\n${describeBlockFindings(blocks)}` : shown;
 }

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
-import type { Actor, Finding } from '../skill_registry/api.ts';
+import type { Actor, Finding, InspectedChange } from '../skill_registry/api.ts';
 import { idNotTyped, invalidArgument } from './errors.ts';
 import type { Review, ReviewContext } from './review.ts';
 
@@ -9,10 +8,9 @@ export function actorOf({ by }: Pick<Review, 'by'>, reason?: string): Actor & { 
   return { by, reason: reason === undefined ? DOOR : `${reason} (${DOOR})` };
 }
 
-/** Goes into a form, so that the decision allows only the shown findings. */
-export function findingsDigest(shown: readonly Finding[]): string {
-  const keys = shown.map(({ rule, file, line, excerpt }) => [rule, file, line, excerpt]);
-  return createHash('sha256').update(JSON.stringify(keys)).digest('base64url');
+/** Goes into a form, so that a decision about an attack is made on the very files that were shown. */
+export function shownDigest({ blocks, digest }: InspectedChange): string {
+  return blocks.length === 0 ? '' : String(digest);
 }
 
 /**

@@ -37,7 +37,7 @@ it('approves an attack at a terminal only for the id of the skill, and then allo
   expect(await trust()).toMatchObject({ heldBecause: null, allowed: true });
 });
 
-it.each(['y', 'yes'])('asks for more than the id of a skill that is called %s', async (id) => {
+it.each(['y', 'yes', 'no', 'q', 'skip'])('asks for more than the id of a skill that is called %s', async (id) => {
   const text = TEA.replace('name: tea', `name: ${id}`);
   const root = tempFolder({ [`skills/${id}/SKILL.md`]: text });
   const registry = await openRoot(root);
@@ -45,11 +45,33 @@ it.each(['y', 'yes'])('asks for more than the id of a skill that is called %s', 
   const { proposalId } = await registry.proposals.propose(input);
   const type = async (words: string) => proposalsCommand(registry).execute(words, { userId: 'ada' } as TurnContext);
   await type(`show ${proposalId}`);
-  expect(await type(`approve ${proposalId} ${id}`)).toMatchObject({ text: expect.stringMatching(/\(skill y(es)?\)/) });
+  expect(await type(`approve ${proposalId} ${id}`)).toMatchObject({ text: expect.stringContaining(`(skill ${id})`) });
   const run = (answer: string): Promise<RunResult> =>
     runCommand(['proposals', 'approve', proposalId, '--root', root], { answer: () => answer });
   expect(await run(id)).toMatchObject({ status: 1, stderr: expect.stringContaining(`To do it, type "skill ${id}": `) });
   expect(await run(`skill ${id}`)).toMatchObject({ status: 0 });
+});
+
+it('approves nothing when files change while the person is asked, though the findings stay the same', async () => {
+  const { root, registry, id, run, tea } = await attacked(109);
+  const answer = (): string => {
+    writeFileSync(join(root, 'skills/tea/menu.b64'), 'another payload');
+    return 'tea';
+  };
+  const refused = await run(['proposals', 'approve', id], { answer });
+  expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('SHOWN_CHANGED') });
+  expect([tea(), (await registry.proposals.get(id)).state]).toEqual([TEA, 'open']);
+});
+
+it('takes no line that was typed before anything was shown, when it is repeated in a conversation', async () => {
+  const { registry, id, tea } = await attacked(110);
+  const type = async (words: string) => proposalsCommand(registry).execute(words, { userId: 'ada' } as TurnContext);
+  for (let times = 0; times < 3; times += 1)
+    expect(await type(`approve ${id} tea needs it`)).toMatchObject({
+      text: expect.stringMatching(/Nothing is decided/),
+    });
+  expect(tea()).toBe(TEA);
+  expect(await type(`approve ${id} tea`)).toMatchObject({ text: expect.stringMatching(/^Approved/) });
 });
 
 it.each([

@@ -69,7 +69,7 @@ export const held = [
   {
     title: 'Approving a proposal allows what somebody else has added',
     in: 'allowShown',
-    never: 'found.some((one) => !keys.has(findingKey(one)))',
+    swap: ['{ by, reason, digest }', '{ by, reason }'],
     test: 'allows what was shown, and nothing that somebody added meanwhile',
   },
   {

@@ -16,8 +16,8 @@ export const proposals = [
     title: 'The command approves another text than it has shown',
     in: 'approveShown',
     swap: [
-      '{ ...actor, version, inspected: now.digest }',
-      '{ ...actor, ...(version ? {} : { version }), inspected: now.digest }',
+      'registry.proposals.approve(id, { ...actor, version, inspected: now.digest })',
+      'registry.proposals.approve(id, { ...actor, ...(version ? {} : { version }), inspected: now.digest })',
     ],
     test: 'approves what was shown, and nothing that somebody has made of it since',
   },
@@ -36,19 +36,19 @@ export const proposals = [
   {
     title: 'An attack that a merge makes is not looked for',
     in: 'filesAfter',
-    swap: ['after ? [{ path, bytes: after }] : []', 'after ? [] : []'],
+    swap: ['after ? [...asReadForInspection([{ path, bytes: after, executable }])] : []', 'after ? [] : []'],
     test: 'asks for the id of the skill when two halves that look harmless become an attack as they are merged',
   },
   {
     title: 'The command approves what became an attack while it asked',
     in: 'approveShown',
-    never: '!isDeepStrictEqual(now.blocks, blocks)',
+    never: '!isAsShown(now, shown)',
     test: 'approves nothing when the other half of an attack comes while the person is asked',
   },
   {
     title: 'A conversation approves what became an attack since it was shown',
     in: 'proposalsCommand.execute',
-    never: '!isDeepStrictEqual(shown.blocks, blocks)',
+    never: '!isAsShown(inspected, shown.inspected)',
     test: 'shows a proposal in a conversation again when the other half of an attack has come since',
   },
   {
@@ -79,21 +79,21 @@ export const proposals = [
     title: 'Two halves of an attack are approved at the same time',
     in: 'changeFunctions',
     swap: [
-      'last.then(() => approveUnattended(id, actor))',
-      'Promise.resolve(last === undefined).then(() => approveUnattended(id, actor))',
+      'last.then(async () => work({ inspected: await inspectedWithoutAttack(parts, change) }))',
+      'Promise.resolve(last === undefined).then(async () => work({ inspected: (await inspectedWithoutAttack(parts, change)) === null ? null : undefined }))',
     ],
     test: 'writes no attack of two halves that an agent approves at the same time',
   },
   {
     title: 'What is approved is not what was inspected',
     in: 'decideOn',
-    drop: 'assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan).files);',
+    drop: 'assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan));',
     test: 'approves, rolls back and restores only what was inspected',
   },
   {
     title: 'A skill is rolled back to what was not inspected',
     in: 'createHistory.rollback',
-    drop: 'assertInspected(skillId, actor, () => inspectedFiles(target));',
+    drop: 'assertInspected(skillId, actor, () => afterRollback(skill, target, present));',
     test: 'approves, rolls back and restores only what was inspected',
   },
   {
@@ -106,7 +106,7 @@ export const proposals = [
     title: 'A conversation approves what it did not inspect',
     in: 'proposalsCommand.execute',
     swap: [
-      '{ by, version, inspected, ...(note ? { reason: note } : {}) }',
+      '{ by, version, inspected: inspected.digest, ...(note ? { reason: note } : {}) }',
       '{ by, version, ...(note ? { reason: note } : {}) }',
     ],
     test: 'writes no attack into a skill that is exchanged while a person approves in a conversation',
@@ -114,21 +114,81 @@ export const proposals = [
   {
     title: 'The review page approves what it did not inspect',
     in: 'approveShown',
-    swap: ['{ ...actor, version, inspected }', '{ ...actor, version }'],
+    swap: [
+      'proposals.approve(id, { ...actor, version, inspected: now.digest })',
+      'proposals.approve(id, { ...actor, version })',
+    ],
     test: 'writes no attack into a skill that is exchanged while a person approves at the page',
   },
   {
     title: 'An agent approves what was not inspected',
-    in: 'changeFunctions.approveUnattended',
-    swap: ['{ ...actor, inspected }', 'actor'],
+    in: 'changeFunctions.decided',
+    swap: [
+      '{ inspected: await inspectedWithoutAttack(parts, change) }',
+      '(await inspectedWithoutAttack(parts, change)) === 0 ? {} : {}',
+    ],
     test: 'writes no attack into a skill that is exchanged while an agent approves',
   },
   {
     title: 'What is typed by habit approves an attack on a skill called y',
     in: 'wordsToType',
-    never: '/^y(es)?$/i.test(skillId)',
+    never: 'HABITS.test(skillId)',
     test: 'asks for more than the id of a skill that is called',
     build: true,
+  },
+  {
+    title: 'A program is judged as a text when it is changed',
+    in: 'filesAfter',
+    swap: ['old.executable === true', 'old.executable === false'],
+    test: 'judges a change of a file that can be run as the program that it stays',
+  },
+  {
+    title: 'Words that are cut are told by their beginning alone',
+    in: 'excerptOf',
+    always: "words.length <= 1000 && !shown.endsWith('…')",
+    test: 'asks a person again for an attack whose words differ only where they are cut, and an agent never decides',
+  },
+  {
+    title: 'An agent decides on a skill with an attack that a person has allowed',
+    in: 'inspectedWithoutAttack',
+    swap: ['inspectAfter(parts, change, false)', 'inspectAfter(parts, change)'],
+    test: 'asks a person again for an attack whose words differ only where they are cut, and an agent never decides',
+  },
+  {
+    title: 'An agent rolls a skill back to an attack',
+    in: 'changeFunctions.decided',
+    swap: ["actor.by.startsWith('person:')", "actor.by.startsWith('person:') || !('proposalId' in change)"],
+    test: 'leaves a roll-back and a return to an attack to a person, whatever agent asks',
+  },
+  {
+    title: 'Files of an attack change while a person is asked',
+    in: 'isAsShown',
+    swap: ['now.digest === shown.digest', 'now.blocks.length === shown.blocks.length'],
+    test: 'approves nothing when files change while the person is asked, though the findings stay the same',
+  },
+  {
+    title: 'A line that was typed before anything was shown approves an attack when it is repeated',
+    in: 'proposalsCommand.execute',
+    never: 'words === shown.words && blocks.length > 0',
+    test: 'takes no line that was typed before anything was shown, when it is repeated in a conversation',
+  },
+  {
+    title: 'What is allowed is the skill that has the id by now',
+    in: 'allowShown',
+    never: "'proposalId' in change",
+    test: 'allows the skill that was changed, and not another one that has its id now',
+  },
+  {
+    title: 'A log in the folder of a skill keeps everybody from approving changes of it',
+    in: 'inspectAfter',
+    never: 'blocks.length === 0 && after.change !== undefined',
+    test: 'approves what is no attack while other files change, and not after another decision on the skill',
+  },
+  {
+    title: 'Two decisions on a skill are made on one inspection',
+    in: 'lastDecided',
+    text: ["'seen', 'edited'", "'seen', 'edited', 'proposal'"],
+    test: 'approves what is no attack while other files change, and not after another decision on the skill',
   },
   {
     title: 'The reviewing agent is given an attack unmarked',
@@ -151,28 +211,31 @@ export const proposals = [
   {
     title: 'An attack that comes into the archive while a person is asked is restored',
     in: 'createHistory.restore',
-    drop: 'assertInspected(skillId, actor, () => filesOf(change));',
+    drop: 'assertInspected(skillId, actor, () => afterRestore(change));',
     test: 'restores nothing when an attack comes into the archive while the person is asked',
   },
   {
     title: 'The last revision is looked at instead of the archived files',
-    in: 'createHistory.filesOf',
+    in: 'createHistory.afterRestore',
     swap: [
-      'move ? [...archivedForInspection(join(writer.dataDir, move.folder))] : []',
-      "move?.folder === '' ? [...archivedForInspection(move.folder)] : []",
+      'move ? archivedForInspection(join(writer.dataDir, move.folder)) : []',
+      "move?.folder === '' ? archivedForInspection(move.folder) : []",
     ],
     test: 'restores nothing unasked when the attack lies in a file',
   },
   {
     title: 'A skill that is restored from its last revision is not looked at',
-    in: 'createHistory.filesOf',
+    in: 'createHistory.afterRestore',
     drop: '...recorded',
     test: 'restores nothing unasked when the attack lies in the last revision, without an archive',
   },
   {
     title: 'A roll-back that changes nothing allows what nobody was shown',
     in: 'rollback',
-    swap: ["difference === '' ? [] : blocks", "difference === '?' ? [] : blocks"],
+    swap: [
+      "difference === '' ? { blocks: [], digest: null } : shown",
+      "difference === '?' ? { blocks: [], digest: null } : shown",
+    ],
     test: 'rolls back to an attack only for the id of the skill, and allows none where nothing changes',
   },
   {

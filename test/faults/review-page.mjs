@@ -81,13 +81,16 @@ export const reviewPage = [
   {
     title: 'The review page approves another text than it has shown',
     in: 'module proposal',
-    swap: ['{ ...actor, version, inspected }', "{ ...actor, ...(version === '' ? { version } : {}), inspected }"],
+    swap: [
+      'proposals.approve(id, { ...actor, version, inspected: now.digest })',
+      "proposals.approve(id, { ...actor, ...(version === '' ? { version } : {}), inspected: now.digest })",
+    ],
     test: 'that somebody has edited meanwhile is not approved with another text than was shown',
   },
   {
     title: 'The review page allows an attack that it has not shown',
     in: 'approveShown',
-    never: 'inspected !== null && findingsDigest(blocks) !== shown',
+    never: 'now.digest !== null && shownDigest(now) !== shown',
     test: 'with what a person would call an attack is approved only when that was shown, and then allowed',
   },
   {
@@ -97,15 +100,21 @@ export const reviewPage = [
     test: 'approves an attack only where the id of the skill was typed, whatever a form says, and keeps the note',
   },
   {
+    title: 'The review page approves an attack on files that it has not shown',
+    in: 'shownDigest',
+    swap: ['String(digest)', "String(digest === '' ? '' : blocks.length)"],
+    test: 'approves no attack on other files than the form was made for, though the findings are the same',
+  },
+  {
     title: 'The review page restores an attack without the id of its skill',
     in: 'addSkillHistory.restore',
-    drop: "assertIdTyped(id, blocks, fields.optional('typed_id'))",
+    drop: "assertIdTyped(id, inspected.blocks, fields.optional('typed_id'))",
     test: 'restores an attack only where the id was typed, and offers first to leave it in the archive',
   },
   {
     title: 'Restore is the coloured button of an attack',
     in: 'confirm',
-    swap: ['blocks.length > 0', 'blocks.length > 999'],
+    swap: ['inspected.blocks.length > 0', 'inspected.blocks.length > 999'],
     test: 'restores an attack only where the id was typed, and offers first to leave it in the archive',
   },
   {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { attack } from '../helpers/held.ts';
@@ -40,6 +40,17 @@ it('approves an attack only where the id of the skill was typed, whatever a form
   const done = await page.send(`/proposals/${id}`, approve, { typed_id: ' tea ' });
   expect([done.status, page.tea()]).toEqual([303, ATTACK]);
   expect(await page.registry.admin.trustOf('tea')).toMatchObject({ heldBecause: null, allowed: true });
+});
+
+it('approves no attack on other files than the form was made for, though the findings are the same', async () => {
+  const page = await reviewPage();
+  const id = await page.propose(ATTACK);
+  const { version } = await page.registry.proposals.get(id);
+  const { digest } = await page.registry.admin.blockFindingsAfter({ proposalId: id });
+  writeFileSync(join(page.root, 'skills/tea/menu.b64'), 'another payload');
+  const fields = { version, blocks: `${digest}`, typed_id: 'tea' };
+  const refused = await page.post(`/proposals/${id}/approve`, fields);
+  expect([refused.status, page.tea()]).toEqual([409, TEA]);
 });
 
 it('rolls back to an attack, and allows a held skill, only where the id was typed', async () => {

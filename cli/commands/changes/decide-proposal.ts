@@ -1,9 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
-import type { Actor, DecidedProposal, Finding } from '../../../extensions/skill_registry/host.ts';
-import { describeBlockFindings, subjectOf, undoText } from '../../../extensions/skill_registry/propose/describe.ts';
+import type { Actor, DecidedProposal, Finding, InspectedChange } from '../../../extensions/skill_registry/host.ts';
+import {
+  describeBlockFindings,
+  isAsShown,
+  subjectOf,
+  undoText,
+} from '../../../extensions/skill_registry/propose/describe.ts';
 import { printable, toWire } from '../../../lib/text/index.ts';
 import { sayHeld } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
@@ -23,13 +27,14 @@ export async function approveProposal(idOrPart: string, options: Options, termin
   const actor = actorOf(options, terminal);
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
-  const blocks = await showBlockFindings(registry, proposal, terminal);
+  const shown = await showBlockFindings(registry, proposal, terminal);
+  const { blocks } = shown;
   if (blocks.length > 0 && (options.yes || !terminal.ask))
     throw blockNotConfirmed('approves it', `skill-registry proposals approve ${proposal.id}`);
   // Approving a stale or decided proposal throws an error that says what to do: asking first would be useless.
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal, blocks))) return EXIT.problem;
-  const decision = await approveShown(registry, proposal, blocks, actor, terminal);
+  const decision = await approveShown(registry, proposal, shown, actor, terminal);
   terminal.print({ ...toWire(decision), diff: proposal.diff });
   return EXIT.done;
 }
@@ -38,31 +43,32 @@ export async function showBlockFindings(
   { admin }: SkillRegistry,
   { id }: Proposal,
   { say }: Terminal,
-): Promise<readonly Finding[]> {
-  const { blocks } = await admin.blockFindingsAfter({ proposalId: id });
-  if (blocks.length > 0) say(`${describeBlockFindings(blocks)}\n`);
-  return blocks;
+): Promise<InspectedChange> {
+  const inspected = await admin.blockFindingsAfter({ proposalId: id });
+  if (inspected.blocks.length > 0) say(`${describeBlockFindings(inspected.blocks)}\n`);
+  return inspected;
 }
 
 /**
  * Approves the shown version and allows the findings that were shown with it.
- * @throws SHOWN_CHANGED when the inspection now finds something else, because somebody changed the skill.
+ * @throws SHOWN_CHANGED when somebody changed the skill, and the inspection finds or found something.
  */
 export async function approveShown(
   registry: SkillRegistry,
   { id, version, ...proposal }: Proposal,
-  blocks: readonly Finding[],
+  shown: InspectedChange,
   actor: Actor,
   terminal: Terminal,
 ): Promise<DecidedProposal> {
-  const now = await registry.admin.blockFindingsAfter({ proposalId: id });
-  if (!isDeepStrictEqual(now.blocks, blocks)) {
+  const change = { proposalId: id };
+  const now = await registry.admin.blockFindingsAfter(change);
+  if (!isAsShown(now, shown)) {
     const message = `What an inspection finds in "${proposal.skillId}" has changed since it was shown. Nothing was decided. Look at it again: skill-registry proposals show ${id}`;
     throw new CodedError('SHOWN_CHANGED', message);
   }
   const decision = await registry.proposals.approve(id, { ...actor, version, inspected: now.digest });
   const { proposalId, skillId, revision, merged } = decision;
-  const heldBecause = await registry.admin.allowShown(skillId, blocks, actor);
+  const heldBecause = await registry.admin.allowShown(change, now, actor);
   const how = merged ? ', merged with later changes' : '';
   terminal.say(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}`);
   sayHeld(skillId, heldBecause, terminal);

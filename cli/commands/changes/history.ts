@@ -35,7 +35,8 @@ export async function rollback(id: string, wanted: string, options: Options, ter
   // A removed skill: `rollback` throws, and its message says how to restore the skill.
   if (!byId.has(id) && !byQualifiedId.has(id)) await registry.history.rollback(id, wanted, actor);
   const change = { skillId: id, revision: wanted };
-  const { blocks, digest: inspected } = await registry.admin.blockFindingsAfter(change);
+  const shown = await registry.admin.blockFindingsAfter(change);
+  const { blocks, digest: inspected } = shown;
   const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
   const attacked = blocks.length > 0 ? ((byId.get(id) ?? byQualifiedId.get(id))?.id ?? id) : undefined;
   const ask = options.yes ? undefined : terminal.ask;
@@ -56,7 +57,8 @@ export async function rollback(id: string, wanted: string, options: Options, ter
   }
   const revision = await registry.history.rollback(id, wanted, { ...actor, inspected });
   // Without a difference no findings were shown, so none are allowed.
-  const heldBecause = await registry.admin.allowShown(id, difference === '' ? [] : blocks, actor);
+  const seen = difference === '' ? { blocks: [], digest: null } : shown;
+  const heldBecause = await registry.admin.allowShown(change, seen, actor);
   terminal.print({ ...toWire(revision), diff: difference });
   terminal.say(
     difference === ''
@@ -72,7 +74,9 @@ export async function restore(id: string, options: Options, terminal: Terminal):
   const { ask, say } = terminal;
   const { registry } = await openRegistry(options, terminal);
   const actor = actorOf(options, terminal);
-  const { blocks, digest: inspected } = await registry.admin.blockFindingsAfter({ restoredId: id });
+  const change = { restoredId: id };
+  const shown = await registry.admin.blockFindingsAfter(change);
+  const { blocks, digest: inspected } = shown;
   if (blocks.length > 0) {
     say(`${describeBlockFindings(blocks)}\n`);
     if (!ask) throw blockNotConfirmed('restores it', `skill-registry restore ${printable(id)}`);
@@ -83,7 +87,7 @@ export async function restore(id: string, options: Options, terminal: Terminal):
     }
   }
   const revision = await registry.history.restore(id, { ...actor, inspected });
-  const heldBecause = await registry.admin.allowShown(id, blocks, actor);
+  const heldBecause = await registry.admin.allowShown(change, shown, actor);
   const changed = await registry.history.diff(id, Math.max(1, revision.number - 1), revision.number);
   if (changed !== '') say(changed);
   terminal.print(toWire(revision));

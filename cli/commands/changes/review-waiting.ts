@@ -136,14 +136,15 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): S
       return undefined;
     }
     terminal.err(`${await shownProposal(registry.admin, proposal)}\n\n`);
-    const blocks = await showBlockFindings(registry, proposal, terminal);
+    const shown = await showBlockFindings(registry, proposal, terminal);
+    const { blocks } = shown;
     const isAttack = blocks.length > 0;
     const approve: Answer = {
       key: 'y',
       means: 'approve',
       async act() {
         if (isAttack && !(await isConfirmed(terminal, 'Approve it?', skillId))) return NOT_TYPED;
-        await approveShown(registry, proposal, blocks, actorOf(options, terminal), terminal);
+        await approveShown(registry, proposal, shown, actorOf(options, terminal), terminal);
         return { kind: 'proposal', id, skill_id: skillId, decision: 'approved' };
       },
     };

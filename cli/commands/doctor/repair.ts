@@ -36,7 +36,7 @@ export async function repairAll(
   }
   if (repaired.length > 0) await registry.refresh();
   for (const { skill_id, qualified_id } of repaired)
-    sayHeld(skill_id, await registry.admin.allowShown(qualified_id, [], actor), terminal);
+    sayHeld(skill_id, (await registry.admin.trustOf(qualified_id)).heldBecause, terminal);
   terminal.print({ repaired, failed });
   const left = failed.length > 0 ? `, ${failed.length} not` : '';
   const undo = `; to undo one: skill-registry history ${repairs[0]?.skill.id ?? '<id>'}, then rollback`;

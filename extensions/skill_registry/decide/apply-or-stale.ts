@@ -4,9 +4,9 @@ import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
-import { presentFiles } from '../history/inspected-change.ts';
+import { type FilesAfter, presentFiles } from '../history/inspected-change.ts';
 import { checkedPath } from '../history/journal-entries.ts';
-import { getBlob } from '../history/revisions.ts';
+import { getBlob, lastDecided } from '../history/revisions.ts';
 import {
   bytesAt,
   checkSize,
@@ -20,11 +20,12 @@ import {
   skillsAt,
 } from '../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
-import type { InspectedFile } from '../inspect/types.ts';
 import { type ProposalRow, skillGone } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
+import { asReadForInspection } from '../sources/walk/files-for-inspection.ts';
+import type { ReadPart } from '../trust/inspect-files.ts';
 
 export type Plan = ApplyPlan | StalePlan;
 
@@ -92,23 +93,31 @@ export function comparePresent(
   return compareFile(row, location, { current, before, proposed });
 }
 
-/** The files of the skill as an approval leaves them, for an inspection. @throws RESOURCE_NOT_FOUND. */
+/** The skill as an approval leaves it. @throws RESOURCE_NOT_FOUND. */
 export function filesAfter(
   context: ChangeContext,
-  { kind, path: changed, source }: ProposalRow,
+  row: ProposalRow,
   { location: { key, skillFile }, after }: ApplyPlan,
 ): FilesAfter {
-  const skill = kind === 'create' ? undefined : skillIn(context, key, source);
-  if (kind === 'delete') return { skill, files: [] };
-  const path = changed === skillFile ? 'SKILL.md' : changed;
-  const others = skill ? presentFiles(context, skill).filter((file) => file.path !== path) : [];
-  return { skill, files: [...(after ? [{ path, bytes: after }] : []), ...others] };
+  const skill = row.kind === 'create' ? undefined : skillOf(context, row);
+  const decided = digestOf(JSON.stringify([lastDecided(context.writer.database(), key), after && digestOf(after)]));
+  if (row.kind === 'delete') return { skill, files: [], change: decided };
+  const path = row.path === skillFile ? 'SKILL.md' : row.path;
+  const present = skill ? presentFiles(context, skill) : [];
+  // A note on SKILL.md is about the whole skill.
+  const isIt = (one: ReadPart): boolean =>
+    one !== undefined && ('path' in one ? one.path === path : one.file === path && path !== 'SKILL.md');
+  const old = present.find(isIt);
+  // The file keeps its mode.
+  const executable = path !== 'SKILL.md' && old !== undefined && 'executable' in old && old.executable === true;
+  const written = after ? [...asReadForInspection([{ path, bytes: after, executable }])] : [];
+  return { skill, files: [...written, ...present.filter((one) => !isIt(one))], change: decided };
 }
 
-export interface FilesAfter {
-  /** As it is now; undefined for a new one. */
-  readonly skill: Skill | undefined;
-  readonly files: readonly InspectedFile[];
+/** By its folder: another skill may have the id now, and two sources may have the same folder. */
+export function skillOf({ root, snapshot }: ChangeContext, { place, source }: ProposalRow): Skill | undefined {
+  const there = skillsAt(place, snapshot().byQualifiedId.values(), root);
+  return there.find((skill) => skill.source === source) ?? there[0];
 }
 
 /** Sets `open` or `stale` by the present skill; stores nothing. If it cannot be compared, the state stays. */
@@ -157,18 +166,12 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
   const { byId } = context.snapshot();
   const named = byId.get(skillId);
   if (named && named.source === source && skillKey(named, root) === key) return locationOfSkill(named, sources, root);
-  const skill = skillIn(context, key, source);
+  const skill = skillOf(context, row);
   if (!skill) throw skillNotFound(skillId, []);
   return locationOfSkill(skill, sources, root);
 }
 
 // --- internal ---
-
-/** By its folder: another skill may have the id now, and two sources may have the same folder. */
-function skillIn({ root, snapshot }: ChangeContext, key: string, source: string): Skill | undefined {
-  const there = skillsAt(key, snapshot().byQualifiedId.values(), root);
-  return there.find((skill) => skill.source === source) ?? there[0];
-}
 
 /** Reads what several proposals are about once. */
 type ReadOnce = <T>(key: string, read: () => T) => T;

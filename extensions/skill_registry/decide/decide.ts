@@ -181,7 +181,7 @@ function decideOn(context: ChangeContext, row: ProposalRow, actor: Decider): Out
     return plan;
   }
   const { location, after, merged } = plan;
-  assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan).files);
+  assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan));
   const change =
     row.kind === 'delete'
       ? ({ kind: 'removed', changes: [], move: { direction: 'out', folder: archiveFolder(location) } } as const)

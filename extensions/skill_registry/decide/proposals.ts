@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { oneLine } from '../../../lib/text/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
+import type { FilesAfter } from '../history/inspected-change.ts';
 import { type Check, LEVELS, listChecks } from '../inspect/findings.ts';
 import {
   fileEdited,
@@ -26,8 +27,9 @@ import type {
   ProposalStats,
   Proposals,
 } from '../propose/types.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { comparePresent, type FilesAfter, filesAfter, presentState, withPresentState } from './apply-or-stale.ts';
+import { comparePresent, filesAfter, presentState, skillOf, withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
 import { purge } from './purge.ts';
@@ -35,6 +37,8 @@ import { purge } from './purge.ts';
 export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
   /** As an approval would leave them now; undefined when the proposal does not apply. */
   filesAfter(id: string): Promise<FilesAfter | undefined>;
+  /** The skill that it changes or has changed, even if another one has its id now. */
+  skillOf(id: string): Skill | undefined;
   /** Calls the listeners for proposals of other processes since the last call. The first call calls none. */
   announce(): void;
 }
@@ -117,6 +121,7 @@ export function createProposals(
         throw error;
       }
     },
+    skillOf: (id) => skillOf(context, rowOf(historyFor(id, writer), id)),
     edit: (...given) => edit(context, ...given),
     approve: (...given) => approve(context, ...given),
     reject: (...given) => reject(context, ...given),

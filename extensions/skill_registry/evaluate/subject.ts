@@ -16,7 +16,7 @@ import type { EvaluationSuite } from './types.ts';
 
 export interface EvaluationSource extends Pick<Overlap, 'firstHits' | 'takenOver'> {
   visible(): readonly Skill[];
-  readonly heldSkills: Pick<HeldSkills, 'blocksIn'>;
+  readonly heldSkills: Pick<HeldSkills, 'inspectAfter'>;
 }
 
 /** A skill on a server has no test cases here. */

@@ -10,9 +10,10 @@ import type { InspectedFile } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import { archivedForInspection } from '../sources/walk/files-for-inspection.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
+import type { ReadPart } from '../trust/inspect-files.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { quoted, rowRefused, skillExists } from './errors.ts';
-import { assertInspected } from './inspected-change.ts';
+import { assertInspected, type FilesAfter, presentFiles } from './inspected-change.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { RevisionRecorder } from './recorder.ts';
 import { findRevision, type LoadedRevisions, lastKeyOf, revisionsOf, storedBytes } from './revisions.ts';
@@ -25,15 +26,15 @@ import {
   type SkillLocation,
   skillKey,
 } from './skill-location.ts';
-import { asInspected, MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
+import { asInspected, inspectedName, MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, ResultOrReason } from './writer.ts';
 
 export interface OpenHistory extends History {
   /** What `restore` would write, for an inspection. @throws as `restore`. */
-  filesToRestore(skillId: string): Promise<readonly InspectedFile[]>;
-  /** What `rollback` would write, without files that were not kept. @throws as `revision`. */
-  filesOfRevision(skillId: string, revision: string | number): Promise<readonly InspectedFile[]>;
+  filesToRestore(skillId: string): Promise<FilesAfter>;
+  /** What `rollback` would leave, without files that were not kept. @throws as `revision`. */
+  filesOfRevision(skillId: string, revision: string | number): Promise<FilesAfter>;
 }
 
 export function createHistory(context: ChangeContext, recorder: RevisionRecorder): OpenHistory {
@@ -77,15 +78,21 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     return locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
   };
 
-  const inspectedFiles = ({ files }: Revision): readonly InspectedFile[] =>
-    files.flatMap((file) => {
+  /** @param present - The last revision. */
+  const afterRollback = (skill: Skill | undefined, target: Revision, present: Revision | undefined): FilesAfter => {
+    const kept = target.files.flatMap((file) => {
       const bytes = bytesOf(file);
       return bytes ? [asInspected(file.path, bytes, file.mode)] : [];
     });
-  const filesOf = ({ changes, move }: RestoringChange): readonly InspectedFile[] => {
-    const archived = move ? [...archivedForInspection(join(writer.dataDir, move.folder))] : [];
+    // Files that no revision records stay.
+    const recorded = new Set([...target.files, ...(present?.files ?? [])].map(({ path }) => inspectedName(path)));
+    const others = skill ? presentFiles(context, skill).filter((one) => one && !recorded.has(pathOf(one))) : [];
+    return { skill, files: [...kept, ...others] };
+  };
+  const afterRestore = ({ changes, move }: RestoringChange): FilesAfter => {
+    const archived = move ? archivedForInspection(join(writer.dataDir, move.folder)) : [];
     const recorded = changes.map(({ path, after, mode }) => asInspected(path, after ?? Buffer.alloc(0), mode));
-    return [...archived.filter((one) => one !== undefined && 'bytes' in one), ...recorded];
+    return { skill: undefined, files: [...archived, ...recorded] };
   };
 
   return {
@@ -118,9 +125,9 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         const notRecorded = whyNotRecorded(skill, { result: recorder.record(skill) });
         const revisions = revisionsOf(database, skillKey(skill, root));
         const target = findRevision({ revisions, reason: notRecorded }, skillId, number);
-        assertInspected(skillId, actor, () => inspectedFiles(target));
-        const location = locationOfSkill(skill, context.sources(), root);
         const present = revisions.at(-1) as Revision;
+        assertInspected(skillId, actor, () => afterRollback(skill, target, present));
+        const location = locationOfSkill(skill, context.sources(), root);
         const changes = changesTo(target, present, location, bytesOf);
         if (changes.length === 0) return { revision: present, location };
         const { by, reason } = actor;
@@ -137,7 +144,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         if (folderExists(location))
           throw skillExists(skillId, `there is ${folderOf(location)}`, 'Move it away, then restore again.');
         const change = restoringChange(database, location, dataDir);
-        assertInspected(skillId, actor, () => filesOf(change));
+        assertInspected(skillId, actor, () => afterRestore(change));
         const { by, reason } = actor;
         return writer.apply({ location, kind: 'restored', by, reason, ...change });
       });
@@ -145,10 +152,12 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       return revision;
     },
     async filesToRestore(skillId) {
-      return filesOf(restoringChange(writer.database(), locationToRestore(skillId), writer.dataDir));
+      return afterRestore(restoringChange(writer.database(), locationToRestore(skillId), writer.dataDir));
     },
     async filesOfRevision(skillId, number) {
-      return inspectedFiles(findRevision(await load(skillId), skillId, number));
+      const loaded = await load(skillId);
+      const target = findRevision(loaded, skillId, number);
+      return afterRollback(skillNamed(context.snapshot(), skillId), target, loaded.revisions.at(-1));
     },
   };
 }
@@ -162,6 +171,10 @@ function whyNotRecorded(
   if (recorded && 'reason' in recorded) return recorded.reason;
   if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
   return recorded?.result ? undefined : `${file} cannot be read now.`;
+}
+
+function pathOf(part: Exclude<ReadPart, undefined>): string {
+  return 'path' in part ? part.path : part.file;
 }
 
 /** No digest starts like this. */

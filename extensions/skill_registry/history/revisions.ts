@@ -56,6 +56,12 @@ export function lastRevision(database: SqliteDatabase, key: string): Revision | 
   return row && revisionOf(row);
 }
 
+/** Number of the last revision that somebody made here; null: all were found on disk. */
+export function lastDecided(database: SqliteDatabase, key: string): number | null {
+  const sql = "SELECT max(number) AS number FROM revision WHERE place = ? AND kind NOT IN ('seen', 'edited')";
+  return database.prepare<{ number: number | null }>(sql).get(key)?.number ?? null;
+}
+
 export function revisionsOf(database: SqliteDatabase, key: string): readonly Revision[] {
   return database
     .prepare<RevisionRow>('SELECT * FROM revision WHERE place = ? ORDER BY number')

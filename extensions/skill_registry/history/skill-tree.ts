@@ -83,9 +83,15 @@ export async function skillFilesInSlices(
   return [...files.values()].sort(byPath);
 }
 
+/** As an inspection names a file. */
+export function inspectedName(path: string): string {
+  return path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
+}
+
+/** SKILL.md counts as no program, whatever its mode. */
 export function asInspected(path: string, bytes: Buffer, mode: number = 0): InspectedFile {
-  const isSkillFile = path.toLowerCase() === 'skill.md';
-  return { path: isSkillFile ? 'SKILL.md' : path, bytes, executable: (mode & 0o111) !== 0 };
+  const name = inspectedName(path);
+  return name === 'SKILL.md' ? { path: name, bytes } : { path, bytes, executable: (mode & 0o111) !== 0 };
 }
 
 /** Leaves out permission bits: they do not change what a file says. */

@@ -1,4 +1,5 @@
 import { takeBreak } from '../../../lib/breaks/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { oneLine, withoutKeys } from '../../../lib/text/index.ts';
 import { compareLevels } from './findings.ts';
 import { createPassageSearch, matchesIn } from './passage-search.ts';
@@ -145,10 +146,17 @@ function findingOf(rule: Rule, file: string, { line, words, message, stance }: M
     level: stance && rule.level === 'block' ? 'warn' : rule.level,
     file,
     ...(line === undefined ? {} : { line }),
-    // Cut first, and wider than what is shown, so that no part of a secret is left.
-    excerpt: oneLine(withoutKeys(words.slice(0, 1000)), 200),
+    excerpt: excerptOf(words),
     message: message === undefined ? rule.message : oneLine(withoutKeys(message), 300),
   };
+}
+
+/** A person allows a finding by its excerpt, so that of words that are cut has a part of their digest. */
+function excerptOf(words: string): string {
+  // Cut first, and wider than what is shown, so that no part of a secret is left.
+  const shown = oneLine(withoutKeys(words.slice(0, 1000)), 200);
+  if (words.length <= 1000 && !shown.endsWith('…')) return shown;
+  return `${oneLine(shown, 185)} [${digestOf(withoutKeys(words)).slice(-8)}]`;
 }
 
 function findingKey({ rule, file, excerpt }: Finding): string {

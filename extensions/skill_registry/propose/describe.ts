@@ -2,6 +2,7 @@ import { formatTable, printable } from '../../../lib/text/index.ts';
 import type { Revision } from '../history/types.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { Finding } from '../inspect/types.ts';
+import type { InspectedChange } from '../trust/types.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
 /** @param width - Columns of the terminal, where ids are cut to their end. Default: everything. */
@@ -68,9 +69,14 @@ export function describeBlockFindings(blocks: readonly Finding[]): string {
   return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
 }
 
+/** Where something was found, only the very files that a person was shown are written. */
+export function isAsShown(now: InspectedChange, shown: InspectedChange): boolean {
+  return now.blocks.length === 0 ? shown.blocks.length === 0 : now.digest === shown.digest;
+}
+
 /** What a person types to allow an attack: the id, which must not be what is typed by habit. */
 export function wordsToType(skillId: string): string {
-  return /^y(es)?$/i.test(skillId) ? `skill ${skillId}` : skillId;
+  return HABITS.test(skillId) ? `skill ${skillId}` : skillId;
 }
 
 export function undoText({ kind, skillId }: Pick<Proposal, 'kind' | 'skillId'>, revision: number | null): string {
@@ -121,6 +127,9 @@ export function describeRevisions(revisions: readonly Revision[], width?: number
 }
 
 // --- internal ---
+
+/** Answers to questions, and keys of menus. */
+const HABITS = /^([a-z0-9]|no|ok|yes|skip|quit|edit|allow|approve|reject)$/i;
 
 const MARK: Readonly<Record<Check['level'], string>> = { block: '!!', warn: '!', info: '-' };
 const LEGEND = '!! would be called an attack, ! a warning, - a fact';

@@ -3,15 +3,17 @@ import { takeBreak, takeSteps } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
-import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
+import type { Finding, Inspection } from '../inspect/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { decidable, decide, isAllowed } from './approvals.ts';
+import type { ReadPart } from './inspect-files.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
 import { blockReason, NOT_INSPECTED } from './reasons.ts';
 import type {
   Admission,
   Guard,
+  InspectedChange,
   JudgedFile,
   LeavingBytes,
   LeavingLine,
@@ -169,21 +171,12 @@ export class HeldSkills {
     };
   }
 
-  async filesOf(skill: Skill): Promise<readonly InspectedFile[]> {
-    const { files } = await this.#load();
-    const found: InspectedFile[] = [];
-    for (const one of files.read(skill)) {
-      await takeBreak();
-      if (one && !('rule' in one)) found.push(one);
-    }
-    return found;
-  }
-
-  async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
+  /** @param skill - As it is now; undefined for a new one. Findings that are allowed for it are left out. */
+  async inspectAfter(skill: Skill | undefined, files: readonly ReadPart[]): Promise<InspectedChange> {
     const { inspectFiles } = await this.#load();
-    const { digest, inspection } = await inspectFiles(() => given, this.#inspections.inspectionOf);
+    const { digest, inspection } = await inspectFiles(() => files, this.#inspections.inspectionOf);
     const findings = blocksIn(inspection);
-    return skill ? this.notAllowed(skill, digest, findings) : findings;
+    return { digest, blocks: skill ? await this.notAllowed(skill, digest, findings) : findings };
   }
 
   /** `digest`: of the files with the findings. */

@@ -16,7 +16,16 @@ export interface InspectedSkill {
   readonly isPresent: boolean;
 }
 
-type Read = () => Iterable<InspectedFile | Finding | undefined>;
+/** A file, or a note about one that was not read; undefined is a break. */
+export type ReadPart = InspectedFile | Finding | undefined;
+type Read = () => Iterable<ReadPart>;
+
+/** Of all files that are inspected together, in any order; equals `InspectedSkill.digest`. */
+export function digestOfRead(read: Iterable<ReadPart>): string {
+  const lines: string[] = [];
+  for (const one of read) if (one) lines.push('rule' in one ? lineOfNote(one) : lineOfFile(one, digestOf(one.bytes)));
+  return digestOfLines(lines);
+}
 
 /** Inspects unless the digest is known. `judged` replaces the file with its path. */
 export async function inspectFiles(
@@ -59,23 +68,34 @@ async function readFiles(read: Read, keptBytes: number, judged: JudgedFile | und
     if (!one) continue;
     if ('rule' in one) {
       notes.push(one);
-      lines.push(`size:${one.message} ${inOneLine(one.file)}`);
+      lines.push(lineOfNote(one));
       continue;
     }
     const digest = one.bytes === judged?.bytes ? judged.digest : digestOf(one.bytes);
     skillDigest ||= digest;
     files.set(one.path, digest);
-    lines.push(`${digest} ${one.bytes.length} ${one.executable ? 755 : 644} ${inOneLine(one.path)}`);
+    lines.push(lineOfFile(one, digest));
     bytes += one.bytes.length;
     if (bytes <= keptBytes) kept.push(one);
   }
-  const digest = digestOf(
+  return { digest: digestOfLines(lines), skillDigest, files, kept: bytes <= keptBytes ? kept : undefined, notes };
+}
+
+function lineOfNote({ message, file }: Finding): string {
+  return `size:${message} ${inOneLine(file)}`;
+}
+
+function lineOfFile({ path, bytes, executable }: InspectedFile, digest: string): string {
+  return `${digest} ${bytes.length} ${executable ? 755 : 644} ${inOneLine(path)}`;
+}
+
+function digestOfLines(lines: string[]): string {
+  return digestOf(
     lines
       .sort()
       .map((line) => `${line}\n`)
       .join(''),
   );
-  return { digest, skillDigest, files, kept: bytes <= keptBytes ? kept : undefined, notes };
 }
 
 function withFile(read: Read, { path, bytes }: JudgedFile, differs: () => void): Read {

@@ -88,7 +88,10 @@ export type ChangeToApprove =
 export interface InspectedChange {
   /** Findings of level `block` that nobody has allowed. */
   readonly blocks: readonly Finding[];
-  /** Of the inspected files; null: the change cannot be made now. For `inspected` of the decision. */
+  /**
+   * For `inspected` of the decision; null: the change cannot be made now. Where something was found, it is that of
+   * `trustOf` once the change is made.
+   */
   readonly digest: string | null;
 }
 

@@ -1,6 +1,6 @@
 import type { CodedError } from 'skill-registry/kernel';
-import type { Finding, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
-import { findingsDigest, isRefused, orRefusal } from '../forms.ts';
+import type { Finding, InspectedChange, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
+import { isRefused, orRefusal, shownDigest } from '../forms.ts';
 import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
 import { ranOnBoth, usageLine } from '../html/evidence.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
@@ -36,7 +36,8 @@ export async function proposalMain(
   answer: ActionResult,
 ): Promise<Html> {
   const { id, kind, skillId, source, path, state, author, model, created, diff, purged } = proposal;
-  const { blocks } = await registry.admin.blockFindingsAfter({ proposalId: id });
+  const inspected = await registry.admin.blockFindingsAfter({ proposalId: id });
+  const { blocks } = inspected;
   const view = viewOf(context.req.query('view'));
   const skill = registry.snapshot().byId.get(skillId);
   const isWaiting = state === 'open' || state === 'stale';
@@ -57,7 +58,7 @@ ${
     : html`<div class="heading"><h2>Difference</h2>${viewLink(context.req.path, view)}</div>
 ${difference(diff, { view, remarks: remarksOf(proposal, blocks), whole: `${proposalAddress(id)}/difference` })}`
 }
-${isWaiting ? decideForms(context, proposal, blocks, answer) : ''}
+${isWaiting ? decideForms(context, proposal, inspected, answer) : ''}
 ${state === 'rejected' && !purged ? purgeForm(context, id) : ''}`;
 }
 
@@ -149,11 +150,11 @@ function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): read
 function decideForms(
   context: ReviewContext,
   proposal: Proposal,
-  blocks: readonly Finding[],
+  inspected: InspectedChange,
   answer: ActionResult,
 ): Html {
-  const isAttack = blocks.length > 0;
-  const approve = html`<div>${approvePart(context, proposal, blocks, answer)}</div>`;
+  const isAttack = inspected.blocks.length > 0;
+  const approve = html`<div>${approvePart(context, proposal, inspected, answer)}</div>`;
   const reject = html`<div>${rejectForm(context, proposal, isAttack, answer)}</div>`;
   return html`<h2 id="decide">Decide</h2>
 <div class="decide">
@@ -164,7 +165,7 @@ ${isAttack ? [reject, approve] : [approve, reject]}
 function approvePart(
   context: ReviewContext,
   { id, kind, state, version, editable, skillId }: Proposal,
-  blocks: readonly Finding[],
+  inspected: InspectedChange,
   { typed = {} }: ActionResult,
 ): Html {
   const edit = editable ? html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>` : '';
@@ -173,15 +174,15 @@ function approvePart(
     return html`${reason}${editable ? html`<div class="actions">${edit}</div>` : ''}`;
   }
   const button =
-    blocks.length > 0
+    inspected.blocks.length > 0
       ? html`<button>Approve, and allow what was found</button>`
       : html`<button class="main">Approve</button>`;
   return form(
     context,
     `${proposalAddress(id)}/approve`,
-    html`${hiddenField('version', version)}${hiddenField('blocks', findingsDigest(blocks))}
+    html`${hiddenField('version', version)}${hiddenField('blocks', shownDigest(inspected))}
 ${kind === 'delete' ? html`<p>Approving moves <a href="${skillAddress(skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
-${blocks.length > 0 ? idField('To approve it', skillId) : ''}
+${inspected.blocks.length > 0 ? idField('To approve it', skillId) : ''}
 <label for="note">A note (optional)</label>
 <input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
 <div class="actions">${button}

@@ -2,7 +2,7 @@ import { type CodedError, isCodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
 import type { Proposal } from '../../skill_registry/api.ts';
 import { shownChanged } from '../errors.ts';
-import { actorOf, assertIdTyped, decision, fieldsOf, findingsDigest, isRefused, orRefusal } from '../forms.ts';
+import { actorOf, assertIdTyped, decision, fieldsOf, isRefused, orRefusal, shownDigest } from '../forms.ts';
 import { html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { note, proposalAddress } from '../html/parts.ts';
@@ -68,7 +68,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
     // The person has not seen findings in the new text: approve it only when there are none of level `block`.
     const { blocks } = await admin.blockFindingsAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
-    const work = approveShown(review, id, { version: edited.version, blocks: findingsDigest([]) });
+    const work = approveShown(review, id, { version: edited.version, blocks: '' });
     return decision(context, review, work, (refused) => show(context, review, id, { refused }));
   });
 
@@ -81,7 +81,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
 
 interface Shown {
   readonly version: string;
-  /** From `findingsDigest`. */
+  /** From `shownDigest`. */
   readonly blocks: string;
   readonly typedId?: string | undefined;
 }
@@ -94,15 +94,15 @@ async function approveShown(
   reason?: string,
 ): Promise<string> {
   const { admin, proposals } = registry;
-  const { blocks, digest: inspected } = await admin.blockFindingsAfter({ proposalId: id });
+  const change = { proposalId: id };
+  const now = await admin.blockFindingsAfter(change);
   const { skillId } = await proposals.get(id);
   // Where it does not apply, `approve` throws the reason.
-  if (inspected !== null && findingsDigest(blocks) !== shown)
-    throw shownChanged('What an inspection finds in this skill');
-  assertIdTyped(skillId, blocks, typedId);
+  if (now.digest !== null && shownDigest(now) !== shown) throw shownChanged('What an inspection finds in this skill');
+  assertIdTyped(skillId, now.blocks, typedId);
   const actor = actorOf(review, reason);
-  const { merged, skillId: changedId } = await proposals.approve(id, { ...actor, version, inspected });
-  await admin.allowShown(changedId, blocks, actor);
+  const { merged } = await proposals.approve(id, { ...actor, version, inspected: now.digest });
+  await admin.allowShown(change, now, actor);
   return `${proposalAddress(id)}?done=${merged ? 'merged' : 'approved'}`;
 }
 

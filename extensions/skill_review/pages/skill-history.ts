@@ -1,8 +1,8 @@
 import type { CodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
-import type { Finding, Revision } from '../../skill_registry/api.ts';
+import type { InspectedChange, Revision } from '../../skill_registry/api.ts';
 import { pageNotFound, shownChanged } from '../errors.ts';
-import { actorOf, assertIdTyped, fieldsOf, findingsDigest, isRefused, orRefusal } from '../forms.ts';
+import { actorOf, assertIdTyped, fieldsOf, isRefused, orRefusal, shownDigest } from '../forms.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
@@ -31,12 +31,13 @@ export function addSkillHistory(app: ReviewApp, review: Review): void {
     const id = context.req.param('id');
     const fields = await fieldsOf(context);
     const restore = async (): Promise<void> => {
-      const { blocks, digest: inspected } = await admin.blockFindingsAfter({ restoredId: id });
-      if (findingsDigest(blocks) !== fields.text('blocks')) throw shownChanged(`The skill "${id}"`);
-      assertIdTyped(id, blocks, fields.optional('typed_id'));
+      const change = { restoredId: id };
+      const inspected = await admin.blockFindingsAfter(change);
+      if (shownDigest(inspected) !== fields.text('blocks')) throw shownChanged(`The skill "${id}"`);
+      assertIdTyped(id, inspected.blocks, fields.optional('typed_id'));
       const actor = actorOf(review, fields.optional('reason'));
-      await history.restore(id, { ...actor, inspected });
-      await admin.allowShown(id, blocks, actor);
+      await history.restore(id, { ...actor, inspected: inspected.digest });
+      await admin.allowShown(change, inspected, actor);
     };
     const outcome = await orRefusal(restore());
     if (isRefused(outcome)) return list(context, review, id, outcome.refused);
@@ -85,14 +86,15 @@ ${isPresent || skillOf(registry.snapshot(), id) === undefined ? '' : html`<p><a 
     const fields = await fieldsOf(context);
     const reason = fields.optional('reason');
     const rollBack = async (): Promise<void> => {
-      const { blocks, digest: inspected } = await admin.blockFindingsAfter({ skillId: id, revision });
+      const change = { skillId: id, revision };
+      const inspected = await admin.blockFindingsAfter(change);
       const present = (await history.revisions(id)).at(-1);
-      if (String(present?.number) !== fields.text('present') || findingsDigest(blocks) !== fields.text('blocks'))
+      if (String(present?.number) !== fields.text('present') || shownDigest(inspected) !== fields.text('blocks'))
         throw shownChanged(`The skill "${id}"`);
-      assertIdTyped(idOf(registry, id), blocks, fields.optional('typed_id'));
+      assertIdTyped(idOf(registry, id), inspected.blocks, fields.optional('typed_id'));
       const actor = actorOf(review, reason);
-      await history.rollback(id, revision, { ...actor, inspected });
-      await admin.allowShown(id, blocks, actor);
+      await history.rollback(id, revision, { ...actor, inspected: inspected.digest });
+      await admin.allowShown(change, inspected, actor);
     };
     const outcome = await orRefusal(rollBack());
     if (isRefused(outcome)) return rollbackPage(context, review, id, revision, outcome.refused);
@@ -118,9 +120,10 @@ async function list(context: ReviewContext, review: Review, id: string, refused?
     .reverse()
     .map((one) => row(id, one));
   // `restore` reports why it cannot run.
-  const found = skill ? { blocks: [] } : await orRefusal(review.registry.admin.blockFindingsAfter({ restoredId: id }));
-  const { blocks } = isRefused(found) ? { blocks: [] } : found;
-  const restore = confirm(context, `${skillAddress(id)}/restore`, id, blocks, 'Restore');
+  const nothing = { blocks: [], digest: null };
+  const found = skill ? nothing : await orRefusal(review.registry.admin.blockFindingsAfter({ restoredId: id }));
+  const inspected = isRefused(found) ? nothing : found;
+  const restore = confirm(context, `${skillAddress(id)}/restore`, id, inspected, 'Restore');
   const main = html`${skillHead(id, skill, 'history')}
 ${refused ? note(html`<p><b>Nothing was changed.</b> ${refused.message}</p>`, 'block') : ''}
 ${skill ? '' : html`<h2>It was removed</h2><p>Its files are in the archive, and can be brought back.</p>${restore}`}
@@ -156,7 +159,7 @@ async function rollbackPage(
   const { admin, history, snapshot } = review.registry;
   const present = (await history.revisions(id)).at(-1);
   const diff = present === undefined ? '' : await history.diff(id, present.number, revision);
-  const { blocks } = await admin.blockFindingsAfter({ skillId: id, revision });
+  const inspected = await admin.blockFindingsAfter({ skillId: id, revision });
   const view = viewOf(context.req.query('view'));
   const address = `${skillAddress(id)}/rollback/${encodeURIComponent(revision)}`;
   const main = html`${skillHead(id, skillOf(snapshot(), id), 'history')}
@@ -164,7 +167,7 @@ ${refused ? note(html`<p><b>Nothing was changed.</b> ${refused.message}</p>`, 'b
 <div class="heading"><h2>Roll back to revision ${revision}?</h2>${viewLink(address, view)}</div>
 <p>This is what would change. It becomes a new revision; nothing is lost.</p>
 ${difference(diff, { view, whole: `${address}/difference` })}
-${diff === '' ? '' : confirm(context, address, idOf(review.registry, id), blocks, 'Roll back', present)}
+${diff === '' ? '' : confirm(context, address, idOf(review.registry, id), inspected, 'Roll back', present)}
 <p><a href="${skillAddress(id)}/history">Back to the history</a></p>`;
   const title = `Roll back ${id}`;
   return context.html(page(context, review, { title, at: 'catalog', main }), refused ? 409 : 200);
@@ -174,17 +177,17 @@ function confirm(
   context: ReviewContext,
   address: string,
   skillId: string,
-  blocks: readonly Finding[],
+  inspected: InspectedChange,
   action: 'Roll back' | 'Restore',
   present?: Revision,
 ): Html {
-  const warning = html`<h2 class="inside">A person would call this an attack</h2><p>${action === 'Restore' ? 'Restoring' : 'Rolling back'} also allows it, so the id of the skill has to be typed.</p>${findings(blocks)}`;
-  const isAttack = blocks.length > 0;
+  const warning = html`<h2 class="inside">A person would call this an attack</h2><p>${action === 'Restore' ? 'Restoring' : 'Rolling back'} also allows it, so the id of the skill has to be typed.</p>${findings(inspected.blocks)}`;
+  const isAttack = inspected.blocks.length > 0;
   return html`${isAttack ? note(warning, 'block') : ''}
 ${form(
   context,
   address,
-  html`${present ? hiddenField('present', String(present.number)) : ''}${hiddenField('blocks', findingsDigest(blocks))}
+  html`${present ? hiddenField('present', String(present.number)) : ''}${hiddenField('blocks', shownDigest(inspected))}
 <label for="reason">Reason, for people who ask later</label><input id="reason" name="reason" maxlength="2000" autocomplete="off">
 ${isAttack ? idField(`To ${action === 'Restore' ? 'restore it' : 'roll it back'}`, skillId) : ''}
 <div class="actions">${isAttack ? html`<a class="button main" href="/">Leave it as it is</a><button>${action}, and allow what was found</button>` : html`<button class="main">${action}</button>`}</div>`,

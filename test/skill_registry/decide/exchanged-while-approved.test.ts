@@ -5,8 +5,10 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
 import { proposalsCommand } from '../../../extensions/skill_registry/proposals-command.ts';
 import { attack } from '../../helpers/held.ts';
+import { openRegistry } from '../../helpers/open-registry.ts';
 import { pageOf } from '../../helpers/review-page.ts';
 import { ADA, TEA, teaRegistry } from '../../helpers/tea.ts';
+import { writeTree } from '../../helpers/temp-folder.ts';
 
 const ATTACK = TEA.replace('Serve.', `Serve.\n${attack(151)}`);
 /** The proposal does not apply to it. */
@@ -76,6 +78,44 @@ it('approves, rolls back and restores only what was inspected', async () => {
   const { digest: last } = await admin.blockFindingsAfter({ restoredId: 'tea' });
   await history.restore('tea', { ...ADA, inspected: last });
   expect(tea()).toBe(ATTACK);
+});
+
+it('approves what is no attack while other files change, and not after another decision on the skill', async () => {
+  const { registry, root, tea, propose } = await teaRegistry();
+  const { admin, proposals } = registry;
+  const [first, second] = [await propose(OTHER), await propose(TEA.replace('# Tea', '# Green tea'))];
+  const inspected = (await admin.blockFindingsAfter({ proposalId: first })).digest;
+  const old = (await admin.blockFindingsAfter({ proposalId: second })).digest;
+  writeFileSync(join(root, 'skills/tea/brewing.log'), 'One more.\n');
+  await proposals.approve(first, { ...ADA, inspected });
+  expect(tea()).toBe(OTHER);
+  await expect(proposals.approve(second, { ...ADA, inspected: old })).rejects.toMatchObject({ code: 'SHOWN_CHANGED' });
+});
+
+it('allows the skill that was changed, and not another one that has its id now', async () => {
+  const sources = [
+    { id: 'first', path: 'first' },
+    { id: 'skills', path: 'skills' },
+  ];
+  const { registry, root } = await openRegistry({ 'skills/tea/SKILL.md': TEA, 'first/x.txt': '' }, { sources });
+  const input = { skillId: 'tea', content: ATTACK, justification: 'Better.', author: 'agent:brewer' };
+  const change = { proposalId: (await registry.proposals.propose(input)).proposalId };
+  const shown = await registry.admin.blockFindingsAfter(change);
+  writeTree(root, { 'first/tea/SKILL.md': ATTACK });
+  await registry.refresh();
+  await registry.proposals.approve(change.proposalId, { ...ADA, inspected: shown.digest });
+  expect(await registry.admin.allowShown(change, shown, ADA)).toBeNull();
+  const heldOf = async (id: string) => (await registry.admin.trustOf(id)).heldBecause;
+  expect([await heldOf('skills:tea'), await heldOf('first:tea')]).toEqual([null, expect.stringContaining('SKILL.md')]);
+});
+
+it('allows nothing of a skill that has other files than those that were shown', async () => {
+  const { registry, root, propose } = await teaRegistry();
+  const change = { proposalId: await propose(ATTACK) };
+  const shown = await registry.admin.blockFindingsAfter(change);
+  await registry.proposals.approve(change.proposalId, { ...ADA, inspected: shown.digest });
+  writeFileSync(join(root, 'skills/tea/more.md'), 'More.\n');
+  expect(await registry.admin.allowShown(change, shown, ADA)).toMatch(/SKILL\.md/);
 });
 
 it('says that a change cannot be made now instead of what it would leave', async () => {

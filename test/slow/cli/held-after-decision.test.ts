@@ -45,19 +45,19 @@ it('allows what a person was shown when approving a proposal', async () => {
 it('allows nothing when an agent says what it was shown', async () => {
   const [root, id] = await proposed(33);
   const registry = await openRoot(root);
-  const { blocks } = await registry.admin.blockFindingsAfter({ proposalId: id });
+  const shown = await registry.admin.blockFindingsAfter({ proposalId: id });
   await registry.proposals.approve(id, { by: 'person:ada' });
-  expect(await registry.admin.allowShown('tea', blocks, { by: 'agent:reviewer' })).toMatch(/SKILL\.md/);
+  expect(await registry.admin.allowShown({ proposalId: id }, shown, { by: 'agent:reviewer' })).toMatch(/SKILL\.md/);
   expect(await seenIn(root)).toEqual([]);
 });
 
 it('allows what was shown, and nothing that somebody added meanwhile', async () => {
   const [root, id] = await proposed(34);
   const registry = await openRoot(root);
-  const { blocks } = await registry.admin.blockFindingsAfter({ proposalId: id });
+  const shown = await registry.admin.blockFindingsAfter({ proposalId: id });
   await registry.proposals.approve(id, { by: 'person:ada' });
   writeFileSync(join(root, 'skills/tea/more.md'), attack(35));
-  expect(await registry.admin.allowShown('tea', blocks, { by: 'person:ada' })).not.toBeNull();
+  expect(await registry.admin.allowShown({ proposalId: id }, shown, { by: 'person:ada' })).not.toBeNull();
   expect(await seenIn(root)).toEqual([]);
 });
 

@@ -48,7 +48,7 @@ export function* archivedForInspection(folder: string): Generator<InspectedFile 
   const { files } = yield* filesBelow(folder, { ...EVERYTHING, own: true });
   for (const file of files)
     for (const one of readIfThere(folder, file, (path) => readContained(folder, path, MAX_BYTES, { own: true })))
-      yield 'path' in one && one.path.toLowerCase() === 'skill.md' ? { ...one, path: 'SKILL.md' } : one;
+      yield 'path' in one && one.path.toLowerCase() === 'skill.md' ? { path: 'SKILL.md', bytes: one.bytes } : one;
 }
 
 /** Files before they are written, read as `filesForInspection` reads them later, so both digests are equal. */
