@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename, join, parse } from 'node:path';
-import { readNamedFile } from '../../lib/files/index.ts';
+import { isInside, readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { agentNotFound, agentUnavailable, withFallback } from '../errors.ts';
-import { halfApproved } from '../held/writable-extension.ts';
+import { type HalfApproved, halfApproved } from '../held/writable-extension.ts';
 import { builtExtensions, codeFilesOf, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { heldWithProblems } from './untrusted-root.ts';
@@ -37,7 +37,7 @@ export function discoverExtensions(
   packageDir: string,
   rootDir: string | undefined,
   ownSources: string,
-  half: readonly string[] = [],
+  half: readonly HalfApproved[] = [],
 ): Discovery {
   const problems: Problem[] = [];
   const broken: { name: string; dir: string; reason: string }[] = [];
@@ -53,9 +53,14 @@ export function discoverExtensions(
   for (const { dir, origin } of folders) {
     const file = join(dir, 'manifest.yaml');
     if (origin === 'root' && half.length > 0) {
-      const isIt = half.includes(join('extensions', basename(dir)));
-      const others = `an approval of ${half.join(', ')} was interrupted, and this may use files of it`;
-      broken.push({ name: basename(dir), dir, reason: isIt ? 'an approval of it was interrupted' : others });
+      const paths = half.map(({ root, name }) => join(root, 'extensions', name));
+      const shown = paths.map((path) => (isInside(path, `${rootDir}`) ? `extensions/${basename(path)}` : path));
+      const others = `an approval of ${shown.join(', ')} was interrupted, and this may use files of it`;
+      broken.push({
+        name: basename(dir),
+        dir,
+        reason: paths.includes(dir) ? 'an approval of it was interrupted' : others,
+      });
       continue;
     }
     const text = withFallback(() => readNamedFile(file, MAX_MANIFEST_BYTES).toString('utf8'));

@@ -6,6 +6,7 @@ import type { Problem } from '../contract.ts';
 import { extensionHalfApproved, leadsOutOfRoot } from '../errors.ts';
 import { escapedPath, printableCode } from '../held/difference.ts';
 import { allHeld, type HeldExtension } from '../held/held-extensions.ts';
+import { type HalfApproved, halfApproved } from '../held/writable-extension.ts';
 import { foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
 export interface Root {
@@ -79,6 +80,7 @@ export function heldWithProblems(
         const { message: half } = extensionHalfApproved(name, notUndone.get(name));
         return { code: 'EXTENSION_HALF_APPROVED', severity: 'error', file, message: half };
       }),
+      ...halfApproved(dir).flatMap((one) => (one.root === dir ? [] : [otherHalfApproved(one)])),
     ],
   };
 }
@@ -92,6 +94,13 @@ function isInRoot(rootDir: string, folder: string): boolean {
 /** Quotes a name that could look like a part of the question. */
 function nameShown(name: string): string {
   return /^[\w.-]+$/.test(name) ? name : `"${printableCode(escapedPath(name))}"`;
+}
+
+/** For a root whose links lead into the other root. */
+function otherHalfApproved({ root, name }: HalfApproved): Problem {
+  const file = join(root, 'extensions', name);
+  const message = `An approval of ${file} was interrupted, so its files may be of two versions, and no extension of this root is loaded: links lead there. To undo it, start that root once: skill-registry doctor --root ${shellWord(root)} says more.`;
+  return { code: 'EXTENSION_HALF_APPROVED', severity: 'error', file, message };
 }
 
 function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {

@@ -19,18 +19,13 @@ export function isCode(rootDir: string, path: string): boolean {
   });
 }
 
-// --- internal ---
-
-/** When there are more folders to search, every path counts as code. */
-const MAX_FOLDERS = 10_000;
-
-function foldersAbove(path: string): readonly string[] {
+export function foldersAbove(path: string): readonly string[] {
   const folder = dirname(path);
   return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
-/** Real paths. Follows links in a circle once. */
-function* codeFolders(root: string): Generator<string> {
+/** `extensions/` and `node_modules/`, and where links in them lead, in targets as well. Real paths. */
+export function* codeFolders(root: string): Generator<string> {
   const folders = [join(root, 'extensions'), join(root, 'node_modules')].map((folder) => futureRealPath(folder));
   yield* folders;
   const seen = new Set<string>();
@@ -47,6 +42,11 @@ function* codeFolders(root: string): Generator<string> {
     }
   }
 }
+
+// --- internal ---
+
+/** When there are more folders to search, every path counts as code. */
+const MAX_FOLDERS = 10_000;
 
 /** A package in `node_modules`, or a folder such as `.bin`. They are large, and their links lead to other packages. */
 function isInstalled(folder: string): boolean {

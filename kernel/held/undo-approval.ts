@@ -17,7 +17,7 @@ import {
 } from './held-extensions.ts';
 import { underHeldLock } from './held-lock.ts';
 import {
-  assertAgentMayWrite,
+  assertNotOfPackage,
   HELD,
   heldFolder,
   isHalfApproved,
@@ -76,7 +76,7 @@ export function undoApproval(rootDir: string, name: string, files: readonly Held
   try {
     const marker = readIfThere(waiting, markerPath(name), true);
     if (marker === null) return;
-    assertAgentMayWrite(rootDir, name);
+    assertNotOfPackage(rootDir, name);
     for (const one of JSON.parse(marker.toString('utf8')) as readonly Replacement[]) {
       const before = files.find(({ path }) => path === one.path)?.before;
       restoreFile(live, waiting, name, one, before ?? undefined);

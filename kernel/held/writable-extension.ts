@@ -1,8 +1,9 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isInside, isTemporaryName, pathTraversal, realPathOf, writeFailed } from '../../lib/files/index.ts';
-import { builtExtensions, foldersOf, packageRoot } from '../boot/extension-folders.ts';
+import { builtExtensions, packageRoot } from '../boot/extension-folders.ts';
 import { extensionProtected } from '../errors.ts';
+import { codeFolders, foldersAbove } from './code-folders.ts';
 
 export function isExtensionName(name: string): boolean {
   return /^[a-z][a-z0-9_-]{0,63}$/.test(name);
@@ -25,7 +26,16 @@ export function extensionsFolder(rootDir: string): string | undefined {
 export function assertAgentMayWrite(rootDir: string, name: string, below: readonly string[] = []): void {
   const extensions = extensionsFolder(rootDir);
   if (extensions !== undefined && below.length > 0) assertCanBeFile(extensions, [name, ...below]);
-  const why = whyProtected(extensions, name, below) ?? whyOtherRoot(extensions, rootDir);
+  assertNotOfPackage(rootDir, name, below);
+  // What waits, and whether it is half approved, is known in one root alone.
+  if (extensions === undefined || isInside(extensions, realPathOf(rootDir) ?? rootDir)) return;
+  const advice = 'Move that folder into this root, or change and approve it in the root that has it';
+  throw extensionProtected([name, ...below].join('/'), `extensions/ of this root is a link out of it. ${advice}`);
+}
+
+/** @throws EXTENSION_PROTECTED. */
+export function assertNotOfPackage(rootDir: string, name: string, below: readonly string[] = []): void {
+  const why = whyProtected(extensionsFolder(rootDir), name, below);
   if (why) throw extensionProtected([name, ...below].join('/'), why);
 }
 
@@ -62,12 +72,16 @@ export function isHalfApproved(rootDir: string, name: string): boolean {
   return changedAt(join(base, markerPath(name))) !== undefined;
 }
 
-/** Also of the roots that `extensions/` leads into by links. Those of other roots are absolute paths. */
-export function halfApproved(rootDir: string): readonly string[] {
+export interface HalfApproved {
+  /** Another root where links of this one lead. */
+  readonly root: string;
+  readonly name: string;
+}
+
+/** Also of the other roots of `rootsOfCode`. */
+export function halfApproved(rootDir: string): readonly HalfApproved[] {
   return rootsOfCode(rootDir).flatMap((root) =>
-    namesInHeld(root)
-      .filter((name) => isHalfApproved(root, name))
-      .map((name) => join(root === rootDir ? '' : root, 'extensions', name)),
+    namesInHeld(root).flatMap((name) => (isHalfApproved(root, name) ? [{ root, name }] : [])),
   );
 }
 
@@ -76,14 +90,15 @@ export function approvalsStamp(rootDir: string): string {
   return rootsOfCode(rootDir).map(stampOf).join('\n');
 }
 
-/** This root, and the roots that `extensions/`, or a link in it, leads into. */
+/**
+ * This root, and each root with files where links in `extensions/` and `node_modules/` lead, in targets as well.
+ * What code imports by a path out of the root is not known before it runs.
+ */
 export function rootsOfCode(rootDir: string): readonly string[] {
-  const extensions = extensionsFolder(rootDir);
-  if (extensions === undefined) return [rootDir];
-  const linked = foldersOf(extensions).map((name) => realPathOf(join(extensions, name)) ?? extensions);
-  const holding = [extensions, ...linked.map(dirname)].filter((folder) => basename(folder) === 'extensions');
-  const own = realPathOf(rootDir);
-  return [rootDir, ...new Set(holding.map(dirname).filter((root) => root !== own))];
+  const own = realPathOf(rootDir) ?? rootDir;
+  const folders = new Set([...codeFolders(own)].flatMap((folder) => [folder, ...foldersAbove(folder)]));
+  const others = [...folders].filter((folder) => !isInside(own, folder) && heldFolder(folder) !== undefined);
+  return [rootDir, ...others];
 }
 
 /** @returns its real path. @throws WRITE_FAILED. */
@@ -140,13 +155,6 @@ function whyProtected(extensions: string | undefined, name: string, below: reado
   const isManifest = below.length === 0 || below.join('/') === 'manifest.yaml';
   if (isManifest || !existsSync(folder) || existsSync(join(folder, 'manifest.yaml'))) return undefined;
   return 'the folder has no manifest.yaml, so it belongs to no extension; a person may write there';
-}
-
-/** What waits, and whether it is half approved, is known in one root alone. */
-function whyOtherRoot(extensions: string | undefined, rootDir: string): string | undefined {
-  const own = join(realPathOf(rootDir) ?? rootDir, 'extensions');
-  if (extensions === undefined || extensions === own) return undefined;
-  return 'extensions/ of this root is a link. Change and approve it in the root that has the folder';
 }
 
 /** Called before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */

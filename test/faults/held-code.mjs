@@ -96,7 +96,7 @@ export const heldCode = [
   {
     title: 'Code is approved through a link to the extensions of another root',
     in: 'assertAgentMayWrite',
-    drop: 'whyOtherRoot(extensions, rootDir)',
+    always: 'extensions === undefined || isInside(extensions, realPathOf(rootDir) ?? rootDir)',
     test: 'holds and approves code only in the root that has the folder',
   },
   {
@@ -132,7 +132,7 @@ export const heldCode = [
   {
     title: 'A marker for an extension of the package removes its files',
     in: 'undoApproval',
-    drop: 'assertAgentMayWrite(rootDir, name);',
+    drop: 'assertNotOfPackage(rootDir, name);',
     test: 'undoes nothing in the extensions of the package itself',
   },
   {

@@ -4,7 +4,7 @@ import { boot, type Kernel } from 'skill-registry/kernel';
 import { onTestFinished } from 'vitest';
 import { approveExtension, heldExtension, holdExtensionFile } from '../../kernel/host.ts';
 import { type RunResult, spawnCommand } from './run-command.ts';
-import { tempFolder, writeTree } from './temp-folder.ts';
+import { type Tree, tempFolder, writeTree } from './temp-folder.ts';
 
 const DIE = pathToFileURL(join(import.meta.dirname, 'die-at-call.mjs')).href;
 
@@ -80,4 +80,14 @@ export function approvedByCode({ root, digest }: WaitingCode): { error?: unknown
   Object.assign(globalThis, { approveNow });
   onTestFinished(() => void Reflect.deleteProperty(globalThis, 'approveNow'));
   return outcome;
+}
+
+/** An extension that does something when it is loaded, and when it is initialized. */
+export function extension(id: string, loaded: string, initialized = ''): Tree {
+  const manifest = `id: ${id}\nname: X\nversion: 1.0.0\ndescription: An extension.\nentrypoint: main:X\n`;
+  const members = ['start', 'stop', 'destroy', 'healthCheck'].map((name) => `async ${name}() {}`).join(' ');
+  return {
+    [`extensions/${id}/manifest.yaml`]: manifest,
+    [`extensions/${id}/main.ts`]: `${loaded}\nexport class X { async initialize() { ${initialized} } ${members} }\n`,
+  };
 }

@@ -23,9 +23,9 @@ import {
 } from '../../../kernel/host.ts';
 import { isTemporaryName } from '../../../lib/files/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
-import { approveAndDie, approvedByCode, versionsLoaded, waitingCode } from '../../helpers/half-approved.ts';
+import { approveAndDie, approvedByCode, extension, versionsLoaded, waitingCode } from '../../helpers/half-approved.ts';
 import { runCommand } from '../../helpers/run-command.ts';
-import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
 
 /** Without what a killed process may leave for an hour. */
@@ -242,16 +242,6 @@ it('loads nothing of what was killed halfway through a link that leads into it',
   expect(await versionsLoaded(root)).toEqual([]);
 });
 
-/** An extension that does something when it is loaded, and when it is initialized. */
-function extension(id: string, loaded: string, initialized = ''): Tree {
-  const manifest = `id: ${id}\nname: X\nversion: 1.0.0\ndescription: An extension.\nentrypoint: main:X\n`;
-  const members = ['start', 'stop', 'destroy', 'healthCheck'].map((name) => `async ${name}() {}`).join(' ');
-  return {
-    [`extensions/${id}/manifest.yaml`]: manifest,
-    [`extensions/${id}/main.ts`]: `${loaded}\nexport class X { async initialize() { ${initialized} } ${members} }\n`,
-  };
-}
-
 it('loads nothing of the root that may use files of what was killed halfway', async () => {
   const { root } = await halfApproved();
   writeTree(root, extension('user', "import '../box/a.ts';"));
@@ -275,54 +265,6 @@ it('loads nothing whose manifest was read before it was approved, and all of it 
     ...{ state: 'ERROR', reason: expect.stringMatching(/was approved while it started.*Start again/) },
   });
   expect(await versionsLoaded(root)).toEqual(['new']);
-});
-
-/** Another root, which reaches code of the first one by a link. */
-const LINKS = [
-  ['extensions/', (from: string) => tempFolder({ extensions: { link: join(from, 'extensions') } })],
-  ['an extension', (from: string) => tempFolder({ 'extensions/box': { link: join(from, 'extensions/box') } })],
-] as const;
-
-it.each(LINKS)(
-  'loads nothing that was killed halfway in another root, which %s leads into by a link',
-  async (_, linkTo) => {
-    const { root } = await halfApproved();
-    const other = linkTo(root);
-    const kernel = await boot({ root: other });
-    onTestFinished(() => kernel.shutdown());
-    const reason = `an approval of ${join(root, 'extensions/box')} was interrupted`;
-    expect(kernel.extensions().find(({ id }) => id === 'box')).toMatchObject({
-      ...{ state: 'ERROR', reason: expect.stringContaining(reason) },
-    });
-    expect(await versionsLoaded(root)).toEqual(['old']);
-    expect(await versionsLoaded(other)).toEqual(['old']);
-  },
-);
-
-it.each(LINKS)(
-  'loads nothing that is approved in another root since its manifest was read through %s',
-  async (_, linkTo) => {
-    const code = waitingCode();
-    const other = linkTo(code.root);
-    writeTree(other, extension('asks', '', 'globalThis.approveNow();'));
-    const outcome = approvedByCode(code);
-    const kernel = await boot({ root: other });
-    onTestFinished(() => kernel.shutdown());
-    expect(outcome).toEqual({});
-    expect(kernel.extensions().find(({ id }) => id === 'box')?.reason).toMatch(/was approved while it started/);
-  },
-);
-
-it('holds and approves code only in the root that has the folder', () => {
-  const { root, digest } = waitingCode();
-  const other = tempFolder({ extensions: { link: join(root, 'extensions') } });
-  expect(() => holdExtensionFile(other, 'box/d.ts', 'export {};', 'agent:builder')).toThrow(
-    /is a link.*in the root that has/,
-  );
-  writeTree(other, { 'data/.held/box/files/main.ts': 'export {};' });
-  const { digest: others = '' } = heldExtension(other, 'box') ?? {};
-  expect(() => approveExtension({ dir: other, trusted: true }, 'box', others)).toThrow(/is a link/);
-  expect(approveExtension({ dir: root, trusted: true }, 'box', digest).paths).toHaveLength(3);
 });
 
 it('can be revoked while it is loaded and never ends to', async () => {
