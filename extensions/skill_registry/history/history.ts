@@ -6,7 +6,6 @@ import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { nearestIds } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
-import type { InspectedFile } from '../inspect/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import { archivedForInspection } from '../sources/walk/files-for-inspection.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
