@@ -20,13 +20,9 @@ export async function start(options: Options, terminal: Terminal): Promise<ExitS
   process.on('unhandledRejection', reportUncaught);
   process.on('uncaughtException', reportUncaught);
 
+  const given = { root, trust, config, environment: terminal.environment, enable, signal: stop };
   const booting = boot({
-    root,
-    trust,
-    config,
-    environment: terminal.environment,
-    enable,
-    signal: stop,
+    ...given,
     onLog: ({ level, extensionId, message }) => {
       if (level === 'warn' || level === 'error') say(`${level}: ${extensionId}: ${message}`);
     },

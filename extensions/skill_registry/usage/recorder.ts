@@ -66,7 +66,7 @@ export function createUsageRecorder(
 ): UsageRecorder {
   const unwritten: Unwritten = { rows: [], offers: new Map() };
   const { rows, offers } = unwritten;
-  let fresh: UsageRow[] = [];
+  const fresh: UsageRow[] = [];
   let dropped = 0;
   const note = (noted: NotedRow): void => {
     if (!mayRecord()) return;
@@ -119,11 +119,7 @@ export function createUsageRecorder(
     step({ kind, skillId: skill, outcome, agentId: agent, threadId: thread }) {
       note({ kind, skill, outcome, agent, thread });
     },
-    newRows() {
-      const some = fresh;
-      fresh = [];
-      return some;
-    },
+    newRows: () => fresh.splice(0),
     dropped: () => dropped,
   };
 }
@@ -154,24 +150,22 @@ type NotedRow = { readonly [Column in keyof Omit<UsageRow, 'time' | 'skill'>]?: 
 };
 
 function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
-  const { kind, skill, digest = null, agent, thread, source, outcome, durationMs, tokens = null } = noted;
+  const { kind, skill, digest = null, outcome, durationMs, tokens = null } = noted;
+  const names = [noted.agent, noted.thread, noted.source].map((name) => name && boundedName(name));
+  const [agent = null, thread = null, source = null] = names;
   return {
     time: Date.now(),
     kind,
     skill: recordedId(skill, snapshot),
     digest,
-    agent: nameOrNull(agent),
-    thread: nameOrNull(thread),
-    source: nameOrNull(source),
+    agent,
+    thread,
+    source,
     durationMs: durationMs == null ? null : Math.round(durationMs * 1000) / 1000,
     // An error message may contain a path or content.
     outcome: CODE.test(outcome) || WORD.test(outcome) ? outcome : 'OTHER',
     tokens,
   };
-}
-
-function nameOrNull(name: string | null | undefined): string | null {
-  return name == null ? null : boundedName(name);
 }
 
 /** The same for a skill read by its short or its qualified id. */
