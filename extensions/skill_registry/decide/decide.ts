@@ -19,7 +19,7 @@ import {
   updateProposal,
   versionOf,
 } from '../propose/proposal-store.ts';
-import { MAX_REASON, tooLong } from '../propose/propose.ts';
+import { checkLength } from '../propose/propose.ts';
 import { presentReport } from '../propose/reports.ts';
 import type { DecidedProposal, Proposals } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -168,7 +168,7 @@ type Outcome =
 
 function checkReason(reason: string, what: string): void {
   if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);
-  if (reason.length > MAX_REASON) throw tooLong('reason', reason, MAX_REASON);
+  checkLength('reason', reason);
 }
 
 /** Call it inside `exclusively`. */

@@ -151,7 +151,9 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       return revision;
     },
     async filesToRestore(skillId) {
-      return afterRestore(restoringChange(writer.database(), locationToRestore(skillId), writer.dataDir));
+      // First, because `database` creates a history where there is none.
+      const location = locationToRestore(skillId);
+      return afterRestore(restoringChange(writer.database(), location, writer.dataDir));
     },
     async filesOfRevision(skillId, number) {
       const loaded = await load(skillId);

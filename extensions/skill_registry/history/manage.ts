@@ -18,11 +18,16 @@ import {
   filePath,
   folderOf,
 } from './skill-location.ts';
-import type { Management } from './types.ts';
+import type { Management, Revision } from './types.ts';
 import { skillIdAt } from './write-policy.ts';
 
 export function createManagement(context: ChangeContext, recorder: RevisionRecorder): Management {
   const { limits, writer } = context;
+  const refreshed = async (change: () => Revision): Promise<Revision> => {
+    const revision = await writer.exclusively(change);
+    await context.refresh();
+    return revision;
+  };
   return {
     async add(path, content, { by, reason }) {
       const source = context.sources().find((candidate) => candidate.contains(path));
@@ -46,14 +51,12 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
       return skill && writer.exclusively(() => recorder.record(skill, { kind: 'created', by, reason }));
     },
     async create(skillId, content, { by, reason }) {
-      const revision = await writer.exclusively(() => {
+      return refreshed(() => {
         const location = newLocation(context, skillId);
         const [path, after] = [location.skillFile, Buffer.from(content)];
         checkChange(location, path, { before: null, after }, limits, true);
         return writer.apply({ location, changes: [{ path, after }], kind: 'created', by, reason });
       });
-      await context.refresh();
-      return revision;
     },
     async write(skillId, givenPath, content, { by, reason }, turn) {
       const { revision, location } = await withJudgedErrors(context, skillId, turn, (quotes) =>
@@ -93,14 +96,12 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
       });
     },
     async remove(skillId, { by, reason }, turn) {
-      const revision = await writer.exclusively(() => {
+      return refreshed(() => {
         const location = findLocation(context, skillId, turn);
         assertRemovable(location);
         const move = { direction: 'out', folder: archiveFolder(location) } as const;
         return writer.apply({ location, changes: [], move, kind: 'removed', by, reason });
       });
-      await context.refresh();
-      return revision;
     },
   };
 }

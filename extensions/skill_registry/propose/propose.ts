@@ -79,7 +79,11 @@ export async function newProposal(
   created: string,
 ): Promise<NewProposal> {
   const { location, kind, path, after, base, notes } = request;
-  const checks = [...notes.map(asCheck), ...(await checksOf(request))];
+  // A diff with wrong line numbers or context may have been applied in the wrong place.
+  const ofDiff = notes.map(
+    (note): Check => ({ kind: 'diff', level: 'warn', text: `The diff was applied, but: ${note}` }),
+  );
+  const checks = [...ofDiff, ...(await checksOf(request))];
   return {
     id: proposalId(location.skillId, created),
     state: 'open',
@@ -130,8 +134,9 @@ export function diffOf({ kind, path, before, after }: Omit<Change, 'location'>):
   return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
 }
 
-export function tooLong(field: string, text: string, limit: number): CodedError {
-  return invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
+export function checkLength(field: string, text: string, limit: number = MAX_REASON): void {
+  if (text.length <= limit) return;
+  throw invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
 }
 
 // --- internal ---
@@ -158,13 +163,8 @@ function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buf
   throw new CodedError('PROPOSAL_LIMIT', message, { skill_id: row.skill_id, ids });
 }
 
-/** A diff with wrong line numbers or context may have been applied in the wrong place. */
-function asCheck(note: string): Check {
-  return { kind: 'diff', level: 'warn', text: `The diff was applied, but: ${note}` };
-}
-
 function checkWords({ justification, evidence = '' }: ProposalInput): void {
   if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
-  if (justification.length > MAX_REASON) throw tooLong('justification', justification, MAX_REASON);
-  if (evidence.length > MAX_EVIDENCE) throw tooLong('evidence', evidence, MAX_EVIDENCE);
+  checkLength('justification', justification);
+  checkLength('evidence', evidence, MAX_EVIDENCE);
 }

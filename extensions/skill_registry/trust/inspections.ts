@@ -85,9 +85,11 @@ export function openInspections(file: string | undefined): Inspections {
   const load = (given: readonly string[]): void => {
     const missing = given.filter((path) => !entries.has(path));
     if (missing.length === 0) return;
-    const rows = cache.useIfThere((database) => database.prepare<Row>(SELECT).all(JSON.stringify(missing)));
+    const rows = cache.useIfThere((database) =>
+      database.prepare<InspectionEntry & { readonly path: string }>(SELECT).all(JSON.stringify(missing)),
+    );
     for (const path of missing) entries.set(path, null);
-    for (const { place, skill, ...row } of rows ?? []) entries.set(place, { ...row, skillDigest: skill });
+    for (const { path, ...entry } of rows ?? []) entries.set(path, entry);
   };
   return {
     load,
@@ -145,14 +147,8 @@ interface Kept {
 const AT_ONCE = 64;
 const FLUSH_MS = 50;
 
-const SELECT = `SELECT place, skill, stamp, digest, verdict
+const SELECT = `SELECT place AS path, skill AS skillDigest, stamp, digest, verdict
   FROM json_each(?) JOIN inspection_place ON place = json_each.value AND rules = ${RULES}`;
-
-interface Row extends Omit<InspectionEntry, 'skillDigest'> {
-  /** The path; the column keeps its old name. */
-  readonly place: string;
-  readonly skill: string;
-}
 
 function readInspection(database: SqliteDatabase, digest: string): Inspection | undefined {
   const select = `SELECT verdict, findings FROM inspection WHERE digest = ? AND rules = ${RULES}`;

@@ -102,8 +102,6 @@ function realFolders(decisions: readonly Decision[]): readonly DecidedFolder[] {
 
 /** Of two equally near ones the later. `path` is real. */
 function nearest(path: string, folders: readonly DecidedFolder[]): Decision | undefined {
-  let found: DecidedFolder | undefined;
-  for (const one of folders)
-    if (isInside(path, one.folder) && one.folder.length >= (found?.folder.length ?? 0)) found = one;
-  return found?.decision;
+  const around = folders.filter(({ folder }) => isInside(path, folder));
+  return around.toSorted((a, b) => a.folder.length - b.folder.length).at(-1)?.decision;
 }
