@@ -2,6 +2,12 @@ import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { withFallback } from '../errors.ts';
 
+export interface Root {
+  readonly dir: string;
+  /** A person may approve the root while the kernel runs. */
+  trusted: boolean;
+}
+
 /** The folder with this package's package.json, both for sources and for dist/. */
 export function packageRoot(): string {
   return nearestWith('package.json');

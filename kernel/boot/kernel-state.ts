@@ -1,8 +1,8 @@
 import type { ExtensionContext, KernelApi } from '../contract.ts';
 import type { FoundExtension } from './discover.ts';
+import type { Root } from './extension-folders.ts';
 import type { ExtensionRecord } from './extension-record.ts';
 import type { LogEntry, Messages } from './messages.ts';
-import type { Root } from './untrusted-root.ts';
 
 export interface BootOptions {
   /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */

@@ -13,13 +13,13 @@ import { offeredCommands, offeredTools } from '../offers/offers.ts';
 import { commandTurn, invokeAgent, systemParts } from '../turns/turns.ts';
 import { type Discovery, findExtensions } from './discover.ts';
 import { createExtensionContexts, runningInstance } from './extension-context.ts';
+import type { Root } from './extension-folders.ts';
 import { brokenStatus, type ExtensionRecord, problemOf, provides, statusOf } from './extension-record.ts';
 import type { Budgets, ExtensionContexts, InternalBootOptions, KernelState } from './kernel-state.ts';
 import { startExtensions, stopExtensions } from './lifecycle.ts';
 import { Messages, problemLine } from './messages.ts';
 import { createSecrets } from './settings.ts';
 import { type StartOrder, startOrder, unknownIds } from './start-order.ts';
-import type { Root } from './untrusted-root.ts';
 
 export interface Kernel extends KernelApi {
   /** Stops every extension, reads all manifests again and starts. Running turns are cancelled. */

@@ -7,13 +7,7 @@ import { extensionHalfApproved, leadsOutOfRoot } from '../errors.ts';
 import { escapedPath, printableCode } from '../held/difference.ts';
 import { allHeld, type HeldExtension } from '../held/held-extensions.ts';
 import { type HalfApproved, halfApproved } from '../held/writable-extension.ts';
-import { foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
-
-export interface Root {
-  readonly dir: string;
-  /** A person may approve the root while the kernel runs. */
-  trusted: boolean;
-}
+import { foldersOf, foldersOfRoot, packageRoot, type Root } from './extension-folders.ts';
 
 /** Whether the root is the folder of this code, which needs no approval. */
 export function isOwnCheckout(rootDir: string): boolean {

@@ -9,7 +9,7 @@ import {
   writeFailed,
 } from '../../lib/files/index.ts';
 import { type NewDecision, openTrust } from '../../lib/trust/index.ts';
-import type { Root } from '../boot/untrusted-root.ts';
+import type { Root } from '../boot/extension-folders.ts';
 import { extensionChanged, extensionNotHeld } from '../errors.ts';
 import {
   allHeld,

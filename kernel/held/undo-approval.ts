@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describeError, isCodedError } from '../../lib/errors/index.ts';
 import { removeContained, renameContained, writeContained, writeFailed } from '../../lib/files/index.ts';
-import { heldOfRoot, heldWithProblems, type Root, unapprovedRootProblem } from '../boot/untrusted-root.ts';
+import type { Root } from '../boot/extension-folders.ts';
+import { heldOfRoot, heldWithProblems, unapprovedRootProblem } from '../boot/untrusted-root.ts';
 import type { Problem } from '../contract.ts';
 import { extensionChanged, extensionHalfApproved } from '../errors.ts';
 import {
