@@ -1,5 +1,5 @@
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { type Schema, type SchemasFor, schema } from '../../lib/arguments/index.ts';
+import { type Schema, schema } from '../../lib/arguments/index.ts';
 import type { AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
 import { frozen } from './catalog/snapshot.ts';
 import { aFunction, type CheckedCalls, revision, text, texts, turn, words } from './checked-calls.ts';
@@ -22,11 +22,6 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
   const { run } = changes;
   const { later } = call;
   const { step, noted } = recordingOf(parts);
-  // biome-ignore lint/suspicious/noExplicitAny: `Through` has the types.
-  const through: Through = (room, signature, schemas, shown = room): any => {
-    const [name = ''] = signature.split('(', 1);
-    return later(`${shown}.${signature}`, schemas, (...given) => run((open) => Object(open[room])[name](...given)));
-  };
   const planned =
     <Given extends readonly unknown[], P extends AddPlan | UpdatePlan>(plan: (...given: Given) => Promise<P>) =>
     async (...given: Given): Promise<P> => {
@@ -64,10 +59,14 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
         step(input.skillId, 'proposed', input.author, turn);
         return receipt;
       }),
-      import: through('proposals', 'import(report)', [storedText]),
-      list: through('proposals', 'list(state, filter)', [state, optional(proposalFilter)]),
-      get: through('proposals', 'get(id)', [text]),
-      text: through('proposals', 'text(id)', [text]),
+      import: later('proposals.import(report)', [storedText], (report) =>
+        run(({ proposals }) => proposals.import(report)),
+      ),
+      list: later('proposals.list(state, filter)', [state, optional(proposalFilter)], (state, filter) =>
+        run(({ proposals }) => proposals.list(state, filter)),
+      ),
+      get: later('proposals.get(id)', [text], (id) => run(({ proposals }) => proposals.get(id))),
+      text: later('proposals.text(id)', [text], (id) => run(({ proposals }) => proposals.text(id))),
       edit: later('proposals.edit(id, edit)', [text, proposalEdit], async (id, edit) => {
         const edited = await run(({ proposals }) => proposals.edit(id, edit));
         if (edited.changed) step(edited.skillId, 'edited', edit.by);
@@ -87,7 +86,9 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
           step((await proposals.get(id)).skillId, 'recommended', actor.by);
         }),
       ),
-      purge: through('proposals', 'purge(ids, actor)', [texts, purger]),
+      purge: later('proposals.purge(ids, actor)', [texts, purger], (ids, actor) =>
+        run(({ proposals }) => proposals.purge(ids, actor)),
+      ),
       stats: () => run(({ proposals }) => proposals.stats()),
       onArrival: call.now('proposals.onArrival(listener)', [aFunction<ArrivalListener>()], (listener) => {
         const told: ArrivalListener = (proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)));
@@ -96,10 +97,16 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
       }),
     },
     history: {
-      revisions: through('history', 'revisions(skillId)', [text]),
-      revision: through('history', 'revision(skillId, revision)', [text, revision]),
-      read: through('history', 'read(skillId, revision, path)', [text, revision, words]),
-      diff: through('history', 'diff(skillId, a, b)', [text, revision, revision]),
+      revisions: later('history.revisions(skillId)', [text], (id) => run(({ history }) => history.revisions(id))),
+      revision: later('history.revision(skillId, revision)', [text, revision], (id, number) =>
+        run(({ history }) => history.revision(id, number)),
+      ),
+      read: later('history.read(skillId, revision, path)', [text, revision, words], (id, number, path) =>
+        run(({ history }) => history.read(id, number, path)),
+      ),
+      diff: later('history.diff(skillId, a, b)', [text, revision, revision], (id, a, b) =>
+        run(({ history }) => history.diff(id, a, b)),
+      ),
       rollback: later('history.rollback(skillId, revision, actor)', [text, revision, decider], (id, number, actor) =>
         decided({ skillId: id, revision: number }, actor, (inspected) =>
           run(({ history }) => history.rollback(id, number, { ...actor, ...inspected })),
@@ -112,48 +119,60 @@ export function changeFunctions(parts: Parts, call: CheckedCalls): Doors {
       ),
     },
     origin: {
-      add: planned(through('origin', 'add(what, options)', [text, addOptions])),
-      import: planned(through('origin', 'import(path, options)', [text, importOptions])),
-      restore: planned(through('origin', 'restore(options)', [restoreOptions])),
-      update: planned(through('origin', 'update(ids)', [optional(texts)])),
+      add: planned(
+        later('origin.add(what, options)', [text, addOptions], (what, options) =>
+          run(({ origin }) => origin.add(what, options)),
+        ),
+      ),
+      import: planned(
+        later('origin.import(path, options)', [text, importOptions], (path, options) =>
+          run(({ origin }) => origin.import(path, options)),
+        ),
+      ),
+      restore: planned(
+        later('origin.restore(options)', [restoreOptions], (options) => run(({ origin }) => origin.restore(options))),
+      ),
+      update: planned(later('origin.update(ids)', [optional(texts)], (ids) => run(({ origin }) => origin.update(ids)))),
       sources: () => run(({ origin }) => origin.sources()),
       verify: () => run(({ origin }) => origin.verify()),
-      remove: through('origin', 'remove(id, actor)', [text, actor]),
+      remove: later('origin.remove(id, actor)', [text, actor], (id, actor) =>
+        run(({ origin }) => origin.remove(id, actor)),
+      ),
       publish: publishOf(parts, call),
     },
     management: {
-      create: through('management', 'create(skillId, content, actor)', [text, storedText, actor]),
-      add: through('management', 'add(path, content, actor)', [text, storedText, actor]),
+      create: later('management.create(skillId, content, actor)', [text, storedText, actor], (id, content, actor) =>
+        run(({ management }) => management.create(id, content, actor)),
+      ),
+      add: later('management.add(path, content, actor)', [text, storedText, actor], (path, content, actor) =>
+        run(({ management }) => management.add(path, content, actor)),
+      ),
       write: later(
         'management.write(skillId, path, content, actor, turn)',
         [text, text, fileContent, actor, turn],
         (id, path, content, actor, turn) =>
           noted(id, turn, ({ management }) => management.write(id, path, content, actor, turn)),
       ),
-      repair: through('management', 'repair(skillId, shown, actor)', [text, storedText, actor]),
+      repair: later('management.repair(skillId, shown, actor)', [text, storedText, actor], (id, shown, actor) =>
+        run(({ management }) => management.repair(id, shown, actor)),
+      ),
       remove: later('management.remove(skillId, actor, turn)', [text, actor, turn], (id, actor, turn) =>
         noted(id, turn, ({ management }) => management.remove(id, actor, turn)),
       ),
     },
-    evidence: through('evaluation', 'evidence(skillId)', [text], 'admin'),
-    evaluate: through('evaluation', 'evaluate(skillId, options)', [text, evaluateOptions], 'admin'),
-    proposalEvidence: through('evaluation', 'proposalEvidence(proposalId)', [text], 'admin'),
+    evidence: later('admin.evidence(skillId)', [text], (id) => run(({ evaluation }) => evaluation.evidence(id))),
+    evaluate: later('admin.evaluate(skillId, options)', [text, evaluateOptions], (id, options) =>
+      run(({ evaluation }) => evaluation.evaluate(id, options)),
+    ),
+    proposalEvidence: later('admin.proposalEvidence(proposalId)', [text], (id) =>
+      run(({ evaluation }) => evaluation.proposalEvidence(id)),
+    ),
   };
 }
 
 // --- internal ---
 
 type ArrivalListener = (proposal: Proposal) => void;
-
-type Rooms = Pick<OpenChanges, 'proposals' | 'history' | 'origin' | 'management' | 'evaluation'>;
-
-/** Checks the arguments of a function of `OpenChanges`, and calls it. @param shown - For messages. Default: `room`. */
-type Through = <Room extends keyof Rooms, Name extends string & keyof Rooms[Room]>(
-  room: Room,
-  signature: `${Name}(${string})`,
-  schemas: NoInfer<Rooms[Room][Name] extends (...given: infer Given) => unknown ? SchemasFor<Given> : never>,
-  shown?: string,
-) => Rooms[Room][Name];
 
 function optional<Output>(wanted: Schema<Output>): Schema<Output | undefined> {
   return schema(() => wanted().optional());
