@@ -1,6 +1,13 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isInside, isTemporaryName, pathTraversal, realPathOf, writeFailed } from '../../lib/files/index.ts';
+import {
+  isInside,
+  isOtherRoot,
+  isTemporaryName,
+  pathTraversal,
+  realPathOf,
+  writeFailed,
+} from '../../lib/files/index.ts';
 import { builtExtensions, packageRoot } from '../boot/extension-folders.ts';
 import { extensionProtected } from '../errors.ts';
 import { codeFolders, foldersAbove } from './code-folders.ts';
@@ -28,9 +35,12 @@ export function assertAgentMayWrite(rootDir: string, name: string, below: readon
   if (extensions !== undefined && below.length > 0) assertCanBeFile(extensions, [name, ...below]);
   assertNotOfPackage(rootDir, name, below);
   // What waits, and whether it is half approved, is known in one root alone.
-  if (extensions === undefined || isInside(extensions, realPathOf(rootDir) ?? rootDir)) return;
-  const advice = 'Move that folder into this root, or change and approve it in the root that has it';
-  throw extensionProtected([name, ...below].join('/'), `extensions/ of this root is a link out of it. ${advice}`);
+  if (extensions === undefined || !isOfOtherRoot(extensions, realPathOf(rootDir) ?? rootDir)) return;
+  const advice = 'Change and approve it in the root that has the folder';
+  throw extensionProtected(
+    [name, ...below].join('/'),
+    `extensions/ of this root is a link into another root. ${advice}`,
+  );
 }
 
 /** @throws EXTENSION_PROTECTED. */
@@ -130,6 +140,11 @@ function changedAt(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isOfOtherRoot(extensions: string, own: string): boolean {
+  const above = [extensions, ...foldersAbove(extensions)].filter((folder) => !isInside(own, folder));
+  return above.some((folder) => folder !== own && (heldFolder(folder) !== undefined || isOtherRoot(folder)));
 }
 
 function stampOf(root: string): string {

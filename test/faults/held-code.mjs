@@ -96,7 +96,7 @@ export const heldCode = [
   {
     title: 'Code is approved through a link to the extensions of another root',
     in: 'assertAgentMayWrite',
-    always: 'extensions === undefined || isInside(extensions, realPathOf(rootDir) ?? rootDir)',
+    always: 'extensions === undefined || !isOfOtherRoot(extensions, realPathOf(rootDir) ?? rootDir)',
     test: 'holds and approves code only in the root that has the folder',
   },
   {
