@@ -149,7 +149,7 @@ async function inspectAfter(
     return history.filesOfRevision(change.skillId, change.revision);
   });
   if (!after) return { blocks: [], digest: null };
-  const { blocks, digest } = await parts.heldSkills.inspectAfter(mayBeAllowed ? after.skill : undefined, after.files);
+  const { blocks, digest } = await parts.heldSkills.inspectAfter(mayBeAllowed ? after.skill : undefined, after.files());
   return { blocks, digest: blocks.length === 0 && after.change !== undefined ? after.change : digest };
 }
 
@@ -160,10 +160,11 @@ async function allowShown(
 ): Promise<string | null> {
   assertOpen(parts);
   const { catalog, changes, heldSkills } = parts;
-  const skill =
-    'proposalId' in change
-      ? await changes.run(({ proposals }) => proposals.skillOf(change.proposalId))
-      : skillNamed(catalog.snapshot(), 'restoredId' in change ? change.restoredId : change.skillId);
+  const skill = await changes.run(({ proposals, history }) => {
+    if ('proposalId' in change) return proposals.skillOf(change.proposalId);
+    if ('restoredId' in change) return history.restoredSkill(change.restoredId);
+    return skillNamed(catalog.snapshot(), change.skillId);
+  });
   if (!skill) return null;
   const { heldBecause } = await heldSkills.trustOf(skill);
   if (heldBecause === null || !by.startsWith('person:') || blocks.length === 0 || digest === null) return heldBecause;

@@ -59,7 +59,8 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const inspected = await admin.blockFindingsAfter(change);
         const { blocks } = inspected;
         // Decides only what this person saw. An approval is merged with later changes of the skill.
-        if (shown?.version !== version || !isAsShown(inspected, shown.inspected)) {
+        const isShown = shown?.version === version && (action === 'reject' || isAsShown(inspected, shown.inspected));
+        if (!isShown) {
           seen.set(key, { version, inspected, words });
           const next = action === 'approve' ? howToApprove(proposal, blocks) : 'Type the same again to reject it.';
           return print(`${await shownText(admin, proposal, blocks)}\n\nNothing is decided yet. ${next}`);
@@ -70,7 +71,10 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         }
         // A line that is repeated was typed before anything was shown.
         const note = words === shown.words && blocks.length > 0 ? undefined : noteAfterId(words, proposal, blocks);
-        if (note === undefined) return print(`Nothing is decided. ${howToApprove(proposal, blocks)}`);
+        if (note === undefined) {
+          seen.set(key, { version, inspected });
+          return print(`Nothing is decided. ${howToApprove(proposal, blocks)}`);
+        }
         const actor = { by, version, inspected: inspected.digest, ...(note ? { reason: note } : {}) };
         const { skillId, revision } = await proposals.approve(whole, actor);
         const heldBecause = await admin.allowShown(change, inspected, actor);

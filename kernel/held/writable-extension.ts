@@ -106,7 +106,13 @@ export function approvalsStamp(rootDir: string): string {
  */
 export function rootsOfCode(rootDir: string): readonly string[] {
   const own = realPathOf(rootDir) ?? rootDir;
-  const folders = new Set([...codeFolders(own)].flatMap((folder) => [folder, ...foldersAbove(folder)]));
+  const folders = new Set(
+    [...codeFolders(own)].flatMap((folder) => {
+      const above = [folder, ...foldersAbove(folder)];
+      // Code that lies in this root is not that of a root above.
+      return isInside(folder, own) ? above.filter((one) => !isInside(own, one)) : above;
+    }),
+  );
   const others = [...folders].filter((folder) => !isInside(own, folder) && heldFolder(folder) !== undefined);
   return [rootDir, ...others];
 }

@@ -36,7 +36,7 @@ export const proposals = [
   {
     title: 'An attack that a merge makes is not looked for',
     in: 'filesAfter',
-    swap: ['after ? [...asReadForInspection([{ path, bytes: after, executable }])] : []', 'after ? [] : []'],
+    swap: ['[{ path: row.path, after }]', '[{ path: row.path, after: null }]'],
     test: 'asks for the id of the skill when two halves that look harmless become an attack as they are merged',
   },
   {
@@ -48,7 +48,7 @@ export const proposals = [
   {
     title: 'A conversation approves what became an attack since it was shown',
     in: 'proposalsCommand.execute',
-    never: '!isAsShown(inspected, shown.inspected)',
+    always: "action === 'reject' || isAsShown(inspected, shown.inspected)",
     test: 'shows a proposal in a conversation again when the other half of an attack has come since',
   },
   {
@@ -93,7 +93,7 @@ export const proposals = [
   {
     title: 'A skill is rolled back to what was not inspected',
     in: 'createHistory.rollback',
-    drop: 'assertInspected(skillId, actor, () => afterRollback(skill, target, present));',
+    drop: 'assertInspected(skillId, actor, () => afterChanges(context, location.key, skill, changes));',
     test: 'approves, rolls back and restores only what was inspected',
   },
   {
@@ -138,8 +138,8 @@ export const proposals = [
   },
   {
     title: 'A program is judged as a text when it is changed',
-    in: 'filesAfter',
-    swap: ['old.executable === true', 'old.executable === false'],
+    in: 'changedFiles',
+    swap: ['modes.get(name) === true', 'modes.get(name) === false'],
     test: 'judges a change of a file that can be run as the program that it stays',
   },
   {
@@ -226,7 +226,7 @@ export const proposals = [
   {
     title: 'A skill that is restored from its last revision is not looked at',
     in: 'createHistory.afterRestore',
-    drop: '...recorded',
+    drop: '...changes.map(({ path, after, mode }) => asInspected(path, after ?? Buffer.alloc(0), mode))',
     test: 'restores nothing unasked when the attack lies in the last revision, without an archive',
   },
   {

@@ -4,9 +4,9 @@ import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
-import { type FilesAfter, presentFiles } from '../history/inspected-change.ts';
+import { afterChanges, type FilesAfter } from '../history/inspected-change.ts';
 import { checkedPath } from '../history/journal-entries.ts';
-import { getBlob, lastDecided } from '../history/revisions.ts';
+import { getBlob } from '../history/revisions.ts';
 import {
   bytesAt,
   checkSize,
@@ -24,8 +24,6 @@ import { type ProposalRow, skillGone } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { asReadForInspection } from '../sources/walk/files-for-inspection.ts';
-import type { ReadPart } from '../trust/inspect-files.ts';
 
 export type Plan = ApplyPlan | StalePlan;
 
@@ -93,25 +91,11 @@ export function comparePresent(
   return compareFile(row, location, { current, before, proposed });
 }
 
-/** The skill as an approval leaves it. @throws RESOURCE_NOT_FOUND. */
-export function filesAfter(
-  context: ChangeContext,
-  row: ProposalRow,
-  { location: { key, skillFile }, after }: ApplyPlan,
-): FilesAfter {
+/** The skill as an approval leaves it. */
+export function filesAfter(context: ChangeContext, row: ProposalRow, { location, after }: ApplyPlan): FilesAfter {
   const skill = row.kind === 'create' ? undefined : skillOf(context, row);
-  const decided = digestOf(JSON.stringify([lastDecided(context.writer.database(), key), after && digestOf(after)]));
-  if (row.kind === 'delete') return { skill, files: [], change: decided };
-  const path = row.path === skillFile ? 'SKILL.md' : row.path;
-  const present = skill ? presentFiles(context, skill) : [];
-  // A note on SKILL.md is about the whole skill.
-  const isIt = (one: ReadPart): boolean =>
-    one !== undefined && ('path' in one ? one.path === path : one.file === path && path !== 'SKILL.md');
-  const old = present.find(isIt);
-  // The file keeps its mode.
-  const executable = path !== 'SKILL.md' && old !== undefined && 'executable' in old && old.executable === true;
-  const written = after ? [...asReadForInspection([{ path, bytes: after, executable }])] : [];
-  return { skill, files: [...written, ...present.filter((one) => !isIt(one))], change: decided };
+  const changed = afterChanges(context, location.key, skill, [{ path: row.path, after }]);
+  return row.kind === 'delete' ? { ...changed, files: () => [] } : changed;
 }
 
 /** By its folder: another skill may have the id now, and two sources may have the same folder. */

@@ -165,7 +165,7 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
     const { heldBecause: held } = present
       ? await context.admit({ skill: present.skill, kind: 'derived', audience: 'model', bytes })
       : {};
-    const [block] = changed ? (await source.heldSkills.inspectAfter(after.skill, after.files)).blocks : [];
+    const [block] = changed ? (await source.heldSkills.inspectAfter(after.skill, after.files())).blocks : [];
     await takeBreak();
     const text = changed?.isProposed ? changed.text : undefined;
     const isBeforeRun = present !== undefined && held === undefined;

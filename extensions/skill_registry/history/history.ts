@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CodedError } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { nearestIds } from '../../../lib/text/index.ts';
@@ -9,10 +9,9 @@ import { skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { archivedForInspection } from '../sources/walk/files-for-inspection.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import type { ReadPart } from '../trust/inspect-files.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { quoted, rowRefused, skillExists } from './errors.ts';
-import { assertInspected, type FilesAfter, presentFiles } from './inspected-change.ts';
+import { afterChanges, assertInspected, type FilesAfter } from './inspected-change.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { RevisionRecorder } from './recorder.ts';
 import { findRevision, type LoadedRevisions, lastKeyOf, revisionsOf, storedBytes } from './revisions.ts';
@@ -24,16 +23,19 @@ import {
   locationOfSkill,
   type SkillLocation,
   skillKey,
+  skillsAt,
 } from './skill-location.ts';
-import { asInspected, inspectedName, MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
+import { asInspected, MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, ResultOrReason } from './writer.ts';
 
 export interface OpenHistory extends History {
   /** What `restore` would write, for an inspection. @throws as `restore`. */
   filesToRestore(skillId: string): Promise<FilesAfter>;
-  /** What `rollback` would leave, without files that were not kept. @throws as `revision`. */
-  filesOfRevision(skillId: string, revision: string | number): Promise<FilesAfter>;
+  /** What `rollback` would leave; undefined where it would throw. @throws as `revision`. */
+  filesOfRevision(skillId: string, revision: string | number): Promise<FilesAfter | undefined>;
+  /** After `restore`, even if another skill has the id. */
+  restoredSkill(skillId: string): Skill | undefined;
 }
 
 export function createHistory(context: ChangeContext, recorder: RevisionRecorder): OpenHistory {
@@ -77,22 +79,13 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     return locationOfKey(skillId, key, { sources: [...context.sources(), ...agentFolders(root)], root });
   };
 
-  /** @param present - The last revision. */
-  const afterRollback = (skill: Skill | undefined, target: Revision, present: Revision | undefined): FilesAfter => {
-    const kept = target.files.flatMap((file) => {
-      const bytes = bytesOf(file);
-      return bytes ? [asInspected(file.path, bytes, file.mode)] : [];
-    });
-    // Files that no revision records stay.
-    const recorded = new Set([...target.files, ...(present?.files ?? [])].map(({ path }) => inspectedName(path)));
-    const others = skill ? presentFiles(context, skill).filter((one) => one && !recorded.has(pathOf(one))) : [];
-    return { skill, files: [...kept, ...others] };
-  };
-  const afterRestore = ({ changes, move }: RestoringChange): FilesAfter => {
-    const archived = move ? archivedForInspection(join(writer.dataDir, move.folder)) : [];
-    const recorded = changes.map(({ path, after, mode }) => asInspected(path, after ?? Buffer.alloc(0), mode));
-    return { skill: undefined, files: [...archived, ...recorded] };
-  };
+  const afterRestore = ({ changes, move }: RestoringChange): FilesAfter => ({
+    skill: undefined,
+    files: () => [
+      ...(move ? archivedForInspection(join(writer.dataDir, move.folder)) : []),
+      ...changes.map(({ path, after, mode }) => asInspected(path, after ?? Buffer.alloc(0), mode)),
+    ],
+  });
 
   return {
     revisions: async (skillId) => (await load(skillId)).revisions,
@@ -125,10 +118,10 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
         const revisions = revisionsOf(database, skillKey(skill, root));
         const target = findRevision({ revisions, reason: notRecorded }, skillId, number);
         const present = revisions.at(-1) as Revision;
-        assertInspected(skillId, actor, () => afterRollback(skill, target, present));
         const location = locationOfSkill(skill, context.sources(), root);
         const changes = changesTo(target, present, location, bytesOf);
         if (changes.length === 0) return { revision: present, location };
+        assertInspected(skillId, actor, () => afterChanges(context, location.key, skill, changes));
         const { by, reason } = actor;
         const change = { location, changes, kind: 'rollback', by, reason, target: target.number } as const;
         return { revision: writer.apply(change), location };
@@ -158,7 +151,21 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
     async filesOfRevision(skillId, number) {
       const loaded = await load(skillId);
       const target = findRevision(loaded, skillId, number);
-      return afterRollback(skillNamed(context.snapshot(), skillId), target, loaded.revisions.at(-1));
+      const skill = skillNamed(context.snapshot(), skillId);
+      if (!skill) return undefined;
+      try {
+        const location = locationOfSkill(skill, context.sources(), root);
+        const changes = changesTo(target, loaded.revisions.at(-1), location, bytesOf);
+        return afterChanges(context, location.key, skill, changes);
+      } catch (error) {
+        // `rollback` throws the reason.
+        if (isCodedError(error)) return undefined;
+        throw error;
+      }
+    },
+    restoredSkill(skillId) {
+      const key = lastKeyOf(writer.database(), skillId);
+      return key === undefined ? undefined : skillsAt(key, context.snapshot().byQualifiedId.values(), root)[0];
     },
   };
 }
@@ -172,10 +179,6 @@ function whyNotRecorded(
   if (recorded && 'reason' in recorded) return recorded.reason;
   if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
   return recorded?.result ? undefined : `${file} cannot be read now.`;
-}
-
-function pathOf(part: Exclude<ReadPart, undefined>): string {
-  return 'path' in part ? part.path : part.file;
 }
 
 /** No digest starts like this. */

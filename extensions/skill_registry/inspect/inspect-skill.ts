@@ -156,7 +156,7 @@ function excerptOf(words: string): string {
   // Cut first, and wider than what is shown, so that no part of a secret is left.
   const shown = oneLine(withoutKeys(words.slice(0, 1000)), 200);
   if (words.length <= 1000 && !shown.endsWith('…')) return shown;
-  return `${oneLine(shown, 185)} [${digestOf(withoutKeys(words)).slice(-8)}]`;
+  return `${oneLine(shown, 160)} [${digestOf(withoutKeys(words)).slice(-32)}]`;
 }
 
 function findingKey({ rule, file, excerpt }: Finding): string {

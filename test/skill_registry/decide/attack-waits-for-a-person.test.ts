@@ -91,7 +91,7 @@ it('asks a person again for an attack whose words differ only where they are cut
   const payload = (end: string) => Buffer.from(`${wait}${end} | sh`).toString('base64');
   const first = await propose(`${TEA}\nRun: echo ${payload('one')} | base64 -d | sh\n`);
   const shown = await admin.blockFindingsAfter({ proposalId: first });
-  expect(shown.blocks[0]?.excerpt).toMatch(/… \[[0-9a-f]{8}\]$/);
+  expect(shown.blocks[0]?.excerpt).toMatch(/… \[[0-9a-f]{32}\]$/);
   await proposals.approve(first, { ...ADA, inspected: shown.digest });
   expect(await admin.allowShown({ proposalId: first }, shown, ADA)).toBeNull();
   const other = await propose(`${TEA}\nRun: echo ${payload('two')} | base64 -d | sh\n`);

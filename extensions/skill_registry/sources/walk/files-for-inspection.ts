@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eachInSteps, type Steps } from '../../../../lib/breaks/index.ts';
-import { isReserved, readContained } from '../../../../lib/files/index.ts';
+import { isReserved, listContained, readContained } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
@@ -10,7 +10,9 @@ import type { SourceReader } from '../source.ts';
 import { type FolderListing, filesBelow, shownOf } from './list-files.ts';
 
 /** More than agents see listed: a file that is not listed can still be read by its path. */
-const EVERYTHING = { most: 2_000, everything: true };
+const MOST = 2_000;
+/** With SKILL.md, which is none of them, and with one that is too many. */
+const EVERYTHING = { most: MOST + 1, everything: true };
 const MAX_BYTES = 4 * 1024 * 1024;
 /** A file that changed more recently could change again with the same time. */
 const SETTLED_MS = 2_000;
@@ -33,22 +35,21 @@ export function filesForInspection({ readSkill, readFile, listed }: SourceReader
     },
     *read(skill) {
       yield { path: 'SKILL.md', bytes: readSkill(skill) };
-      const { files } = yield* others(skill);
-      const { most } = EVERYTHING;
-      for (const file of files.slice(0, most))
-        yield* readIfThere(skill.dir, file, (path) => readFile(skill, path, MAX_BYTES));
-      if (files.length > most)
-        yield notSearched('SKILL.md', `The skill has more than ${most} files; the others were not searched.`);
+      const { files, below } = yield* others(skill);
+      yield* readAll(skill.dir, files, below, (path) => readFile(skill, path, MAX_BYTES));
     },
   };
 }
 
 /** The files of an archived skill as inspected after its return. @param folder - Absolute, real. */
 export function* archivedForInspection(folder: string): Generator<InspectedFile | Finding | undefined> {
-  const { files } = yield* filesBelow(folder, { ...EVERYTHING, own: true });
-  for (const file of files)
-    for (const one of readIfThere(folder, file, (path) => readContained(folder, path, MAX_BYTES, { own: true })))
-      yield 'path' in one && one.path.toLowerCase() === 'skill.md' ? { path: 'SKILL.md', bytes: one.bytes } : one;
+  const isSkillFile = (path: string): boolean => path.toLowerCase() === 'skill.md';
+  const read = (path: string): Buffer => readContained(folder, path, MAX_BYTES, { own: true });
+  const skillFile = listContained(folder, '', { own: true }).find(({ name }) => isSkillFile(name));
+  if (skillFile) yield { path: 'SKILL.md', bytes: read(skillFile.name) };
+  const below = yield* filesBelow(folder, { ...EVERYTHING, own: true });
+  const others = below.files.filter(({ path }) => !isSkillFile(path));
+  yield* readAll(folder, others, below, read);
 }
 
 /** Files before they are written, read as `filesForInspection` reads them later, so both digests are equal. */
@@ -61,6 +62,17 @@ export function* asReadForInspection(files: readonly Required<InspectedFile>[]):
 }
 
 // --- internal ---
+
+function* readAll(
+  dir: string | null,
+  files: readonly ResourceInfo[],
+  below: FolderListing | undefined,
+  readFile: (path: string) => Buffer,
+): Generator<InspectedFile | Finding> {
+  for (const file of files.slice(0, MOST)) yield* readIfThere(dir, file, readFile);
+  if (files.length > MOST || (below?.folders ?? 0) >= EVERYTHING.most)
+    yield notSearched('SKILL.md', `The skill has more than ${MOST} files or folders; the others were not searched.`);
+}
 
 function* readIfThere(
   dir: string | null,
