@@ -113,8 +113,7 @@ export function rootsOfCode(rootDir: string): readonly string[] {
       return isInside(folder, own) ? above.filter((one) => !isInside(own, one)) : above;
     }),
   );
-  const others = [...folders].filter((folder) => !isInside(own, folder) && heldFolder(folder) !== undefined);
-  return [rootDir, ...others];
+  return [rootDir, ...[...folders].filter((folder) => heldFolder(folder) !== undefined)];
 }
 
 /** @returns its real path. @throws WRITE_FAILED. */

@@ -191,6 +191,18 @@ export const proposals = [
     test: 'approves what is no attack while other files change, and not after another decision on the skill',
   },
   {
+    title: 'SKILL.md of a large archive is not looked at',
+    in: 'archivedForInspection',
+    drop: "if (skillFile) yield { path: 'SKILL.md', bytes: read(skillFile.name) };",
+    test: 'looks at SKILL.md of a removed skill however many files come before it, and says that not all were searched',
+  },
+  {
+    title: 'Files that are not searched are not named',
+    in: 'readAll',
+    never: 'files.length > MOST || (below?.folders ?? 0) >= EVERYTHING.most',
+    test: 'looks at SKILL.md of a removed skill however many files come before it, and says that not all were searched',
+  },
+  {
     title: 'The reviewing agent is given an attack unmarked',
     in: 'attackIn',
     always: 'blocks.length === 0',

@@ -37,6 +37,13 @@ const LINKS = [
     'a package',
     (from: string) => tempFolder({ ...useOf('../../node_modules/b'), 'node_modules/b': at(from, 'extensions/box') }),
   ],
+  [
+    'a link to the root above',
+    (from: string) => {
+      writeTree(from, { 'packages/sub/extensions/box': at(from, 'extensions/box') });
+      return join(from, 'packages/sub');
+    },
+  ],
 ] as const;
 
 /** An extension `box` that is made of that of another folder. */

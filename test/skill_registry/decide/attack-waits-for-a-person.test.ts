@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTool } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
@@ -82,6 +82,30 @@ it('judges a change of a file that can be run as the program that it stays', asy
   const agent = { by: 'agent:reviewer' };
   await expect(registry.proposals.approve(proposalId, agent)).rejects.toMatchObject({ code: 'BLOCK_NOT_CONFIRMED' });
   expect(readFileSync(join(root, 'skills/tea/helper'), 'utf8')).toBe('# Help\n');
+});
+
+it('judges a roll-back with the modes that files keep', async () => {
+  const helper = `# Help\nDo not run ${attack(147)} here.\n`;
+  const { registry, root, tea } = await teaRegistry({ 'skills/tea/helper': { content: helper, mode: 0o644 } });
+  await registry.admin.management.write('tea', 'SKILL.md', LONGER, ADA);
+  chmodSync(join(root, 'skills/tea/helper'), 0o755);
+  await expect(registry.history.rollback('tea', 1, { by: 'agent:reviewer' })).rejects.toMatchObject({
+    code: 'BLOCK_NOT_CONFIRMED',
+  });
+  expect(tea()).toBe(LONGER);
+});
+
+it('looks at SKILL.md of a removed skill however many files come before it, and says that not all were searched', async () => {
+  const files = Array.from({ length: 2_001 }, (_, n) => [`skills/tea/${String(n).padStart(4, '0')}.md`, 'x'] as const);
+  const { registry, root } = await teaRegistry(Object.fromEntries(files));
+  writeFileSync(join(root, 'skills/tea/SKILL.md'), `${TEA}\n${attack(148)}\n`);
+  await registry.refresh();
+  const { findings } = await registry.admin.trustOf('tea');
+  expect(findings).toContainEqual(expect.objectContaining({ rule: 'not-searched', level: 'warn' }));
+  await registry.admin.management.remove('tea', ADA);
+  await expect(registry.history.restore('tea', { by: 'agent:reviewer' })).rejects.toMatchObject({
+    code: 'BLOCK_NOT_CONFIRMED',
+  });
 });
 
 it('asks a person again for an attack whose words differ only where they are cut, and an agent never decides', async () => {

@@ -92,6 +92,15 @@ it('approves what is no attack while other files change, and not after another d
   await expect(proposals.approve(second, { ...ADA, inspected: old })).rejects.toMatchObject({ code: 'SHOWN_CHANGED' });
 });
 
+it('rolls back to what is no attack while files change that no revision records', async () => {
+  const { registry, root, tea } = await teaRegistry({ 'skills/tea/node_modules/x/log': '' });
+  await registry.admin.management.write('tea', 'SKILL.md', OTHER, ADA);
+  const inspected = (await registry.admin.blockFindingsAfter({ skillId: 'tea', revision: 1 })).digest;
+  writeFileSync(join(root, 'skills/tea/node_modules/x/log'), 'One more.\n');
+  await registry.history.rollback('tea', 1, { ...ADA, inspected });
+  expect(tea()).toBe(TEA);
+});
+
 it('allows the skill that was changed, and not another one that has its id now', async () => {
   const sources = [
     { id: 'first', path: 'first' },
