@@ -61,7 +61,12 @@ export function createMemoryIndex(): TextIndex {
       const isNew = documents.map(({ key }) => !numbers.has(key));
       for (const [term, { postings }] of terms) {
         const ofTerm = chunks.get(term) ?? [];
-        ofTerm.push(...chunksOf(postings, first, isNew));
+        for (const part of chunksOf(postings, first, isNew)) {
+          const last = ofTerm.at(-1);
+          // Joined, because a search goes through the parts of each term.
+          if (last?.chunk === part.chunk) ofTerm[ofTerm.length - 1] = joined(last, part);
+          else ofTerm.push(part);
+        }
         chunks.set(term, ofTerm);
       }
       for (const [position, document] of documents.entries()) {
@@ -82,3 +87,10 @@ export function createMemoryIndex(): TextIndex {
 // --- internal ---
 
 const NONE = new Uint16Array(1);
+
+function joined(before: PostingChunk, { chunk, postings }: PostingChunk): PostingChunk {
+  const both = new Uint32Array(before.postings.length + postings.length);
+  both.set(before.postings);
+  both.set(postings, before.postings.length);
+  return { chunk, postings: both };
+}

@@ -236,7 +236,7 @@ async function firstRanking(skills: readonly Skill[], shown: Shown): Promise<rea
   return [...new Set([...ranked, ...(provisional && hasPrompt ? [] : skills)])];
 }
 
-/** As many as fit into `room` tokens. @param skills - Best first. @param longest - Of one body, in tokens. */
+/** As many as fit into `room` tokens. @param skills - Best first. @param longest - Of a preloaded body, in tokens. */
 async function bodiesThatFit(
   skills: readonly Skill[],
   { body: bodyOf, inMessages }: Shown,
@@ -244,19 +244,24 @@ async function bodiesThatFit(
   textOf: (skill: Skill, body: string) => string,
   longest: number = Number.POSITIVE_INFINITY,
 ): Promise<{ readonly bodies: Bodies; readonly unreadable: number }> {
+  const isPreloaded = longest < Number.POSITIVE_INFINITY;
   const bodies = new Map<Skill, Body>();
   let [left, misses, unreadable] = [room, 0, 0];
   for (const skill of skills) {
-    if (left < MIN_BLOCK_TOKENS || misses >= MAX_MISSES) break;
+    if ((left < MIN_BLOCK_TOKENS && !isPreloaded) || misses >= MAX_MISSES) break;
     const isTooLong = skill.bytes > Math.min(longest, left) * TOKEN_BYTES;
     if (skill.remote || inMessages.has(skill.qualifiedId) || isTooLong) continue;
     const body = await bodyOf(skill);
+    if (body === undefined) {
+      if (isPreloaded) unreadable += 1;
+      else misses += 1;
+      continue;
+    }
     const count = await loadTokenCounter();
-    if (body !== undefined && longest < Number.POSITIVE_INFINITY && count(body) > longest) continue;
-    const text = body === undefined ? '' : textOf(skill, body);
+    if (isPreloaded && count(body) > longest) continue;
+    const text = textOf(skill, body);
     const tokens = count(text);
-    if (body === undefined) unreadable += 1;
-    if (body === undefined || tokens > left) misses += 1;
+    if (tokens > left) misses += 1;
     else {
       left -= tokens;
       bodies.set(skill, { text, tokens });

@@ -144,6 +144,16 @@ describe('preload', () => {
     expect(text).toContain('4 of 6 preloaded skills are given in full;');
   });
 
+  it('passes over bodies whose files have gone, however many they are', async () => {
+    const ids = Array.from({ length: 25 }, (_, n) => `s-${String(n).padStart(2, '0')}`);
+    const tree: Tree = Object.assign({}, ...ids.map((id) => skill(id)));
+    const { registry, root } = await openRegistry(tree, { sources: [{ path: 'skills', preload: true }] });
+    for (const id of ids.slice(0, 22)) rmSync(join(root, `skills/${id}/SKILL.md`));
+    const text = (await registry.context('')) ?? '';
+    expect([...text.matchAll(/^\[Skill: (.*) \| /gm)].map(([, id]) => id)).toEqual(ids.slice(22));
+    expect(text).not.toContain('preloaded skills are given');
+  });
+
   it('does not show a skill to those who may not see it', async () => {
     const tree = { ...skill('a', { 'disable-model-invocation': 'true' }), ...skill('b') };
     expect(await textOf(tree, preloadA)).not.toContain('Body of a.');
