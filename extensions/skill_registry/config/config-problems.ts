@@ -3,7 +3,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../kernel/host.ts';
 import { withFallback } from '../../../lib/errors/index.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
-import { isRecord, UNREADABLE, type ValuePosition } from './readers.ts';
+import { isRecord, plainCopy, UNREADABLE, type ValuePosition } from './readers.ts';
 
 /** Finds the file that gave a key its value; undefined when a program or the command line gave it. */
 type FindKey = (path: readonly string[], value: unknown) => Pick<Problem, 'file' | 'line'> | undefined;
@@ -127,6 +127,10 @@ function valueAt(whole: unknown, path: readonly string[]) {
 
 /** Whether a file's value is in the merged value: mappings of several files are merged by key. */
 function isPartOf(given: unknown, merged: unknown): boolean {
-  if (!isRecord(given) || !isRecord(merged)) return isDeepStrictEqual(given, merged);
+  if (!isRecord(given) || !isRecord(merged))
+    return isDeepStrictEqual(
+      plainCopy(() => given),
+      plainCopy(() => merged),
+    );
   return Object.entries(given).every(([key, value]) => Object.hasOwn(merged, key) && isPartOf(value, merged[key]));
 }

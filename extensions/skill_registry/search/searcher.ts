@@ -1,5 +1,6 @@
 import { takeBreak } from '../../../lib/breaks/index.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import {
   createBatch,
   createGuardedIndex,
@@ -171,16 +172,17 @@ export class Searcher {
   }
 
   #addTo(batch: OpenBatch, skill: Skill): void {
-    try {
-      const bytes = skill.remote ? undefined : this.#readSkill(skill);
-      // A source of the host program may use digests of another kind.
-      const isComparable = bytes && /^sha256:[0-9a-f]{64}$/.test(skill.digest);
-      // SKILL.md has changed since the snapshot.
-      if (isComparable && digestOf(bytes) !== skill.digest) this.#unreadable.add(skill);
-      else batch.add(documentKey(skill), headerText(skill), bodyOf(bytes?.toString('utf8') ?? ''));
-    } catch {
-      this.#unreadable.add(skill);
-    }
+    const text = skill.remote ? '' : withFallback(() => this.#unchangedText(skill), undefined);
+    if (text === undefined) this.#unreadable.add(skill);
+    else batch.add(documentKey(skill), headerText(skill), bodyOf(text));
+  }
+
+  /** Undefined when SKILL.md has changed since the snapshot. */
+  #unchangedText(skill: Skill): string | undefined {
+    const bytes = this.#readSkill(skill);
+    // A source of the host program may use digests of another kind.
+    const isComparable = /^sha256:[0-9a-f]{64}$/.test(skill.digest);
+    return isComparable && digestOf(bytes) !== skill.digest ? undefined : bytes.toString('utf8');
   }
 
   /** Keeps hits with every phrase. If there are none: keeps all, or none for a query of phrases only. */

@@ -61,9 +61,11 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
   return {
     firstHits,
     async overlap() {
-      const { queries, problems } = await triggerQueries(visible({}), readIfThere);
-      const groups = await neighbourhoods(visible({}));
-      const hits = await firstHits(queries.map(({ query }) => query));
+      const skills = visible({});
+      const { queries, problems } = await triggerQueries(skills, readIfThere);
+      const groups = await neighbourhoods(skills);
+      const texts = queries.map(({ query }) => query);
+      const hits = await firstHitsIn(searcher, skills, texts);
       const stolen = queries.flatMap(({ skill, query, shouldTrigger }, at) => {
         const found = hits[at]?.id ?? null;
         return (found === skill.id) === shouldTrigger ? [] : [{ query, skillId: skill.id, shouldTrigger, found }];

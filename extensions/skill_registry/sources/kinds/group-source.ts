@@ -39,7 +39,7 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
           const { skills, losers = [], problems: ofMember } = await member.scan(limits);
           const toFound = (original: Skill): Found => ({ skill: adapt(original, member), original, member });
           lastGood.set(member, [...skills, ...losers].map(toFound));
-          problems.push(...ofMember);
+          for (const problem of ofMember) problems.push(problem);
         } catch (error) {
           problems.push(scanFailed(member, error, lastGood.get(member)?.length ?? 0));
         }

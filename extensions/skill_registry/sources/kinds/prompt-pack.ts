@@ -53,7 +53,8 @@ export function parsePromptPack(
   const seen = new Map<string, string>();
   for (const entry of skills) {
     const isInline = 'inline' in entry;
-    const key = isInline ? `inline ${entry.inline.name}` : normalizePackPath(entry.reference);
+    // No normal path begins with two slashes.
+    const key = isInline ? `//${entry.inline.name}` : normalizePackPath(entry.reference);
     const first = seen.get(key);
     if (first === undefined) seen.set(key, entry.pointer);
     else if (isInline) note('PACK_NAME_REPEATED', 'warning', entry.pointer, RENAME);
