@@ -205,20 +205,25 @@ function contextOf(parts: Parts, workflows: Workflows): SkillRegistry['context']
 /** Reports each new problem once. */
 function problemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void) {
   /** A problem that ended and comes back is reported again. */
-  let reported: ReadonlyMap<string, Problem> | undefined;
-  const present = () =>
-    new Map(gather().map((one) => [`${one.code}\n${one.file}\n${one.line}\n${one.message}`, one] as const));
+  let reported: readonly Problem[] | undefined;
+  const keyOf = ({ code, file, line, message }: Problem): string => JSON.stringify([code, file, line, message]);
   return {
     /** Present problems are not reported. */
     begin(): void {
-      reported = present();
+      reported = gather();
     },
     /** Does nothing before `begin`. */
     reportNew(): void {
       if (!reported) return;
       const before = reported;
-      reported = present();
-      for (const [key, problem] of reported) if (!before.has(key)) report(problem);
+      reported = gather();
+      // Most are the same objects.
+      const same = new Set(before);
+      const fresh = reported.filter((problem) => !same.has(problem));
+      if (fresh.length === 0) return;
+      const files = new Set(fresh.map(({ file }) => file));
+      const known = new Set(before.filter(({ file }) => files.has(file)).map(keyOf));
+      for (const problem of fresh) if (!known.has(keyOf(problem))) report(problem);
     },
   };
 }

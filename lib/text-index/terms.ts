@@ -54,12 +54,14 @@ export interface QueryTerms {
 export function queryTerms(text: string, max: number): QueryTerms {
   const words = new Map<string, string>();
   const optional = new Set<string>();
-  for (const { word, isWhole } of runsOf(text).flatMap(wordsOfRun)) {
+  for (const run of runsOf(text)) {
     if (words.size >= max) break;
-    const term = termOf(word);
-    if (term === undefined) continue;
-    if (isWhole) optional.add(term);
-    else if (!words.has(term)) words.set(term, word);
+    for (const { word, isWhole } of wordsOfRun(run)) {
+      const term = words.size < max ? termOf(word) : undefined;
+      if (term === undefined) continue;
+      if (isWhole) optional.add(term);
+      else if (!words.has(term)) words.set(term, word);
+    }
   }
   return { terms: [...words.keys()], optional: [...optional].filter((term) => !words.has(term)), words };
 }

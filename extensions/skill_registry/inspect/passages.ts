@@ -87,21 +87,27 @@ function tailOf(lines: readonly Line[]): Line[] {
 function passageOf(lines: readonly Line[]): Passage {
   const placed: { readonly start: number; readonly line: Line }[] = [];
   let shown = '';
+  // Kept beside it: `shown.endsWith` copies the whole text.
+  let end = '';
+  const add = (part: string): void => {
+    shown += part;
+    end = (end + part).slice(-2);
+  };
   let isContinued = false;
   let wasCode = true;
   for (const line of lines) {
     const { words, isCode, opens } = line;
     const flows = isContinued || (!isCode && !wasCode && !opens);
     if (words === '') {
-      if (!shown.endsWith('\n\n')) shown += '\n';
+      if (end !== '\n\n') add('\n');
       isContinued = false;
       continue;
     }
-    if (shown !== '') shown += flows ? ' ' : '\n';
+    if (shown !== '') add(flows ? ' ' : '\n');
     placed.push({ start: shown.length, line });
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
     // A line that has only the sign of continuation becomes an empty line.
-    shown += isContinued ? words.replace(/[\\`]$/, '') : words;
+    add(isContinued ? words.replace(/[\\`]$/, '') : words);
     wasCode = isCode;
   }
   const lineOf = (offset: number): Line | undefined =>
