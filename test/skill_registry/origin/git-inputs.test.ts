@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { openGit } from '../../../extensions/skill_registry/origin/programs/git.ts';
 import { type GitRepository, gitRepository } from '../../helpers/git-repository.ts';
 import { TEA } from '../../helpers/tea.ts';
@@ -96,6 +96,20 @@ it('goes from https to no other protocol, whatever the configuration of the pers
     code: 'ORIGIN_UNAVAILABLE',
     message: expect.stringMatching(/transport 'file' not allowed/),
   });
+});
+
+it('keeps only the beginning of a complaint, of which a server may write any length', async () => {
+  const complaint = 'echo "fatal: the first line" >&2; yes "remote: more" | head -c 600000000 >&2; exit 128';
+  const programs = tempFolder({ git: `#!/bin/sh\ncase "$*" in *fetch*) ${complaint};; esac\n` });
+  chmodSync(join(programs, 'git'), 0o755);
+  vi.stubEnv('PATH', `${programs}:${process.env.PATH}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const before = process.memoryUsage.rss();
+  await expect(openGit({ kind: 'git', url: 'file:///nowhere' })).rejects.toMatchObject({
+    code: 'ORIGIN_UNAVAILABLE',
+    message: expect.stringMatching(/the first line/),
+  });
+  expect(process.memoryUsage.rss() - before).toBeLessThan(200_000_000);
 });
 
 function repository(): GitRepository {

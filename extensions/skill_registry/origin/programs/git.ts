@@ -1,7 +1,7 @@
-import { type ExecFileException, execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describeError } from 'skill-registry/kernel';
 import { originRefused, originUnavailable } from '../../../../lib/fetch/index.ts';
 import { shownOrigin, withoutUser } from '../address.ts';
@@ -51,6 +51,8 @@ const CONFIG_MS = 10_000;
 const MAX_OUTPUT = 512 * 1024 * 1024;
 const MAX_FETCHED = 512 * 1024 * 1024;
 const LOOK_MS = 200;
+/** In characters, about: the server writes it. */
+const MAX_COMPLAINT = 4_000;
 
 /** Variables that would make git use another repository. */
 const REPOSITORY_VARIABLES =
@@ -74,30 +76,38 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
   const own = protocol === 'http' ? ['-c', 'http.followRedirects=false'] : [];
   const isTooLarge = (): boolean => sizeOf(folder) > maxBytes;
   return async (args, input = '', limitMs = LIMIT_MS) => {
-    const options = { cwd: folder, env, timeout: limitMs, maxBuffer: MAX_OUTPUT, encoding: 'buffer' } as const;
-    const running = promisify(execFile)('git', [...SETTINGS, ...own, ...args], options);
+    const child = spawn('git', [...SETTINGS, ...own, ...args], { cwd: folder, env, timeout: limitMs });
+    const output: Buffer[] = [];
+    let [size, complaint] = [0, ''];
     const looking = setInterval(() => {
-      if (isTooLarge()) running.child.kill();
+      if (isTooLarge()) child.kill();
     }, LOOK_MS);
-    running.child.stdin?.on('error', () => undefined).end(input);
-    const ran = await running
-      .then(({ stdout }) => stdout)
-      .catch((error: ExecFileException) => error)
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_OUTPUT) child.kill();
+      else output.push(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (complaint.length < MAX_COMPLAINT) complaint += chunk.toString('utf8', 0, MAX_COMPLAINT);
+    });
+    child.stdin.on('error', () => undefined).end(input);
+    const [status] = await once(child, 'close')
+      .catch((error: NodeJS.ErrnoException) => {
+        throw originUnavailable(shown, error.code === 'ENOENT' ? 'git is not installed here' : error.message, error);
+      })
       .finally(() => clearInterval(looking));
     // A killed git exits with a status instead of the signal, so the size is checked first.
     if (isTooLarge()) throw originRefused(shown, `what is fetched of it has more than ${maxBytes} bytes.`);
-    if (Buffer.isBuffer(ran)) return ran;
-    if (ran.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
-      throw originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`);
-    throw originUnavailable(shown, reasonOf(ran, limitMs));
+    if (status === 0) return Buffer.concat(output);
+    if (size > MAX_OUTPUT) throw originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`);
+    throw originUnavailable(
+      shown,
+      child.killed ? `git gave no answer within ${limitMs / 1000} s` : reasonIn(complaint),
+    );
   };
 }
 
-function reasonOf({ code, killed, stderr = '', message }: ExecFileException, limitMs: number): string {
-  if (code === 'ENOENT') return 'git is not installed here';
-  if (killed) return `git gave no answer within ${limitMs / 1000} s`;
-  if (typeof code === 'string') return message;
-  const complaint = String(stderr);
+function reasonIn(complaint: string): string {
   if (/could not read (?:Username|Password)|Authentication failed/.test(complaint)) return WANTS_USER;
   const lines = complaint.split('\n').filter((line) => line.trim() !== '' && !/^(warning|hint):/.test(line));
   return (lines[0] ?? 'git failed')
