@@ -1,7 +1,6 @@
 import { URL } from 'node:url';
 import type { LanguageModel, ModelMessage, StepResult, ToolSet } from 'ai';
 import { countTokens } from '../../lib/text/index.ts';
-import { abortAfter } from '../../lib/waiting/index.ts';
 import type { AgentManifest, Manifest } from '../boot/manifest.ts';
 import type {
   AgentInvocationContext,
@@ -62,11 +61,20 @@ export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentP
     }),
     async invoke(task, context = {}) {
       const settings = readModelSettings(agent.model, options.getSecret);
+      const maxMs = agent.limits.time_budget_ms;
+      const budget = new AbortController();
+      let timer: NodeJS.Timeout | undefined;
       try {
         const turn = { ...context.turn, model: settings.name };
-        return await runTurn(options, agent, await connectModel(settings), task, { ...context, turn });
+        const model = await connectModel(settings);
+        await import('ai');
+        // Keeps the process running until the turn has ended.
+        if (maxMs !== undefined) timer = setTimeout(() => budget.abort(), maxMs);
+        return await runTurn(options, agent, model, task, { ...context, turn }, budget.signal);
       } catch (error) {
         throw agentFailed(id, error, settings.baseURL);
+      } finally {
+        clearTimeout(timer);
       }
     },
   };
@@ -80,11 +88,11 @@ async function runTurn(
   model: LanguageModel,
   task: string,
   { turn = {}, conversation = [], signal, onText, onToolCall }: AgentInvocationContext,
+  budget: AbortSignal,
 ): Promise<AgentResponse> {
   const { streamText, stepCountIs } = await import('ai');
-  const { time_budget_ms: maxMs, max_tokens_per_invocation: tokenLimit = Number.POSITIVE_INFINITY } = agent.limits;
-  const budget = maxMs === undefined ? undefined : abortAfter(maxMs);
-  const abort = AbortSignal.any([signal, budget].filter((one) => one !== undefined));
+  const { max_tokens_per_invocation: tokenLimit = Number.POSITIVE_INFINITY } = agent.limits;
+  const abort = signal ? AbortSignal.any([signal, budget]) : budget;
   const system = (await systemParts(task, turn)).map((part) => part.text).join(PART_SEPARATOR);
   const messages = [...(conversation as readonly ModelMessage[]), { role: 'user', content: task } as const];
   const steps: StepResult<ToolSet>[] = [];
@@ -122,7 +130,7 @@ async function runTurn(
 
   const stopReason = (): AgentResponse['stopped'] => {
     if (signal?.aborted) return 'cancelled';
-    if (budget?.aborted) return 'time_budget';
+    if (budget.aborted) return 'time_budget';
     const last = steps.at(-1)?.finishReason;
     if (overTokens() && last !== 'stop') return 'max_tokens';
     if (last === 'tool-calls' && steps.length >= agent.limits.max_turns) return 'max_turns';

@@ -15,7 +15,7 @@ const TOOLS = extension(
 
 test('the time budget ends a turn that is all a program waits for', async () => {
   const model = await scriptedModel([{ call: 'deaf', args: {} }]);
-  const agent = agentExtension('talker', 'uses_tools: [tools]\nlimits: { time_budget_ms: 300 }');
+  const agent = agentExtension('talker', 'uses_tools: [tools]\nlimits: { time_budget_ms: 1500 }');
   const program = `
     const environment = ${JSON.stringify(model.environment)};
     const kernel = await boot({ root: '.', environment, config: { skill_registry: { watch: { mode: 'off' } } } });
