@@ -73,6 +73,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   };
   return {
     async write(unwritten) {
+      if (!open && !isLeft(unwritten)) return true;
       try {
         while (isLeft(unwritten)) {
           use((database) => database.writeSome(unwritten));
@@ -90,7 +91,14 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
       }
     },
     // A report creates no file.
-    read: (work) => use(work, () => (existsSync(file) ? pathNow() : (open?.path ?? MEMORY))),
+    read(work) {
+      const wasOpen = open !== undefined;
+      try {
+        return use(work, () => (existsSync(file) ? pathNow() : (open?.path ?? MEMORY)));
+      } finally {
+        if (!wasOpen && open?.path === MEMORY) close();
+      }
+    },
     notKept() {
       if (failed !== undefined) return failed;
       if (pathNow() === file) return null;

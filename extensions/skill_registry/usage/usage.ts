@@ -62,7 +62,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
     }
     const { unwritten } = recorder;
     // Most processes record nothing and open no file.
-    if (unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
+    if (!file && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
     await countLoads(recorder.newRows());
     return (await fileNow()).write(unwritten);
   };

@@ -1,7 +1,10 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { skill } from '../../helpers/boot-root.ts';
 import { heldSkill } from '../../helpers/held.ts';
-import { openRegistry } from '../../helpers/open-registry.ts';
+import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
 
 const AGENT = { agentId: 'clerk', threadId: 'thread-1' };
 
@@ -35,4 +38,15 @@ it('does not take a body that was given without a request for an offer that was 
   await registry.read('tea', { audience: 'binding' }, AGENT);
   const { skills } = await registry.usage.report();
   expect(skills).toMatchObject([{ skillId: 'tea', offers: 1, loads: 1, notTaken: 1 }]);
+});
+
+it('keeps what was recorded before there was a folder data', async () => {
+  const { registry, root } = await openRegistry(skill('tea'));
+  await registry.read('tea', {}, AGENT);
+  // Until it has been written to memory.
+  await wait(500);
+  mkdirSync(join(root, 'data'));
+  await registry.close();
+  const again = await openRoot(root);
+  expect((await again.usage.events()).map(({ kind }) => kind)).toEqual(['load']);
 });
