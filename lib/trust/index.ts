@@ -162,21 +162,23 @@ function lastDecisions(text: string): readonly Decision[] {
 
 function parse(line: string): Decision | undefined {
   const decision = withFallback(() => JSON.parse(line) as Partial<Decision> | null, null);
-  const keys = KEYS[decision?.kind ?? 'root'] ?? ['unknown'];
+  const keys = KEYS.get(decision?.kind ?? 'root') ?? ['unknown'];
   const isValid =
     (decision?.action === 'allow' || decision?.action === 'revoke') &&
     [...keys, 'at', 'by'].every((key) => typeof (decision as Readonly<Record<string, unknown>>)[key] === 'string');
   return isValid ? (decision as Decision) : undefined;
 }
 
-const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
-  root: ['kind', 'path'],
-  source: ['path'],
-  extension: ['path'],
-  switch: ['path', 'skill'],
-  content: ['path', 'digest'],
-  finding: ['path', 'rule', 'excerpt'],
-};
+const KEYS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    root: ['kind', 'path'],
+    source: ['path'],
+    extension: ['path'],
+    switch: ['path', 'skill'],
+    content: ['path', 'digest'],
+    finding: ['path', 'rule', 'excerpt'],
+  }),
+);
 
 function subjectOf(subject: Subject): string {
   const { kind, path } = subject;

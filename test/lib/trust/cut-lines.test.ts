@@ -93,7 +93,12 @@ it('reads every decision that is whole, wherever the file ends', () => {
 it.each([
   ['zeros, as a machine leaves them that lost its power', Buffer.alloc(5_000)],
   ['bytes that are no text', Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x80])],
-  ['lines of another program', Buffer.from('[]\nnull\n"allow"\n{"kind":"root"}\n{"action":"allow","kind":{}}\n')],
+  [
+    'lines of another program',
+    Buffer.from(
+      '[]\nnull\n"allow"\n{"kind":"root"}\n{"action":"allow","kind":{}}\n{"action":"allow","kind":"constructor"}\n{"action":"allow","kind":{"toString":1}}\n',
+    ),
+  ],
 ])('goes on behind %s', (_title, bytes) => {
   const trust = trustOf(OLD);
   appendFileSync(trust.file, bytes);
