@@ -148,6 +148,7 @@ it.each<[string, readonly unknown[], number]>([
     2,
   ],
   ['as a folder of others', ['skills', 'empty/..', 'skills/'], 1],
+  ['and not by an inline skill', [inline('a'), 'inline a', '//a', 'skills', 'skills/'], 1],
 ])('says which path of a pack is declared twice: %s', async (_, skills, count) => {
   const { warnings } = await check({ id: 'x', skills });
   const twice = warnings.filter((line) => line.startsWith('PACK_PATH_REPEATED: /skills/'));

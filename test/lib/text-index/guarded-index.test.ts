@@ -59,6 +59,8 @@ it('holds what the one in SQLite holds, also of documents that are added twice',
   expect(contentOf(memory)).toEqual(contentOf(fill(inSqlite())));
   expect(memory.numberOf('another')).toBeUndefined();
   const before = structuredClone(memory.postings('brew'));
+  // However many batches there were.
+  expect(new Set(before.map(({ chunk }) => chunk)).size).toBe(before.length);
   memory.add(batchOf(SKILLS.slice(0, 9)));
   expect(memory.postings('brew')).toEqual(before);
 });

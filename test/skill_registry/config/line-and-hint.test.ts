@@ -17,6 +17,7 @@ catalog:
   pinned:
     - tea
     - 1
+    - x: 1
 writes: { update: alow }
 sources:
   - path: skills
@@ -28,6 +29,7 @@ sources:
 tools: [read_skill, read_skil]
 embeddings:
   model: m
+disabled: [[{ a: 1 }]]
 qwertz: 1
 `;
 
@@ -45,14 +47,16 @@ it('says of every wrong key of the config in which file and line it is, and what
       ['catalog.format', 4, 'bullets'],
       ['catalog.bugdet_tokens', 5, 'budget_tokens'],
       ['catalog.pinned.1', 8, undefined],
-      ['writes.update', 9, 'allow'],
-      ['sources.1.preset', 12, 'claude'],
-      ['sources.2.inline.0.instructions', 13, undefined],
-      ['sources.3.mcp.evn', 14, 'env'],
-      ['sources.4', 15, undefined],
-      ['tools.1', 17, 'read_skill'],
-      ['embeddings', 18, undefined],
-      ['qwertz', 20, undefined],
+      ['catalog.pinned.2', 9, undefined],
+      ['writes.update', 10, 'allow'],
+      ['sources.1.preset', 13, 'claude'],
+      ['sources.2.inline.0.instructions', 14, undefined],
+      ['sources.3.mcp.evn', 15, 'env'],
+      ['sources.4', 16, undefined],
+      ['tools.1', 18, 'read_skill'],
+      ['embeddings', 19, undefined],
+      ['disabled.0', 21, undefined],
+      ['qwertz', 22, undefined],
     ].sort(),
   );
   expect(stdout).not.toContain('secret-1');
