@@ -60,6 +60,8 @@ function start(): Worker {
   });
   // An ended thread may still report an error.
   worker.on('error', () => undefined);
+  // A read that waits for it ends.
+  worker.once('exit', () => worker.emit('error', new Error('ended')));
   return worker;
 }
 
