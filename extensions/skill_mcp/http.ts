@@ -53,11 +53,12 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   if (token) app.use(bearerAuth({ token }));
   const late = (): HTTPException =>
     new HTTPException(503, { res: refuse(503, `No answer within ${requestSeconds} s.`) });
-  app.all(MCP_PATH, timeout(requestSeconds * 1000, late), (context) => {
-    const answer: Promise<Response> = handler.fetch(onlyUtf8(context.req.raw)).finally(() => answering.delete(answer));
-    answering.add(answer);
-    return answer;
+  app.use(MCP_PATH, (_context, next) => {
+    const answered: Promise<void> = next().finally(() => answering.delete(answered));
+    answering.add(answered);
+    return answered;
   });
+  app.all(MCP_PATH, timeout(requestSeconds * 1000, late), ({ req }) => handler.fetch(onlyUtf8(req.raw)));
   app.notFound(() => refuse(404, `Nothing is here; MCP is at ${MCP_PATH}.`));
   app.onError((error) => {
     if (error instanceof HTTPException) return error.getResponse();
