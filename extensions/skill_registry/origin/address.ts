@@ -203,7 +203,7 @@ function webAddress(url: string, what: string): URL {
     throw originInvalid(withoutUser(url), 'expected https: (http: only on this machine).');
   const address = new URL(url);
   if (address.username === '' && address.password === '') return address;
-  throw originInvalid(withoutUser(url), `${what} takes no user name.`);
+  throw originInvalid(`${address.origin}${address.pathname}`, `${what} takes no user name.`);
 }
 
 function githubOrigin(text: string, cwd: string): GitOrigin {

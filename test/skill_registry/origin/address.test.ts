@@ -113,6 +113,12 @@ it.each(BAD.map((text) => [text]))('refuses %j', (text) => {
   expect(() => parseOrigin(text, '/here')).toThrow(expect.objectContaining({ code: 'ORIGIN_INVALID' }));
 });
 
+it('shows no password and no query, which may be a token, of an address that it refuses', () => {
+  const refuse = (): unknown => parseOrigin('https://ada:secret@example.com/tea.zip?token=hidden', '/here');
+  expect(refuse).toThrow(/https:\/\/example\.com\/tea\.zip\b/);
+  expect(refuse).not.toThrow(/secret|hidden/);
+});
+
 it('shows no password, and keeps none in the lock', () => {
   const origin = parseOrigin('https://ada:secret@git.example.com/skills.git', '/here');
   expect(`${shownOrigin(origin)} ${JSON.stringify(sourceFields(origin, '/here'))}`).not.toContain('secret');
