@@ -24,9 +24,9 @@ export function createSkill(id: string, options: Options, terminal: Terminal): E
       `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`,
     );
   const [given] = options.skills ?? [];
-  const root = findRoot(options, terminal);
-  const folder = given === undefined ? join(root, 'skills') : resolve(terminal.cwd, given);
-  const isNoRoot = given === undefined && options.root === undefined && !isRoot(root);
+  const root = given === undefined ? findRoot(options, terminal) : undefined;
+  const folder = root === undefined ? resolve(terminal.cwd, given ?? '') : join(root, 'skills');
+  const isNoRoot = root !== undefined && options.root === undefined && !isRoot(root);
   const path = `${id}/SKILL.md`;
   const file = join(folder, path);
   if (exists(folder, path)) throw invalidArgument(`${file} exists already. Edit it, or choose another id.`);

@@ -21,9 +21,10 @@ export async function validate(given: readonly string[], options: Options, termi
   const changes = options.changed ? await gitChangesIn(cwd) : undefined;
   const found = await Promise.all(existing.map((path) => meantBy(path, changes, terminal)));
   const isSearched = found.some((one) => one.isSearched);
-  const all = found.flatMap((one) => one.paths);
+  const seen = new Set<string>();
   // Two given folders may contain the same skill.
-  const paths = isSearched ? [...new Map(all.map((path) => [resolve(cwd, path), path])).values()] : all;
+  const isNew = (path: string): boolean => seen.size < seen.add(resolve(cwd, path)).size;
+  const paths = found.flatMap((one) => one.paths).filter((path) => !isSearched || isNew(path));
   const checks = await checkAll(paths, options, terminal);
   const totals = totalsOf(checks);
   const isLong = terminal.terminal && checks.length > MANY;

@@ -25,7 +25,7 @@ it('takes no id that agentskills.io forbids or that leads elsewhere, and a folde
   for (const id of ['Tea', 'tea--cup', '../tea', '-x', 'a/b']) {
     expect(await runCommand(['new', '--', id], { cwd })).toMatchObject({ status: 2 });
   }
-  const made = await runCommand(['new', 'tea', '--skills', 'mine', '--json'], { cwd });
+  const made = await runCommand(['new', 'tea', '--skills', 'mine', '--root', 'missing', '--json'], { cwd });
   expect(JSON.parse(made.stdout)).toEqual({
     skill_id: 'tea',
     file: join(cwd, 'mine/tea/SKILL.md'),

@@ -270,3 +270,9 @@ it('finds nothing wrong with the skills that come with the package, the way the 
   const listed = JSON.parse((await runCommand(['list', '--skills', folder, '--json'])).stdout);
   for (const { tags } of listed.skills) expect(tags.length).toBeGreaterThan(2);
 });
+
+it('names a skill that two given folders contain once, by the first of them', async () => {
+  const cwd = tempFolder({ 'skills/tea/SKILL.md': TEA });
+  const { stdout } = await runCommand(['validate', 'skills', join(cwd, 'skills')], { cwd });
+  expect(stdout).toBe('Valid skill: skills/tea\n');
+});
