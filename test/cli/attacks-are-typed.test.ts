@@ -222,7 +222,7 @@ it('shows a proposal in a conversation again when the other half of an attack ha
   const type = async (words: string) => proposalsCommand(registry).execute(words, turn);
   await type(`show ${second}`);
   writeFileSync(file, fetched);
-  for (const words of [second, second, `${second} y`])
+  for (const words of [`${second} tea`, second, `${second} y`])
     expect(await type(`approve ${words}`)).toMatchObject({ text: expect.stringMatching(/Nothing is decided/) });
   expect(tea()).toBe(fetched);
   expect(await type(`approve ${second} tea`)).toMatchObject({ text: expect.stringMatching(/^Approved/) });

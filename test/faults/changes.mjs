@@ -113,7 +113,10 @@ export const changes = [
   {
     title: 'Nobody is told of an edited report before the proposal is approved',
     in: 'approve',
-    never: "'edited' in outcome",
+    swap: [
+      `throw new CodedError('PROPOSAL_FILE_EDITED', \`\${outcome.edited} \${NOT_DECIDED}\`, { id });`,
+      "if (id === '') throw new CodedError('PROPOSAL_FILE_EDITED', NOT_DECIDED, { id }); else continue;",
+    ],
     test: 'holds up an approval that nobody has looked before',
   },
   {

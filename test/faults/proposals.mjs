@@ -125,7 +125,7 @@ export const proposals = [
     in: 'changeFunctions.decided',
     swap: [
       '{ inspected: await inspectedWithoutAttack(parts, change) }',
-      '(await inspectedWithoutAttack(parts, change)) === 0 ? {} : {}',
+      "(await inspectedWithoutAttack(parts, change)) === '' ? {} : {}",
     ],
     test: 'writes no attack into a skill that is exchanged while an agent approves',
   },
@@ -175,13 +175,13 @@ export const proposals = [
   {
     title: 'What is allowed is the skill that has the id by now',
     in: 'allowShown',
-    never: "'proposalId' in change",
+    swap: ['proposals.skillOf(change.proposalId)', "skillNamed(catalog.snapshot(), 'tea')"],
     test: 'allows the skill that was changed, and not another one that has its id now',
   },
   {
     title: 'A log in the folder of a skill keeps everybody from approving changes of it',
     in: 'inspectAfter',
-    never: 'blocks.length === 0 && after.change !== undefined',
+    swap: ['blocks.length === 0 && after.change !== undefined ? after.change : digest', 'digest'],
     test: 'approves what is no attack while other files change, and not after another decision on the skill',
   },
   {

@@ -46,9 +46,10 @@ it('approves no attack on other files than the form was made for, though the fin
   const page = await reviewPage();
   const id = await page.propose(ATTACK);
   const { version } = await page.registry.proposals.get(id);
-  const { digest } = await page.registry.admin.blockFindingsAfter({ proposalId: id });
+  const { text } = await page.get(`/proposals/${id}`);
+  const [, blocks = ''] = /name="blocks" value="([^"]+)"/.exec(text) ?? [];
   writeFileSync(join(page.root, 'skills/tea/menu.b64'), 'another payload');
-  const fields = { version, blocks: `${digest}`, typed_id: 'tea' };
+  const fields = { version, blocks, typed_id: 'tea' };
   const refused = await page.post(`/proposals/${id}/approve`, fields);
   expect([refused.status, page.tea()]).toEqual([409, TEA]);
 });

@@ -83,7 +83,15 @@ it('approves, rolls back and restores only what was inspected', async () => {
 it('approves what is no attack while other files change, and not after another decision on the skill', async () => {
   const { registry, root, tea, propose } = await teaRegistry();
   const { admin, proposals } = registry;
-  const [first, second] = [await propose(OTHER), await propose(TEA.replace('# Tea', '# Green tea'))];
+  const first = await propose(OTHER);
+  const more = {
+    skillId: 'tea',
+    path: 'more.md',
+    content: 'More.\n',
+    justification: 'Better.',
+    author: 'agent:brewer',
+  };
+  const { proposalId: second } = await proposals.propose(more);
   const inspected = (await admin.blockFindingsAfter({ proposalId: first })).digest;
   const old = (await admin.blockFindingsAfter({ proposalId: second })).digest;
   writeFileSync(join(root, 'skills/tea/brewing.log'), 'One more.\n');
