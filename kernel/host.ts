@@ -22,7 +22,9 @@ export {
   listHeldFiles,
   readHeldFile,
 } from './held/held-extensions.ts';
+export { whileNobodyApproves } from './held/held-lock.ts';
 export { undoApprovals, undoIfInterrupted } from './held/undo-approval.ts';
+export { halfApproved } from './held/writable-extension.ts';
 export { type CallHook, createHookCaller } from './hooks.ts';
 export { withDeadline } from './turns/deadline.ts';
 export { renderTemplate } from './turns/system-text.ts';

@@ -24,9 +24,10 @@ export function foldersAbove(path: string): readonly string[] {
   return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
-/** `extensions/` and `node_modules/`, and where links in them lead, in targets as well. Real paths. */
-export function* codeFolders(root: string): Generator<string> {
-  const folders = [join(root, 'extensions'), join(root, 'node_modules')].map((folder) => futureRealPath(folder));
+/** `extensions/`, `node_modules/` and the others, and where links in them lead, in targets as well. Real paths. */
+export function* codeFolders(root: string, others: readonly string[] = []): Generator<string> {
+  const named = [join(root, 'extensions'), join(root, 'node_modules'), ...others];
+  const folders = named.map((folder) => futureRealPath(folder));
   yield* folders;
   const seen = new Set<string>();
   for (const folder of folders) {

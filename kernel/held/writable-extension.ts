@@ -101,13 +101,16 @@ export function approvalsStamp(rootDir: string): string {
 }
 
 /**
- * This root, and each root with files where links in `extensions/` and `node_modules/` lead, in targets as well.
+ * This root, and each root with files where links in `extensions/` and `node_modules/` lead, in targets as well. So do
+ * those of `node_modules/` above.
  * What code imports by a path out of the root is not known before it runs.
  */
 export function rootsOfCode(rootDir: string): readonly string[] {
   const own = realPathOf(rootDir) ?? rootDir;
+  // Node looks for packages there, too.
+  const packagesAbove = foldersAbove(own).map((folder) => join(folder, 'node_modules'));
   const folders = new Set(
-    [...codeFolders(own)].flatMap((folder) => {
+    [...codeFolders(own, packagesAbove)].flatMap((folder) => {
       const above = [folder, ...foldersAbove(folder)];
       // Code that lies in this root is not that of a root above.
       return isInside(folder, own) ? above.filter((one) => !isInside(own, one)) : above;

@@ -94,6 +94,12 @@ export const heldCode = [
     build: true,
   },
   {
+    title: 'A package that is half approved code gives its skills',
+    in: 'callFactory',
+    never: 'half',
+    test: 'runs nothing of a package while code that links lead to is half approved, and all of it afterwards',
+  },
+  {
     title: 'Code is approved through a link to the extensions of another root',
     in: 'assertAgentMayWrite',
     always: 'extensions === undefined || !isOfOtherRoot(extensions, realPathOf(rootDir) ?? rootDir)',

@@ -193,7 +193,7 @@ export const proposals = [
   {
     title: 'SKILL.md of a large archive is not looked at',
     in: 'archivedForInspection',
-    drop: "if (skillFile) yield { path: 'SKILL.md', bytes: read(skillFile.name) };",
+    drop: "if (skillFile) yield { path: 'SKILL.md', bytes: read(skillFile.name, most) };",
     test: 'looks at SKILL.md of a removed skill however many files come before it, and says that not all were searched',
   },
   {
@@ -230,8 +230,8 @@ export const proposals = [
     title: 'The last revision is looked at instead of the archived files',
     in: 'createHistory.afterRestore',
     swap: [
-      'move ? archivedForInspection(join(writer.dataDir, move.folder)) : []',
-      "move?.folder === '' ? archivedForInspection(move.folder) : []",
+      'move ? archivedForInspection(join(writer.dataDir, move.folder), limits.file_bytes) : []',
+      "move?.folder === '' ? archivedForInspection(move.folder, 0) : []",
     ],
     test: 'restores nothing unasked when the attack lies in a file',
   },

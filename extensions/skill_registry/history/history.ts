@@ -82,7 +82,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
   const afterRestore = ({ changes, move }: RestoringChange): FilesAfter => ({
     skill: undefined,
     files: () => [
-      ...(move ? archivedForInspection(join(writer.dataDir, move.folder)) : []),
+      ...(move ? archivedForInspection(join(writer.dataDir, move.folder), limits.file_bytes) : []),
       ...changes.map(({ path, after, mode }) => asInspected(path, after ?? Buffer.alloc(0), mode)),
     ],
   });

@@ -44,6 +44,14 @@ const LINKS = [
       return join(from, 'packages/sub');
     },
   ],
+  [
+    'a package above the root',
+    (from: string) => {
+      const above = tempFolder({ 'node_modules/b': at(from, 'extensions/box') });
+      writeTree(join(above, 'app'), useOf('../../../node_modules/b'));
+      return join(above, 'app');
+    },
+  ],
 ] as const;
 
 /** An extension `box` that is made of that of another folder. */

@@ -171,6 +171,27 @@ describe('a factory that failed', () => {
   });
 });
 
+it('runs nothing of a package while code that links lead to is half approved, and all of it afterwards', async () => {
+  const code = "globalThis.ranHalf = true; export const skillSource = () => 'found';";
+  const root = tempFolder({
+    'extensions/brew/package.json': json({ main: 'index.js' }),
+    'extensions/brew/index.js': code,
+    ...skill('extensions/brew/found/tea'),
+    [PLACE]: { link: '../extensions/brew' },
+    'data/.held/brew/approving': '[]',
+  });
+  onTestFinished(() => void Reflect.deleteProperty(globalThis, 'ranHalf'));
+  const options = { id: 'brew', name: 'brew', from: root, validation: 'lenient', allowOutside: true } as const;
+  const half = await scan(createPackageSource(options));
+  expect(half.problems).toMatchObject([
+    { code: 'PACKAGE_BROKEN', message: expect.stringMatching(/interrupted \(brew\)/) },
+  ]);
+  expect(globalThis).not.toHaveProperty('ranHalf');
+  rmSync(join(root, 'data/.held/brew/approving'));
+  const { skills } = await scan(createPackageSource(options));
+  expect([skills.length, Reflect.get(globalThis, 'ranHalf')]).toEqual([1, true]);
+});
+
 describe('a package that leaves its folder', () => {
   it.each<[string, object, Tree]>([
     ['by its package.json', { skills: '../outside' }, {}],

@@ -3,8 +3,9 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeError, type Problem } from 'skill-registry/kernel';
-import { withDeadline } from '../../../../kernel/host.ts';
+import { halfApproved, whileNobodyApproves, withDeadline } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
+import { shellWord } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import { PACKAGE_NAME } from '../../config/config.ts';
 import { isRecord } from '../../config/readers.ts';
@@ -31,6 +32,7 @@ export interface PackageSourceOptions
 }
 
 const MAX_PACKAGE_JSON_BYTES = 1_048_576;
+const FACTORY_MS = 5_000;
 const RETRY_MS = 5_000;
 /** Milliseconds. Each import of a module stays in memory, so a failing one must be retried rarely. */
 const MAX_RETRY_MS = 300_000;
@@ -164,7 +166,7 @@ async function membersOf(folder: string, text: string, failures: number, options
     const remedy = 'Add one of the two to the package, or remove the package from the pack.';
     throw Object.assign(new PackageFault(reason), { remedy, keepsLast: false });
   }
-  const made = await withDeadline(callFactory(options, text, hasEntry, failures), options.factoryMs ?? 5_000);
+  const made = await withDeadline(callFactory(options, text, hasEntry, failures), options.factoryMs ?? FACTORY_MS);
   if (typeof made === 'string') return [directory(resolve(folder, made))];
   if (isCustomSource(made)) return [createCustomSource(made, { id, location: folder })];
   throw new PackageFault('its skillSource() returned neither { id, skills } nor the path of a folder');
@@ -190,11 +192,23 @@ function readFields(text: string): { readonly skills?: readonly string[]; readon
 }
 
 /** `version` and `failures` become part of the module's address, because Node never imports one address twice. */
-async function callFactory({ name, from }: PackageSourceOptions, version: string, hasEntry: boolean, failures: number) {
+async function callFactory(
+  { name, from, factoryMs = FACTORY_MS }: PackageSourceOptions,
+  version: string,
+  hasEntry: boolean,
+  failures: number,
+) {
+  // It may be a link to an extension, or use files of one.
+  const [half] = halfApproved(from);
+  if (half) {
+    const remedy = `Start its root once, which undoes it: skill-registry start --root ${shellWord(half.root)}.`;
+    throw Object.assign(new PackageFault(`an approval of code was interrupted (${half.name})`), { remedy });
+  }
   const entry = await entryOf(name, from, hasEntry);
   const tag = createHash('sha256').update(version).digest('hex').slice(0, 16);
   const attempt = failures === 0 ? '' : `&try=${failures}`;
-  const module = (await import(`${entry}?version=${tag}${attempt}`)) as { skillSource?: unknown };
+  const load = (): Promise<unknown> => import(`${entry}?version=${tag}${attempt}`);
+  const module = (await whileNobodyApproves(from, factoryMs, load)) as { skillSource?: unknown };
   if (typeof module.skillSource !== 'function') throw noForm();
   return (module.skillSource as () => unknown)();
 }

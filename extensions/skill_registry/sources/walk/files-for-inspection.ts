@@ -41,15 +41,15 @@ export function filesForInspection({ readSkill, readFile, listed }: SourceReader
   };
 }
 
-/** The files of an archived skill as inspected after its return. @param folder - Absolute, real. */
-export function* archivedForInspection(folder: string): Generator<InspectedFile | Finding | undefined> {
+/** An archived skill as inspected after its return. @param folder - Absolute, real. @param most - Bytes of SKILL.md. */
+export function* archivedForInspection(folder: string, most: number): Generator<InspectedFile | Finding | undefined> {
   const isSkillFile = (path: string): boolean => path.toLowerCase() === 'skill.md';
-  const read = (path: string): Buffer => readContained(folder, path, MAX_BYTES, { own: true });
+  const read = (path: string, bytes = MAX_BYTES): Buffer => readContained(folder, path, bytes, { own: true });
   const skillFile = listContained(folder, '', { own: true }).find(({ name }) => isSkillFile(name));
-  if (skillFile) yield { path: 'SKILL.md', bytes: read(skillFile.name) };
+  if (skillFile) yield { path: 'SKILL.md', bytes: read(skillFile.name, most) };
   const below = yield* filesBelow(folder, { ...EVERYTHING, own: true });
   const others = below.files.filter(({ path }) => !isSkillFile(path));
-  yield* readAll(folder, others, below, read);
+  yield* readAll(folder, others, below, (path) => read(path));
 }
 
 /** Files before they are written, read as `filesForInspection` reads them later, so both digests are equal. */
