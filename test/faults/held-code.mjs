@@ -96,7 +96,7 @@ export const heldCode = [
   {
     title: 'A package that is half approved code gives its skills',
     in: 'callFactory',
-    never: 'half',
+    swap: ['halfApproved(from)', 'halfApproved(from).slice(99)'],
     test: 'runs nothing of a package while code that links lead to is half approved, and all of it afterwards',
   },
   {
