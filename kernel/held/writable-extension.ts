@@ -83,7 +83,7 @@ export function isHalfApproved(rootDir: string, name: string): boolean {
 }
 
 export interface HalfApproved {
-  /** Another root where links of this one lead. */
+  /** This root, or another one where its links lead. */
   readonly root: string;
   readonly name: string;
 }
@@ -101,9 +101,8 @@ export function approvalsStamp(rootDir: string): string {
 }
 
 /**
- * This root, and each root with files where links in `extensions/` and `node_modules/` lead, in targets as well. So do
- * those of `node_modules/` above.
- * What code imports by a path out of the root is not known before it runs.
+ * This root, and each root into which a link leads: in its `extensions/` and `node_modules/`, in `node_modules/` of the
+ * folders above, and in the targets of such links. A path out of the root that code imports is not known before.
  */
 export function rootsOfCode(rootDir: string): readonly string[] {
   const own = realPathOf(rootDir) ?? rootDir;

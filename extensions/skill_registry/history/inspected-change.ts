@@ -23,7 +23,7 @@ export interface FilesAfter {
   readonly change?: string;
 }
 
-/** @param key - Of the skill's place. @param skill - As it is now; undefined for a new one. */
+/** @param key - `SkillLocation.key`. @param skill - As it is now; undefined for a new one. */
 export function afterChanges(
   context: ChangeContext,
   key: string,
