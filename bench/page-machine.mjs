@@ -1,8 +1,8 @@
 /** One machine of bench/pages.mjs: reads the page at an address, and tells what each step took. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fetchCopy } from '../dist/extensions/skill_registry/features/pages/fetch-copy.js';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
-import { fetchCopy } from '../dist/extensions/skill_registry/origin/well-known/fetch-copy.js';
 import { timed } from './statistics.mjs';
 
 const [url, cache, count, changed, kind] = process.argv.slice(2);

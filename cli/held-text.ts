@@ -1,6 +1,6 @@
 import type { Skill, SkillRegistry } from 'skill-registry';
+import { describeFindings } from '../extensions/skill_registry/features/proposals/propose/describe.ts';
 import type { SkillTrust } from '../extensions/skill_registry/host.ts';
-import { describeFindings } from '../extensions/skill_registry/propose/describe.ts';
 import { printable } from '../lib/text/index.ts';
 import type { Terminal } from './terminal.ts';
 

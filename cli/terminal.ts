@@ -171,7 +171,7 @@ export async function isConfirmed(
   attacked?: string,
 ): Promise<boolean> {
   if (attacked !== undefined) {
-    const { wordsToType } = await import('../extensions/skill_registry/propose/describe.ts');
+    const { wordsToType } = await import('../extensions/skill_registry/features/proposals/propose/describe.ts');
     const words = wordsToType(attacked.trim());
     const what = words === attacked.trim() ? `the id of the skill (${printable(words)})` : `"${printable(words)}"`;
     return (await ask(`${question} To do it, type ${what}: `))?.trim() === words;

@@ -53,7 +53,7 @@ async function bundle() {
       'cli/main.ts',
       // For tests and bench/.
       'cli/run-cli.ts',
-      'extensions/skill_registry/origin/well-known/fetch-copy.ts',
+      'extensions/skill_registry/features/pages/fetch-copy.ts',
     ],
     outdir: 'dist',
     outbase: '.',

@@ -1,8 +1,8 @@
 // Writes dist/schemas/, JSON Schemas for editors, from the code that reads the files. The build runs it from sources.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIG_SCHEMA } from '../extensions/skill_registry/config/config.ts';
-import { frontmatterSchema } from '../extensions/skill_registry/skill/frontmatter-schema.ts';
+import { CONFIG_SCHEMA } from '../extensions/skill_registry/core/config/config.ts';
+import { frontmatterSchema } from '../extensions/skill_registry/core/skill/frontmatter-schema.ts';
 import { manifestSchema } from '../kernel/boot/manifest.ts';
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';

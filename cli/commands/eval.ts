@@ -8,7 +8,7 @@ import {
   describeClaims,
   describeResult,
   describeResults,
-} from '../../extensions/skill_registry/evaluate/describe.ts';
+} from '../../extensions/skill_registry/features/evaluate/describe.ts';
 import type { EvaluationResult, SkillEvidence } from '../../extensions/skill_registry/host.ts';
 import { printable, toWireDeep } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';

@@ -5,12 +5,12 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { aFunction, type CheckedCalls, ofTurn, text, texts, turn, words } from './checked-calls.ts';
+import { readPoliciesOf } from './core/read/read-policy.ts';
+import { namedTools } from './core/show/formats.ts';
 import { decisionFunctions } from './decisions.ts';
-import { writePolicyOf } from './history/write-policy.ts';
+import { writePolicyOf } from './features/history/write-policy.ts';
+import type { Workflows } from './features/packs/workflow/types.ts';
 import { assertOpen, type Parts } from './parts.ts';
-import { readPoliciesOf } from './read/read-policy.ts';
-import { namedTools } from './show/formats.ts';
-import type { Workflows } from './workflow/types.ts';
 
 export function createAdmin(
   parts: Parts,
@@ -79,7 +79,7 @@ function readingFunctions(
     leftOutCount: now('admin.leftOutCount(skillId)', [text], (skillId) => reading.leftOutCount(skillId)),
     async hiddenTextProblems() {
       assertOpen(parts);
-      const { hiddenTextOf } = await import('./read/hidden-text.ts');
+      const { hiddenTextOf } = await import('./features/validate/hidden-text.ts');
       return hiddenTextOf(snapshot(), reading);
     },
     resolveRolePrompt: later(
@@ -87,7 +87,7 @@ function readingFunctions(
       [text, roleOptions],
       async (role, { templates = 'templates/roles', variables = {} } = {}) => {
         assertOpen(parts);
-        const { rolePrompt } = await import('./read/roles.ts');
+        const { rolePrompt } = await import('./features/dialects/roles.ts');
         return rolePrompt({ read, config, snapshot }, role, futureRealPath(resolve(root, templates)), variables);
       },
     ),
@@ -116,7 +116,7 @@ function readingFunctions(
     ),
     async contextCost() {
       const text = await context('', { preview: true });
-      const { enforcementOf } = await import('./show/turn-text.ts');
+      const { enforcementOf } = await import('./core/show/turn-text.ts');
       const emphasis = enforcementOf(namedTools(config.tools));
       const enforcement = emphasis !== undefined && text?.includes(emphasis) ? await countTokens(emphasis) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };

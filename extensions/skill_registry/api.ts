@@ -1,36 +1,36 @@
 /** The interface of the registry for other extensions, programs and doors. No folder below imports it. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
-import type { Snapshot } from './catalog/snapshot.ts';
-import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
-import type { Evaluation } from './evaluate/types.ts';
-import type { Actor, History, Management, WritePolicy } from './history/types.ts';
-import type { Publishing } from './origin/publish/types.ts';
-import type { Origins } from './origin/types.ts';
-import type { Proposal, Proposals } from './propose/types.ts';
-import type { PreparedMessage, Reading, ReadPolicy, RolePrompt } from './read/types.ts';
-import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
-import type { ContextCost, SkillVisibility, TokenCounts } from './show/types.ts';
-import type { Skill } from './skill/skill.ts';
-import type { CustomSource } from './sources/types.ts';
-import type { ChangeToApprove, InspectedChange, SkillTrust, TrustDecision } from './trust/types.ts';
-import type { Usage } from './usage/types.ts';
-import type { Workflows } from './workflow/types.ts';
+import type { Snapshot } from './core/catalog/snapshot.ts';
+import type { SkillRegistryConfig, SourceConfigInput } from './core/config/config.ts';
+import type { PreparedMessage, Reading, ReadPolicy, RolePrompt } from './core/read/types.ts';
+import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './core/search/types.ts';
+import type { ContextCost, SkillVisibility, TokenCounts } from './core/show/types.ts';
+import type { Skill } from './core/skill/skill.ts';
+import type { CustomSource } from './core/sources/types.ts';
+import type { Evaluation } from './features/evaluate/types.ts';
+import type { ChangeToApprove, InspectedChange, SkillTrust, TrustDecision } from './features/guard/types.ts';
+import type { Actor, History, Management, WritePolicy } from './features/history/types.ts';
+import type { Origins } from './features/install/types.ts';
+import type { Workflows } from './features/packs/workflow/types.ts';
+import type { Publishing } from './features/pages/publish/types.ts';
+import type { Proposal, Proposals } from './features/proposals/propose/types.ts';
+import type { Usage } from './features/usage/types.ts';
 
-export type { Snapshot } from './catalog/snapshot.ts';
-export type * from './evaluate/types.ts';
-export type * from './history/types.ts';
-export type * from './inspect/types.ts';
-export type * from './origin/publish/types.ts';
-export type * from './origin/types.ts';
-export type * from './propose/types.ts';
-export type { ReadPolicy, ResourceContent, RolePrompt, SkillContent, SkillLoadedEvent } from './read/types.ts';
-export type * from './search/types.ts';
-export type * from './show/types.ts';
-export type { Skill } from './skill/skill.ts';
-export type * from './sources/types.ts';
-export type * from './trust/types.ts';
-export type * from './usage/types.ts';
-export type * from './workflow/types.ts';
+export type { Snapshot } from './core/catalog/snapshot.ts';
+export type { ReadPolicy, ResourceContent, RolePrompt, SkillContent, SkillLoadedEvent } from './core/read/types.ts';
+export type * from './core/search/types.ts';
+export type * from './core/show/types.ts';
+export type { Skill } from './core/skill/skill.ts';
+export type * from './core/sources/types.ts';
+export type * from './features/evaluate/types.ts';
+export type * from './features/guard/inspect/types.ts';
+export type * from './features/guard/types.ts';
+export type * from './features/history/types.ts';
+export type * from './features/install/types.ts';
+export type * from './features/packs/workflow/types.ts';
+export type * from './features/pages/publish/types.ts';
+export type * from './features/proposals/propose/types.ts';
+export type * from './features/usage/types.ts';
 
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {

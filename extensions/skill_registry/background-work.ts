@@ -1,7 +1,7 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
-import { watchCatalog } from './catalog/watch.ts';
+import { watchCatalog } from './core/catalog/watch.ts';
 import type { Parts } from './parts.ts';
 
 /** `problems`: WATCH_FAILED. */

@@ -1,18 +1,24 @@
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { type Schema, schema } from '../../lib/arguments/index.ts';
 import type { AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
-import { frozen } from './catalog/snapshot.ts';
 import { aFunction, type CheckedCalls, revision, text, texts, turn, words } from './checked-calls.ts';
+import { frozen } from './core/catalog/snapshot.ts';
+import { findVisible } from './core/show/scope.ts';
 import { inspectedWithoutAttack } from './decisions.ts';
-import { actor, by, decider, fileContent, storedText } from './history/arguments.ts';
-import type { Decider } from './history/types.ts';
+import type { ChangeToApprove } from './features/guard/types.ts';
+import { actor, by, decider, fileContent, storedText } from './features/history/arguments.ts';
+import type { Decider } from './features/history/types.ts';
+import type { ApplyOptions } from './features/install/types.ts';
+import {
+  approval,
+  opinion,
+  proposalEdit,
+  proposalFilter,
+  proposalInput,
+} from './features/proposals/propose/arguments.ts';
+import type { Proposal } from './features/proposals/propose/types.ts';
 import type { OpenChanges } from './open-changes.ts';
-import type { ApplyOptions } from './origin/types.ts';
 import { assertOpen, type Parts } from './parts.ts';
-import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
-import type { Proposal } from './propose/types.ts';
-import { findVisible } from './show/scope.ts';
-import type { ChangeToApprove } from './trust/types.ts';
 
 type Doors = Pick<SkillRegistry, 'proposals' | 'history' | 'origin'> &
   Pick<SkillRegistryAdmin, 'management' | 'evidence' | 'evaluate' | 'proposalEvidence'>;
@@ -208,7 +214,7 @@ function publishOf(parts: Parts, { later }: CheckedCalls): SkillRegistry['origin
   };
   return later('origin.publish(options)', [publishOptions], async (options) => {
     assertOpen(parts);
-    return (await import('./origin/publish/publish.ts')).publish(context, options);
+    return (await import('./features/pages/publish/publish.ts')).publish(context, options);
   });
 }
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
-import { countWaitingProposals, isAllFinished } from './history/history-database.ts';
+import { registryClosed } from './core/skill/errors.ts';
+import { countWaitingProposals, isAllFinished } from './features/history/history-database.ts';
+import type { Proposal } from './features/proposals/propose/types.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
-import type { Proposal } from './propose/types.ts';
-import { registryClosed } from './skill/errors.ts';
 
 /** Opened at first use: most processes only read skills. */
 export interface Changes {
@@ -52,7 +52,7 @@ export function createChanges(source: Omit<ChangeSource, 'listeners'>, options: 
     },
     async waitingProposals() {
       if (!hasHistory()) return 0;
-      const { createHistoryFile } = await import('./history/history-file.ts');
+      const { createHistoryFile } = await import('./features/history/history-file.ts');
       const history = createHistoryFile(file, false);
       try {
         return countWaitingProposals(history.reading());

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { CodedError } from 'skill-registry/kernel';
 import { unknownField, unreadable, wrongArgument } from '../../lib/arguments/index.ts';
-import { CONFIG_SCHEMA } from './config/config.ts';
+import { CONFIG_SCHEMA } from './core/config/config.ts';
 import type { InternalOptions } from './parts.ts';
 
 /** Without a schema: opening a registry loads no zod. @throws INVALID_ARGUMENT, also for an unknown option. */

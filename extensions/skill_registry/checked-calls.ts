@@ -1,6 +1,6 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import { checkArguments, elsewhere, type Schema, type SchemasFor, schema } from '../../lib/arguments/index.ts';
-import { CONTROL } from './history/arguments.ts';
+import { CONTROL } from './features/history/arguments.ts';
 
 /** Checks arguments first (INVALID_ARGUMENT, nothing is stored), and adds the workflow state to `turn`. */
 export interface CheckedCalls {

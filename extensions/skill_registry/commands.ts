@@ -1,10 +1,10 @@
 import { type Command, isCodedError } from 'skill-registry/kernel';
 import { estimateTokens, formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
-import { proposalsCommand } from './proposals-command.ts';
-import { isName } from './skill/field-values.ts';
-import type { Skill } from './skill/skill.ts';
-import { workflowCommand } from './workflow/doors.ts';
+import { isName } from './core/skill/field-values.ts';
+import type { Skill } from './core/skill/skill.ts';
+import { workflowCommand } from './features/packs/workflow/doors.ts';
+import { proposalsCommand } from './features/proposals/conversation.ts';
 
 /** `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for each skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {

@@ -4,13 +4,10 @@ import { type Schema, schema } from '../../lib/arguments/index.ts';
 import { nearestIds } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import type { SkillRegistryAdmin, WaitingForPerson } from './api.ts';
-import { skillNamed } from './catalog/snapshot.ts';
 import { type CheckedCalls, ofTurn, revision, text, words } from './checked-calls.ts';
-import { actor, by, storedText } from './history/arguments.ts';
-import { assertOpen, type Parts } from './parts.ts';
-import type { Proposal } from './propose/types.ts';
-import { skillNotFound } from './skill/errors.ts';
-import type { Skill } from './skill/skill.ts';
+import { skillNamed } from './core/catalog/snapshot.ts';
+import { skillNotFound } from './core/skill/errors.ts';
+import type { Skill } from './core/skill/skill.ts';
 import type {
   ChangeToApprove,
   Finding,
@@ -18,7 +15,10 @@ import type {
   InspectedChange,
   SkillTrust,
   TrustDecision,
-} from './trust/types.ts';
+} from './features/guard/types.ts';
+import { actor, by, storedText } from './features/history/arguments.ts';
+import type { Proposal } from './features/proposals/propose/types.ts';
+import { assertOpen, type Parts } from './parts.ts';
 
 export function decisionFunctions(
   parts: Parts,
@@ -52,7 +52,7 @@ export function decisionFunctions(
       allowShown(parts, ...given),
     ),
     whoSees: later('admin.whoSees(agents)', [turns], async (agents) => {
-      const { whoSees } = await import('./show/who-sees.ts');
+      const { whoSees } = await import('./core/show/who-sees.ts');
       return whoSees(catalog.snapshot(), agents);
     }),
     setDisabled: later('admin.setDisabled(disabling, isDisabled, actor)', [disabledSkill, flag, actor], (...given) =>
@@ -126,7 +126,7 @@ async function setDisabled(
   if (isDisabled || !isListed) knownSkill(parts, skill);
   assertOpen(parts);
   if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
-  const config = await import('./config/set-disabled.ts');
+  const config = await import('./core/config/set-disabled.ts');
   const done = config.setDisabled(root, disabling, isDisabled);
   disabled.now = config.disabledAfter(disabled.now, disabling, isDisabled);
   await catalog.refresh();

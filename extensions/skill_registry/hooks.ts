@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import { type CallHook, createHookCaller } from '../../kernel/host.ts';
-import type { WriteStep } from './history/writer.ts';
+import type { WriteStep } from './features/history/writer.ts';
 import type { SkillRegistryOptions } from './options.ts';
 
 export interface HookOptions

@@ -4,27 +4,27 @@ import { basename, join } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { loadTokenCounter, nearestIds } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
-import type { Snapshot } from './catalog/snapshot.ts';
-import { readConfig, type SkillRegistryConfigInput } from './config/config.ts';
-import { ownerFile, writeOwnerFile } from './config/owner-file.ts';
-import { bodyOf } from './skill/frontmatter.ts';
-import type { Skill } from './skill/skill.ts';
-import type { FoundAgent } from './sources/agent-folders.ts';
-import { findSkillFiles } from './sources/walk/find-skill-files.ts';
-import { addressKey, programKey } from './trust/sources.ts';
-import { readSkillMd } from './validate/read-skill-md.ts';
-import type { SkillFinding } from './validate/validate-skill.ts';
-import { workflowStateNamed } from './workflow/workflows.ts';
+import type { Snapshot } from './core/catalog/snapshot.ts';
+import { readConfig, type SkillRegistryConfigInput } from './core/config/config.ts';
+import { ownerFile, writeOwnerFile } from './core/config/owner-file.ts';
+import { bodyOf } from './core/skill/frontmatter.ts';
+import type { Skill } from './core/skill/skill.ts';
+import type { FoundAgent } from './core/sources/agent-folders.ts';
+import { findSkillFiles } from './core/sources/walk/find-skill-files.ts';
+import { readSkillMd } from './core/sources/walk/read-skill-md.ts';
+import { addressKey, programKey } from './features/guard/sources.ts';
+import { workflowStateNamed } from './features/packs/workflow/workflows.ts';
+import type { SkillFinding } from './features/validate/validate-skill.ts';
 
 export type * from './api.ts';
-export type { ValidationProfile } from './config/config.ts';
-export { ownerFile } from './config/owner-file.ts';
-export { configOfUntrustedRoot } from './config/untrusted-config.ts';
+export { ownerFile } from './core/config/owner-file.ts';
+export { configOfUntrustedRoot } from './core/config/untrusted-config.ts';
+export type { ValidationProfile } from './core/skill/spec-rules.ts';
+export { decidable } from './features/guard/approvals.ts';
+export { NOT_INSPECTED } from './features/guard/reasons.ts';
+export { decisionAbout } from './features/guard/sources.ts';
+export type { SkillFinding } from './features/validate/validate-skill.ts';
 export type { InternalOptions } from './parts.ts';
-export { decidable } from './trust/approvals.ts';
-export { NOT_INSPECTED } from './trust/reasons.ts';
-export { decisionAbout } from './trust/sources.ts';
-export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Best first. */
 export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {
@@ -40,7 +40,7 @@ export async function sourceNamed(text: string, cwd: string): Promise<string> {
   if (text.startsWith('mcp:')) return programKey([text.slice('mcp:'.length)]);
   // Nothing is installed from such an address, but a server of the config may have it.
   if (/^http:\/\//i.test(text) && URL.canParse(text) && !/\.git(?:#|$)/.test(text)) return addressKey(text);
-  const { parseOrigin, sourceKey } = await import('./origin/address.ts');
+  const { parseOrigin, sourceKey } = await import('./features/install/address.ts');
   return sourceKey(parseOrigin(text, cwd));
 }
 
@@ -53,8 +53,8 @@ export function workflowOption(snapshot: Snapshot, name: string | undefined): Pi
 export async function startConfig(
   root: string,
 ): Promise<{ agents: readonly FoundAgent[]; text: string; write(): void }> {
-  const { foundAgents } = await import('./sources/agent-folders.ts');
-  const { starterConfig } = await import('./config/starter-config.ts');
+  const { foundAgents } = await import('./core/sources/agent-folders.ts');
+  const { starterConfig } = await import('./core/config/starter-config.ts');
   const agents = foundAgents(root);
   const presets = agents.map(({ preset }) => preset);
   const text = starterConfig(root, presets);
@@ -98,7 +98,7 @@ export interface PlannedRepair {
 /** Only for skills in writable sources. */
 export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<readonly PlannedRepair[]> {
   const [{ repairSkill }, { unifiedDiff }] = await Promise.all([
-    import('./skill/repair.ts'),
+    import('./core/skill/repair.ts'),
     import('../../lib/diff/index.ts'),
   ]);
   const planned = new Map<string, PlannedRepair>();

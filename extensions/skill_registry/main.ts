@@ -15,12 +15,12 @@ import type {
 import { toWire, withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
-import { configOfUntrustedRoot } from './config/untrusted-config.ts';
+import { configOfUntrustedRoot } from './core/config/untrusted-config.ts';
+import type { SkillLoadedEvent } from './core/read/types.ts';
+import { boundSkill, heldOrDisabled, isWithoutSkills } from './core/show/scope.ts';
+import { arrivalText } from './features/proposals/conversation.ts';
 import type { InternalOptions } from './parts.ts';
-import { arrivalText } from './proposals-command.ts';
-import type { SkillLoadedEvent } from './read/types.ts';
 import { createSkillRegistry } from './registry.ts';
-import { boundSkill, heldOrDisabled, isWithoutSkills } from './show/scope.ts';
 
 /** Only connects registry.ts with the kernel. */
 export class SkillRegistryMain

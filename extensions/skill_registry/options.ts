@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { SkillRegistryConfigInput } from './config/config.ts';
-import type { SkillLoadedEvent } from './read/types.ts';
+import type { SkillRegistryConfigInput } from './core/config/config.ts';
+import type { SkillLoadedEvent } from './core/read/types.ts';
 
 /** If a given function throws, this becomes a problem (HOOK_FAILED), and the operation continues. */
 export interface SkillRegistryOptions {

@@ -3,29 +3,21 @@ import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
-import { Catalog } from './catalog/catalog.ts';
-import type { Snapshot } from './catalog/snapshot.ts';
 import { type Changes, createChanges } from './changes.ts';
-import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
-import type { WaitingChanges } from './history/waiting-changes.ts';
-import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
-import type { SkillRegistryOptions } from './options.ts';
-import { type ReadingContext, SkillReading } from './read/reading.ts';
-import type { Meaning } from './search/meaning/meaning.ts';
-import { VECTORS } from './search/meaning/vector-schema.ts';
-import type { Overlap } from './search/overlap/overlap.ts';
-import { Searcher } from './search/searcher.ts';
-import { createGrants, createVisibility, type Grants } from './show/scope.ts';
-import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
-import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
-import { registryClosed } from './skill/errors.ts';
-import type { Skill } from './skill/skill.ts';
-import { hostEnvironment } from './sources/host-environment.ts';
-import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
-import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
-import { instanceOf } from './sources/mcp/cycle.ts';
-import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
-import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
+import { Catalog } from './core/catalog/catalog.ts';
+import type { Snapshot } from './core/catalog/snapshot.ts';
+import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './core/config/config.ts';
+import { type ReadingContext, SkillReading } from './core/read/reading.ts';
+import { Searcher } from './core/search/searcher.ts';
+import { createGrants, createVisibility, type Grants } from './core/show/scope.ts';
+import { createSentBodies, type SentBodies } from './core/show/sent-bodies.ts';
+import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './core/show/token-counts.ts';
+import { registryClosed } from './core/skill/errors.ts';
+import type { Skill } from './core/skill/skill.ts';
+import { hostEnvironment } from './core/sources/host-environment.ts';
+import { makeBuiltInSource, makeSources } from './core/sources/make-sources.ts';
+import { createSourceReader, type SkillSource, type SourceReader } from './core/sources/source.ts';
+import { createSkillFileCache, SKILL_FILES } from './core/sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
   cacheFileOf,
@@ -35,13 +27,21 @@ import {
   openCacheDatabase,
   removeFiles,
   storeProblems,
-} from './store/cache.ts';
-import { reserveOwnData } from './store/own-data.ts';
-import { HeldSkills } from './trust/held-skills.ts';
-import { inspectionsFile } from './trust/inspections.ts';
-import { createInstalled } from './trust/installed.ts';
-import type { Guard, NoteBlocked } from './trust/types.ts';
-import { createUsage, type RecordedUsage } from './usage/usage.ts';
+} from './core/store/cache.ts';
+import { reserveOwnData } from './core/store/own-data.ts';
+import type { Overlap } from './features/evaluate/overlap/overlap.ts';
+import { HeldSkills } from './features/guard/held-skills.ts';
+import { inspectionsFile } from './features/guard/inspections.ts';
+import { createInstalled } from './features/guard/installed.ts';
+import type { Guard, NoteBlocked } from './features/guard/types.ts';
+import type { WaitingChanges } from './features/history/waiting-changes.ts';
+import { instanceOf } from './features/mcp_source/cycle.ts';
+import type { Meaning } from './features/meaning/meaning.ts';
+import { VECTORS } from './features/meaning/vector-schema.ts';
+import type { FetchCopy } from './features/pages/well-known-copy.ts';
+import { createUsage, type RecordedUsage } from './features/usage/usage.ts';
+import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
+import type { SkillRegistryOptions } from './options.ts';
 
 /** Set by tests, the command and the extension. `manifest`: the config was merged with it. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
@@ -193,7 +193,7 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 // --- internal ---
 
 /** Most registries have no page as a source. */
-const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
+const fetchCopy: FetchCopy = async (request) => (await import('./features/pages/fetch-copy.ts')).fetchCopy(request);
 
 function openBase(options: InternalOptions, onProblem: () => void) {
   const root = resolve(options.root ?? '.');
@@ -240,11 +240,11 @@ async function openSkills(base: ReturnType<typeof openBase>, options: InternalOp
   const installed = createInstalled(futureRealPath(root));
   const waiting = trusted
     ? undefined
-    : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, base.dataDir);
+    : (await import('./features/history/waiting-changes.ts')).openWaitingChanges(root, base.dataDir);
   const heldSkills = new HeldSkills({
     heldBecause: waiting?.heldBecause,
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
-    loadFiles: async () => (await import('./sources/walk/files-for-inspection.ts')).filesForInspection(bytes),
+    loadFiles: async () => (await import('./core/sources/walk/files-for-inspection.ts')).filesForInspection(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),
     renew: async () => waiting?.renew(),
@@ -286,7 +286,7 @@ async function openSearch(
   const meaning =
     config.embeddings.base_url === ''
       ? undefined
-      : new (await import('./search/meaning/meaning.ts')).Meaning({
+      : new (await import('./features/meaning/meaning.ts')).Meaning({
           config: config.embeddings,
           configFile,
           cacheFile,
@@ -301,7 +301,7 @@ async function openSearch(
     return visible(turn);
   };
   const compared = { snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile };
-  const loadOverlap = async () => (await import('./search/overlap/overlap.ts')).createOverlap(compared);
+  const loadOverlap = async () => (await import('./features/evaluate/overlap/overlap.ts')).createOverlap(compared);
   const overlap: Overlap = {
     overlap: async () => (await loadOverlap()).overlap(),
     retrievalEffect: async (...given) => (await loadOverlap()).retrievalEffect(...given),

@@ -4,9 +4,6 @@ import { createBreaks } from '../../lib/breaks/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
 import { createWatching } from './background-work.ts';
-import { createAddSource } from './catalog/add-source.ts';
-import type { ChangeListener } from './catalog/catalog.ts';
-import { copyForCallers, frozen } from './catalog/snapshot.ts';
 import { changeFunctions } from './change-functions.ts';
 import { checkOptions } from './check-options.ts';
 import {
@@ -21,16 +18,19 @@ import {
   turn,
   words,
 } from './checked-calls.ts';
+import { createAddSource } from './core/catalog/add-source.ts';
+import type { ChangeListener } from './core/catalog/catalog.ts';
+import { copyForCallers, frozen } from './core/catalog/snapshot.ts';
+import { listSkills } from './core/search/list-skills.ts';
+import { givenSkills, pendingSkills, skillsInScope } from './core/show/scope.ts';
+import type { TurnText, TurnTextOptions } from './core/show/turn-text.ts';
+import type { Skill } from './core/skill/skill.ts';
+import { makeTools } from './core/tools/index.ts';
+import { NOT_INSPECTED } from './features/guard/reasons.ts';
+import type { Workflows } from './features/packs/workflow/types.ts';
+import { createWorkflows, workflowText } from './features/packs/workflow/workflows.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { assertOpen, type InternalOptions, openParts, type Parts } from './parts.ts';
-import { listSkills } from './search/list-skills.ts';
-import { givenSkills, pendingSkills, skillsInScope } from './show/scope.ts';
-import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
-import type { Skill } from './skill/skill.ts';
-import { makeTools } from './tools/index.ts';
-import { NOT_INSPECTED } from './trust/reasons.ts';
-import type { Workflows } from './workflow/types.ts';
-import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
 /**
  * Opens a registry and loads its catalog, without a kernel. Call `watch` or `refresh` to keep it up to date.
@@ -178,7 +178,7 @@ function contextOf(parts: Parts, workflows: Workflows): SkillRegistry['context']
   let turnText: Promise<TurnText> | undefined;
   // These modules take as long to load as a hundred skills, and most commands need none.
   const loadTurnText = (): Promise<TurnText> => {
-    turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
+    turnText ??= import('./core/show/turn-text.ts').then(({ createTurnText }) =>
       createTurnText({ config, searcher, meaning, sentBodies, onShown }),
     );
     return turnText;

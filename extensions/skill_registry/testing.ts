@@ -1,10 +1,10 @@
 /** `skill-registry/testing`: checks of what an agent did, and calls for a test with a scripted model. */
 import type { AgentInvocationContext, AgentResponse, KernelApi, TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistry } from './api.ts';
-import type { InlineSkillConfig } from './config/config.ts';
+import type { InlineSkillConfig } from './core/config/config.ts';
 
-export { skillInvoked, skillNotInvoked, skillOrder, type UsageCheck } from './usage/checks.ts';
-export type { UsageEvent } from './usage/types.ts';
+export { skillInvoked, skillNotInvoked, skillOrder, type UsageCheck } from './features/usage/checks.ts';
+export type { UsageEvent } from './features/usage/types.ts';
 
 /** As an entry `inline` of `sources`. */
 export type TestSkill = InlineSkillConfig;

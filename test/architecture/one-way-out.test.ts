@@ -8,30 +8,30 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
   // The catalog marks what is held; every list and prompt leaves out what is marked.
   'parts.ts': ['line'],
   // Every body and file that an agent is given: tools, prompts, MCP, file tools, bindings, slash commands.
-  'read/reading.ts': ['line', 'derived', 'bytes'],
+  'core/read/reading.ts': ['line', 'derived', 'bytes'],
   // Errors of a change that quote the present text.
-  'history/change-context.ts': ['derived'],
+  'features/history/change-context.ts': ['derived'],
   // Results of test cases.
-  'evaluate/evidence.ts': ['derived', 'derived', 'derived'],
+  'features/evaluate/evidence.ts': ['derived', 'derived', 'derived'],
 };
 
 /** Who else reads files of skills through their sources. None of them hands bytes to an agent. */
 const READS: Readonly<Record<string, string>> = {
-  'sources/source.ts': 'names the ways to read',
-  'sources/kinds/custom-source.ts': 'is a source',
-  'sources/kinds/group-source.ts': 'is a source',
-  'sources/walk/files-for-inspection.ts': 'gives files to inspection',
-  'catalog/equal-copies.ts': 'compares digests',
-  'show/token-counts.ts': 'counts tokens',
-  'search/document.ts': 'gives bodies to the four below',
-  'search/searcher.ts': 'indexes words, and looks for those of a query',
-  'search/list-skills.ts': 'quotes a line for a person only',
-  'search/meaning/meaning.ts': 'sends bodies to the endpoint that the owner configured',
-  'search/overlap/overlap.ts': 'reads test queries for a person',
-  'search/overlap/trigger-queries.ts': 'reads test queries for a person',
-  'history/skill-tree.ts': 'keeps revisions',
-  'origin/publish/artifact.ts': 'gives files to publish, which inspects exactly these',
-  'evaluate/subject.ts': 'gives texts to test cases, which ask before they answer',
+  'core/sources/source.ts': 'names the ways to read',
+  'core/sources/kinds/custom-source.ts': 'is a source',
+  'core/sources/kinds/group-source.ts': 'is a source',
+  'core/sources/walk/files-for-inspection.ts': 'gives files to inspection',
+  'core/catalog/equal-copies.ts': 'compares digests',
+  'core/show/token-counts.ts': 'counts tokens',
+  'core/search/document.ts': 'gives bodies to the four below',
+  'core/search/searcher.ts': 'indexes words, and looks for those of a query',
+  'core/search/list-skills.ts': 'quotes a line for a person only',
+  'features/meaning/meaning.ts': 'sends bodies to the endpoint that the owner configured',
+  'features/evaluate/overlap/overlap.ts': 'reads test queries for a person',
+  'features/evaluate/overlap/trigger-queries.ts': 'reads test queries for a person',
+  'features/history/skill-tree.ts': 'keeps revisions',
+  'features/pages/publish/artifact.ts': 'gives files to publish, which inspects exactly these',
+  'features/evaluate/subject.ts': 'gives texts to test cases, which ask before they answer',
 };
 
 const REGISTRY = 'extensions/skill_registry';
@@ -58,5 +58,5 @@ it('asks one function whether something of a skill may leave, at these places', 
 
 it('has no other place that hands bytes of a skill to an agent: who reads through a source is known', () => {
   const reading = files.filter((file) => READING.test(codeOf(file))).map((file) => file.replace(`${REGISTRY}/`, ''));
-  expect(reading).toEqual([...Object.keys(READS), 'read/reading.ts'].sort());
+  expect(reading).toEqual([...Object.keys(READS), 'core/read/reading.ts'].sort());
 });

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
-import type { OfferCount, UsageRow } from '../../extensions/skill_registry/usage/recorder.ts';
-import { dayOf } from '../../extensions/skill_registry/usage/since.ts';
-import { LIMITS, openUsageDatabase } from '../../extensions/skill_registry/usage/usage-database.ts';
+import type { OfferCount, UsageRow } from '../../extensions/skill_registry/features/usage/recorder.ts';
+import { dayOf } from '../../extensions/skill_registry/features/usage/since.ts';
+import { LIMITS, openUsageDatabase } from '../../extensions/skill_registry/features/usage/usage-database.ts';
 import { holdExtensionFile } from '../../kernel/host.ts';
 
 /** What a root for the pages holds: ids of what waits in it. */

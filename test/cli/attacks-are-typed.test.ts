@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
-import { proposalsCommand } from '../../extensions/skill_registry/proposals-command.ts';
+import { proposalsCommand } from '../../extensions/skill_registry/features/proposals/conversation.ts';
 import { attack } from '../helpers/held.ts';
 import { openRoot } from '../helpers/open-registry.ts';
 import { type RunOptions, type RunResult, runCommand } from '../helpers/run-command.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inputSchemaOf, runTool } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
 import { EXIT, EXIT_OF_CODE } from '../../cli/terminal.ts';
-import { CONFIG_SCHEMA } from '../../extensions/skill_registry/config/config.ts';
+import { CONFIG_SCHEMA } from '../../extensions/skill_registry/core/config/config.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd } from '../helpers/temp-folder.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { scanFields } from '../../extensions/skill_registry/skill/scan-fields.ts';
-import { readWithPackage } from '../../extensions/skill_registry/skill/yaml-fields.ts';
+import { scanFields } from '../../extensions/skill_registry/core/skill/scan-fields.ts';
+import { readWithPackage } from '../../extensions/skill_registry/core/skill/yaml-fields.ts';
 
 /** The line scan of frontmatter has to say what the `yaml` package says, or nothing. @returns whether it says something. */
 export function expectEqualOrAbstain(yaml: string): boolean {

@@ -1,9 +1,9 @@
-import { type Artifact, artifactOf } from '../../extensions/skill_registry/origin/publish/artifact.ts';
+import { type Artifact, artifactOf } from '../../extensions/skill_registry/features/pages/publish/artifact.ts';
 import {
   type IndexLimits,
   openPublished,
   writePublished,
-} from '../../extensions/skill_registry/origin/publish/published-folder.ts';
+} from '../../extensions/skill_registry/features/pages/publish/published-folder.ts';
 import { fakeSkill } from './fake-skill.ts';
 import { skillMd } from './temp-folder.ts';
 

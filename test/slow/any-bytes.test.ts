@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { bodyOf } from '../../extensions/skill_registry/skill/frontmatter.ts';
-import { parseSkill } from '../../extensions/skill_registry/skill/parse-skill.ts';
-import { strictVerdict } from '../../extensions/skill_registry/skill/strict-rules.ts';
+import { bodyOf } from '../../extensions/skill_registry/core/skill/frontmatter.ts';
+import { parseSkill } from '../../extensions/skill_registry/core/skill/parse-skill.ts';
+import { strictVerdict } from '../../extensions/skill_registry/core/skill/strict-rules.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { anyCharacter, fc } from '../helpers/properties.ts';
 import { specErrors } from '../helpers/spec-errors.ts';

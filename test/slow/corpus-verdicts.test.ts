@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { splitFrontmatter } from '../../extensions/skill_registry/skill/frontmatter.ts';
+import { splitFrontmatter } from '../../extensions/skill_registry/core/skill/frontmatter.ts';
 import { corpusFolder, unpackCorpus } from '../helpers/corpus.ts';
 import { expectEqualOrAbstain } from '../helpers/equal-or-abstain.ts';
 import { openRegistry } from '../helpers/open-registry.ts';

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { SkillRegistry } from 'skill-registry';
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
-import { proposalsCommand } from '../../extensions/skill_registry/proposals-command.ts';
+import { proposalsCommand } from '../../extensions/skill_registry/features/proposals/conversation.ts';
 import { attack } from '../helpers/held.ts';
 import { reviewPage } from '../helpers/review-page.ts';
 import { TEA, teaRegistry } from '../helpers/tea.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { proposalReport } from '../../extensions/skill_registry/propose/reports.ts';
-import { checksOf } from '../skill_registry/inspect/checks-of.ts';
-import { proposal } from '../skill_registry/propose/proposal.ts';
+import { proposalReport } from '../../extensions/skill_registry/features/proposals/propose/reports.ts';
+import { checksOf } from '../features/guard/inspect/checks-of.ts';
+import { proposal } from '../features/proposals/propose/proposal.ts';
 
 /** Long enough for a step that takes quadratic time to run into the limit of the test. */
 const SIZE = 512 * 1024;

@@ -1,13 +1,13 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
-import type { Actor, DecidedProposal, Finding, InspectedChange } from '../../../extensions/skill_registry/host.ts';
+import { shownProposal } from '../../../extensions/skill_registry/features/evaluate/describe.ts';
 import {
   describeBlockFindings,
   isAsShown,
   subjectOf,
   undoText,
-} from '../../../extensions/skill_registry/propose/describe.ts';
+} from '../../../extensions/skill_registry/features/proposals/propose/describe.ts';
+import type { Actor, DecidedProposal, Finding, InspectedChange } from '../../../extensions/skill_registry/host.ts';
 import { printable, toWire } from '../../../lib/text/index.ts';
 import { sayHeld } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';

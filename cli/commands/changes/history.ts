@@ -1,4 +1,7 @@
-import { describeBlockFindings, describeRevisions } from '../../../extensions/skill_registry/propose/describe.ts';
+import {
+  describeBlockFindings,
+  describeRevisions,
+} from '../../../extensions/skill_registry/features/proposals/propose/describe.ts';
 import { printable, toWire } from '../../../lib/text/index.ts';
 import { sayHeld } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';

@@ -1,7 +1,7 @@
 import type { SkillRegistry } from 'skill-registry';
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
-import { subjectOf } from '../../../extensions/skill_registry/propose/describe.ts';
+import { shownProposal } from '../../../extensions/skill_registry/features/evaluate/describe.ts';
+import { subjectOf } from '../../../extensions/skill_registry/features/proposals/propose/describe.ts';
 import { allHeld, describeHeld, heldExtension, ownExtensionIds, undoApprovals } from '../../../kernel/host.ts';
 import { printable } from '../../../lib/text/index.ts';
 import { describeTrust } from '../../held-text.ts';

@@ -1,16 +1,16 @@
 import type { Proposal } from 'skill-registry';
-import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
+import { shownProposal } from '../../../extensions/skill_registry/features/evaluate/describe.ts';
+import {
+  changesDescription,
+  describeProposals,
+  describeStats,
+} from '../../../extensions/skill_registry/features/proposals/propose/describe.ts';
 import type {
   ProposalEvidence,
   ProposalFigures,
   ProposalState,
   ProposalStats,
 } from '../../../extensions/skill_registry/host.ts';
-import {
-  changesDescription,
-  describeProposals,
-  describeStats,
-} from '../../../extensions/skill_registry/propose/describe.ts';
 import { forTerminal, toWireDeep } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
 import type { Options, Terminal } from '../../terminal.ts';

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Skill } from '../../../extensions/skill_registry/api.ts';
-import { documentKey, headerText } from '../../../extensions/skill_registry/search/document.ts';
-import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
+import { documentKey, headerText } from '../../../extensions/skill_registry/core/search/document.ts';
+import { openCacheDatabase } from '../../../extensions/skill_registry/core/store/cache.ts';
 import { createBatch, type DocumentBatch } from '../../../lib/text-index/document-batch.ts';
 import { createGuardedIndex, createMemoryIndex } from '../../../lib/text-index/guarded-index.ts';
 import { createTextIndex, SEARCH_INDEX, type TextIndex } from '../../../lib/text-index/text-index.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { inspectionsFile } from '../../../extensions/skill_registry/trust/inspections.ts';
+import { inspectionsFile } from '../../../extensions/skill_registry/features/guard/inspections.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import { skill } from '../../helpers/boot-root.ts';

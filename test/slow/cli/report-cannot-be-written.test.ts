@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { createSkillRegistry, type Proposal } from 'skill-registry';
 import { expect, it } from 'vitest';
-import { proposalsCommand } from '../../../extensions/skill_registry/proposals-command.ts';
+import { proposalsCommand } from '../../../extensions/skill_registry/features/proposals/conversation.ts';
 import { type RunResult, runCommand } from '../../helpers/run-command.ts';
 import { LONGER, TEA } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

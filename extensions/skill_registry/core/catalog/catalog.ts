@@ -1,0 +1,257 @@
+import { describeError, type Problem } from 'skill-registry/kernel';
+import type { CallHook } from '../../../../kernel/host.ts';
+import { eachWithBreaks, takeBreak } from '../../../../lib/breaks/index.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
+import { registryClosed } from '../skill/errors.ts';
+import type { Skill } from '../skill/skill.ts';
+import { isSameList, type SkillSource, type SourceScan } from '../sources/source.ts';
+import { type Assembled, assemble } from './assemble.ts';
+import { equalCopies } from './equal-copies.ts';
+import { type Restricted, type RestrictionOptions, restrictionsNow, restrictScan } from './restrictions.ts';
+import { changedIds, fingerprintOf, frozen, type Snapshot } from './snapshot.ts';
+
+export interface CatalogOptions extends RestrictionOptions {
+  readonly limits: SkillRegistryConfig['limits'];
+  readonly collision?: SkillRegistryConfig['collision'];
+  /** Skills that are found only by qualified id. Default: none. */
+  readonly builtIn?: SkillSource;
+  /** Called with the skills of a scan before a snapshot shows them. */
+  readonly prepare?: (skills: Iterable<Skill>) => Promise<void>;
+  readonly callHook: CallHook;
+  readonly beforeScan?: () => Promise<void>;
+}
+
+export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
+
+export class Catalog {
+  readonly #options: CatalogOptions;
+  readonly #builtIn: readonly SkillSource[];
+  readonly #listeners = new Set<ChangeListener>();
+  readonly #lastScans = new WeakMap<SkillSource, SourceScan>();
+  readonly #restricted: Restricted = { skills: new WeakMap(), scans: new WeakMap() };
+  readonly #subscriptions = new Map<SkillSource, () => void>();
+  #sources: readonly SkillSource[];
+  #current: Snapshot;
+  /** Of `#current`; undefined until it is first compared, which most processes never do. */
+  #fingerprint: string | undefined;
+  #assembled: Assembled | undefined;
+  #running: Promise<Snapshot> | undefined;
+  #following: Promise<Snapshot> | undefined;
+  #isClosed = false;
+
+  constructor(initial: readonly SkillSource[], options: CatalogOptions) {
+    this.#sources = initial;
+    this.#options = options;
+    this.#builtIn = options.builtIn ? [options.builtIn] : [];
+    const maps = { byId: new Map(), byQualifiedId: new Map(), builtIn: new Map(), packs: new Map() };
+    this.#current = frozen({ version: 0, skills: [], ...maps, sources: [], problems: [] });
+    for (const source of initial) this.#subscribe(source);
+  }
+
+  snapshot(): Snapshot {
+    return this.#current;
+  }
+
+  sources(): readonly SkillSource[] {
+    this.#assertOpen();
+    return [...this.#sources, ...this.#builtIn];
+  }
+
+  /** Adds a source as the last one; the next refresh shows its skills. @returns removes the source. */
+  addSource(source: SkillSource): () => void {
+    this.#sources = [...this.#sources, source];
+    this.#subscribe(source);
+    return () => {
+      this.#sources = this.#sources.filter((item) => item !== source);
+      this.#unsubscribe(source);
+      source.close?.().catch(() => undefined);
+    };
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls during a scan share one more: the running scan may have read files too early. @throws REGISTRY_CLOSED. */
+  async refresh(): Promise<Snapshot> {
+    this.#assertOpen();
+    // Checked first: between two scans `#running` is undefined, although the next scan is about to start.
+    if (this.#following !== undefined) return this.#following;
+    if (!this.#running) return this.#run(() => this.#scanAll());
+    this.#following = this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#following = undefined;
+        return this.#run(() => this.#scanAll());
+      });
+    return this.#following;
+  }
+
+  /** Reads the skill in `folder` (a real path) again, and all sources if more may differ. @throws REGISTRY_CLOSED. */
+  async refreshSkill(folder: string): Promise<Snapshot> {
+    this.#assertOpen();
+    if (this.#running || this.#following) return this.refresh();
+    return this.#run(async () => (await this.#readAgain(folder)) ?? this.#scanAll());
+  }
+
+  /** Waits for a running scan. The snapshot stays readable. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const source of [...this.#subscriptions.keys()]) this.#unsubscribe(source);
+    // Closed before the wait: a scan may wait for a source.
+    await Promise.all(this.#sources.map((source) => source.close?.()));
+    await (this.#following ?? this.#running)?.catch(() => undefined);
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw registryClosed();
+  }
+
+  #subscribe(source: SkillSource): void {
+    const changed = (): void => {
+      if (!this.#isClosed && this.#sources.includes(source)) this.refresh().catch(() => undefined);
+    };
+    const end = source.subscribe?.(changed);
+    if (end) this.#subscriptions.set(source, end);
+  }
+
+  #unsubscribe(source: SkillSource): void {
+    this.#subscriptions.get(source)?.();
+    this.#subscriptions.delete(source);
+  }
+
+  #run(scan: () => Promise<Snapshot>): Promise<Snapshot> {
+    const { beforeScan = async () => undefined } = this.#options;
+    this.#running = beforeScan()
+      .then(scan)
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
+
+  /** Undefined when all sources must be scanned. */
+  async #readAgain(folder: string): Promise<Snapshot | undefined> {
+    const { limits, prepare } = this.#options;
+    const skill = skillAlone(this.#current, folder);
+    const last = this.#assembled;
+    const at = this.#sources.findIndex(({ id }) => id === skill?.source);
+    const source = this.#sources[at];
+    if (!skill || !source || last?.from !== this.#sources || last.copies.differ) return undefined;
+    const read = source.rescan?.(skill, limits);
+    if (!read) return undefined;
+    await prepare?.([read.skill]);
+    if (restrictionsNow(this.#options)(read.skill) !== undefined) return undefined;
+    if (read.skill === skill) return this.#current;
+    const next = withSkill(this.#current, skill, read.skill);
+    if (!next) return undefined;
+    this.#lastScans.set(source, read.scan);
+    const before = last.scans[at] as SourceScan;
+    const now = { ...before, skills: before.skills.map((one) => (one === skill ? read.skill : one)) };
+    this.#restricted.scans.set(read.scan, now);
+    this.#assembled = { ...last, scans: last.scans.with(at, now) };
+    return this.#show(next, frozen([skill.id]), undefined);
+  }
+
+  async #scanAll(): Promise<Snapshot> {
+    const { prepare, disabled = () => [], limits, collision } = this.#options;
+    // A source that is added during the scan is part of the next scan.
+    const from = this.#sources;
+    const found: SourceScan[] = [];
+    for (const source of [...from, ...this.#builtIn])
+      found.push(source.ifNone && found.some(hasOwn) ? LEFT_OUT : await this.#scan(source, from));
+    const listed = found.slice(0, from.length);
+    await prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
+    // Built-in skills come with this package, like this code: only `disabled` restricts them.
+    const [restrict, restrictBuiltIn] = [restrictionsNow(this.#options), restrictionsNow({ disabled })];
+    const scans: SourceScan[] = [];
+    for (const [at, scan] of found.entries())
+      scans.push(await restrictScan(scan, at < from.length ? restrict : restrictBuiltIn, this.#restricted));
+    const last = this.#assembled;
+    const before = last?.from === from && isSameList(last.scans, scans) ? last : undefined;
+    // While other files of equal skills differ, every refresh reads them again.
+    if (before && !before.copies.differ) return this.#current;
+    const copies = await equalCopies(from, listed, limits, last?.copies);
+    if (before && isSameList([...before.copies.files].flat(), [...copies.files].flat())) return this.#current;
+    this.#assembled = { from, scans, copies };
+    return this.#replaceIfChanged(await assemble(this.#assembled, this.#current.version + 1, collision));
+  }
+
+  async #scan(source: SkillSource, all: readonly SkillSource[]): Promise<SourceScan> {
+    try {
+      const scan = await source.scan(this.#options.limits, all);
+      this.#lastScans.set(source, scan);
+      return scan;
+    } catch (error) {
+      const before = this.#lastScans.get(source) ?? LEFT_OUT;
+      const count = before.skills.length;
+      const kept = count === 0 ? 'no scan of it has given a skill yet' : `its last ${count} skill(s) are used`;
+      const message = `The source "${source.id}" could not be scanned (${describeError(error)}); ${kept}. Correct the source; the next scan tries it again.`;
+      const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
+      return { ...before, problems: [...before.problems, problem] };
+    }
+  }
+
+  async #replaceIfChanged(next: Snapshot): Promise<Snapshot> {
+    let fingerprint: string | undefined;
+    if (this.#current.version > 0) {
+      this.#fingerprint ??= await fingerprintOf(this.#current);
+      fingerprint = await fingerprintOf(next);
+      if (fingerprint === this.#fingerprint) return this.#current;
+    }
+    const ids = frozen(this.#listeners.size > 0 ? await changedIds(this.#current, next) : []);
+    await eachWithBreaks(next.byQualifiedId.values(), frozen);
+    await eachWithBreaks(next.builtIn.values(), frozen);
+    await eachWithBreaks(next.problems, frozen);
+    return this.#show(frozen(next), ids, fingerprint);
+  }
+
+  async #show(snapshot: Snapshot, ids: readonly string[], fingerprint: string | undefined): Promise<Snapshot> {
+    this.#fingerprint = fingerprint;
+    this.#current = snapshot;
+    for (const listener of [...this.#listeners]) {
+      this.#options.callHook('onChange', () => listener(ids, snapshot));
+      await takeBreak();
+    }
+    return snapshot;
+  }
+}
+
+// --- internal ---
+
+const LEFT_OUT: SourceScan = { skills: [], problems: [] };
+
+/** A skill that cannot be loaded (an error) counts, too. */
+function hasOwn({ skills, problems }: SourceScan): boolean {
+  return skills.length > 0 || problems.some(({ severity }) => severity === 'error');
+}
+
+/**
+ * The skill in the written folder (a real path), if it can be replaced alone: no other skill has its id or file,
+ * `requires` names nothing, nothing hides or holds it, and no problem names it. Undefined: all sources must be scanned.
+ */
+function skillAlone({ byQualifiedId, problems }: Snapshot, folder: string): Skill | undefined {
+  const all = [...byQualifiedId.values()];
+  const skill = all.find(({ dir }) => dir === folder);
+  if (!skill || !isFree(skill)) return undefined;
+  const isRival = ({ id, dir, realFile }: Skill): boolean =>
+    id === skill.id || dir === folder || realFile === skill.realFile;
+  if (all.some((other) => other !== skill && isRival(other))) return undefined;
+  return problems.some(({ file }) => file === skill.file || file === skill.realFile) ? undefined : skill;
+}
+
+function withSkill(snapshot: Snapshot, before: Skill, skill: Skill): Snapshot | undefined {
+  if (!isFree(skill)) return undefined;
+  return frozen({
+    ...snapshot,
+    version: snapshot.version + 1,
+    skills: snapshot.skills.map((one) => (one === before ? skill : one)),
+    byId: new Map(snapshot.byId).set(skill.id, skill),
+    byQualifiedId: new Map(snapshot.byQualifiedId).set(skill.qualifiedId, skill),
+  });
+}
+
+function isFree({ requires, preload, hiddenBecause, heldBecause, disabledFor }: Skill): boolean {
+  return requires.length === 0 && !preload && !hiddenBecause && heldBecause === undefined && disabledFor === undefined;
+}

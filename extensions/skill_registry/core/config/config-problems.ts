@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Problem } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../../kernel/host.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
+import { readNamedFile } from '../../../../lib/files/index.ts';
+import { isRecord, plainCopy, UNREADABLE, type ValuePosition } from './readers.ts';
+
+/** Finds the file that gave a key its value; undefined when a program or the command line gave it. */
+type FindKey = (path: readonly string[], value: unknown) => Pick<Problem, 'file' | 'line'> | undefined;
+
+/** Searches the owner's file, then `config` in the manifest. Both are read at the first search. */
+export function keyFinder(ownerFile: string, manifest?: string): FindKey {
+  let finders: readonly FindKey[] | undefined;
+  return (path, value) => {
+    finders ??= [finderIn(ownerFile), ...(manifest === undefined ? [] : [finderIn(manifest, 'config')])];
+    for (const find of finders) {
+      const position = find(path, value);
+      if (position) return position;
+    }
+    return undefined;
+  };
+}
+
+/** At most 20 problems per section, then the number of others. `refused` replaces `effect` if all is refused. */
+export function collectProblems(
+  file: string,
+  path: readonly string[],
+  effect: string,
+  findKey: FindKey = () => undefined,
+  refused?: string,
+): { readonly at: ValuePosition; readonly problems: () => readonly Problem[] } {
+  const found: Problem[] = [];
+  const counts = new Map<string, number>();
+  const add = (key: string, message: string, position?: Pick<Problem, 'line'>): void => {
+    found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, ...position, message, details: { key } });
+  };
+  const report: ValuePosition['report'] = (at, value, expected, hint = () => at.advice ?? '') => {
+    const section = at.path.length > 1 ? (at.path[0] ?? '') : '';
+    const count = (counts.get(section) ?? 0) + 1;
+    counts.set(section, count);
+    if (count > MAX_LISTED) return;
+    const key = at.path.join('.');
+    const got = at.isSecret ? `"(${value === null ? 'null' : typeof value})"` : shown(value);
+    const what = `${key === '' ? 'The config' : `Config "${key}"`} is ${got}: ${expected}; ${refused ?? at.effect}.`;
+    const advice = 'Correct it; docs/configuration.md of the package lists the keys.';
+    add(key, `${what}${hint()} ${advice}`, findKey(at.path, value));
+  };
+  const problems = (): readonly Problem[] => {
+    for (const [section, count] of counts) {
+      if (count <= MAX_LISTED) continue;
+      const more = (count - MAX_LISTED).toLocaleString('en-US');
+      const where = section === '' ? 'The config' : `Config "${section}"`;
+      add(section, `${where} has ${more} more wrong values, which are not listed. Correct those that are.`);
+    }
+    return found;
+  };
+  return { at: { path, effect, report }, problems };
+}
+
+export function sourceAdvice(value: unknown): string {
+  if (typeof value === 'string')
+    return /^https?:/i.test(value)
+      ? ' Write { wellKnown: <address> }, or { mcp: { url: <address> } } for an MCP server.'
+      : ` Write { path: ${shown(value)} } for a folder.`;
+  return isRecord(value) && 'skills' in value
+    ? ' A source that is made with defineSource is given to addSource of the registry, not to its config.'
+    : '';
+}
+
+// --- internal ---
+
+const MAX_LISTED = 20;
+
+/** The value without secrets: an address without user name and password. */
+function shown(value: unknown): string {
+  if (value === UNREADABLE) return 'a value that cannot be read';
+  if (value === undefined) return 'missing';
+  const isOther = typeof value === 'object' && value !== null && !Array.isArray(value) && !isRecord(value);
+  const type = isOther ? Object.prototype.toString.call(value).slice(8, -1) : typeof value;
+  // A value that contains itself has no JSON.
+  const json = withFallback((): string | undefined =>
+    JSON.stringify(isOther ? undefined : value, (key, one: unknown) => (key === 'mcp' ? '…' : one)),
+  );
+  const text = (json ?? `a value of the type ${type}`).replace(/\/\/[^/@\s"]*@/g, '//…@');
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+const MAX_BYTES = 1_048_576;
+
+function finderIn(file: string, ...above: readonly string[]): FindKey {
+  try {
+    const { isMap, isScalar, isSeq, LineCounter, parseDocument } = yamlPackage();
+    const lines = new LineCounter();
+    const text = readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8');
+    const document = parseDocument(text, { lineCounter: lines });
+    const whole: unknown = document.toJS();
+    return (path, value) => {
+      // A missing key is reported at the line of its parent.
+      const { value: found, keys } = valueAt(whole, [...above, ...(value === undefined ? path.slice(0, -1) : path)]);
+      if (found === undefined || (value !== undefined && !isPartOf(found, value))) return undefined;
+      const parent = document.getIn(keys.slice(0, -1), true);
+      const last = keys.at(-1);
+      const node = isMap(parent)
+        ? parent.items.find(({ key }) => String(isScalar(key) ? key.value : key) === last)?.key
+        : isSeq(parent) && parent.items[Number(last)];
+      const offset = (node as { range?: readonly number[] } | undefined)?.range?.[0];
+      return offset === undefined ? undefined : { file, line: lines.linePos(offset).line };
+    };
+  } catch {
+    // The file is missing or cannot be read; the code that reads its values reports this.
+    return () => undefined;
+  }
+}
+
+/** The value, and the path as the file has it: a list of one entry may be written without the list. */
+function valueAt(whole: unknown, path: readonly string[]) {
+  let value = whole;
+  const keys: string[] = [];
+  for (const key of path) {
+    const isThere = (isRecord(value) || Array.isArray(value)) && Object.hasOwn(value, key);
+    if (key === '0' && isRecord(value) && !isThere) continue;
+    value = isThere ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+    keys.push(key);
+  }
+  return { value, keys };
+}
+
+/** Whether a file's value is in the merged value: mappings of several files are merged by key. */
+function isPartOf(given: unknown, merged: unknown): boolean {
+  if (!isRecord(given) || !isRecord(merged))
+    return isDeepStrictEqual(
+      plainCopy(() => given),
+      plainCopy(() => merged),
+    );
+  return Object.entries(given).every(([key, value]) => Object.hasOwn(merged, key) && isPartOf(value, merged[key]));
+}

@@ -1,0 +1,399 @@
+import { basename } from 'node:path';
+import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { digestOf } from '../../../../lib/digest/index.ts';
+import { relativeSegments } from '../../../../lib/files/index.ts';
+import { countTokens, nameShownAs, nearestIds, showName, withNote, withoutHidden } from '../../../../lib/text/index.ts';
+import type { Guard, JudgedFile } from '../../features/guard/types.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
+import { onceFor } from '../show/formats.ts';
+import { type Found, findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
+import type { SentBodies } from '../show/sent-bodies.ts';
+import type { SkillTokenCounts } from '../show/token-counts.ts';
+import { applyMessage } from '../skill/apply-message.ts';
+import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
+import { bodyOf } from '../skill/frontmatter.ts';
+import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
+import { NO_FILES, type SkillSource } from '../sources/source.ts';
+import type {
+  LoadDetails,
+  PreparedMessage,
+  Reading,
+  ReadOptions,
+  ResourceContent,
+  SkillContent,
+  SkillLoadedEvent,
+} from './types.ts';
+
+export interface ReadingContext {
+  readonly catalog: Catalog;
+  readonly grants: Grants;
+  readonly limits: SkillRegistryConfig['limits'];
+  readonly admit: Guard['admit'];
+  readonly tokens: Pick<SkillTokenCounts, 'ofBody'>;
+  readonly sentBodies: SentBodies;
+  readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
+}
+
+export class SkillReading implements Reading {
+  readonly #context: ReadingContext;
+
+  constructor(context: ReadingContext) {
+    this.#context = context;
+  }
+
+  async read(skillId: string, options: ReadOptions = {}, turn?: TurnContext): Promise<SkillContent> {
+    const { view, audience = 'person' } = options;
+    return this.#loadContent({ skillId, audience, turn, view });
+  }
+
+  /** The message of `apply`. @param options.dir - Default: the folder of the skill. */
+  async prepareMessage(
+    skillId: string,
+    args: string | Readonly<Record<string, string>>,
+    turn?: TurnContext,
+    { dir }: { readonly dir?: string } = {},
+  ): Promise<PreparedMessage> {
+    const { catalog, sentBodies } = this.#context;
+    let count = (): void => {};
+    const later = (counted: () => void): void => {
+      count = counted;
+    };
+    // With a turn, a held or disabled skill is refused: the text goes to an agent.
+    const read = await this.#loadContent({ skillId, audience: 'person', turn: turn ?? {}, later });
+    const skill = skillNamed(catalog.snapshot(), read.skillId);
+    const known = { names: skill?.arguments ?? [], dir: dir ?? (skill?.dir ? showName(skill.dir) : null) };
+    const sent = turn && skill ? sentBodies.apply(skill, turn) : { isInPrompt: false, undo: () => {} };
+    const text = applyMessage(read.skillId, read.content, args, known, sent.isInPrompt);
+    return {
+      message: withNote({ text, leftOut: sent.isInPrompt ? 0 : (read.hiddenLeftOut ?? 0) }),
+      settled: (wasReceived) => (wasReceived ? count : sent.undo)(),
+    };
+  }
+
+  async readBytes(
+    skillId: string,
+    { path, countsAsLoad = true, onHeld }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
+    turn?: TurnContext,
+  ): Promise<Uint8Array> {
+    return this.#load(
+      {
+        skillId,
+        path,
+        audience: turn ? 'model' : 'person',
+        turn,
+        countsAsLoad: countsAsLoad !== false,
+        // A caller without `onHeld`, such as a search for hidden characters, cannot show that a skill is held.
+        isMarked: onHeld !== undefined,
+      },
+      ({ bytes, heldBecause }) => {
+        if (heldBecause !== undefined) onHeld?.(heldBecause);
+        return bytes;
+      },
+      (bytes) => {
+        if (typeof countsAsLoad === 'function' && !countsAsLoad(bytes)) return undefined;
+        return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
+      },
+    );
+  }
+
+  async readResource(skillId: string, path: string, turn?: TurnContext): Promise<ResourceContent> {
+    return this.#load(
+      { skillId, path, audience: turn ? 'model' : 'person', turn },
+      async ({ bytes, heldBecause }, id): Promise<ResourceContent> => {
+        const text = bytes.toString('utf8');
+        const isText = Buffer.from(text).equals(bytes);
+        const content = isText ? text : bytes.toString('base64');
+        return {
+          skillId: id,
+          path,
+          content,
+          encoding: isText ? 'utf-8' : 'base64',
+          size: bytes.length,
+          approxTokens: await countTokens(content),
+          ...(heldBecause === undefined ? {} : { heldBecause }),
+        };
+      },
+      ({ approxTokens: tokens }) => ({ tokens }),
+    );
+  }
+
+  /** Undefined when the file was removed, is on another machine, or may not be given. */
+  async bodyForPrompt(skill: Skill): Promise<string | undefined> {
+    if (skill.remote) return undefined;
+    try {
+      const found = await this.#admitted(() => ({ skill }), { audience: 'model' });
+      return 'bytes' in found ? withNote(withoutHidden(bodyOf(found.bytes.toString('utf8')))) : undefined;
+    } catch (error) {
+      if (isCodedError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  resources(skillId: string, turn?: TurnContext): readonly ResourceInfo[] {
+    return this.#listing({ skillId, audience: turn ? 'model' : 'person', turn }).files;
+  }
+
+  leftOutCount(skillId: string): number {
+    return this.#listing({ skillId, audience: 'person', turn: undefined }).leftOut;
+  }
+
+  /** @param detailsOf - What is recorded; undefined when the answer is not handed over: then it is no load. */
+  async #load<T>(
+    request: LoadRequest,
+    use: (admitted: AdmittedFile, id: string) => T | Promise<T>,
+    detailsOf: (loaded: T) => Details | undefined,
+  ): Promise<T> {
+    const { skillId, audience, turn, later = (count: () => void) => count() } = request;
+    const report = this.#reporter(request);
+    // Looks up once for each snapshot.
+    const foundIn = onceFor((snapshot: Snapshot) => this.#find(snapshot, request));
+    const find = (): Found => foundIn(this.#context.catalog.snapshot());
+    let found: AdmittedFile | Found = find();
+    try {
+      found = await this.#admitted(find, { ...request, audience: audience === 'person' && turn ? 'model' : audience });
+      if ('bytes' in found) {
+        const { skill } = found;
+        const loaded = await use(found, this.#idOf(skill, request));
+        // The agent of a conversation may use what a person loads in it.
+        if (audience === 'person' && turn) this.#context.grants.add(skill, turn);
+        const details = detailsOf(loaded);
+        const count = (): void => report('success', null, skill, details);
+        if (details) later(count);
+        return loaded;
+      }
+    } catch (error) {
+      report('failure', isCodedError(error) ? error.code : describeError(error), found.skill);
+      throw error;
+    }
+    const { skill, refusal } = found;
+    report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND', skill);
+    if (audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
+      throw skillHeldOrDisabled(refusal, skill?.id ?? skillId);
+    throw this.#notFound(request);
+  }
+
+  /**
+   * @param request.audience - Who gets the bytes in the end.
+   * @returns without bytes when these may not leave: `refusal` says why; without it there is no such skill.
+   * @throws as `readContained`; RESOURCE_TOO_LARGE and RESOURCE_NOT_FOUND also say what to do.
+   */
+  async #admitted(
+    find: () => Found,
+    request: Pick<LoadRequest, 'audience' | 'path' | 'isMarked'>,
+    changes = 0,
+  ): Promise<AdmittedFile | Found> {
+    const { admit, limits } = this.#context;
+    const { path, audience, isMarked = true } = request;
+    const { skill, refusal } = find();
+    const source = skill && this.#sourceOf(skill);
+    // The source was removed after this snapshot.
+    if (!source) return {};
+    if (refusal && refusal !== 'SKILL_HELD') return { skill, refusal };
+    // Files of a held skill are not fetched.
+    if (skill.remote && !admit({ skill, kind: 'line', audience }).given) return { skill, refusal: 'SKILL_HELD' };
+    const read = await readFile(skill, source, path, limits);
+    if ('error' in read) {
+      // No agent learns from an error which files a held skill has.
+      const { given } = skill.remote ? { given: true } : await admit({ skill, kind: 'derived', audience });
+      const now = find();
+      if (given && !now.refusal) throw read.error;
+      return refusedAs(now);
+    }
+    if (audience === 'person' && !isMarked) return { ...read, skill, source };
+    const kind = path === undefined ? 'body' : 'file';
+    const { given, heldBecause, listing } = await admit({ ...read, skill, kind, audience });
+    // The inspection may have changed the state of the skill.
+    const now = find();
+    if (!given || !now.skill || now.refusal) return refusedAs(now);
+    if (now.skill.qualifiedId !== skill.qualifiedId || now.skill.realFile !== skill.realFile)
+      return changes < MAX_CHANGES ? this.#admitted(find, request, changes + 1) : {};
+    return { ...read, skill: now.skill, source, heldBecause, listing };
+  }
+
+  #reporter({ skillId, path, audience, turn, countsAsLoad = true }: LoadRequest) {
+    const startedAt = performance.now();
+    return (
+      outcome: SkillLoadedEvent['outcome'],
+      error: string | null,
+      skill?: Skill,
+      { digest, tokens }: Details = {},
+    ): void => {
+      if (!countsAsLoad) return;
+      const event: SkillLoadedEvent = {
+        event: 'skill_loaded',
+        skillId,
+        ...(path === undefined ? {} : { path }),
+        source: skill?.source ?? null,
+        outcome,
+        audience,
+        agentId: turn?.agentId ?? null,
+        durationSeconds: (performance.now() - startedAt) / 1000,
+        error,
+      };
+      this.#context.onLoaded(event, { skill, turn, digest, tokens });
+    };
+  }
+
+  /** Never joins an id into a path. Scopes do not limit people and bindings, but no agent gets a held skill by them. */
+  #find(snapshot: Snapshot, { skillId, audience, turn }: SkillRequest): Found {
+    if (audience === 'model') return findVisible(snapshot, skillId, turn ?? {}, this.#context.grants.of(turn ?? {}));
+    const skill = skillNamed(snapshot, skillId);
+    if (!skill) return {};
+    const refusal = audience === 'binding' || turn ? heldOrDisabled(turn ?? {}, skill) : undefined;
+    return { skill, ...(refusal ? { refusal } : {}) };
+  }
+
+  #listing(request: SkillRequest): SkillListing {
+    const { skill, refusal } = this.#find(this.#context.catalog.snapshot(), request);
+    if (!skill || refusal) throw this.#notFound(request);
+    return this.#sourceOf(skill)?.listing(skill) ?? NO_FILES;
+  }
+
+  #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
+    const { catalog, grants } = this.#context;
+    const snapshot = catalog.snapshot();
+    const found = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
+    const ids = found.map(({ id }) => id);
+    return skillNotFound(skillId, nearestIds(ids, skillId));
+  }
+
+  #sourceOf(skill: Skill): SkillSource | undefined {
+    return this.#context.catalog.sources().find(({ id }) => id === skill.source);
+  }
+
+  /** The short id, unless it means another skill to the caller. */
+  #idOf(skill: Skill, request: SkillRequest): string {
+    if (request.skillId === skill.id) return skill.id;
+    const short = this.#find(this.#context.catalog.snapshot(), { ...request, skillId: skill.id });
+    return short.skill === skill ? skill.id : skill.qualifiedId;
+  }
+
+  async #loadContent(request: LoadRequest): Promise<SkillContent> {
+    return this.#load(
+      request,
+      (admitted, id) => this.#contentOf(admitted, id, request),
+      ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
+    );
+  }
+
+  async #contentOf(admitted: AdmittedFile, id: string, request: LoadRequest): Promise<SkillContent> {
+    const { skill, source, bytes, digest, heldBecause, listing } = admitted;
+    const { view = 'body', audience } = request;
+    const text = bytes.toString('utf8');
+    const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
+    const isBody = view === 'body' && hidden === 0;
+    const approxTokens = await this.#context.tokens.ofBody(skill, isBody ? digest : undefined, content);
+    const snapshot = this.#context.catalog.snapshot();
+    const isFound = (needed: string): boolean => {
+      const { skill: other, refusal } = this.#find(snapshot, { ...request, skillId: needed });
+      return other !== undefined && other !== skill && refusal === undefined;
+    };
+    const needed = skill.requires.filter(isFound).join(', ');
+    const { files, leftOut } = source.listing(skill, listing);
+    const shown = audience === 'model' ? showName : (name: string) => name;
+    return {
+      skillId: id,
+      name: skill.name,
+      content,
+      ...(hidden > 0 ? { hiddenLeftOut: hidden } : {}),
+      approxTokens,
+      message: loadedMessage(id, approxTokens),
+      requires: skill.requires,
+      ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
+      allowedTools: skill.allowedTools.map((tool) => withoutHidden(tool).text),
+      ...(skill.dir === null ? {} : { directory: shown(skill.dir) }),
+      resources: files.map(({ path, size }) => ({ path: shown(path), size })),
+      ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
+      // Of the bytes that were read: the file may have changed since the snapshot.
+      digest,
+      source: skill.source,
+      ...(heldBecause === undefined ? {} : { heldBecause }),
+    };
+  }
+}
+
+/** For results with fixed keys: the number of left-out characters is a line at the end of the text. */
+export function contentWithNote(read: Pick<SkillContent, 'content' | 'hiddenLeftOut'>): string {
+  return withNote({ text: read.content, leftOut: read.hiddenLeftOut ?? 0 });
+}
+
+export function loadedMessage(skillId: string, tokens: number): string {
+  return `Skill loaded: ${skillId} (approx. ${tokens} tokens)`;
+}
+
+// --- internal ---
+
+/** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
+const MAX_CHANGES = 3;
+
+type Details = Partial<Pick<LoadDetails, 'digest' | 'tokens'>>;
+
+interface SkillRequest {
+  readonly skillId: string;
+  readonly audience: NonNullable<ReadOptions['audience']>;
+  readonly turn: TurnContext | undefined;
+}
+
+interface LoadRequest extends SkillRequest {
+  /** Default: SKILL.md. */
+  readonly path?: string | undefined;
+  /** False: no event. */
+  readonly countsAsLoad?: boolean;
+  /** Whether a person is told that the skill is held; only then the bytes are judged. Default: true. */
+  readonly isMarked?: boolean;
+  /** Gets a function that counts the load. Default: it is counted at once. */
+  readonly later?: (count: () => void) => void;
+  readonly view?: ReadOptions['view'] | undefined;
+}
+
+interface AdmittedFile extends JudgedFile {
+  readonly skill: Skill;
+  readonly source: SkillSource;
+  readonly bytes: Buffer;
+  readonly heldBecause?: string | undefined;
+  readonly listing?: SkillListing | undefined;
+}
+
+async function readFile(
+  skill: Skill,
+  source: SkillSource,
+  given: string | undefined,
+  { file_bytes, resource_bytes }: SkillRegistryConfig['limits'],
+): Promise<(JudgedFile & { readonly bytes: Buffer }) | { readonly error: unknown }> {
+  const paths = () => source.listing(skill).files.map((file) => file.path);
+  try {
+    if (given === undefined) {
+      const bytes = await (source.fetch?.(skill, undefined, file_bytes) ?? source.readSkill(skill, file_bytes));
+      return { path: 'SKILL.md', bytes, digest: digestOf(bytes) };
+    }
+    // A list shows hidden characters of a path as `⟦U+202E⟧`.
+    const path = given.includes('⟦') ? nameShownAs(given, paths()) : given;
+    const bytes = await (source.fetch?.(skill, path, resource_bytes) ??
+      source.readResource(skill, path, resource_bytes));
+    const name = relativeSegments(path).join('/');
+    return { path: name === basename(skill.file) ? 'SKILL.md' : name, bytes, digest: digestOf(bytes) };
+  } catch (error) {
+    return { error: given === undefined ? error : withAdvice(error, given, paths) };
+  }
+}
+
+function withAdvice(error: unknown, path: string, paths: () => readonly string[]): unknown {
+  if (isCodedError(error, 'RESOURCE_TOO_LARGE')) {
+    const advice = 'A person can raise limits.resource_bytes in the config of the registry.';
+    return new CodedError(error.code, `${error.message} ${advice}`, error.details, error);
+  }
+  if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) return error;
+  const all = paths();
+  const near = nearestIds(all, path);
+  const shown = (near.length > 0 ? near : all.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
+  const has =
+    all.length === 0 ? 'The skill has only SKILL.md.' : `Beside SKILL.md it has ${all.length} file(s): ${shown}.`;
+  const known = near.length > 0 ? `Nearest: ${shown}.` : has;
+  return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
+}
+
+function refusedAs({ skill, refusal = 'SKILL_HELD' }: Found): Found {
+  return skill ? { skill, refusal } : {};
+}

@@ -1,0 +1,88 @@
+import { shorten } from '../../../../lib/text/index.ts';
+import { secondsUntilInspected } from '../../features/guard/reasons.ts';
+import type { Meaning } from '../../features/meaning/meaning.ts';
+import { invalidArgument } from '../skill/errors.ts';
+import type { Skill } from '../skill/skill.ts';
+import { bodyIfThere } from './document.ts';
+import type { Searcher } from './searcher.ts';
+import type { ListedSkill, ListQuery, SkillList } from './types.ts';
+import { meaningReason, reasonFor } from './why.ts';
+
+export interface ListSkillsOptions {
+  readonly searcher: Searcher;
+  /** Absent: search uses words only. */
+  readonly meaning: Pick<Meaning, 'likeness'> | undefined;
+  /** The bytes of SKILL.md; may throw. */
+  readonly readSkill: (skill: Skill) => Buffer;
+}
+
+/** Characters; a model may receive 200 descriptions. */
+const MAX_DESCRIPTION = 1024;
+const MAX_QUERY = 2000;
+
+const WITHOUT_MEANING =
+  'Search by meaning is off, so only skills that contain words of the query are found: use other words, in the language of the skills.';
+const WITH_MEANING = 'Use other words for the query.';
+const NO_SKILLS = 'There is none that may be seen.';
+const NOT_THERE = 'None that may be seen has this tag or source, whatever the words are: leave it out.';
+
+/** `skills`: what the caller sees. `pending`: not inspected yet; people see them already. @throws INVALID_ARGUMENT. */
+export function listSkills(
+  { searcher, meaning, readSkill }: ListSkillsOptions,
+  skills: readonly Skill[],
+  pending: readonly Skill[],
+  { query, tag, source, limit = 20, why = false, audience = 'model' }: ListQuery,
+): SkillList {
+  if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
+  const accepts = (skill: Skill): boolean =>
+    (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source);
+  const waiting = pending.filter(accepts).length;
+  const provisional = waiting === 0 ? {} : ({ provisional: true, pending: waiting } as const);
+  const said = waiting === 0 ? [] : [askAgainText(waiting, audience)];
+  const text = query?.trim().slice(0, MAX_QUERY);
+  if (!text) {
+    const found = skills.filter(accepts);
+    const total = found.length + (audience === 'person' ? 0 : waiting);
+    return { ...pageOf(found.slice(0, limit).map(rowOf), found.length, provisional, said), total };
+  }
+  const accepted = tag === undefined && source === undefined ? undefined : accepts;
+  const { hits, nearest, terms } = searcher.search(skills, text, accepted, meaning?.likeness(skills, text));
+  // A model gets no quotation of a body that it has not read.
+  const body = (skill: Skill): string | undefined =>
+    audience === 'person' ? bodyIfThere(skill, readSkill) : undefined;
+  const advice = (): string => {
+    if (waiting > 0 && audience === 'model') return '';
+    if (skills.length === 0) return NO_SKILLS;
+    if (!skills.some(accepts)) return NOT_THERE;
+    return meaning ? WITH_MEANING : WITHOUT_MEANING;
+  };
+  const listed = hits.slice(0, limit).map(({ skill, score, byMeaning }) => ({
+    ...rowOf(skill),
+    score: Number(score.toFixed(3)),
+    ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
+  }));
+  const more = { ...(nearest.length > 0 ? { nearest } : {}), ...provisional };
+  return pageOf(listed, hits.length, more, hits.length === 0 ? ['No skill fits.', advice(), ...said] : said);
+}
+
+// --- internal ---
+
+function askAgainText(pending: number, audience: 'model' | 'person'): string {
+  return audience === 'person'
+    ? `${pending} skill(s) are not inspected yet, and no agent is given them: skill-registry doctor inspects all.`
+    : `This answer is provisional: ${pending} more skill(s) are not ready yet. Ask again in about ${secondsUntilInspected(pending)} s.`;
+}
+
+function pageOf(
+  skills: readonly ListedSkill[],
+  total: number,
+  more: Pick<SkillList, 'nearest' | 'provisional' | 'pending'>,
+  sentences: readonly string[],
+): SkillList {
+  const message = sentences.filter((sentence) => sentence !== '').join(' ');
+  return { skills, total, truncated: total > skills.length, ...more, ...(message === '' ? {} : { message }) };
+}
+
+function rowOf({ id, name, description, tags, source }: Skill): ListedSkill {
+  return { skillId: id, name, description: shorten(description, MAX_DESCRIPTION), tags, source };
+}

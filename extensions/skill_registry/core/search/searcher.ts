@@ -1,0 +1,227 @@
+import { takeBreak } from '../../../../lib/breaks/index.ts';
+import { digestOf } from '../../../../lib/digest/index.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
+import {
+  createBatch,
+  createGuardedIndex,
+  type GuardedIndex,
+  type OpenBatch,
+  type TextIndex,
+} from '../../../../lib/text-index/index.ts';
+import type { Likeness } from '../../features/meaning/likeness.ts';
+import { bodyOf } from '../skill/frontmatter.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
+import { bodyIfThere, documentKey, headerText } from './document.ts';
+import {
+  type Accepts,
+  hitsInsideWords,
+  hitsOf,
+  nearestTo,
+  type RelevantSkill,
+  relevantOf,
+  type SearchHit,
+} from './hits.ts';
+import { normalizedName } from './names.ts';
+import { makePool, type Pool } from './pool.ts';
+import { lookUpTerms, parseQuery, type Query } from './query.ts';
+import { type Ranking, rankPool } from './rank.ts';
+
+export interface SearchAnswer {
+  readonly hits: readonly SearchHit[];
+  /** Up to three similar ids when nothing fits; else empty. */
+  readonly nearest: readonly string[];
+  readonly terms: ReadonlySet<string>;
+}
+
+export interface SearcherOptions {
+  /** Called on first use; `close` closes the database. Default: the index is in memory. */
+  readonly database?: () => SqliteDatabase;
+  readonly removeDatabase?: () => void;
+  /** The bytes of SKILL.md; may throw. */
+  readonly readSkill: (skill: Skill) => Buffer;
+}
+
+/** Phrases are looked for in this many of the best hits; the others are left out. */
+const MAX_READ = 1000;
+/** Characters written in one transaction: larger batches rewrite fewer rows. */
+const BATCH_CHARACTERS = 500_000;
+
+export class Searcher {
+  readonly #proposals = new WeakMap<Skill, Buffer>();
+  /** Skills that could not be read; the next snapshot may have new objects for them. */
+  readonly #unreadable = new WeakSet<Skill>();
+  readonly #readSkill: (skill: Skill) => Buffer;
+  readonly #guarded: GuardedIndex;
+  readonly #pools = new WeakMap<readonly Skill[], StoredPool>();
+  #preparing: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor({ database, removeDatabase, readSkill }: SearcherOptions) {
+    this.#readSkill = (skill) => this.#proposals.get(skill) ?? readSkill(skill);
+    this.#guarded = createGuardedIndex(database, removeDatabase);
+  }
+
+  /** Counts word frequencies over `skills`, after indexing the missing ones. The same array again is faster. */
+  search(skills: readonly Skill[], text: string, accepts?: Accepts, likeness?: Likeness): SearchAnswer {
+    const query = parseQuery(text);
+    // When the file fails, all of this runs again with another index.
+    const { pool, ranking } = this.#guarded.use((index) => {
+      const all = this.#completePool(index, skills);
+      return { pool: all, ranking: rankedIn(index, all, query, true) };
+    });
+    const quoted = query.phrases.length > 0;
+    const found = hitsOf(pool, ranking, normalizedName(text), accepts, quoted ? undefined : likeness);
+    const hits = quoted
+      ? this.#withPhrases(found, query)
+      : found.some(({ byMeaning }) => !byMeaning)
+        ? found
+        : withMeaning(hitsInsideWords(pool, text, accepts), found);
+    const terms = new Set(ranking.terms.map(({ term }) => term));
+    return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
+  }
+
+  /** Best first; leaves out skills that are not indexed (`prepare`). */
+  relevant(skills: readonly Skill[], prompt: string, likeness?: Likeness): readonly RelevantSkill[] {
+    if (this.#isClosed) return [];
+    return this.#guarded.use((index) => {
+      const pool = this.#storedPool(index, skills) ?? makePool(skills, index);
+      return relevantOf(pool, rankedIn(index, pool, parseQuery(prompt), false), likeness);
+    });
+  }
+
+  /** Number of skills that `relevant` leaves out. */
+  unindexed(skills: readonly Skill[]): number {
+    if (this.#isClosed || this.#isReady(skills)) return 0;
+    return this.#guarded.use((index) => this.#missing(index, skills).length);
+  }
+
+  /** Indexes missing skills, with breaks. */
+  async prepare(skills: readonly Skill[]): Promise<void> {
+    if (this.#isClosed || this.#isReady(skills)) return;
+    // Calls run one after the other, so that no skill is indexed twice.
+    const run = this.#preparing.then(() => this.#indexSlowly(skills));
+    this.#preparing = run.catch(() => undefined);
+    await run;
+  }
+
+  /** The skill as it would be with this SKILL.md, for a search; undefined when the text has no header. */
+  propose(skill: Skill, text: string): Skill | undefined {
+    const bytes = Buffer.from(text);
+    const { header } = parseSkill(text, skill.file, skill.id);
+    if (!header) return undefined;
+    const proposed = { ...skill, ...header, digest: digestOf(bytes), bytes: bytes.length };
+    this.#proposals.set(proposed, bytes);
+    return proposed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#guarded.close();
+  }
+
+  #isReady(skills: readonly Skill[]): boolean {
+    return this.#guarded.use((index) => this.#storedPool(index, skills)) !== undefined;
+  }
+
+  /** Stays valid when documents are added: their numbers are outside its arrays. */
+  #storedPool(index: TextIndex, skills: readonly Skill[]): Pool | undefined {
+    index.catchUp();
+    const stored = this.#pools.get(skills);
+    return stored?.of === index && stored.generation === index.generation() ? stored.pool : undefined;
+  }
+
+  #completePool(index: TextIndex, skills: readonly Skill[]): Pool {
+    const stored = this.#storedPool(index, skills);
+    if (stored) return stored;
+    let batch = createBatch();
+    for (const skill of this.#missing(index, skills)) {
+      this.#addTo(batch, skill);
+      if (batch.characters() >= BATCH_CHARACTERS) batch = written(index, batch);
+    }
+    written(index, batch);
+    const pool = makePool(skills, index);
+    this.#pools.set(skills, { of: index, generation: index.generation(), pool });
+    return pool;
+  }
+
+  async #indexSlowly(skills: readonly Skill[]): Promise<void> {
+    if (this.#isClosed || this.#isReady(skills)) return;
+    const missing = this.#guarded.use((index) => {
+      // First, because what this empties is indexed again below.
+      index.emptyWhenStale(skills.length, Date.now());
+      return this.#missing(index, skills);
+    });
+    let batch = createBatch();
+    for (const skill of missing) {
+      await takeBreak();
+      if (this.#isClosed) return;
+      this.#addTo(batch, skill);
+      if (batch.characters() >= BATCH_CHARACTERS) batch = this.#guarded.use((index) => written(index, batch));
+    }
+    this.#guarded.use((index) => {
+      written(index, batch);
+      this.#completePool(index, skills);
+    });
+  }
+
+  #missing(index: TextIndex, skills: readonly Skill[]): readonly Skill[] {
+    index.catchUp();
+    return skills.filter((skill) => !this.#unreadable.has(skill) && index.numberOf(documentKey(skill)) === undefined);
+  }
+
+  #addTo(batch: OpenBatch, skill: Skill): void {
+    const text = skill.remote ? '' : withFallback(() => this.#unchangedText(skill), undefined);
+    if (text === undefined) this.#unreadable.add(skill);
+    else batch.add(documentKey(skill), headerText(skill), bodyOf(text));
+  }
+
+  /** Undefined when SKILL.md has changed since the snapshot. */
+  #unchangedText(skill: Skill): string | undefined {
+    const bytes = this.#readSkill(skill);
+    // A source of the host program may use digests of another kind.
+    const isComparable = /^sha256:[0-9a-f]{64}$/.test(skill.digest);
+    return isComparable && digestOf(bytes) !== skill.digest ? undefined : bytes.toString('utf8');
+  }
+
+  /** Keeps hits with every phrase. If there are none: keeps all, or none for a query of phrases only. */
+  #withPhrases(hits: readonly SearchHit[], { phrases, onlyPhrases }: Query): readonly SearchHit[] {
+    const kept = hits.slice(0, MAX_READ).filter(({ skill }) => {
+      const header = folded(headerText(skill));
+      const rest = phrases.filter((phrase) => !header.includes(phrase));
+      if (rest.length === 0) return true;
+      const body = folded(bodyIfThere(skill, this.#readSkill) ?? '');
+      return rest.every((phrase) => body.includes(phrase));
+    });
+    return kept.length > 0 || onlyPhrases ? kept : hits;
+  }
+}
+
+// --- internal ---
+
+interface StoredPool {
+  readonly of: TextIndex;
+  readonly generation: number;
+  readonly pool: Pool;
+}
+
+function written(index: TextIndex, batch: OpenBatch): OpenBatch {
+  if (batch.documents.length > 0) index.add(batch);
+  return createBatch();
+}
+
+function rankedIn(index: TextIndex, pool: Pool, query: Query, corrected: boolean): Ranking {
+  return index.atOnce(() => rankPool(pool, lookUpTerms(query, pool, index, corrected)));
+}
+
+function folded(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, ' ');
+}
+
+function withMeaning(inside: readonly SearchHit[], near: readonly SearchHit[]): readonly SearchHit[] {
+  const found = new Set(inside.map(({ skill }) => skill));
+  const most = inside.at(-1)?.score ?? 1;
+  const others = near.filter(({ skill }) => !found.has(skill));
+  return [...inside, ...others.map((hit) => ({ ...hit, score: Math.min(hit.score, most) }))];
+}

@@ -1,0 +1,343 @@
+import { loadTokenCounter } from '../../../../lib/text/index.ts';
+import type { Skill } from '../skill/skill.ts';
+import {
+  BULLETS,
+  type CatalogFormat,
+  isShort,
+  type NamedTools,
+  omissionLine,
+  onceFor,
+  provisionalLine,
+  withShortLines,
+} from './formats.ts';
+
+export interface Relevance {
+  /** Best first, pinned skills before the others. */
+  readonly ranked: readonly Skill[];
+  /** Skills that a later turn of a thread may add, best first. */
+  readonly fitting: readonly Skill[];
+  /** Number of skills that are in no index yet, so that they are not in `ranked`. */
+  readonly unranked: number;
+}
+
+export interface CatalogTextOptions {
+  readonly budgetTokens: number;
+  readonly tools: NamedTools;
+  /** Called only when not all skills fit. */
+  readonly relevance: () => Promise<Relevance>;
+  /** There is a prompt: while skills are missing, no other skill takes their place. Default: false. */
+  readonly hasPrompt?: boolean;
+  /** Number of skills that are not inspected yet. Default: 0. */
+  readonly pending?: number;
+  /** Ids of skills that keep a line as far as their names fit. Default: none. */
+  readonly pinned?: readonly string[];
+  /** Default: the turn is not part of a thread. */
+  readonly thread?: ThreadChoice | undefined;
+  /** Default: bullets. */
+  readonly format?: CatalogFormat;
+}
+
+export interface CatalogText {
+  readonly text: string | null;
+  /** The skills that have a line. */
+  readonly listed: readonly Skill[];
+}
+
+/** Lines that the first turn of a thread chose, and those that later turns added. */
+export interface CatalogChoice {
+  /** `lines` are: those with a description (every skill is named), all lines, or the ranking (bodies are shown). */
+  readonly kind: 'described' | 'chosen' | 'ranked';
+  /** By id, in order; empty texts for `ranked`. */
+  readonly lines: ReadonlyMap<string, string>;
+  /** Skills were missing. When none is missing any more, the thread chooses once more. */
+  readonly provisional: boolean;
+}
+
+export interface ThreadChoice {
+  get(): CatalogChoice | undefined;
+  set(choice: CatalogChoice): void;
+}
+
+/** @param isWhole - No skill is missing now. */
+export function choiceToKeep(thread: ThreadChoice | undefined, isWhole: boolean): CatalogChoice | undefined {
+  const before = thread?.get();
+  return before?.provisional && isWhole ? undefined : before;
+}
+
+/**
+ * The catalog as an agent reads it (L1); null without skills. The same skills, budget, tools and ranking give the same
+ * text. No line has more than 120 tokens.
+ *
+ * Over the budget, all descriptions are cut to one length; then the least relevant skills keep only their names; then
+ * they are left out. A line says so. In a thread, the first turn fills three quarters of the budget; later turns add
+ * skills for their prompt below, so that a text begins with the lines of the turn before. When a listed skill has
+ * changed or was removed, all lines are chosen again.
+ */
+export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<CatalogText> {
+  const { format: whole = BULLETS, tools, budgetTokens, pending = 0, hasPrompt = false } = options;
+  const total = skills.length + pending;
+  if (total === 0) return { text: null, listed: [] };
+  const frame = { tools, total, missing: pending };
+  // While most skills are missing, the first ones get only their share of the budget without being ranked.
+  const share = hasPrompt && pending > skills.length ? skills.length / total : 1;
+  const isFew = skills.length * LEAST_TOKENS <= budgetTokens * share;
+  if (isFew) {
+    const lines = skills.map((skill) => whole.entry(skill));
+    const text = layOut({ ...frame, format: whole }, lines);
+    // A token has at least one byte: a short text needs no tokenizer.
+    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens * share) return { text, listed: skills };
+  }
+  const count = await loadTokenCounter();
+  const format = withShortLines(whole, count);
+  const layout = { ...frame, format, counter: createLineCounter(count) };
+  const listed = format.listed(skills);
+  const even = isFew ? evenly(listed, budgetTokens * share, layout) : undefined;
+  if (even !== undefined) return { text: even, listed };
+  return chosenText(listed, options, layout, share);
+}
+
+// --- internal ---
+
+/** Characters of all descriptions, tried in this order. */
+const LENGTHS = [400, 300, 240, 200, 160, 130, 100, 80, 60, 40];
+/** Every entry has at least this many tokens: without counting, many skills do not fit. */
+const LEAST_TOKENS = 3;
+/** Characters of a description when all skills are named. */
+const SHORT = 80;
+/** The same when some are left out. */
+const MEDIUM = 120;
+/** The same when pinned skills would not fit with more. */
+const SHORTEST = 40;
+/** For the first turn of a thread; the rest is for lines of later turns. */
+const FIRST_SHARE = 0.75;
+/** By one later turn, so that the room is enough for the whole thread. */
+const MAX_ADDED = 5;
+const MAX_KNOWN = 20_000;
+const knownTokens = new Map<string, number>();
+
+interface LineCounter {
+  /** With its line end. */
+  line(line: string): number;
+  /** Sum of its lines: one or two more than the tokens of the text. */
+  text(text: string): number;
+  /** Stops counting above `room`. */
+  fits(lines: readonly string[], room: number): boolean;
+}
+
+function createLineCounter(count: (text: string) => number): LineCounter {
+  const line = (text: string): number => {
+    const before = knownTokens.get(text);
+    if (before !== undefined) return before;
+    const tokens = count(`${text}\n`);
+    if (knownTokens.size >= MAX_KNOWN) knownTokens.clear();
+    knownTokens.set(text, tokens);
+    return tokens;
+  };
+  return {
+    line,
+    text: (text) => text.split('\n').reduce((sum, one) => sum + line(one), 0),
+    fits(lines, room) {
+      let left = room;
+      const fits = (one: string): boolean => {
+        left -= line(one);
+        return left >= 0;
+      };
+      return left >= 0 && lines.every(fits);
+    },
+  };
+}
+
+interface Frame extends Required<Pick<CatalogTextOptions, 'format' | 'tools'>> {
+  /** With those without a line. */
+  readonly total: number;
+  /** Not inspected yet, or not ranked yet. */
+  readonly missing: number;
+}
+
+interface Layout extends Frame {
+  readonly counter: LineCounter;
+}
+
+/** All descriptions whole, or cut to one length; undefined when they do not fit. */
+function evenly(skills: readonly Skill[], budget: number, layout: Layout): string | undefined {
+  const { format, counter } = layout;
+  const whole = skills.map((skill) => format.entry(skill));
+  const plain = layOut(layout, whole);
+  const frame = counter.text(layOut(layout, [], false, whole.length));
+  if (counter.fits(whole, budget - frame) && counter.text(plain) <= budget) return plain;
+  const room = budget - frameOf(layout);
+  for (const length of LENGTHS) {
+    const lines = skills.map((skill) => format.entry(skill, length));
+    if (!counter.fits(lines, room)) continue;
+    const text = layOut(layout, lines, true);
+    if (counter.text(text) <= budget) return text;
+  }
+  return undefined;
+}
+
+const placesOf = onceFor((skills: readonly Skill[]) => new Map(skills.map(({ id }, at) => [id, at])));
+
+function skillWithId(skills: readonly Skill[], id: string): Skill | undefined {
+  const place = placesOf(skills).get(id);
+  return place === undefined ? undefined : skills[place];
+}
+
+interface Choosing extends Pick<Layout, 'format' | 'counter'> {
+  readonly skills: readonly Skill[];
+  /** Best first. */
+  readonly ranked: readonly Skill[];
+  /** The first skills of `ranked`, which are left out only when their names do not fit. */
+  readonly pinned: number;
+  /** Skills that are not in `ranked` follow, in catalog order. */
+  readonly fills: boolean;
+  /** For a later turn of the thread, best first. */
+  readonly fitting: readonly Skill[];
+  /** Later turns will add lines. */
+  readonly inThread: boolean;
+  readonly before: CatalogChoice | undefined;
+}
+
+type Chosen = Omit<CatalogChoice, 'provisional'>;
+
+async function chosenText(
+  listed: readonly Skill[],
+  { relevance, hasPrompt, pending = 0, pinned = [], thread, budgetTokens }: CatalogTextOptions,
+  frame: Layout,
+  share: number,
+): Promise<CatalogText> {
+  const { format, counter } = frame;
+  const found = await relevance();
+  const has = (skill: Skill): boolean => skillWithId(listed, skill.id) === skill;
+  const missing = pending + found.unranked;
+  const layout = { ...frame, missing };
+  const before = choiceToKeep(thread, missing === 0);
+  const provisional = before?.provisional ?? missing > 0;
+  const choosing: Choosing = {
+    skills: listed,
+    format,
+    counter,
+    before,
+    ranked: found.ranked.filter(has),
+    pinned: pinned.length === 0 ? 0 : listed.filter(({ id }) => pinned.includes(id)).length,
+    fills: !(provisional && hasPrompt),
+    fitting: found.fitting.filter(has),
+    inThread: thread !== undefined,
+  };
+  let budget = budgetTokens;
+  for (;;) {
+    const { kind, lines } = chosen(choosing, budget - frameOf(layout), share);
+    const isWhole = kind === 'described';
+    const whole = (): readonly string[] => listed.map((skill) => lines.get(skill.id) ?? format.name(skill));
+    const text = layOut(layout, isWhole ? whole() : [...lines.values()], true);
+    // Lines were counted one by one; the whole text may have a few tokens more.
+    const over = counter.text(text) - budgetTokens;
+    if (over <= 0 || budget <= 0) {
+      thread?.set({ kind, lines, provisional });
+      return { text, listed: isWhole ? listed : [...lines.keys()].flatMap((id) => skillWithId(listed, id) ?? []) };
+    }
+    budget -= over;
+  }
+}
+
+function chosen(choosing: Choosing, room: number, share: number): Chosen {
+  const { skills, format, counter } = choosing;
+  const isFew = skills.length * LEAST_TOKENS <= room * share;
+  const names = (): readonly string[] => skills.map((skill) => format.name(skill));
+  return isFew && counter.fits(names(), room * share) ? describeSome(choosing, room) : chooseLines(choosing, room);
+}
+
+/** A line for every skill; the most relevant ones have a description. */
+function describeSome(choosing: Choosing, room: number): Chosen {
+  const { skills, format, counter } = choosing;
+  const cost = (lines: ReadonlyMap<string, string>): number =>
+    skills.reduce((sum, skill) => sum + counter.line(lines.get(skill.id) ?? format.name(skill)), 0);
+  const before = remembered(choosing, 'described');
+  if (before && cost(before) <= room) return { kind: 'described', lines: before };
+  const lines = new Map<string, string>();
+  let used = cost(lines);
+  for (const skill of inOrder(choosing)) {
+    const line = format.entry(skill, SHORT);
+    used += counter.line(line) - counter.line(format.name(skill));
+    if (used > room) break;
+    lines.set(skill.id, line);
+  }
+  return { kind: 'described', lines };
+}
+
+/** The most relevant skills that fit, in catalog order. In a thread they follow the lines of the turns before. */
+function chooseLines(choosing: Choosing, room: number): Chosen {
+  const { fitting, format, counter } = choosing;
+  const before = remembered(choosing, 'chosen');
+  const lines = before && counter.fits([...before.values()], room) ? new Map(before) : firstChoice(choosing, room);
+  if (before) {
+    let used = costOf(counter, [...lines.values()]);
+    for (const skill of fitting.slice(0, MAX_ADDED).filter(({ id }) => !lines.has(id))) {
+      const line = format.entry(skill, MEDIUM);
+      used += counter.line(line);
+      if (used > room) break;
+      lines.set(skill.id, line);
+    }
+  }
+  return { kind: 'chosen', lines };
+}
+
+/** Undefined when a skill of it was removed or its line has changed. */
+function remembered({ before, skills, format }: Choosing, kind: Chosen['kind']): Chosen['lines'] | undefined {
+  if (before?.kind !== kind) return undefined;
+  for (const [id, line] of before.lines) {
+    const skill = skillWithId(skills, id);
+    if (!skill) return undefined;
+    const same = [MEDIUM, SHORT, SHORTEST].some((length) => format.entry(skill, length) === line);
+    if (!same && format.name(skill) !== line) return undefined;
+  }
+  return before.lines;
+}
+
+function firstChoice(choosing: Choosing, room: number): Map<string, string> {
+  const { skills, ranked, format, counter, pinned, inThread } = choosing;
+  const share = inThread ? Math.floor(room * FIRST_SHARE) : room;
+  const kept = ranked.slice(0, pinned);
+  const linesOf = (length: number): readonly string[] => kept.map((skill) => format.entry(skill, length));
+  const length = [MEDIUM, SHORT, SHORTEST].find((one) => costOf(counter, linesOf(one)) <= room);
+  const chosen = new Map<Skill, string>();
+  let used = 0;
+  for (const skill of inOrder(choosing)) {
+    const isPinned = chosen.size < pinned;
+    if (!isPinned && length === undefined) break;
+    const line = length === undefined ? format.name(skill) : format.entry(skill, length);
+    used += counter.line(line);
+    // The names of very many pinned skills may not fit either.
+    if (used > (isPinned ? room : share)) break;
+    chosen.set(skill, line);
+  }
+  const places = placesOf(skills);
+  const place = ({ id }: Skill): number => places.get(id) as number;
+  const inCatalog = [...chosen].sort(([a], [b]) => place(a) - place(b));
+  return new Map(inCatalog.map(([{ id }, line]) => [id, line]));
+}
+
+function costOf(counter: LineCounter, lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + counter.line(line), 0);
+}
+
+function* inOrder({ ranked, skills, fills }: Choosing): Generator<Skill> {
+  yield* ranked;
+  if (!fills) return;
+  const had = new Set(ranked);
+  for (const skill of skills) if (!had.has(skill)) yield skill;
+}
+
+function frameOf(layout: Layout): number {
+  const { total, counter } = layout;
+  return Math.max(...[total - 1, total].map((shown) => counter.text(layOut(layout, [], true, shown))));
+}
+
+function layOut(frame: Frame, lines: readonly string[], isCut = false, shown = lines.length): string {
+  const { format, tools, total, missing } = frame;
+  const list = [format.header, ...lines, ...(format.end === undefined ? [] : [format.end])].join('\n');
+  const loss = isCut || shown < total ? omissionLine(shown, total, tools) : undefined;
+  const below = [format.footer(tools), loss, missing > 0 ? provisionalLine(missing, tools) : undefined].filter(
+    (text) => text !== undefined,
+  );
+  return below.length === 0 ? list : `${list}\n\n${below.join('\n')}`;
+}

@@ -1,0 +1,40 @@
+import type { TurnContext } from 'skill-registry/kernel';
+import { NOT_INSPECTED } from '../../features/guard/reasons.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Skill } from '../skill/skill.ts';
+import { offerRefusal, type Refusal } from './scope.ts';
+import type { AgentView, SkillVisibility } from './types.ts';
+
+export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SkillVisibility[] {
+  const winners = new Set(snapshot.skills);
+  // A file that two sources have is one skill.
+  const files = new Set(snapshot.skills.map(({ realFile }) => realFile));
+  const losers = [...snapshot.byQualifiedId.values()].filter((skill) => {
+    if (winners.has(skill) || (skill.realFile !== null && files.has(skill.realFile))) return false;
+    files.add(skill.realFile);
+    return true;
+  });
+  const turns: readonly TurnContext[] = [{}, ...agents];
+  return [...snapshot.skills, ...losers].map((skill) => {
+    const isLoser = !winners.has(skill);
+    const views = turns.map((turn): AgentView => {
+      const refusal = offerRefusal(snapshot, skill, turn);
+      const isBound = turn.boundSkills !== undefined;
+      const because = refusal ? REASONS[refusal](skill) : isLoser && !isBound ? TAKEN : undefined;
+      return { agent: turn.agentId ?? null, ...(because === undefined ? {} : { because }) };
+    });
+    return { skill, isLoser, views };
+  });
+}
+
+// --- internal ---
+
+const TAKEN = 'another skill has its id; it is read by its qualified id';
+
+const REASONS: Readonly<Record<Refusal, (skill: Skill) => string>> = {
+  SKILL_HELD: ({ heldBecause = '' }) => (heldBecause === NOT_INSPECTED ? heldBecause : `held: ${heldBecause}`),
+  SKILL_DISABLED: () => 'disabled in the config',
+  SKILL_HIDDEN: ({ hiddenBecause = '' }) => hiddenBecause,
+  SKILL_NOT_MODEL_INVOCABLE: () => 'it hides itself from models (disable-model-invocation)',
+  SKILL_OUT_OF_SCOPE: () => 'not among the skills that the agent is bound to (uses_skills)',
+};

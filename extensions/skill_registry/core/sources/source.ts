@@ -1,0 +1,141 @@
+import { relative } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { unapprovedRootProblem } from '../../../../kernel/host.ts';
+import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../../lib/files/index.ts';
+import type { RemoteFiles } from '../../features/guard/types.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
+import { skillNotFound } from '../skill/errors.ts';
+import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
+import type { ValidationProfile } from '../skill/spec-rules.ts';
+import type { PackScopes } from './types.ts';
+
+/** A source of skills, of any kind. Programs implement `CustomSource` instead. */
+export interface SkillSource {
+  /** Unique; the first part of qualified ids. */
+  readonly id: string;
+  readonly kind: string;
+  /** For display; of a folder its absolute path. */
+  readonly location: string;
+  /** How decisions name the source. Default: `location`. */
+  readonly key?: string;
+  /** The skills come from somebody else, and are inspected before agents see them. Default: false. */
+  readonly broughtIn?: boolean;
+  /** Ignored when an earlier source has any skill, loadable or not. Default: false. */
+  readonly ifNone?: boolean;
+  /**
+   * @param sources - All sources of the registry, for links between them. Default: none.
+   * @throws only when the whole source cannot be scanned; the catalog then keeps the last result.
+   */
+  scan(limits: SkillRegistryConfig['limits'], sources?: readonly SkillSource[]): Promise<SourceScan>;
+  /** Reads one skill again: the same objects when SKILL.md is unchanged. Undefined: a full scan is needed. */
+  rescan?(
+    skill: Skill,
+    limits: SkillRegistryConfig['limits'],
+  ): { readonly skill: Skill; readonly scan: SourceScan } | undefined;
+  /** @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  readSkill(skill: Skill, maxBytes: number): Buffer;
+  /** Without SKILL.md, sorted by path, at most 512. @param present - A listing just made, to avoid a second one. */
+  listing(skill: Skill, present?: SkillListing): SkillListing;
+  /** @throws as `readContained`. */
+  readResource(skill: Skill, path: string, maxBytes: number): Buffer;
+  /**
+   * For files on another machine: then `readSkill` and `readResource` throw RESOURCE_NOT_FOUND. Default path: SKILL.md.
+   * @throws as `readResource`, MCP_SERVER_FAILED, MCP_FILE_REFUSED.
+   */
+  fetch?(skill: Skill, path: string | undefined, maxBytes: number): Promise<Buffer>;
+  /** Present with `fetch`: reads all files of a skill. */
+  readonly remote?: RemoteFiles;
+  /** The digest of a file, if known without reading it. */
+  fileDigest?(skill: Skill, path: string): string | undefined;
+  /** Folders to watch for changes, existing or not. */
+  watchFolders(): readonly string[];
+  /** Calls `changed` when the skills have changed. Absent: the source reports no changes. @returns unsubscribes. */
+  subscribe?(changed: () => void): () => void;
+  scopes?(): PackScopes | undefined;
+  /** Whether a real path is inside the source. */
+  contains(path: string): boolean;
+  /** The id of the `.md` file at a real path, if that file alone is a skill. */
+  bareSkillId?(path: string): string | undefined;
+  /** Whether Node loads code from the folder of a real path. */
+  isCode?(path: string): boolean;
+  /** The folder to write skills to, and the profile they must pass. Absent: read-only. */
+  readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
+  close?(): Promise<void>;
+}
+
+export interface SourceScan {
+  readonly skills: readonly Skill[];
+  /** Skills whose id another skill of this source has; readable by qualified id. */
+  readonly losers?: readonly Skill[];
+  readonly problems: readonly Problem[];
+}
+
+/** Never uses the paths of a caller's skill object, which could name any file. @param own - By qualified id. */
+export function ownSkill<T>(own: ReadonlyMap<string, T>, { qualifiedId }: Skill): T {
+  const found = own.get(qualifiedId);
+  if (found !== undefined) return found;
+  throw resourceNotFound(qualifiedId, 'its source has no such skill');
+}
+
+/** `base`, or if that is taken, with a number: `base~2`. */
+export function freeId(base: string, taken: Pick<ReadonlySet<string>, 'has'>, sign = '~'): string {
+  let id = base;
+  for (let number = 2; taken.has(id); number++) id = `${base}${sign}${number}`;
+  return id;
+}
+
+/** Waits at most that many milliseconds. `work` must not reject. */
+export async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms));
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}
+
+export function isSameList(before: readonly unknown[], after: readonly unknown[]): boolean {
+  return before.length === after.length && before.every((one, at) => one === after[at]);
+}
+
+export const NO_FILES: SkillListing = { files: [], leftOut: 0 };
+
+export interface SourceReader {
+  readonly readSkill: (skill: Skill) => Buffer;
+  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
+  readonly listed: (skill: Skill) => readonly ResourceInfo[];
+}
+
+export function createSourceReader(
+  sources: () => readonly SkillSource[],
+  config: Pick<SkillRegistryConfig, 'limits'>,
+): SourceReader {
+  const sourceOf = (skill: Skill): SkillSource => {
+    const source = sources().find(({ id }) => id === skill.source);
+    if (source) return source;
+    throw skillNotFound(skill.id, []);
+  };
+  return {
+    readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
+    readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
+    listed: (skill) => sourceOf(skill).listing(skill).files,
+  };
+}
+
+export function reservedSource(location: string, real: string): Problem | undefined {
+  if (!isReserved(real)) return undefined;
+  const message =
+    'This source is inside data/ of the root, or inside the target of a link in it. That folder is only for the registry, so the source was not read. Move the skills to another folder.';
+  return { code: 'SOURCE_RESERVED', severity: 'error', file: location, message };
+}
+
+/** For an unapproved root, only files in `folder` are read: the root, or a parent folder that a preset searches. */
+export interface OnlyWithin {
+  readonly folder: string;
+  readonly root: string;
+}
+
+export function linkedOut(location: string, real: string, only: OnlyWithin | undefined): Problem | undefined {
+  if (!only || isInside(real, futureRealPath(only.folder))) return undefined;
+  return unapprovedRootProblem(only.root, [`${relative(only.root, location)} (a link that leads out of it)`]);
+}

@@ -1,0 +1,106 @@
+import { defineTool, type Tool } from 'skill-registry/kernel';
+import type { Z } from '../../../../lib/arguments/index.ts';
+import { countTokens, toWire, type Wire, withoutHidden } from '../../../../lib/text/index.ts';
+import { contentWithNote, loadedMessage } from '../read/reading.ts';
+import type { ResourceContent, SkillContent } from '../read/types.ts';
+import type { ListedSkill, ListQuery, SkillList } from '../search/types.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
+
+export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareSearch'>, z: Z): Tool {
+  return defineTool({
+    name: 'list_skills',
+    description:
+      'Lists the skills there are for you: procedural knowledge for particular kinds of task. ' +
+      'Always check available skills before starting a complex task. Give a query to find skills among many: ' +
+      'only those that fit are listed, the best first; when none is, work without a skill.',
+    input: z.strictObject({
+      query: z.string().max(500).optional().describe('What the skill is for, or its name.'),
+      tag: z.string().max(100).optional().describe('Only skills with this tag.'),
+      source: z.string().max(200).optional().describe('Only skills of this source.'),
+      limit: z.int().min(1).max(200).optional().describe('At most this many. Default: 20.'),
+    }),
+    execute: async (given, { turn }) => {
+      if (given.query?.trim()) await registry.prepareSearch(given.query);
+      return { success: true, ...listForModels(registry.list(given as ListQuery, turn)) };
+    },
+  });
+}
+
+export function readSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Tool {
+  return defineTool({
+    name: 'read_skill',
+    description:
+      'Loads the full instructions of one skill and lists its files. ' +
+      'Do this before you act whenever a skill fits the task.',
+    input: z.strictObject({
+      skill_id: z.string().describe('The id as it stands in the list of available skills.'),
+      view: z.enum(['body', 'raw']).optional().describe('raw: with the frontmatter. Default: body.'),
+    }),
+    execute: async ({ skill_id, view }, { turn }) => {
+      const skill = await registry.read(skill_id, { audience: 'model', ...(view ? { view } : {}) }, turn);
+      return { success: true, ...toWire(skill) };
+    },
+  });
+}
+
+export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResource'>, z: Z): Tool {
+  return defineTool({
+    name: 'read_skill_resource',
+    description:
+      'Reads one file of a skill: a template, a reference, a checklist. Scripts are given as text, never run.',
+    input: z.strictObject({
+      skill_id: z.string().describe('The id of the skill the file belongs to.'),
+      path: z.string().describe('Relative to the skill, as it is listed there: references/guide.md'),
+    }),
+    execute: async ({ skill_id, path }, { turn }) => ({
+      success: true,
+      ...toWire(await withoutHiddenText(await registry.readResource(skill_id, path, turn))),
+    }),
+  });
+}
+
+/** As in PromptKit. There is no `skill__deactivate`: nothing is kept active, and a skill grants no tools. */
+export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Tool {
+  return defineTool({
+    name: 'skill__activate',
+    description:
+      'Activates a skill: gives its full instructions. Do this before you act whenever a skill fits the task.',
+    input: z.strictObject({ name: z.string().describe('The id as it stands in the list of available skills.') }),
+    async execute({ name }, { turn }) {
+      const read = await registry.read(name, { audience: 'model' }, turn);
+      return { success: true, instructions: contentWithNote(read), files: read.resources.map(({ path }) => path) };
+    },
+  });
+}
+
+/** As in PromptKit. */
+export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>, z: Z): Tool {
+  return defineTool({
+    name: 'skill__read_resource',
+    description: 'Reads one file of a skill. Scripts are given as text, never run.',
+    input: z.strictObject({
+      skill_name: z.string().describe('The id of the skill the file belongs to.'),
+      path: z.string().describe('Relative to the skill, as it is listed there: references/guide.md'),
+    }),
+    async execute({ skill_name, path }, { turn }) {
+      const read = await withoutHiddenText(await registry.readResource(skill_name, path, turn));
+      return { success: true, content: contentWithNote(read) };
+    },
+  });
+}
+
+type Read = SkillContent | ResourceContent;
+
+export async function withoutHiddenText(read: Read): Promise<Read & Pick<SkillContent, 'hiddenLeftOut'>> {
+  const { text, leftOut } = withoutHidden(read.content);
+  if (leftOut === 0) return read;
+  const approxTokens = await countTokens(text);
+  const message = 'message' in read ? { message: loadedMessage(read.skillId, approxTokens) } : {};
+  return { ...read, content: text, hiddenLeftOut: leftOut, approxTokens, ...message };
+}
+
+export function listForModels(
+  list: SkillList,
+): Omit<SkillList, 'skills'> & { readonly skills: readonly Wire<ListedSkill>[] } {
+  return { ...list, skills: list.skills.map(toWire) };
+}

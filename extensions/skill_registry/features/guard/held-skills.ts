@@ -1,0 +1,344 @@
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { takeBreak, takeSteps } from '../../../../lib/breaks/index.ts';
+import { digestOf } from '../../../../lib/digest/index.ts';
+import { resourceNotFound } from '../../../../lib/files/index.ts';
+import { openTrust } from '../../../../lib/trust/index.ts';
+import { invalidArgument } from '../../core/skill/errors.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { decidable, decide, isAllowed } from './approvals.ts';
+import type { Finding, Inspection } from './inspect/types.ts';
+import type { ReadPart } from './inspect-files.ts';
+import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
+import { blockReason, NOT_INSPECTED } from './reasons.ts';
+import type {
+  Admission,
+  Guard,
+  InspectedChange,
+  JudgedFile,
+  LeavingBytes,
+  LeavingLine,
+  NoteBlocked,
+  Present,
+  RemoteFiles,
+  SkillFiles,
+  SkillTrust,
+  TrustDecision,
+} from './types.ts';
+
+interface HeldSkillsOptions {
+  readonly loadFiles: () => Promise<SkillFiles>;
+  /** Whether it was installed, or comes from a package, a pack or an address. */
+  readonly isBroughtIn: (skill: Skill) => boolean;
+  /** The files of a skill with `remote`; undefined when its source is gone. */
+  readonly remote?: (skill: Skill) => RemoteFiles | undefined;
+  /** Why a skill is held, independent of its content. Default: never. */
+  readonly heldBecause?: ((skill: Skill) => string | undefined) | undefined;
+  /** Whether a skill belongs to this package: it is trusted like the code that reads it. */
+  readonly isOfPackage: (skill: Skill) => boolean;
+  /** Called before a skill is judged: facts outside its files may hold it. */
+  readonly renew: () => Promise<void>;
+  /** Called when a skill is held or released, but the catalog shows it differently. */
+  readonly onOther: () => Promise<unknown>;
+  /** False: `prepare` inspects nothing. Default: true. */
+  readonly inspects?: boolean;
+  /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
+  readonly file: string | undefined;
+}
+
+/** `findings` are those of level `block`. */
+interface Judgement {
+  readonly heldBecause: string | undefined;
+  readonly findings: readonly Finding[];
+  readonly listing?: Present['listing'];
+}
+
+/** How long the first snapshot, and each later one, waits for inspections. */
+const FIRST_WAIT_MS = 5_000;
+const WAIT_MS = 300;
+const ALWAYS_INSPECTED = 16;
+const SHOWN_AFTER_MS = 1_000;
+/** Skills in one step: about a millisecond. */
+const LOOKED_UP = 200;
+
+/** Held skills: no agent gets them until a person allows what was found. Opens the inspections. */
+export class HeldSkills {
+  readonly #options: HeldSkillsOptions;
+  readonly #inspections: Inspections;
+  readonly #trust = openTrust();
+  /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
+  readonly #checked = new Map<string, Promise<unknown>>();
+  #isFirst = true;
+  #inspecting: Promise<Inspecting> | undefined;
+
+  constructor(options: HeldSkillsOptions) {
+    this.#options = options;
+    this.#inspections = openInspections(options.file);
+  }
+
+  /** Inspects new skills for some seconds at most. The rest is held until `checkAll` or a later call inspects it. */
+  readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
+    const all = [...skills];
+    const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
+    this.#isFirst = false;
+    const unknown: Skill[] = [];
+    for (let at = 0; at < all.length; at += LOOKED_UP) {
+      await takeBreak();
+      const some = all.slice(at, at + LOOKED_UP);
+      this.#inspections.load(some.map(pathOf));
+      for (const skill of some) if (!skill.remote && !this.#known(skill)) unknown.push(skill);
+    }
+    for (const [index, skill] of this.#options.inspects === false ? [] : unknown.entries()) {
+      if (index >= ALWAYS_INSPECTED && performance.now() > waitUntil) break;
+      await this.judge(skill);
+      await takeBreak();
+    }
+  };
+
+  /** Checks each SKILL.md that is new to this process. True: some states changed; then it stops after a second. */
+  async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
+    const showAfter = performance.now() + SHOWN_AFTER_MS;
+    let isChanged = false;
+    for (const skill of skills) {
+      await takeBreak();
+      if (signal.aborted) return false;
+      const content = `${pathOf(skill)}\0${skill.digest}`;
+      if (this.#checked.has(content)) {
+        await this.#checked.get(content);
+        continue;
+      }
+      const checking = this.judge(skill);
+      this.#checked.set(content, checking);
+      if ((await checking).heldBecause !== skill.heldBecause) isChanged = true;
+      if (isChanged && performance.now() > showAfter) return true;
+    }
+    return isChanged;
+  }
+
+  readonly admit: Guard['admit'] = ((leaving: LeavingLine | LeavingBytes) =>
+    leaving.kind === 'line'
+      ? admissionOf(this.known(leaving.skill), leaving)
+      : this.#admitBytes(leaving)) as Guard['admit'];
+
+  /** Inspects nothing: `NOT_INSPECTED` for content that was never inspected. */
+  known(skill: Skill): Judgement {
+    return this.#judgementOf(skill, this.#known(skill));
+  }
+
+  /** Stores findings in what a server sent: the next scan holds the skill. */
+  readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
+    const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.inspectionOf(digest)) : [];
+    const known = new Set(before.map(findingKey));
+    const all = [...before, ...findings.filter((finding) => !known.has(findingKey(finding)))];
+    const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
+    this.#inspections.keep(pathOf(skill), entry, { verdict: 'block', findings: all });
+    return this.#reasonOf(skill, entry) === undefined;
+  };
+
+  /**
+   * Inspects the present files of a skill, unless they are known. `judged` replaces the file with its path, which may
+   * have changed since it was read. @throws RESOURCE_NOT_FOUND with a judged file, when SKILL.md is gone.
+   */
+  async judge(skill: Skill, judged?: JudgedFile): Promise<Judgement> {
+    // Its source inspects each file at its fetch, and compares it with its entry.
+    if (skill.remote) return this.known(skill);
+    try {
+      const { entry, listing } = await this.#inspect(skill, judged);
+      return { ...this.#judgementOf(skill, entry), listing };
+    } catch (error) {
+      // Its SKILL.md cannot be read; the reader of the skill gets the reason.
+      if (isCodedError(error) && !judged) return this.known(skill);
+      throw error;
+    }
+  }
+
+  /** Of the present files. @throws RESOURCE_NOT_FOUND. */
+  async trustOf(skill: Skill): Promise<SkillTrust> {
+    const { entry } = await this.#inspect(skill);
+    const { findings, verdict } = this.#inspections.inspectionOf(entry.digest) ?? {
+      findings: [],
+      verdict: entry.verdict,
+    };
+    const heldBecause = this.#reasonOf(skill, entry);
+    return {
+      skillId: skill.id,
+      qualifiedId: skill.qualifiedId,
+      digest: entry.digest,
+      origin: this.#isBroughtIn(skill) ? 'brought-in' : 'own',
+      verdict,
+      findings,
+      heldBecause: heldBecause ?? null,
+      allowed: verdict === 'block' && heldBecause === undefined,
+    };
+  }
+
+  /** @param skill - As it is now; undefined for a new one. Findings that are allowed for it are left out. */
+  async inspectAfter(skill: Skill | undefined, files: readonly ReadPart[]): Promise<InspectedChange> {
+    const { inspectFiles } = await this.#load();
+    const { digest, inspection } = await inspectFiles(() => files, this.#inspections.inspectionOf);
+    const findings = blocksIn(inspection);
+    return { digest, blocks: skill ? await this.notAllowed(skill, digest, findings) : findings };
+  }
+
+  /** `digest`: of the files with the findings. */
+  async notAllowed(skill: Skill, digest: string, findings: readonly Finding[]): Promise<readonly Finding[]> {
+    const [path, broughtIn] = [pathOf(skill), this.#isBroughtIn(skill)];
+    return findings.filter((finding) => !isAllowed(this.#trust, { path, digest, broughtIn, findings: [finding] }));
+  }
+
+  /** @throws INVALID_ARGUMENT when the digest is another one, or there is nothing to decide; TRUST_UNUSABLE. */
+  async decide(action: 'allow' | 'revoke', skill: Skill, { digest, ...by }: TrustDecision): Promise<SkillTrust> {
+    const found = await this.trustOf(skill);
+    const { id } = skill;
+    if (digest !== undefined && digest !== found.digest) {
+      const what = `has the digest ${found.digest} now, not ${digest}: it has changed since it was shown`;
+      throw invalidArgument(`"${id}" ${what}. See it again: skill-registry trust show ${id}.`);
+    }
+    const findings = decidable(found.findings);
+    if (findings.length === 0) {
+      const what = `Nothing in "${id}" holds it or keeps it from being published, so there is nothing to decide`;
+      throw invalidArgument(`${what}. See skill-registry trust show ${id}.`);
+    }
+    const inspected = { path: pathOf(skill), digest: found.digest, broughtIn: found.origin === 'brought-in', findings };
+    decide(this.#trust, action, inspected, by);
+    return this.trustOf(skill);
+  }
+
+  problems(): readonly Problem[] {
+    const { file, trouble } = this.#trust;
+    const reason = this.#inspections.hasBlocked() ? trouble() : undefined;
+    const found = this.#inspections.problems();
+    if (reason === undefined) return found;
+    const message = `This file is ignored, so no held skill is allowed: ${reason}.`;
+    return [...found, { code: 'TRUST_UNUSABLE', severity: 'warning', file, message }];
+  }
+
+  close(): void {
+    this.#inspections.close();
+  }
+
+  async #admitBytes(leaving: LeavingBytes): Promise<Admission> {
+    const { skill, bytes, path = 'SKILL.md' } = leaving;
+    if (this.#options.isOfPackage(skill)) return { given: true };
+    await this.#options.renew();
+    const judged = bytes && { path, bytes, digest: leaving.digest ?? digestOf(bytes) };
+    const judgement = await this.judge(skill, judged).catch((error: unknown) => {
+      const known = this.known(skill);
+      // SKILL.md is gone. A person gets what was read; an agent is not told that a held skill is gone.
+      if (isCodedError(error) && (leaving.audience === 'person' || known.heldBecause !== undefined)) return known;
+      throw error;
+    });
+    if (judgement.heldBecause !== skill.heldBecause) await this.#options.onOther();
+    return admissionOf(judgement, leaving);
+  }
+
+  #isBroughtIn(skill: Skill): boolean {
+    return skill.remote === true || this.#options.isBroughtIn(skill);
+  }
+
+  async #inspect(
+    skill: Skill,
+    judged?: JudgedFile,
+  ): Promise<{ readonly entry: InspectionEntry; readonly listing?: Present['listing'] }> {
+    if (skill.remote) return { entry: await this.#inspectRemote(skill) };
+    const { files, inspectFiles } = await this.#load();
+    // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
+    const { stamp, listing } = await takeSteps(files.stamp(skill), takeBreak);
+    const before = this.#inspections.entryAt(pathOf(skill));
+    if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged))
+      return { entry: before, listing };
+    const read = () => files.read(skill);
+    const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged);
+    const { digest, skillDigest, inspection } = found;
+    // The stamp belongs to the files on disk.
+    const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };
+    this.#inspections.keep(pathOf(skill), entry, inspection, found.files);
+    return { entry, listing };
+  }
+
+  /** All files together: a finding may need two. While the server does not answer, the last inspection counts. */
+  async #inspectRemote(skill: Skill): Promise<InspectionEntry> {
+    const remote = this.#options.remote?.(skill);
+    const digest = remote?.digestOf(skill);
+    if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
+    const known = this.#known(skill);
+    try {
+      const files = await remote.read(skill);
+      const { inspectFiles } = await this.#load();
+      const { inspection } = await inspectFiles(
+        () => files,
+        () => undefined,
+      );
+      const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
+      this.#inspections.keep(pathOf(skill), entry, inspection);
+      return entry;
+    } catch (error) {
+      if (!known || !isCodedError(error)) throw error;
+      return known;
+    }
+  }
+
+  /** Of this SKILL.md. Other files may have changed since; every read checks them. */
+  #known(skill: Skill): InspectionEntry | undefined {
+    const entry = this.#inspections.entryAt(pathOf(skill));
+    if (skill.remote)
+      return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
+    return entry?.skillDigest === skill.digest ? entry : undefined;
+  }
+
+  /** Whether an inspection saw exactly this file. For an unknown path, the same bytes under another path count. */
+  #hasSeen({ skillDigest, digest }: InspectionEntry, judged: JudgedFile | undefined): boolean {
+    if (!judged) return true;
+    if (judged.path === 'SKILL.md') return judged.digest === skillDigest;
+    const seen = this.#inspections.filesOf(digest) ?? new Map<string, string>();
+    return (seen.get(judged.path) ?? [...seen.values()].find((one) => one === judged.digest)) === judged.digest;
+  }
+
+  #judgementOf(skill: Skill, entry: InspectionEntry | undefined): Judgement {
+    const heldBecause = entry ? this.#reasonOf(skill, entry) : skill.remote ? undefined : NOT_INSPECTED;
+    const isBlocked = entry !== undefined && heldBecause !== undefined;
+    return { heldBecause, findings: isBlocked ? blocksIn(this.#inspections.inspectionOf(entry.digest)) : [] };
+  }
+
+  #reasonOf(skill: Skill, entry: InspectionEntry): string | undefined {
+    const kept = this.#options.heldBecause?.(skill);
+    if (kept !== undefined) return kept;
+    if (entry.verdict !== 'block') return undefined;
+    const { digest } = entry;
+    const findings = blocksIn(this.#inspections.inspectionOf(digest));
+    const inspected = { path: pathOf(skill), digest, broughtIn: this.#isBroughtIn(skill), findings };
+    return isAllowed(this.#trust, inspected) ? undefined : blockReason(findings);
+  }
+
+  #load(): Promise<Inspecting> {
+    this.#inspecting ??= Promise.all([this.#options.loadFiles(), import('./inspect-files.ts')]).then(
+      ([files, { inspectFiles }]) => ({ files, inspectFiles }),
+    );
+    return this.#inspecting;
+  }
+}
+
+// --- internal ---
+
+interface Inspecting {
+  readonly files: SkillFiles;
+  readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
+}
+
+function admissionOf(
+  { heldBecause, findings, listing }: Judgement,
+  { audience }: Pick<LeavingLine, 'audience'>,
+): Admission {
+  if (heldBecause === undefined) return { given: true, listing };
+  if (audience === 'person') return { given: true, heldBecause, listing };
+  const code = heldBecause === NOT_INSPECTED ? 'SKILL_NOT_INSPECTED' : 'SKILL_HELD';
+  return { given: false, code, findings, heldBecause };
+}
+
+function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {
+  return dir ?? realFile ?? `${file}\0${qualifiedId}`;
+}
+
+const blocksIn = (inspection: Inspection | undefined): readonly Finding[] =>
+  inspection?.findings.filter(({ level }) => level === 'block') ?? [];
+
+const findingKey = ({ rule, file, line, excerpt }: Finding): string => JSON.stringify([rule, file, line, excerpt]);

@@ -1,0 +1,171 @@
+import { takeBreak } from '../../../../../lib/breaks/index.ts';
+import { digestOf } from '../../../../../lib/digest/index.ts';
+import { oneLine, withoutKeys } from '../../../../../lib/text/index.ts';
+import { compareLevels } from './findings.ts';
+import { createPassageSearch, matchesIn } from './passage-search.ts';
+import { passagesOf } from './passages.ts';
+import type { ClassifiedFile, Match, Pattern, Rule, Span } from './rule.ts';
+import { SEARCHED_BYTES } from './rules/files.ts';
+import { RULES } from './rules/index.ts';
+import { stanceOf } from './stance.ts';
+import type { Finding, InspectedFile, Inspection, InspectionRule } from './types.ts';
+
+export { RULE_SET } from './rule-set.ts';
+
+/**
+ * Searches the first 1 MiB of each file (a finding names longer files) in linear time; an `undefined` file is a break.
+ * Runs nothing and reads nothing else: the same files give the same findings.
+ */
+export async function inspectSkill(files: Iterable<InspectedFile | undefined>): Promise<Inspection> {
+  const found = new Map<string, Finding>();
+  const mentioned = new Set<Finding>();
+  const skill: ClassifiedFile[] = [];
+  for (const file of files) {
+    await takeBreak();
+    if (file) skill.push(readFile(file));
+  }
+  for (const file of skill) {
+    for await (const [rule, match] of matchesOfFile(file, skill)) {
+      if (match.stance === 'negated' && rule.level !== 'block') continue;
+      const finding = findingOf(rule, file.path, match);
+      const key = findingKey(finding);
+      const old = found.get(key);
+      // Of equal findings the first stays, unless a later one matters more.
+      if (old && compareLevels(old.level, finding.level) <= 0 && !mentioned.has(old)) continue;
+      found.set(key, finding);
+      if (match.stance) mentioned.add(finding);
+    }
+  }
+  const listed = [...found.values()].filter((finding) => !mentioned.has(finding));
+  const findings = [...found.values(), ...combinedFindings(listed)].sort(byImportance);
+  return { verdict: findings[0]?.level ?? 'info', findings };
+}
+
+/** In the order of docs/security.md. */
+export function inspectionRules(): readonly InspectionRule[] {
+  return RULES.map(({ id, level, family, message, why, mend }) => ({ id, level, family, message, why, mend }));
+}
+
+export function newFindings(before: Inspection, after: Inspection): readonly Finding[] {
+  const old = new Set(before.findings.map(findingKey));
+  return after.findings.filter((finding) => !old.has(findingKey(finding)));
+}
+
+export function isScript(path: string, text: string): boolean {
+  if (/\.(?:md|mdx|markdown|txt|rst|adoc|json|ya?ml|toml|csv|svg)$/i.test(path)) return text.startsWith('#!');
+  return SCRIPT_PATH.test(path) || text.startsWith('#!');
+}
+
+// --- internal ---
+
+const SCRIPT_PATH =
+  /(?:^|\/)(?:scripts|bin|hooks)\/|\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command|py|pyw|rb|pl|php|[cm]?[jt]s|[jt]sx|lua|awk|tcl|r|jl|go|vbs|applescript|scpt)$/i;
+
+const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
+
+function readFile({ path, bytes, executable = false }: InspectedFile): ClassifiedFile {
+  const searched = bytes.subarray(0, SEARCHED_BYTES);
+  const isBinary = searched.subarray(0, 8000).includes(0);
+  const text = isBinary ? '' : new TextDecoder().decode(searched);
+  return {
+    path,
+    kind: isBinary ? 'binary' : 'text',
+    prose: PROSE.test(path),
+    script: isScript(path, text) || executable,
+    bytes,
+    text,
+  };
+}
+
+async function* matchesOfFile(
+  file: ClassifiedFile,
+  skill: readonly ClassifiedFile[],
+): AsyncGenerator<readonly [Rule, Match]> {
+  for (const rule of RULES) {
+    for (const match of rule.find?.(file, skill) ?? []) {
+      await takeBreak();
+      if (match) yield [rule, match];
+    }
+  }
+  const searches = SEARCHES.filter(({ where }) => where === undefined || (where === 'prose') === file.prose);
+  /** For expressions that may be anywhere in the file: the first match of each. */
+  const parts = new Map<RegExp, Match>();
+  searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ match, needs }) => (needs ? [...match, needs] : match)));
+  for (const passage of passagesOf(file.text, file.prose)) {
+    await takeBreak();
+    if (!passage) continue;
+    const positions = searchPassage(passage.text);
+    for (const search of searches) {
+      const { rule, match: expressions, needs, scope } = search;
+      if (needs && !positions.mayHave(needs)) continue;
+      if (scope !== 'file' && !expressions.every(positions.mayHave)) continue;
+      await takeBreak();
+      const stanceAt = (span: Span) => stanceOf(passage, span, search, file.script);
+      const matches = (some: readonly RegExp[]) => matchesIn(passage, positions, some, search, stanceAt);
+      if (scope !== 'file') {
+        for (const match of matches(expressions)) yield [rule, match];
+        continue;
+      }
+      const missing = expressions.filter((expression) => !parts.has(expression));
+      for (const expression of missing) {
+        const all = [...matches([expression])];
+        const match = all.find(({ stance }) => !stance) ?? all[0];
+        if (match) parts.set(expression, match);
+      }
+      const [first, ...others] = expressions.map((expression) => parts.get(expression));
+      if (missing.length > 0 && first && others.every((part) => part)) yield [rule, first];
+    }
+  }
+}
+
+type Search = Pattern & { readonly rule: Rule };
+
+const SEARCHES: readonly Search[] = RULES.flatMap((rule) => (rule.patterns ?? []).map((one) => ({ ...one, rule })));
+let searchPassage: ReturnType<typeof createPassageSearch> | undefined;
+
+function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
+  for (const rule of RULES) {
+    const [first = [], second = []] = (rule.near ?? []).map((ids) =>
+      found.filter((finding) => ids.test(finding.rule)).slice(0, MAX_COMPARED),
+    );
+    const match = first.find((one) => second.some((other) => isNear(one, other)));
+    if (match) yield { ...match, rule: rule.id, level: rule.level, message: rule.message };
+  }
+}
+
+const MAX_COMPARED = 100;
+const NEAR_LINES = 6;
+
+function isNear(left: Finding, right: Finding): boolean {
+  return left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= NEAR_LINES;
+}
+
+function findingOf(rule: Rule, file: string, { line, words, message, stance }: Match): Finding {
+  return {
+    rule: rule.id,
+    level: stance && rule.level === 'block' ? 'warn' : rule.level,
+    file,
+    ...(line === undefined ? {} : { line }),
+    excerpt: excerptOf(words),
+    message: message === undefined ? rule.message : oneLine(withoutKeys(message), 300),
+  };
+}
+
+/** A person allows a finding by its excerpt, so that of words that are cut has a part of their digest. */
+function excerptOf(words: string): string {
+  // Cut first, and wider than what is shown, so that no part of a secret is left.
+  const shown = oneLine(withoutKeys(words.slice(0, 1000)), 200);
+  if (words.length <= 1000 && !shown.endsWith('…')) return shown;
+  return `${oneLine(shown, 160)} [${digestOf(withoutKeys(words)).slice(-32)}]`;
+}
+
+function findingKey({ rule, file, excerpt }: Finding): string {
+  return JSON.stringify([rule, file, excerpt]);
+}
+
+function byImportance(left: Finding, right: Finding): number {
+  return (
+    compareLevels(left.level, right.level) ||
+    (left.file < right.file ? -1 : left.file > right.file ? 1 : (left.line ?? 0) - (right.line ?? 0))
+  );
+}

@@ -1,0 +1,135 @@
+import { findKeys } from '../../../../../../lib/text/index.ts';
+import type { ClassifiedFile, Match, Rule } from '../rule.ts';
+import { KEY_RULE } from '../rule-set.ts';
+import { SENDS_ABROAD } from './other-languages.ts';
+import { BARE_ADDRESS, DROP, ENVIRONMENT, each, near, re, SECRET_STORE, SEND } from './words.ts';
+
+/** Reads a file; `ssh -i` only uses it as a key. */
+const READS = String.raw`(?:\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type|get-content|cp|dd|sqlite3|gpg|openssl)\s[^\n|;]{0,100}?|@|<\s?|\$\(<\s?|\b(?:open|readfile|readfilesync|read_text|read_bytes|path|expanduser|createreadstream|file\.read|copyfile|copy2?)\s?\([^\n]{0,100}?)`;
+const HIDES = String.raw`(?:\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\w{1,4}|alert\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\b|\bsilently\b|\bsecretly\b|\bquietly\b|\bdiscreetly\b|\bcovertly\b)`;
+const PERSONAL = String.raw`(?:(?:\.ssh|\.aws|\.clawdbot|\.openclaw|\.gnupg|\.kube)\b|\.env\b|\bssh keys?\b|\bprivate keys?\b|\bseed (?:phrase|words)\b|\b(?:recovery|mnemonic|secret) phrase\b|\bmnemonic\b|\bwallet(?:'s)? (?:keys?|files?|seed)\b|\b(?:saved|stored|browser|user's|users|all|any) (?:passwords|credentials|cookies|tokens|secrets|api keys)\b|\benvironment variables\b|\bpassword store\b|\bkeychain\b|\bsession cookies?\b|\bid_rsa\b|\bid_ed25519\b|/etc/passwd|/etc/shadow)`;
+const TO_SOMEWHERE = String.raw`(?:\b(?:to|at|via|with|using|in a request to)\s[^\n.]{0,60}?(?:https?://(?!localhost|127\.)|[\w.+-]{2,40}@[\w-]{2,40}\.[a-z]{2,10})|https?://(?!localhost|127\.)[^\s]{4,200})`;
+const SENDS = String.raw`\b(?:send|sends|sending|post|posts|posting|upload|uploads|uploading|transmit|transmits|forward|forwards|exfiltrate|submit|submits|include|append|attach|share|deliver|email|put)\b`;
+
+export const SECRETS: readonly Rule[] = [
+  {
+    id: 'secret-store-sent',
+    level: 'block',
+    family: 'secrets',
+    message: 'Reads what a person keeps secret and sends it away',
+    why: 'Keys, wallets and saved passwords are worth more than the skill, and once sent they cannot be called back.',
+    mend: 'Ask for the one key that the skill needs, and send it to its own service alone.',
+    patterns: [
+      near(
+        { where: 'prose', ordered: false, within: 160 },
+        re`(?:${READS}["'~$\w{}/.]{0,40}${SECRET_STORE}|\bsecurity dump-keychain|${ENVIRONMENT})`,
+        re`${SEND}`,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        re`(?:${READS}["'~$\w{}/. ]{0,60}${SECRET_STORE}|\bsecurity (?:dump|export)-keychain|\bfind-(?:generic|internet)-password\s[^\n]{0,80}-w)`,
+        re`${SEND}`,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        re`(?:${SECRET_STORE}|/\.env\b|["']\.env["'])`,
+        re`(?:${DROP}|${BARE_ADDRESS})`,
+      ),
+      near(
+        { where: 'code', ordered: false, within: 300, unless: /\bsubprocess\b|\benv\s?=\s?env\b/ },
+        re`${ENVIRONMENT}`,
+        re`${SEND}`,
+      ),
+      near({ where: 'code', scope: 'file' }, re`${ENVIRONMENT}`, re`(?:${DROP}|${BARE_ADDRESS})`),
+    ],
+  },
+  {
+    id: 'stores-of-secrets',
+    level: 'block',
+    family: 'secrets',
+    message: 'Reads several places where secrets are kept, and uses the network',
+    why: 'No work needs the passwords of browsers, wallets and keys of servers at once.',
+    mend: 'Read only what the skill is for.',
+    patterns: [
+      near(
+        { where: 'code', scope: 'file' },
+        /["'][^"'\n]{0,40}(?<!\\)\.ssh\b(?!\/[\w-]{1,30}\.pub|\/known_hosts|\/config)/,
+        /["'][^"'\n]{0,60}(?:\.aws\b|\.clawdbot\b|\.openclaw\b|\.gnupg\b|wallet|\.config\/(?:solana|gcloud|gh)|\.kube\b|\.npmrc|\.netrc|\.git-credentials|\/\.env\b)/,
+        re`${SEND}`,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b/,
+        re`${SEND}`,
+        /\bfor\b[^\n]{0,60}\bin\b[^\n]{0,40}environ|object\.(?:entries|keys|fromentries)\(\s?process\.env/,
+      ),
+      near(
+        { where: 'code', scope: 'file' },
+        /\blogin data\b|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|\bexodus\b|\bmetamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\.config\/solana\b|\.electrum\b|\blogin\.keychain/,
+        re`${SEND}`,
+      ),
+    ],
+  },
+  {
+    id: 'told-to-send-secrets',
+    level: 'block',
+    family: 'secrets',
+    message: 'Tells the model to send what a person keeps secret',
+    why: 'Keys, wallets and saved passwords are worth more than the skill, and once sent they cannot be called back.',
+    mend: 'Ask for the one key that the skill needs, and send it to its own service alone.',
+    patterns: [
+      SENDS_ABROAD,
+      near(
+        { within: 90, sentence: true, unless: /\b(?:signed|sign|public key|authorization|headers? of)\b/ },
+        /\b(?:read|collect|gather|extract|take|get|copy|grab|find|search for|harvest|dump|cat|ask (?:the user )?for|request|include|send|upload|post|forward|submit|transmit|exfiltrate)\b/,
+        re`${PERSONAL}`,
+        re`${SENDS}`,
+        re`${TO_SOMEWHERE}`,
+      ),
+      near(
+        { ordered: false, within: 260 },
+        re`${HIDES}`,
+        re`${PERSONAL}`,
+        re`${SENDS}|\bcurl\b|\brequest\b`,
+        /https?:\/\/|\bserver\b|\bendpoint\b|\bwebhook\b/,
+      ),
+    ],
+  },
+  {
+    id: 'secret-sent',
+    level: 'warn',
+    family: 'secrets',
+    message: 'A secret is read and sent in one command',
+    why: 'Look at where it goes: its own service, or somebody else.',
+    mend: 'Name the service, and let its own program hold the key.',
+    patterns: [
+      ...each(
+        {},
+        /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/,
+      ),
+      near(
+        { within: 120, unless: /\bsigned\b/ },
+        re`${PERSONAL}`,
+        /\b(?:send|post|upload|report|forward|transmit|submit)\b(?: (?:it|them|these|all|those|everything|the (?:contents?|results?|values?)))? (?:back )?to (?:https?:|(?:the |our |a |an )?(?:remote|external|our|central|collection|monitoring) )/,
+      ),
+    ],
+  },
+  {
+    id: KEY_RULE,
+    level: 'warn',
+    family: 'secrets',
+    message: 'Contains what looks like a key or token',
+    why: 'Who gets the skill gets the key, and what was published once cannot be called back.',
+    mend: 'Have it replaced by a new one, and name the variable or program that holds it.',
+    find: keysIn,
+  },
+];
+
+// --- internal ---
+
+function* keysIn({ text }: ClassifiedFile): Generator<Match | undefined> {
+  for (const found of findKeys(text)) {
+    if (found) yield { line: found.line, words: found.masked, message: `Contains what looks like ${found.what}` };
+    else yield undefined;
+  }
+}

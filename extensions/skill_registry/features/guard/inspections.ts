@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { userCacheDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
+import { type CachePart, cacheProblems, createCache } from '../../core/store/cache.ts';
+import type { SqliteDatabase } from '../../core/store/open-database.ts';
+import { RULE_SET } from './inspect/rule-set.ts';
+import type { Inspection } from './inspect/types.ts';
+
+export interface InspectionEntry {
+  /** Of SKILL.md. */
+  readonly skillDigest: string;
+  /** Equal as long as no file has changed; empty when the stats cannot tell. */
+  readonly stamp: string;
+  /** Of all files. */
+  readonly digest: string;
+  readonly verdict: Inspection['verdict'];
+}
+
+/** This user's inspections by digest and rule set, and the folders of skills. Any may be lost at any time. */
+export interface Inspections {
+  load(paths: readonly string[]): void;
+  entryAt(path: string): InspectionEntry | undefined;
+  inspectionOf(digest: string): Inspection | undefined;
+  /** Digests of the inspected files, by path; undefined when not known. */
+  filesOf(digest: string): ReadonlyMap<string, string> | undefined;
+  hasBlocked(): boolean;
+  /** `files` as of `filesOf`. Default: they are not kept. */
+  keep(path: string, entry: InspectionEntry, inspection: Inspection, files?: ReadonlyMap<string, string>): void;
+  /** CACHE_UNAVAILABLE. */
+  problems(): readonly Problem[];
+  close(): void;
+}
+
+/** Raise it when the tables change. */
+const TABLES = 4;
+/** In each row, because another version of this package may write into the same tables, by other rules. */
+const RULES: number = RULE_SET * 1000 + TABLES;
+/** With more skills the file is emptied; skills that still exist are inspected again. */
+const MAX_SKILLS = 100_000;
+
+const INSPECTIONS: CachePart = {
+  name: 'inspection',
+  version: RULES,
+  sql: `CREATE TABLE inspection (
+      digest TEXT, rules INTEGER, verdict TEXT NOT NULL, findings TEXT NOT NULL, files TEXT NOT NULL,
+      PRIMARY KEY (digest, rules)
+    ) WITHOUT ROWID;
+    CREATE TABLE inspection_place (
+      place TEXT, rules INTEGER, skill TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL,
+      PRIMARY KEY (place, rules)
+    ) WITHOUT ROWID;`,
+};
+
+/** In the user's cache directory, never in a root: it can release skills, and a root may come with such a file. */
+export function inspectionsFile(): string {
+  return join(userCacheDirectory(), 'inspections', 'inspections.db');
+}
+
+/** `file` is not used when another user can write it. Undefined: in memory. */
+export function openInspections(file: string | undefined): Inspections {
+  const trouble = file && whyNotTrusted(file);
+  const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
+  const entries = new Map<string, InspectionEntry | null>();
+  const inspections = new Map<string, Inspection>();
+  /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
+  let waiting: Kept[] = [];
+  /** The skill whose files are read now: they are asked for often, also when no file can be kept. */
+  let recent: { readonly digest: string; readonly files: ReadonlyMap<string, string> } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isFirst = true;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const rows = waiting;
+    waiting = [];
+    if (rows.length === 0) return;
+    cache.use((database) => {
+      database.transaction(() => {
+        if (isFirst) emptyWhenFull(database);
+        isFirst = false;
+        write(database, rows);
+      });
+    });
+  };
+  const load = (given: readonly string[]): void => {
+    const missing = given.filter((path) => !entries.has(path));
+    if (missing.length === 0) return;
+    const rows = cache.useIfThere((database) =>
+      database.prepare<InspectionEntry & { readonly path: string }>(SELECT).all(JSON.stringify(missing)),
+    );
+    for (const path of missing) entries.set(path, null);
+    for (const { path, ...entry } of rows ?? []) entries.set(path, entry);
+  };
+  return {
+    load,
+    entryAt(path) {
+      if (!entries.has(path)) load([path]);
+      return entries.get(path) ?? undefined;
+    },
+    inspectionOf(digest) {
+      const known =
+        inspections.get(digest) ??
+        waiting.find(({ entry }) => entry.digest === digest)?.inspection ??
+        cache.useIfThere((database) => readInspection(database, digest));
+      if (known?.verdict === 'block') inspections.set(digest, known);
+      return known;
+    },
+    filesOf(digest) {
+      if (recent?.digest === digest) return recent.files;
+      const files =
+        waiting.find(({ entry }) => entry.digest === digest)?.files ??
+        cache.useIfThere((database) => readFiles(database, digest));
+      recent = files && { digest, files };
+      return files;
+    },
+    hasBlocked: () => [...entries.values()].some((entry) => entry?.verdict === 'block'),
+    keep(path, entry, inspection, files = new Map()) {
+      entries.set(path, entry);
+      if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
+      recent = { digest: entry.digest, files };
+      waiting.push({ path, entry, inspection, files });
+      if (waiting.length >= AT_ONCE) flush();
+      else timer ??= setTimeout(flush, FLUSH_MS).unref();
+    },
+    problems() {
+      if (!file || !trouble) return cacheProblems(file, cache, 'inspects');
+      const message = `The inspections in this file are not used, because ${trouble}: skills are inspected again by every process. Remove it, or let only this user write it.`;
+      return [{ code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message }];
+    },
+    close() {
+      flush();
+      cache.close();
+    },
+  };
+}
+
+// --- internal ---
+
+interface Kept {
+  readonly path: string;
+  readonly entry: InspectionEntry;
+  readonly inspection: Inspection;
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Results in one transaction, and the most milliseconds before it. Results that a crash loses are made again. */
+const AT_ONCE = 64;
+const FLUSH_MS = 50;
+
+const SELECT = `SELECT place AS path, skill AS skillDigest, stamp, digest, verdict
+  FROM json_each(?) JOIN inspection_place ON place = json_each.value AND rules = ${RULES}`;
+
+function readInspection(database: SqliteDatabase, digest: string): Inspection | undefined {
+  const select = `SELECT verdict, findings FROM inspection WHERE digest = ? AND rules = ${RULES}`;
+  const row = database.prepare<Pick<Inspection, 'verdict'> & { findings: string }>(select).get(digest);
+  return row && { verdict: row.verdict, findings: JSON.parse(row.findings) as Inspection['findings'] };
+}
+
+function readFiles(database: SqliteDatabase, digest: string): ReadonlyMap<string, string> | undefined {
+  const select = `SELECT files FROM inspection WHERE digest = ? AND rules = ${RULES}`;
+  const row = database.prepare<{ files: string }>(select).get(digest);
+  return row && new Map(JSON.parse(row.files) as [string, string][]);
+}
+
+function emptyWhenFull(database: SqliteDatabase): void {
+  const { n = 0 } = database.prepare<{ n: number }>('SELECT count(*) AS n FROM inspection_place').get() ?? {};
+  if (n > MAX_SKILLS) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
+}
+
+function write(database: SqliteDatabase, rows: readonly Kept[]): void {
+  const inspected = database.prepare(
+    `INSERT OR REPLACE INTO inspection (digest, rules, verdict, findings, files) VALUES (?, ${RULES}, ?, ?, ?)`,
+  );
+  const entries = database.prepare(
+    `INSERT OR REPLACE INTO inspection_place (place, rules, skill, stamp, digest, verdict) VALUES (?, ${RULES}, ?, ?, ?, ?)`,
+  );
+  for (const { path, entry, inspection, files } of rows) {
+    const { skillDigest, stamp, digest, verdict } = entry;
+    inspected.run(digest, inspection.verdict, JSON.stringify(inspection.findings), JSON.stringify([...files]));
+    entries.run(path, skillDigest, stamp, digest, verdict);
+  }
+}

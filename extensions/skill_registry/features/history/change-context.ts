@@ -1,0 +1,139 @@
+import { basename } from 'node:path';
+import type { CodedError, TurnContext } from 'skill-registry/kernel';
+import { assertWritable, futureRealPath, isInside } from '../../../../lib/files/index.ts';
+import { nearestIds } from '../../../../lib/text/index.ts';
+import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
+import type { SkillRegistryConfig } from '../../core/config/config.ts';
+import type { RetrievalChange } from '../../core/search/types.ts';
+import { findVisible, visibleSkills } from '../../core/show/scope.ts';
+import { invalidArgument, skillNotFound } from '../../core/skill/errors.ts';
+import { isUsableId, type Skill } from '../../core/skill/skill.ts';
+import type { SkillSource } from '../../core/sources/source.ts';
+import type { Guard } from '../guard/types.ts';
+import { quoted, skillExists, sourceNotWritable } from './errors.ts';
+import {
+  folderExists,
+  folderOf,
+  locationForNew,
+  locationOfSkill,
+  type SkillFolder,
+  type SkillLocation,
+} from './skill-location.ts';
+import type { Writer } from './writer.ts';
+
+export interface ChangeContext {
+  readonly writer: Writer;
+  /** Absolute. */
+  readonly root: string;
+  /** Absolute paths. They may contain texts of skills and proposals. */
+  readonly caches: readonly string[];
+  readonly limits: SkillRegistryConfig['limits'];
+  readonly writes: SkillRegistryConfig['writes'];
+  readonly collision: SkillRegistryConfig['collision'];
+  snapshot(): Snapshot;
+  sources(): readonly SkillSource[];
+  granted(turn: TurnContext): ReadonlySet<string>;
+  /** Whether text made from a skill's files may be given out. */
+  readonly admit: Guard['admit'];
+  /** Never rejects: errors become problems. @param written - Default: a skill was added or removed; scan all. */
+  refresh(written?: Pick<SkillLocation, 'base' | 'below'>): Promise<unknown>;
+  /** The trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
+  retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
+}
+
+const NEW_ID = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** With a turn: only a skill that its agent may see. @throws SKILL_NOT_FOUND. */
+export function findSkill(context: ChangeContext, skillId: string, turn?: TurnContext): Skill {
+  const snapshot = context.snapshot();
+  const { skill, refusal } = turn
+    ? findVisible(snapshot, skillId, turn, context.granted(turn))
+    : { skill: skillNamed(snapshot, skillId), refusal: undefined };
+  if (skill && !refusal) return skill;
+  throw notFound(context, skillId, turn);
+}
+
+/** @throws as `findSkill`; SOURCE_NOT_WRITABLE. */
+export function findLocation(context: ChangeContext, skillId: string, turn?: TurnContext): SkillLocation {
+  return locationOfSkill(findSkill(context, skillId, turn), context.sources(), context.root);
+}
+
+/** Called with a file as it was read; null where there is none. */
+export type Quotes = (path: string, bytes: Buffer | null) => void;
+
+/** An error of `work` may quote a file: if the agent may not get that text, it becomes SKILL_NOT_FOUND. */
+export async function withJudgedErrors<T>(
+  context: ChangeContext,
+  skillId: string,
+  turn: TurnContext | undefined,
+  work: (quotes: Quotes) => T | Promise<T>,
+): Promise<T> {
+  let [path, bytes]: Parameters<Quotes> = ['', null];
+  try {
+    return await work((...file) => {
+      [path, bytes] = file;
+    });
+  } catch (error) {
+    if (!turn || !bytes) throw error;
+    const skill = findSkill(context, skillId, turn);
+    const name = path === basename(skill.file) ? 'SKILL.md' : path;
+    const { given } = await context.admit({ skill, kind: 'derived', audience: 'model', path: name, bytes });
+    throw given ? error : notFound(context, skillId, turn);
+  }
+}
+
+/** @throws INVALID_ARGUMENT for an id that is no valid name, SKILL_EXISTS, SOURCE_NOT_WRITABLE. */
+export function newLocation(
+  context: ChangeContext,
+  skillId: string,
+  otherwise: string = 'take another name',
+): SkillLocation {
+  if (skillId.length > 64 || !NEW_ID.test(skillId) || !isUsableId(skillId)) {
+    const got = quoted(skillId, 80);
+    throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
+  }
+  const present = context.snapshot().byId.get(skillId);
+  if (present) throw skillExists(skillId, `source ${present.source}`, changeOr(otherwise));
+  return freeLocation(context, skillId, context.sources(), otherwise);
+}
+
+/** As `newLocation`, in the first writable one of these sources, even if another source has the id. */
+export function freeLocation(
+  context: ChangeContext,
+  skillId: string,
+  sources: readonly SkillFolder[],
+  otherwise: string,
+  ifPresent: string = changeOr(otherwise),
+): SkillLocation {
+  const location = locationForNew(skillId, sources, context.root);
+  const skills = [...context.snapshot().byQualifiedId.values()];
+  if (folderExists(location)) {
+    const folder = folderOf(location);
+    if (skills.some(({ dir }) => dir && futureRealPath(dir) === folder))
+      throw skillExists(skillId, `in ${folder}`, ifPresent);
+    const where = `${folder} is there, though no skill was read from it`;
+    throw skillExists(skillId, where, `Move that folder away, or ${otherwise}.`);
+  }
+  assertWritable(location.base, [location.below, location.skillFile]);
+  const above = skills.find(({ dir }) => dir && isInside(location.base, dir));
+  if (above)
+    throw sourceNotWritable(
+      skillId,
+      location.source,
+      `its folder is the skill "${above.id}", and no skill is found below another one. Put another folder first in \`sources\`: { path: skills }.`,
+    );
+  return location;
+}
+
+// --- internal ---
+
+function notFound(context: ChangeContext, skillId: string, turn: TurnContext | undefined): CodedError {
+  const snapshot = context.snapshot();
+  const candidates = turn ? visibleSkills(snapshot, turn, context.granted(turn)) : snapshot.skills;
+  const ids = candidates.map(({ id }) => id);
+  return skillNotFound(skillId, nearestIds(ids, skillId));
+}
+
+function changeOr(otherwise: string): string {
+  return `Change it instead, or ${otherwise}.`;
+}

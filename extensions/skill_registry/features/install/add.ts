@@ -1,0 +1,161 @@
+import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isCodedError } from 'skill-registry/kernel';
+import { originRefused } from '../../../../lib/fetch/index.ts';
+import { slugOf } from '../../core/skill/skill.ts';
+import { assertNotRevoked } from '../guard/sources.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
+import { parseOrigin, shownOrigin, sourceFields, sourceKey } from './address.ts';
+import { chooseSkills, type ReadableSkill } from './choose.ts';
+import { originInvalid } from './errors.ts';
+import { findInstalled, type InstalledSkills } from './find-installed.ts';
+import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
+import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
+import { openOrigin } from './open-origin.ts';
+import {
+  type IncomingFile,
+  type OpenedOrigin,
+  type OriginSkill,
+  type OriginSkillFiles,
+  readOriginSkills,
+} from './opened-origin.ts';
+import type { AddOptions, AddPlan, ChangedSkill, LockEntry } from './types.ts';
+import { locationFor, type SkillToWrite } from './write-skill.ts';
+
+export async function planAdd(context: ChangeContext, what: string, options: AddOptions): Promise<AddPlan> {
+  const { root } = context;
+  const { to } = options;
+  const origin = parseOrigin(what, options.cwd ?? root);
+  const shown = shownOrigin(origin);
+  if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
+  const source = sourceKey(origin);
+  assertNotRevoked(source);
+  const opened = await openOrigin(origin, options.all ? undefined : (options.skills ?? []));
+  try {
+    const below = origin.kind === 'git' ? (origin.path ?? '') : '';
+    const { chosen, alongWith, unreadable } = await chooseSkills(opened, below, options, shown);
+    const { byId } = context.snapshot();
+    const toAdd = chosen.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
+    const locked = readLock(root).skills;
+    const from = sourceFields(origin, root);
+    const there = findInstalled(context);
+    const isThere = (name: string) => isInstalledFrom(there, name, locked.get(name), from);
+    const installed = new Set(toAdd.filter((skill) => isThere(lockName(skill))));
+    const missing = toAdd.filter((skill) => !installed.has(skill));
+    const ids = missing.map(({ id }) => id);
+    const located = missing.map((skill) => ({ ...skill, location: locationFor(context, skill.id, to, !options.link) }));
+    const planned: PlannedSkill[] = [];
+    const broken: string[] = [];
+    for (const skill of await readOriginSkills(opened, located)) {
+      const { location, files, skillFile } = skill;
+      if (isValid(files, location, options.all)) {
+        const lock = { name: lockName(skill), entry: lockEntryOf(opened, skill, root), before: undefined };
+        const write = { location, kind: 'installed', origin: shown, lock } as const;
+        planned.push(await planSkill(context, skill, write, { ids, isAlong: alongWith.has(skill.id) }));
+      } else broken.push(skillFile);
+    }
+    const writes = planned.map(({ write }) => write);
+    const isLink = options.link && origin.kind === 'folder';
+    return {
+      origin: shown,
+      source,
+      skills: planned.map(({ view }) => view),
+      installed: [...installed].map(lockName),
+      unreadable: [...unreadable, ...broken],
+      apply: isLink
+        ? applyOf(context, writes, (_, allowed) => linkSkills(context, origin.path, missing, allowed))
+        : applyOf(context, writes),
+    };
+  } finally {
+    opened.close?.();
+  }
+}
+
+export function lockEntryOf(
+  { origin, at: { commit, version, digest, digests } }: Pick<OpenedOrigin, 'origin' | 'at'>,
+  { folder, skillFile, files }: OriginSkill & OriginSkillFiles,
+  root: string,
+): LockEntry {
+  return {
+    ...sourceFields(origin, root),
+    skillPath: origin.kind === 'well-known' ? undefined : skillFile,
+    version,
+    wellKnownDigest: digests?.get(folder),
+    archiveDigest: digest,
+    computedHash: computedHash(files),
+    registry: { commit, ...lockedFiles(files) },
+  };
+}
+
+// --- internal ---
+
+/** @param mayLack - Returns false for an invalid skill instead of throwing SKILL_INVALID or NOT_TEXT. */
+function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLack = false): boolean {
+  const bytes = files.find(({ path }) => path === 'SKILL.md')?.bytes ?? Buffer.alloc(0);
+  try {
+    checkValid(location, location.skillFile, null, bytes);
+    return true;
+  } catch (error) {
+    if (mayLack && (isCodedError(error, 'SKILL_INVALID') || isCodedError(error, 'NOT_TEXT'))) return false;
+    throw error;
+  }
+}
+
+/** The frontmatter's name, which other tools use; the id when that name is no valid lock name. */
+function lockName({ id, header: { name } }: ReadableSkill): string {
+  return slugOf(name) === id && isLockName(name) ? name : id;
+}
+
+/** @throws ORIGIN_REFUSED when the skill was installed from another origin, or its files are gone. */
+function isInstalledFrom(
+  installed: InstalledSkills,
+  name: string,
+  entry: LockEntry | undefined,
+  { source, sourceUrl, ref }: Pick<LockEntry, 'source' | 'sourceUrl' | 'ref'>,
+): boolean {
+  if (!entry) return false;
+  // One host can have many pages with skills, so `source` alone does not identify a page.
+  const isSame = source === entry.source && sourceUrl === entry.sourceUrl && ref === entry.ref;
+  if (isSame && installed.find(name, entry)) return true;
+  const at = entry.ref === undefined ? '' : ` at ${entry.ref}`;
+  const why = isSame
+    ? 'skills-lock.json says that it is installed from there, but its files are gone. To get them again:'
+    : `it is installed from ${entry.sourceUrl ?? entry.source}${at}. Remove that one first:`;
+  const command = isSame ? 'add --frozen' : `remove ${name}`;
+  throw originRefused(JSON.stringify(name), `${why} skill-registry ${command}.`);
+}
+
+/** Linked files can change in their own folder, so they get no lock entry. */
+async function linkSkills(
+  context: ChangeContext,
+  folder: string,
+  chosen: readonly ReadableSkill[],
+  writes: readonly SkillToWrite[],
+): Promise<readonly ChangedSkill[]> {
+  const made: string[] = [];
+  try {
+    for (const { location } of writes) {
+      const link = folderOf(location);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(folder, chosen.find(({ id }) => id === location.skillId)?.folder ?? ''), link, 'dir');
+      made.push(link);
+    }
+    await context.refresh();
+    for (const { location } of writes) assertFound(context, location);
+  } catch (error) {
+    for (const link of made) if (lstatSync(link).isSymbolicLink()) unlinkSync(link);
+    await context.refresh();
+    throw error;
+  }
+  return writes.map(({ location }) => ({ id: location.skillId, revision: undefined, proposals: [] }));
+}
+
+/** By default a source follows no link that leads out of its folder, so the skill may be missing. */
+function assertFound(context: ChangeContext, { skillId, source }: SkillLocation): void {
+  const found = [...context.snapshot().byQualifiedId.values()];
+  if (found.some((skill) => skill.id === skillId && skill.source === source)) return;
+  const why = `the source "${source}" follows no link to it.`;
+  const advice = 'Set allow_outside: true for that source, or leave --link out to copy it.';
+  throw originRefused(`"${skillId}"`, `${why} ${advice}`);
+}

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { originRefused } from '../../../../lib/fetch/index.ts';
+import { slugOf } from '../../core/skill/skill.ts';
+import { assertNotRevoked } from '../guard/sources.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { agentFolders, folderOf } from '../history/skill-location.ts';
+import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
+import { filesAt, findInstalled } from './find-installed.ts';
+import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
+import { isAsLocked, readLock } from './lock.ts';
+import { withOrigins } from './open-origin.ts';
+import type { AddPlan, LockEntry } from './types.ts';
+import { incomingOf } from './update.ts';
+import { locationFor } from './write-skill.ts';
+
+export async function planRestore(context: ChangeContext, to: string | undefined): Promise<AddPlan> {
+  const { skills, broken } = readLock(context.root);
+  const [unusable] = broken;
+  if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
+  const absent: (readonly [string, LockEntry])[] = [];
+  const installed = findInstalled(context);
+  for (const [name, entry] of skills) {
+    const found = installed.find(name, entry);
+    if (!found) absent.push([name, entry]);
+    else if (!isAsLocked(filesAt(found.location), entry)) throw changedHere(name, folderOf(found.location));
+  }
+  for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
+  const fetched: PlannedSkill[] = [];
+  const ids = absent.map(([name]) => slugOf(name));
+  await withOrigins(async (open) => {
+    for (const [name, entry] of absent) {
+      const origin = pinnedOrigin(originOf(entry, context.root), entry);
+      const incoming = await incomingOf(await open(origin, name), name, entry);
+      if (!isAsLocked(incoming.files, entry)) {
+        const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
+        throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
+      }
+      const location = locationFor(context, incoming.id, to ?? folderOfTools(context.root, entry));
+      const lock = { name, entry, before: entry };
+      const write = { location, kind: 'installed', origin: shownOrigin(origin), lock } as const;
+      fetched.push(await planSkill(context, incoming, write, { ids, isAlong: false }));
+    }
+  });
+  const apply = applyOf(
+    context,
+    fetched.map(({ write }) => write),
+  );
+  const views = fetched.map(({ view }) => view);
+  return { origin: 'skills-lock.json', skills: views, installed: [], unreadable: [], apply };
+}
+
+// --- internal ---
+
+function changedHere(name: string, folder: string): Error {
+  const why = 'it has changed here (skill-registry verify says what), and --frozen writes over no change.';
+  const advice = `To drop the change, move ${JSON.stringify(folder)} away; then try again`;
+  return originRefused(`"${name}"`, `${why} ${advice}, with --to ${JSON.stringify(dirname(folder))}.`);
+}
+
+/** For entries of other tools: the folder where those tools look for skills, if it exists. */
+function folderOfTools(root: string, { registry }: LockEntry): string | undefined {
+  const [folder] = agentFolders(root).flatMap(({ id, writing }) => (id === 'agents' && writing ? writing.folder : []));
+  return registry === undefined && folder !== undefined && existsSync(folder) ? folder : undefined;
+}

@@ -1,0 +1,312 @@
+import { mergeTexts, unifiedDiff } from '../../../../lib/diff/index.ts';
+import { digestOf } from '../../../../lib/digest/index.ts';
+import { originRefused } from '../../../../lib/fetch/index.ts';
+import { slugOf } from '../../core/skill/skill.ts';
+import { newFindings } from '../guard/inspect/inspect-skill.ts';
+import { assertNotRevoked } from '../guard/sources.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { getBlob } from '../history/revisions.ts';
+import { type UpdateConflict, waitingConflicts } from '../proposals/propose/conflict.ts';
+import { lockEntryOf } from './add.ts';
+import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
+import { chooseSkills, type ReadableSkill } from './choose.ts';
+import { filesAt, findInstalled, type InstalledSkill } from './find-installed.ts';
+import { applyOf, blockedAs, inspectIncoming, withoutRepeated } from './let-in.ts';
+import { isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
+import { type OpenOnce, withOrigins } from './open-origin.ts';
+import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
+import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
+import type { SkillToWrite } from './write-skill.ts';
+
+export async function planUpdate(context: ChangeContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
+  const { skills, broken } = readLock(context.root);
+  const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
+  const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
+  const unknown = ids?.find((id) => !broken.has(id) && !wanted.some(([name]) => isMeant(name, id)));
+  if (unknown !== undefined) {
+    const why = 'it is not in skills-lock.json, so it has no origin. To see what has one: skill-registry verify.';
+    throw originRefused(JSON.stringify(unknown), why);
+  }
+  const prepared: Prepared[] = [];
+  const installed = findInstalled(context);
+  await withOrigins(async (open) => {
+    for (const [name, entry] of wanted)
+      prepared.push(await prepareOne(context, name, entry, installed.find(name, entry), open));
+  });
+  const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
+  const failed = unusable.map(([name, reason]) => ({
+    ...viewOf(slugOf(name), name, 'unknown'),
+    state: 'failed' as const,
+    reason: `its entry is broken: ${reason}`,
+  }));
+  return {
+    skills: [...prepared.map(({ view }) => view), ...failed],
+    apply: applyOf(
+      context,
+      prepared.flatMap(({ write }) => write ?? []),
+    ),
+  };
+}
+
+export async function incomingOf(
+  opened: OpenedOrigin,
+  name: string,
+  { skillPath }: LockEntry,
+): Promise<ReadableSkill & OriginSkillFiles> {
+  const folder = skillPath?.replace(/(^|\/)[^/]*$/, '') || name;
+  const { chosen } = await chooseSkills(opened, '', { skills: [folder] }, shownOrigin(opened.origin));
+  const [skill] = await readOriginSkills(opened, chosen.slice(0, 1));
+  if (!skill) throw originRefused(`"${name}"`, 'its origin does not have it any more.');
+  if (skill.id !== slugOf(name)) throw originRefused(`"${name}"`, `its origin calls it "${skill.id}" now.`);
+  return skill;
+}
+
+// --- internal ---
+
+interface Prepared {
+  readonly view: SkillUpdate;
+  readonly write?: SkillToWrite;
+}
+
+function viewOf(id: string, name: string, source: string): Omit<SkillUpdate, 'state'> {
+  return { id, name, source, drifted: false, files: [], findings: [], diff: '' };
+}
+
+async function prepareOne(
+  context: ChangeContext,
+  name: string,
+  entry: LockEntry,
+  found: InstalledSkill | undefined,
+  open: OpenOnce,
+): Promise<Prepared> {
+  const known = viewOf(found?.location.skillId ?? slugOf(name), name, entry.source);
+  if (!found) return { view: { ...known, state: 'absent' } };
+  const { location } = found;
+  const waiting = waitingConflicts(context, location);
+  if (waiting.length > 0)
+    return { view: { ...known, state: 'waiting', reason: `proposals of its last update wait: ${waiting.join(', ')}` } };
+  const here = filesAt(location);
+  const view = { ...known, drifted: !isAsLocked(here, entry) };
+  try {
+    const origin = originOf(entry, context.root);
+    assertNotRevoked(sourceKey(origin));
+    const opened = await open(origin, name);
+    const incoming = await incomingOf(opened, name, entry);
+    if (isAsLocked(incoming.files, entry)) return { view: { ...view, state: 'current' } };
+    if (found.refusal) throw found.refusal;
+    const { commit } = entry.registry ?? {};
+    if (opened.at.isTag && commit !== undefined)
+      return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, opened.at.commit) } };
+    const base = view.drifted
+      ? await lockedBase(context, name, entry, { here, theirs: incoming.files }, open)
+      : baseOf(here.map(lineOf), here);
+    const { updates, result, conflicts } = mergeFiles(here, base, incoming.files);
+    if (conflicts.length > 0 && !found.hasSource) throw undecidable(location, conflicts);
+    const looked = [await inspectIncoming(result)];
+    if (conflicts.length > 0) {
+      // Inspect the other side of a conflict too: its proposal contains those bytes.
+      const asTheirs = new Map(conflicts.map(({ path, theirs }) => [path, theirs]));
+      looked.push(
+        await inspectIncoming(result.map((file) => ({ ...file, bytes: asTheirs.get(file.path) ?? file.bytes }))),
+      );
+    }
+    const blocked = blockedAs(view.id, looked);
+    const before = await inspectIncoming(here);
+    const findings = withoutRepeated(
+      looked.flatMap(({ inspection }) => {
+        const isNew = new Set(newFindings(before.inspection, inspection));
+        return inspection.findings.filter((one) => isNew.has(one) || (blocked !== undefined && one.level === 'block'));
+      }),
+    );
+    const [mine, now] = [byPath(here), byPath(result)];
+    const isChanged = (file: IncomingFile): boolean => lineOfThat(mine.get(file.path)) !== lineOf(file);
+    const files = result.filter(isChanged);
+    const gone = [...mine.keys()].filter((path) => !now.has(path));
+    return {
+      view: { ...view, state: 'outdated', files: updates, findings, blocked, diff: diffOf(mine, files, gone) },
+      write: {
+        location,
+        kind: 'updated',
+        files,
+        looked,
+        origin: shownOrigin(origin),
+        lock: { name, entry: lockEntryOf(opened, incoming, context.root), before: entry },
+        update: { gone, conflicts, planned: here },
+      },
+    };
+  } catch (error) {
+    return { view: { ...view, state: 'failed', reason: (error as Error).message } };
+  }
+}
+
+/** A proposal would need a writable source to be approved. */
+function undecidable(
+  { base, skillId }: InstalledSkill['location'],
+  conflicts: readonly { readonly path: string }[],
+): Error {
+  const paths = conflicts.map(({ path }) => path).join(', ');
+  const why = `both its origin and somebody here have changed ${paths}, and no source that may be written has it.`;
+  const advice = `Add { path: ${JSON.stringify(base)} } to \`sources\` to get a proposal with both sides.`;
+  return originRefused(`"${skillId}"`, `${why} ${advice}`);
+}
+
+function movedTag({ ref }: LockEntry, was: string, is = 'another commit'): string {
+  const moved = `the tag ${ref} was ${was.slice(0, 12)} and is ${is.slice(0, 12)} now. What is installed stays`;
+  return `${moved}; to follow the tag, remove the skill and add it again`;
+}
+
+/** `bytes`: undefined when the history and the origin no longer have them. */
+interface BaseFile {
+  readonly line: string;
+  readonly bytes: Buffer | undefined;
+}
+
+/** The installed version, by path. Asks the origin for contents that the history lacks, as on another machine. */
+async function lockedBase(
+  { writer, root }: ChangeContext,
+  name: string,
+  entry: LockEntry,
+  { here, theirs }: { readonly here: readonly IncomingFile[]; readonly theirs: readonly IncomingFile[] },
+  open: OpenOnce,
+): Promise<ReadonlyMap<string, BaseFile>> {
+  const lines = entry.registry?.files ?? [];
+  const [mine, yours] = [byPath(here), byPath(theirs)];
+  const known = new Map<string, BaseFile>();
+  let isLost = false;
+  for (const line of lines) {
+    const path = pathIn(line);
+    const sides = [mine.get(path), yours.get(path)].map(lineOfThat);
+    // The base content is needed only when both sides have the file, and both differ from the base.
+    const isNeeded = !sides.includes(undefined) && new Set([...sides, line]).size === 3;
+    const bytes = isNeeded && writer.hasHistory() ? blobOf(writer, digestIn(line)) : undefined;
+    isLost ||= isNeeded && bytes === undefined;
+    known.set(path, { line, bytes });
+  }
+  if (!isLost) return known;
+  try {
+    const opened = await open(pinnedOrigin(originOf(entry, root), entry), name);
+    const { files } = await incomingOf(opened, name, entry);
+    return isAsLocked(files, entry) ? baseOf(lines, files) : known;
+  } catch {
+    return known;
+  }
+}
+
+function baseOf(lines: readonly string[], files: readonly IncomingFile[]): ReadonlyMap<string, BaseFile> {
+  const contents = byPath(files);
+  return new Map(lines.map((line) => [pathIn(line), { line, bytes: contents.get(pathIn(line))?.bytes }]));
+}
+
+function byPath(files: readonly IncomingFile[]): ReadonlyMap<string, IncomingFile> {
+  return new Map(files.map((file) => [file.path, file]));
+}
+
+function lineOfThat(file: IncomingFile | undefined): string | undefined {
+  return file && lineOf(file);
+}
+
+function digestIn(line: string): string {
+  return line.slice(0, line.indexOf(' '));
+}
+
+function blobOf(writer: ChangeContext['writer'], digest: string): Buffer | undefined {
+  try {
+    return getBlob(writer.database(), digest);
+  } catch {
+    return undefined;
+  }
+}
+
+function diffOf(
+  here: ReadonlyMap<string, IncomingFile>,
+  files: readonly IncomingFile[],
+  gone: readonly string[],
+): string {
+  const textOf = (file: IncomingFile | undefined): string | null => {
+    if (!file) return null;
+    return isText(file.bytes) ? file.bytes.toString('utf8') : `(${file.bytes.length} bytes that are no text)\n`;
+  };
+  const changed = files.map((file) => {
+    const before = here.get(file.path);
+    return modeDiff(before, file) + unifiedDiff(file.path, textOf(before), textOf(file));
+  });
+  const removed = gone.map((path) => unifiedDiff(path, textOf(here.get(path)), null));
+  return [...changed, ...removed].filter((diff) => diff !== '').join('\n');
+}
+
+function modeDiff(before: IncomingFile | undefined, { path, executable }: IncomingFile): string {
+  if (!before || before.executable === executable) return '';
+  const [old, is] = executable ? ['100644', '100755'] : ['100755', '100644'];
+  return `diff --git a/${path} b/${path}\nold mode ${old}\nnew mode ${is}\n`;
+}
+
+interface MergedFiles {
+  readonly updates: readonly FileUpdate[];
+  readonly result: readonly IncomingFile[];
+  /** Text files only; other files stay as they are here. */
+  readonly conflicts: readonly UpdateConflict[];
+}
+
+function mergeFiles(
+  here: readonly IncomingFile[],
+  installed: ReadonlyMap<string, BaseFile>,
+  theirs: readonly IncomingFile[],
+): MergedFiles {
+  const [mine, yours] = [byPath(here), byPath(theirs)];
+  const updates: FileUpdate[] = [];
+  const result: IncomingFile[] = [];
+  const conflicts: UpdateConflict[] = [];
+  for (const path of [...new Set([...mine.keys(), ...yours.keys()])].sort()) {
+    const [one, other, base] = [mine.get(path), yours.get(path), installed.get(path)];
+    const { file, change } = mergeFile(one, other, base);
+    if (file) result.push(file);
+    if (change) updates.push({ path, change });
+    const sides = [base?.bytes, one?.bytes, other?.bytes];
+    if (change === 'conflict' && other && sides.every((bytes) => !bytes || isText(bytes)))
+      conflicts.push({ path, base: base?.bytes ?? null, theirs: other.bytes });
+  }
+  return { updates, result, conflicts };
+}
+
+/** Proposals cannot hold NUL characters. */
+function isText(bytes: Buffer): boolean {
+  return !bytes.includes(0) && Buffer.from(bytes.toString('utf8')).equals(bytes);
+}
+
+interface MergedFile {
+  /** Undefined: the file is removed. */
+  readonly file?: IncomingFile | undefined;
+  /** Undefined: no change on either side. */
+  readonly change?: FileUpdate['change'];
+}
+
+function mergeFile(
+  mine: IncomingFile | undefined,
+  theirs: IncomingFile | undefined,
+  installed: BaseFile | undefined,
+): MergedFile {
+  const [here, there] = [lineOfThat(mine), lineOfThat(theirs)];
+  if (here === there) return { file: mine };
+  if (there === installed?.line) return { file: mine, change: 'kept' };
+  if (here === installed?.line) return { file: theirs, change: !theirs ? 'removed' : mine ? 'changed' : 'added' };
+  // Changed on one side and deleted on the other: keep what is here.
+  if (!mine || !theirs) return { file: mine, change: 'kept' };
+  const bytes = mergedBytes(mine, theirs, installed);
+  if (!bytes) return { file: mine, change: 'conflict' };
+  // There are only two modes, so two sides that both changed it agree.
+  const isChangedHere = !installed || mine.executable !== (installed.line.split(' ')[2] === '755');
+  const { executable } = isChangedHere ? mine : theirs;
+  return { file: { path: mine.path, bytes, executable }, change: 'merged' };
+}
+
+/** Undefined: a conflict. */
+function mergedBytes(mine: IncomingFile, theirs: IncomingFile, installed: BaseFile | undefined): Buffer | undefined {
+  if (mine.bytes.equals(theirs.bytes)) return mine.bytes;
+  const digest = digestIn(installed?.line ?? '');
+  if (digestOf(mine.bytes) === digest) return theirs.bytes;
+  if (digestOf(theirs.bytes) === digest) return mine.bytes;
+  const base = installed?.bytes;
+  if (!base || ![base, mine.bytes, theirs.bytes].every(isText)) return undefined;
+  const merge = mergeTexts(base.toString('utf8'), mine.bytes.toString('utf8'), theirs.bytes.toString('utf8'));
+  return merge.clean ? Buffer.from(merge.text) : undefined;
+}

@@ -1,0 +1,169 @@
+import { isDeepStrictEqual } from 'node:util';
+import { originRefused } from '../../../../lib/fetch/index.ts';
+import { futureRealPath } from '../../../../lib/files/index.ts';
+import type { InspectedSkill } from '../guard/inspect-files.ts';
+import { type ChangeContext, freeLocation } from '../history/change-context.ts';
+import { skillExists } from '../history/errors.ts';
+import { archiveFolder } from '../history/journal-entries.ts';
+import {
+  agentFolders,
+  checkValid,
+  filePath,
+  folderExists,
+  folderOf,
+  type SkillLocation,
+} from '../history/skill-location.ts';
+import type { Actor } from '../history/types.ts';
+import type { PlannedChange } from '../history/writer.ts';
+import { prepareConflict, type UpdateConflict } from '../proposals/propose/conflict.ts';
+import { planOutdated } from './errors.ts';
+import { filesAt, ofRoot } from './find-installed.ts';
+import { LOCK_FILE, lockedFiles, readLock } from './lock.ts';
+import type { IncomingFile } from './opened-origin.ts';
+import type { ChangedSkill, LockEntry } from './types.ts';
+
+export interface SkillToWrite {
+  readonly location: SkillLocation;
+  readonly kind: 'created' | 'installed' | 'updated';
+  /** Only files that are new or changed. */
+  readonly files: readonly IncomingFile[];
+  /** Of all files as they are written; of a skill with conflicts, also as they are with the other side of these. */
+  readonly looked: readonly InspectedSkill[];
+  readonly origin: string;
+  /** The new lock entry, and the entry at the time of the plan. Absent for a skill that was made here. */
+  readonly lock?: { readonly name: string; readonly entry: LockEntry; readonly before: LockEntry | undefined };
+  readonly update?: {
+    readonly gone: readonly string[];
+    readonly conflicts: readonly UpdateConflict[];
+    readonly planned: readonly IncomingFile[];
+  };
+}
+
+/**
+ * @param folder - Absolute: of a writable source, or of agents below the root. Default: the first writable source.
+ * @param isLocked - The skill gets a lock entry, so it must be inside the root.
+ */
+export function locationFor(context: ChangeContext, id: string, folder?: string, isLocked = true): SkillLocation {
+  const isOfRoot = ofRoot(context.root);
+  const folders = [...context.sources(), ...(folder === undefined ? [] : agentFolders(context.root))].flatMap(
+    ({ id: source, writing }) => (writing ? [{ id: source, writing, real: futureRealPath(writing.folder) }] : []),
+  );
+  const named = folders.filter(({ real }) => folder === undefined || real === futureRealPath(folder));
+  const remedy = `Add { path: ${JSON.stringify(folder)} } to \`sources\` in data/skill_registry/config.yaml.`;
+  if (folder !== undefined && named.length === 0)
+    throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
+  const taken = named.filter(({ real }) => !isLocked || isOfRoot(real));
+  if (named[0] && taken.length === 0) {
+    const why = 'it lies outside the root, and skills-lock.json of a root names nothing there.';
+    const advice = 'Have { path: skills } in `sources`, and leave --to out.';
+    throw originRefused(JSON.stringify(named[0].real), `${why} ${advice}`);
+  }
+  const both = 'add it to another source with --to';
+  const remove = `To replace it, remove it first: skill-registry remove ${id}. To keep both, ${both}.`;
+  return freeLocation(context, id, taken.length > 0 ? taken : context.sources(), both, remove);
+}
+
+export function isSameFiles(here: readonly IncomingFile[], planned: readonly IncomingFile[]): boolean {
+  return lockedFiles(here).digest === lockedFiles(planned).digest;
+}
+
+/**
+ * Writes each skill whole or not at all. If one fails, the skills installed before it are removed again.
+ * @throws SHOWN_CHANGED when the files here or the lock have changed since the plan.
+ */
+export async function writeSkills(
+  context: ChangeContext,
+  skills: readonly SkillToWrite[],
+  actor: Actor,
+): Promise<readonly ChangedSkill[]> {
+  const { writer, root } = context;
+  const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
+  const changed = await writer.exclusively(() => {
+    // Report a broken lock before anything is written.
+    const locked = skills.some(({ lock }) => lock) ? readLock(root).skills : new Map<string, LockEntry>();
+    for (const { location } of skills) writer.assertFinished(location.key);
+    const planned = skills.map((skill, at) => ({ skill, changes: changesOf(skill), proposals: asked[at] ?? [] }));
+    for (const skill of skills) assertAsPlanned(skill, locked);
+    const done: ChangedSkill[] = [];
+    try {
+      for (const one of planned) done.push(writeSkill(context, one, actor));
+    } catch (error) {
+      for (const skill of skills.slice(0, done.length).reverse()) takeOut(context, skill, locked, actor);
+      throw error;
+    }
+    return done;
+  });
+  await context.refresh();
+  return changed;
+}
+
+// --- internal ---
+
+interface PlannedWrite extends Pick<PlannedChange, 'changes'> {
+  readonly skill: SkillToWrite;
+  readonly proposals: readonly Awaited<ReturnType<typeof prepareConflict>>[];
+}
+
+function writeSkill(
+  { writer }: ChangeContext,
+  { skill: { lock, location, kind, origin }, changes, proposals }: PlannedWrite,
+  { by, reason = `from ${origin}` }: Actor,
+): ChangedSkill {
+  const alongside: PlannedChange['alongside'] = (database) => {
+    for (const proposal of proposals) proposal.store(database);
+  };
+  const { number } = writer.apply({ location, changes, kind, by, reason, lock, alongside });
+  return { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) };
+}
+
+/** Undoes an installation; updates stay. */
+function takeOut(
+  { writer }: ChangeContext,
+  { kind, location, lock }: SkillToWrite,
+  locked: ReadonlyMap<string, LockEntry>,
+  { by }: Actor,
+): void {
+  if (kind === 'updated') return;
+  writer.apply({
+    location,
+    changes: [],
+    move: { direction: 'out', folder: archiveFolder(location) },
+    kind: 'removed',
+    by,
+    reason: 'another one could not be written',
+    lock: lock && !locked.has(lock.name) ? { name: lock.name, entry: null } : undefined,
+  });
+}
+
+/** Minutes may pass between the plan and the approval. @throws SHOWN_CHANGED. */
+function assertAsPlanned({ location, update, lock }: SkillToWrite, locked: ReadonlyMap<string, LockEntry>): void {
+  if (update && !(folderExists(location) && isSameFiles(filesAt(location), update.planned)))
+    throw planOutdated(location.skillId, `${folderOf(location)} has changed`);
+  if (lock && !isDeepStrictEqual(locked.get(lock.name), lock.before))
+    throw planOutdated(location.skillId, `The entry "${lock.name}" in ${LOCK_FILE} has changed`);
+}
+
+function conflictsOf(
+  context: ChangeContext,
+  { location, update, origin }: SkillToWrite,
+): Promise<PlannedWrite['proposals']> {
+  const justification = `An update from ${origin} changes the same lines as somebody did here.`;
+  const conflicts = (update?.conflicts ?? []).map((one) => ({ ...one, path: filePath(one.path, location) }));
+  return Promise.all(conflicts.map((conflict) => prepareConflict(context, location, conflict, justification)));
+}
+
+function changesOf({ location, kind, files, update }: SkillToWrite): PlannedChange['changes'] {
+  if (kind !== 'updated' && folderExists(location))
+    throw skillExists(location.skillId, `${folderOf(location)} is there already`);
+  const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';
+  // SKILL.md last: the skill appears when its SKILL.md does.
+  const sorted = [...files.filter((file) => !isSkillFile(file)), ...files.filter(isSkillFile)];
+  return [
+    ...(update?.gone ?? []).map((path) => ({ path: filePath(path, location), after: null })),
+    ...sorted.map(({ path, bytes, executable }) => {
+      const target = filePath(path, location);
+      checkValid(location, target, null, bytes);
+      return { path: target, after: bytes, mode: executable ? 0o755 : 0o644 };
+    }),
+  ];
+}

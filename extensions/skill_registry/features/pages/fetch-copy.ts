@@ -1,0 +1,205 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isCodedError } from 'skill-registry/kernel';
+import { type Archive, originRefused } from '../../../../lib/fetch/index.ts';
+import { makePrivateFolder, temporaryName } from '../../../../lib/files/index.ts';
+import { lockedFiles } from '../install/lock.ts';
+import { type IncomingFile, originSkills, readOriginSkills } from '../install/opened-origin.ts';
+import { fetchArtifact } from './open-page.ts';
+import { askPage, INDEX_PATH, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
+import {
+  type CopiedSkill,
+  confirmCopy,
+  type FetchCopy,
+  fetchedSkills,
+  filesOfCopy,
+  forgetFetched,
+  forgetOtherParts,
+  isIntact,
+  keptParts,
+  noteFetched,
+  type PageCopy,
+  readCopy,
+  skillFolder,
+  stampOf,
+  writeCopy,
+} from './well-known-copy.ts';
+
+/** Replaces the copy in one step at the end. If the process ends early, the next one uses what was fetched. */
+export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
+  makePrivateFolder(folder);
+  const before = readCopy(folder);
+  const answer = await askPage(url, before, signal);
+  const isSameCopy = (): { readonly isComplete: true } => {
+    confirmCopy(folder);
+    return { isComplete: true };
+  };
+  if (!answer && before && before.faults.length === 0 && damaged.size === 0) return isSameCopy();
+  const page = answer ?? (before as PageCopy);
+  const { entries, refused, parts } = await readPage(url, page, signal, keptParts(folder));
+  if (page.inParts) forgetOtherParts(folder, new Set(parts.map(({ digest }) => digest)));
+  const whole = (before?.skills ?? []).filter(({ digest }) => !damaged.has(digest));
+  const known = knownSkills(folder, whole);
+  const missing = entries.filter((entry) => !known.has(copyKey(entry)));
+  const isSameAnswer = page.index === before?.index && (answer?.etag ?? before.etag) === before.etag;
+  if (isSameAnswer && damaged.size === 0 && missing.length === 0) return isSameCopy();
+  const faults = [...refused];
+  const takeRoom = roomBeside(entries.flatMap((entry) => known.get(copyKey(entry)) ?? []));
+  const report = progressOf(url, missing.length, onProgress);
+  await inParallel(missing, signal, async (entry, ended) => {
+    try {
+      const files = await filesIn(await fetchArtifact(entry, `${url}/${INDEX_PATH}`, ended), entry.name);
+      takeRoom(entry.name, files);
+      const skill = writeCopiedSkill(folder, entry, files);
+      noteFetched(folder, skill);
+      known.set(copyKey(entry), skill);
+    } catch (error) {
+      if (!isOfSkill(error)) throw error;
+      faults.push((error as Error).message);
+    }
+    report();
+  });
+  const older = new Map(whole.map((skill) => [skill.name, skill]));
+  const skills = entries.flatMap((entry) => known.get(copyKey(entry)) ?? older.get(entry.name) ?? []);
+  writeCopy(folder, { ...page, url, skills, faults: faults.sort() });
+  tidy(folder, skills, before);
+  return { isComplete: faults.length === refused.length };
+};
+
+// --- internal ---
+
+/** Longer than a process needs to notice a new copy, or a caller uses a folder path. */
+const KEPT_MS = 86_400_000;
+const REPORT_MS = 1_000;
+
+function copyKey({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {
+  return `${digest} ${name}`;
+}
+
+function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string, CopiedSkill> {
+  const known = new Map(whole.map((skill) => [copyKey(skill), skill]));
+  for (const skill of fetchedSkills(folder)) {
+    if (!known.has(copyKey(skill)) && isIntact(folder, skill))
+      known.set(copyKey(skill), { ...skill, stamp: stampOf(folder, skill) });
+  }
+  return known;
+}
+
+/** @returns a function that counts the files of one more skill, and throws ORIGIN_REFUSED over the limit of a copy. */
+function roomBeside(skills: readonly CopiedSkill[]): (name: string, files: readonly IncomingFile[]) => void {
+  const sizes = skills.flatMap((skill) => filesOfCopy(skill).map(({ size }) => size));
+  let [bytes, count] = [sizes.reduce((sum, size) => sum + size, 0), sizes.length];
+  return (name, files) => {
+    bytes += files.reduce((sum, file) => sum + file.bytes.length, 0);
+    count += files.length;
+    if (bytes <= MAX_PAGE_BYTES && count <= MAX_PAGE_FILES) return;
+    const why = `the page has more than ${MAX_PAGE_BYTES} bytes or ${MAX_PAGE_FILES} files in all.`;
+    throw originRefused(`"${name}"`, why);
+  };
+}
+
+async function filesIn(artifact: Archive, name: string): Promise<readonly IncomingFile[]> {
+  const [skill] = originSkills(artifact);
+  if (skill?.folder !== '') throw originRefused(`"${name}"`, 'its artifact has no SKILL.md at its top.');
+  return (await readOriginSkills(artifact, [skill])).flatMap(({ files }) => files);
+}
+
+/** Whether only this skill is unavailable, and not the whole server. */
+function isOfSkill(error: unknown): boolean {
+  if (isCodedError(error, 'ORIGIN_REFUSED')) return true;
+  const status = isCodedError(error, 'ORIGIN_UNAVAILABLE') ? Number(error.details.status) : 0;
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+function progressOf(url: string, total: number, onProgress: (line: string) => void): () => void {
+  let [done, at] = [0, performance.now()];
+  return () => {
+    done += 1;
+    if (performance.now() - at < REPORT_MS) return;
+    at = performance.now();
+    onProgress(`Fetching skills from ${url}: ${done} of ${total}`);
+  };
+}
+
+/** The path is too long, or one file is a folder of another. */
+const PATH_ERRORS: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EINVAL']);
+const IN_THE_WAY: ReadonlySet<string> = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOTDIR']);
+const ATTEMPTS = 5;
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code);
+}
+
+/** Does not sync to disk: files that a crash truncated fail their digest check, and are fetched again. */
+function writeCopiedSkill(
+  folder: string,
+  { name, digest }: Pick<CopiedSkill, 'name' | 'digest'>,
+  files: readonly IncomingFile[],
+): CopiedSkill {
+  const skill = { name, digest, files: lockedFiles(files).files };
+  if (!isIntact(folder, skill)) {
+    // Its random name is unknown to others, so nobody can have put links into it.
+    const temporary = join(folder, 'skills', temporaryName());
+    try {
+      for (const { path, bytes, executable } of files) {
+        const file = join(temporary, path);
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        writeFileSync(file, bytes, { flag: 'wx', mode: executable ? 0o700 : 0o600 });
+      }
+      moveIn(temporary, folder, skill);
+    } catch (error) {
+      if (PATH_ERRORS.has(codeOf(error)))
+        throw originRefused(`"${name}"`, `its files cannot be written (${codeOf(error)}).`);
+      throw error;
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  }
+  return { ...skill, stamp: stampOf(folder, skill) };
+}
+
+/** Replaces a damaged folder. Does nothing when another process was faster. */
+function moveIn(temporary: string, folder: string, skill: Omit<CopiedSkill, 'stamp'>): void {
+  const target = skillFolder(folder, skill);
+  for (let attempt = 1; ; attempt++) {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    try {
+      renameSync(temporary, target);
+      return;
+    } catch (error) {
+      if (!IN_THE_WAY.has(codeOf(error)) || attempt === ATTEMPTS) throw error;
+    }
+    if (isIntact(folder, skill)) return;
+    const aside = join(folder, 'skills', temporaryName());
+    ignoreMissing(() => renameSync(target, aside));
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** Removes what was unused for a day: folders of changed skills, and leftovers of killed processes. */
+function tidy(folder: string, skills: readonly CopiedSkill[], before: PageCopy | undefined): void {
+  forgetFetched(folder);
+  const hexOf = ({ digest }: CopiedSkill): string => digest.slice('sha256:'.length);
+  const used = new Set(skills.map(hexOf));
+  const now = new Date();
+  const all = join(folder, 'skills');
+  for (const hex of new Set(before?.skills.map(hexOf)))
+    if (!used.has(hex)) ignoreMissing(() => utimesSync(join(all, hex), now, now));
+  ignoreMissing(() => {
+    for (const name of readdirSync(all).filter((one) => !used.has(one))) {
+      const path = join(all, name);
+      ignoreMissing(() => {
+        if (now.getTime() - statSync(path).mtimeMs > KEPT_MS) rmSync(path, { recursive: true, force: true });
+      });
+    }
+  });
+}
+
+/** Another process may remove the same file. */
+function ignoreMissing(use: () => void): void {
+  try {
+    use();
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}

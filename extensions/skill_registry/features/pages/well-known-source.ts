@@ -1,0 +1,259 @@
+import { basename } from 'node:path';
+import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
+import { digestOf } from '../../../../lib/digest/index.ts';
+import {
+  futureRealPath,
+  isInside,
+  readContained,
+  relativeSegments,
+  resourceNotFound,
+} from '../../../../lib/files/index.ts';
+import { userCacheDirectory } from '../../../../lib/trust/index.ts';
+import { backOff } from '../../../../lib/waiting/index.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { type DirectorySourceOptions, sameScan } from '../../core/sources/kinds/directory-source.ts';
+import { NO_FILES, ownSkill, type SkillSource, type SourceScan, settledWithin } from '../../core/sources/source.ts';
+import { FILES_A_STEP, SkillFileReader } from '../../core/sources/walk/read-skill-files.ts';
+import {
+  type CopiedSkill,
+  copyFolder,
+  damagedSkills,
+  type FetchCopy,
+  filesOfCopy,
+  type PageCopy,
+  readCopy,
+  skillFolder,
+  statsOfCopy,
+} from './well-known-copy.ts';
+
+export interface WellKnownSourceOptions extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'validation'> {
+  readonly url: string;
+  /** Milliseconds before the page is asked again. */
+  readonly intervalMs: number;
+  /** Report no problem while the copy is missing. */
+  readonly optional: boolean;
+  readonly fetchCopy: FetchCopy;
+  readonly onProgress: (line: string) => void;
+}
+
+/**
+ * Checks file digests when it opens the copy, and at every read. Only the first scan waits for the page: 1 second, or
+ * 10 without a copy; later answers are reported as changes. If the page fails, the copy stays in use. Problems:
+ * ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, and those of reading files.
+ */
+export function createWellKnownSource(options: WellKnownSourceOptions): SkillSource {
+  const { id, url, validation: profile, cache } = options;
+  const folder = futureRealPath(copyFolder(userCacheDirectory(), url));
+  const page = new PageRefresh({ ...options, folder });
+  const reader = new SkillFileReader({ profile, cache, cachePath: folder, own: true }, ({ dir }) => {
+    const name = basename(dir);
+    return { id: name, source: id, qualifiedId: `${id}:${name}` };
+  });
+  let own: ReadonlyMap<string, CopiedSkill> = new Map();
+  let opened: OpenedCopy = NO_COPY;
+  let last: SourceScan | undefined;
+  /** Never returns bytes that the page did not have, even if somebody changed the copy. */
+  const read = (skill: Skill, path: string, maxBytes: number): Buffer => {
+    const copied = ownSkill(own, skill);
+    const file = filesOfCopy(copied).find((one) => one.path === path);
+    if (!file) throw resourceNotFound(path);
+    const bytes = readContained(skillFolder(folder, copied), path, maxBytes, { own: true });
+    if (digestOf(bytes) === file.digest) return bytes;
+    opened.damaged.add(copied);
+    throw resourceNotFound(path, WAS_CHANGED);
+  };
+  return {
+    id,
+    kind: 'well-known',
+    location: url,
+    broughtIn: true,
+    async scan({ file_bytes: maxBytes }) {
+      opened = await page.current();
+      const { skills, copied, problems: found } = await readCopied(opened, folder, reader, maxBytes);
+      const problems = [...page.problems(opened), ...faultsOf(opened.copy?.faults ?? [], url), ...found];
+      const scan = sameScan(last, { skills, problems });
+      if (scan !== last) own = copied;
+      last = scan;
+      return scan;
+    },
+    readSkill: (skill, maxBytes) => read(skill, SKILL_FILE, maxBytes),
+    listing(skill) {
+      const copied = own.get(skill.qualifiedId);
+      if (!copied) return NO_FILES;
+      const files = filesOfCopy(copied).filter(({ path }) => path !== SKILL_FILE);
+      return { files: files.map(({ path, size }) => ({ path, size })), leftOut: 0 };
+    },
+    readResource: (skill, path, maxBytes) => read(skill, relativeSegments(path).join('/'), maxBytes),
+    // The user's cache directory is not watched: the next scan sees what another process fetched.
+    watchFolders: () => [],
+    subscribe: (changed) => page.subscribe(changed),
+    contains: (path) => isInside(path, folder),
+  };
+}
+
+// --- internal ---
+
+const SKILL_FILE = 'SKILL.md';
+const WAS_CHANGED = 'the copy of it on this machine was changed, and is fetched again at the next refresh';
+
+interface OpenedCopy {
+  readonly copy: PageCopy | undefined;
+  /** When the page last confirmed the copy, in milliseconds since the epoch; 0 without a copy. */
+  readonly answeredAt: number;
+  readonly damaged: Set<CopiedSkill>;
+}
+
+const NO_COPY: OpenedCopy = { copy: undefined, answeredAt: 0, damaged: new Set() };
+
+/** How long the first scan waits, with a copy and without. */
+const WAIT_MS = 1_000;
+const FIRST_COPY_MS = 10_000;
+/** Longest retry delay in milliseconds, unless the interval is longer. */
+const MAX_MS = 900_000;
+
+const STILL_FETCHING =
+  'The first copy of its skills is still being fetched, so none are shown yet. What has come is kept: the next start goes on from there.';
+
+type Failure = Pick<Problem, 'code' | 'message'> & { readonly at: number };
+
+class PageRefresh {
+  readonly #options: WellKnownSourceOptions & { readonly folder: string };
+  readonly #ended = new AbortController();
+  #opened = NO_COPY;
+  /** Of the file that `#opened` was read from. */
+  #identity = '';
+  #changed: (() => void) | undefined;
+  #asking: Promise<void> | undefined;
+  #isFirst = true;
+  /** A scan waits and will report the result itself. */
+  #isAwaited = false;
+  #failed: Failure | undefined;
+  #failures = 0;
+  #notBefore = 0;
+
+  constructor(options: WellKnownSourceOptions & { readonly folder: string }) {
+    this.#options = options;
+  }
+
+  /** Asks the page if that is due. */
+  async current(): Promise<OpenedCopy> {
+    const { copy, answeredAt, damaged } = await this.#open();
+    const now = Date.now();
+    const isOld = !copy || damaged.size > 0 || Math.abs(now - answeredAt) >= this.#options.intervalMs;
+    if (isOld && this.#asking === undefined && now >= this.#notBefore && !this.#ended.signal.aborted)
+      this.#asking = this.#ask(new Set([...damaged].map(({ digest }) => digest)));
+    if (this.#asking !== undefined && this.#isFirst) {
+      this.#isAwaited = true;
+      await settledWithin(this.#asking, copy ? WAIT_MS : FIRST_COPY_MS);
+      this.#isAwaited = false;
+    }
+    this.#isFirst = false;
+    return this.#open();
+  }
+
+  async #open(): Promise<OpenedCopy> {
+    const { folder } = this.#options;
+    const stats = statsOfCopy(folder);
+    if (!stats) return NO_COPY;
+    const { ino, size, birthtimeMs, mtimeMs: answeredAt } = stats;
+    // mtime is left out: it changes with every answer of the page.
+    const identity = `${ino} ${size} ${birthtimeMs}`;
+    if (identity === this.#identity && this.#opened.copy) this.#opened = { ...this.#opened, answeredAt };
+    else {
+      const copy = readCopy(folder);
+      this.#opened = { copy, answeredAt, damaged: new Set(await damagedSkills(folder, copy?.skills ?? [])) };
+      this.#identity = identity;
+    }
+    return this.#opened;
+  }
+
+  problems({ copy, answeredAt }: OpenedCopy): readonly Problem[] {
+    const { url, optional } = this.#options;
+    if (!copy && this.#asking !== undefined)
+      return [{ code: 'ORIGIN_UNAVAILABLE', severity: 'warning', file: url, message: STILL_FETCHING }];
+    if (!this.#failed || this.#failed.at < answeredAt || (!copy && optional)) return [];
+    return [problemOf(this.#failed, url, copy ? new Date(answeredAt).toISOString() : undefined)];
+  }
+
+  subscribe(changed: () => void): () => void {
+    this.#changed = changed;
+    return () => {
+      this.#changed = undefined;
+      this.#ended.abort();
+    };
+  }
+
+  async #ask(damaged: ReadonlySet<string>): Promise<void> {
+    const { url, folder, intervalMs, fetchCopy, onProgress } = this.#options;
+    const { signal } = this.#ended;
+    const before = this.#failed?.message;
+    let isComplete = false;
+    try {
+      ({ isComplete } = await fetchCopy({ url, folder, damaged, signal, onProgress }));
+      this.#failed = undefined;
+    } catch (error) {
+      this.#failed = failureOf(error);
+    }
+    this.#failures = isComplete ? 0 : this.#failures + 1;
+    const again = { firstMs: intervalMs, maxMs: Math.max(intervalMs, MAX_MS), jitter: true };
+    this.#notBefore = Date.now() + (isComplete ? intervalMs : backOff(this.#failures, again));
+    this.#asking = undefined;
+    const isNews = this.#failed === undefined || this.#failed.message !== before;
+    if (isNews && !this.#isAwaited && !signal.aborted) this.#changed?.();
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  const at = Date.now();
+  const isOfPage = isCodedError(error, 'ORIGIN_UNAVAILABLE') || isCodedError(error, 'ORIGIN_REFUSED');
+  if (isOfPage) return { code: error.code, message: error.message, at };
+  const message = `The copy cannot be written: ${describeError(error)}. Remove the cause; the next look tries again.`;
+  return { code: 'SOURCE_FAILED', message, at };
+}
+
+function problemOf({ code, message }: Failure, url: string, answered: string | undefined): Problem {
+  const effect =
+    answered === undefined
+      ? 'There is no copy of its skills on this machine, so none are shown; it is asked again from time to time.'
+      : `Its skills are used as they were when it last answered, on ${answered}.`;
+  const severity = answered !== undefined && code === 'ORIGIN_UNAVAILABLE' ? 'warning' : 'error';
+  return { code, severity, file: url, message: `${message.replace(/(?<![.?])$/, '.')} ${effect}` };
+}
+
+/** Adds skills to `damaged` whose SKILL.md has another digest. */
+async function readCopied({ copy, damaged }: OpenedCopy, folder: string, reader: SkillFileReader, maxBytes: number) {
+  const copied = new Map<string, CopiedSkill>();
+  const skills: Skill[] = [];
+  const problems: Problem[] = [];
+  for (const [index, one] of (copy?.skills ?? []).entries()) {
+    if (index % FILES_A_STEP === 0) await takeBreak();
+    const dir = skillFolder(folder, one);
+    const file = `${dir}/${SKILL_FILE}`;
+    const read = damaged.has(one) ? undefined : reader.read({ dir, file, realDir: dir, realFile: file }, maxBytes);
+    const isOfPage = (line: string): boolean =>
+      line.startsWith(`${read?.file.digest} `) && line.endsWith(` ${SKILL_FILE}`);
+    if (read?.file.header && !one.files.some(isOfPage)) damaged.add(one);
+    if (!read || damaged.has(one)) {
+      const message = `The copy of the skill ${one.name} on this machine has other bytes than the page, so it is left out until it has been fetched again.`;
+      problems.push({ code: 'ORIGIN_REFUSED', severity: 'error', file: dir, message });
+      continue;
+    }
+    problems.push(...read.file.problems);
+    if (!read.skill) continue;
+    copied.set(read.skill.qualifiedId, one);
+    skills.push(read.skill);
+  }
+  reader.sweep();
+  return { skills, copied, problems };
+}
+
+const MAX_FAULTS = 20;
+
+function faultsOf(faults: readonly string[], file: string): readonly Problem[] {
+  const left = faults.length - MAX_FAULTS;
+  const more = left > 0 ? [`${left} more skills of this page cannot be used.`] : [];
+  return [...faults.slice(0, MAX_FAULTS), ...more].map((message) => {
+    return { code: 'ORIGIN_REFUSED', severity: 'error', file, message };
+  });
+}

@@ -1,0 +1,193 @@
+import { CodedError } from 'skill-registry/kernel';
+import { digestOf } from '../../../../../lib/digest/index.ts';
+import { showHidden } from '../../../../../lib/text/index.ts';
+import { invalidArgument } from '../../../core/skill/errors.ts';
+import type { SqliteDatabase } from '../../../core/store/open-database.ts';
+import type { ChangeContext } from '../../history/change-context.ts';
+import { assertInspected } from '../../history/inspected-change.ts';
+import { archiveFolder, type Operation } from '../../history/journal-entries.ts';
+import { putBlob } from '../../history/revisions.ts';
+import type { SkillLocation } from '../../history/skill-location.ts';
+import type { Decider, Revision } from '../../history/types.ts';
+import type { Writer } from '../../history/writer.ts';
+import {
+  addEvent,
+  editProblem,
+  eventsOf,
+  historyFor,
+  noteReport,
+  type ProposalRow,
+  rowOf,
+  updateProposal,
+  versionOf,
+} from '../propose/proposal-store.ts';
+import { checkLength } from '../propose/propose.ts';
+import { presentReport } from '../propose/reports.ts';
+import type { DecidedProposal, Proposals } from '../propose/types.ts';
+import { filesAfter, planOf, type StalePlan } from './apply-or-stale.ts';
+
+export async function approve(
+  context: ChangeContext,
+  ...[id, actor]: Parameters<Proposals['approve']>
+): Promise<DecidedProposal> {
+  const { writer } = context;
+  findUndecided(writer, id);
+  if (actor.reason?.trim()) checkReason(actor.reason, 'An approval');
+  for (;;) {
+    const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
+      const row = findUndecided(writer, id, actor.version);
+      if (row.file_due === 0 && presentReport(dataDir, row)?.isOurs === false) {
+        // The writer renames the edited report when this call ends; then the loop starts again.
+        noteReport(database, id, { due: true });
+        return undefined;
+      }
+      const edited = editProblem(database, row, writer.dataDir);
+      if (edited && eventsOf(database, id, 'file-edited', 'told', 'edited').at(-1)?.kind === 'file-edited') {
+        addEvent(database, id, 'told', { by: actor.by, at: writer.now() });
+        return { edited: edited.message };
+      }
+      return decideOn(context, row, actor);
+    });
+    if (outcome === undefined) continue;
+    if ('edited' in outcome) throw new CodedError('PROPOSAL_FILE_EDITED', `${outcome.edited} ${NOT_DECIDED}`, { id });
+    if ('stale' in outcome) {
+      await context.refresh();
+      throw staleError(id, outcome);
+    }
+    await context.refresh(outcome.written);
+    return outcome.decided;
+  }
+}
+
+export async function reject(
+  { writer }: ChangeContext,
+  ...[id, { by, reason, version }]: Parameters<Proposals['reject']>
+): Promise<DecidedProposal> {
+  checkReason(reason, 'A rejection');
+  findUndecided(writer, id);
+  return writer.exclusively((database) => {
+    const { skill_id: skillId } = findUndecided(writer, id, version);
+    const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
+    database.transaction(() => {
+      updateProposal(database, id, { ...decision, conflict: null });
+      addEvent(database, id, 'rejected', { by, at: decision.decided_at }, { reason });
+    });
+    return { proposalId: id, state: 'rejected', skillId, revision: null, merged: false };
+  });
+}
+
+export async function recommend(
+  { writer }: ChangeContext,
+  ...[id, verdict, { by, reason }]: Parameters<Proposals['recommend']>
+): Promise<void> {
+  checkReason(reason, 'A recommendation');
+  findUndecided(writer, id);
+  await writer.exclusively((database) => {
+    findUndecided(writer, id);
+    database.transaction(() => {
+      updateProposal(database, id, {});
+      addEvent(database, id, 'recommended', { by, at: writer.now() }, { verdict, reason });
+    });
+  });
+}
+
+/** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED (by default any `version` is accepted). */
+export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
+  const row = rowOf(historyFor(id, writer), id);
+  if (row.state !== 'open' && row.state !== 'stale') throw decidedError(row);
+  if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
+  return row;
+}
+
+/** Call it in the transaction that adds the revision. */
+export function noteApproved(
+  database: SqliteDatabase,
+  { proposal, by, at, reason, merged }: Operation,
+  { number }: Revision,
+): void {
+  if (proposal === undefined) return;
+  const decision = { state: 'approved', decided_by: by, decided_at: at, decision_reason: reason ?? null } as const;
+  updateProposal(database, proposal, { ...decision, conflict: null, revision: number });
+  addEvent(database, proposal, 'approved', { by, at }, { revision: number });
+  if (merged) addEvent(database, proposal, 'merged', { by, at });
+}
+
+/** Also stores the compared file, for a later edit. Call it inside `exclusively`. */
+export function noteStale(
+  writer: Writer,
+  id: string,
+  { stale: reason, conflict, current }: StalePlan,
+  by: string,
+): void {
+  const database = writer.database();
+  database.transaction(() => {
+    if (current) putBlob(database, current);
+    updateProposal(database, id, { state: 'stale', conflict: conflict || reason });
+    const shown = current === undefined ? {} : { current: current && digestOf(current) };
+    addEvent(database, id, 'stale', { by, at: writer.now() }, { reason, ...shown });
+  });
+}
+
+export function proposalChanged(id: string): CodedError {
+  const message = `The proposal ${id} has been edited since you read it. Nothing was done. Read it again (\`skill-registry proposals show ${id}\`), then decide.`;
+  return new CodedError('PROPOSAL_CHANGED', message, { id });
+}
+
+// --- internal ---
+
+const NOT_DECIDED = 'Nothing was decided. Approve again to apply the proposal without that edit.';
+
+const UNDO: Readonly<Record<ProposalRow['kind'], (skillId: string) => string>> = {
+  update: (id) =>
+    `To undo it, roll the skill back: \`skill-registry history ${id}\` lists its revisions, \`skill-registry rollback ${id} REVISION\` restores one.`,
+  delete: (id) => `To undo it: \`skill-registry restore ${id}\` restores it.`,
+  create: () => 'To undo it, remove the folder of the skill; its history keeps the content.',
+};
+
+function decidedError({ id, kind, state, skill_id, decided_by, decided_at }: ProposalRow): CodedError {
+  const [by, at] = [decided_by ?? 'unknown', decided_at ?? 'an unknown time'];
+  const ifRejected = 'If the change is wanted after all, a person makes it in the folder of the skill.';
+  const advice = state === 'approved' ? UNDO[kind](skill_id) : ifRejected;
+  const message = `The proposal ${id} was ${state} by ${showHidden(by)} at ${at}, and a decision is final. ${advice}`;
+  return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
+}
+
+function staleError(id: string, { stale, conflict, current }: StalePlan): CodedError {
+  const remedy =
+    current === undefined
+      ? 'Reject it, and make a new proposal if it is still wanted.'
+      : `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`;
+  const message = `The proposal ${id} is stale: ${stale} ${remedy}\n${showHidden(conflict)}`;
+  return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
+}
+
+type Outcome =
+  | { readonly decided: DecidedProposal; readonly written: SkillLocation | undefined }
+  | StalePlan
+  | { readonly edited: string };
+
+function checkReason(reason: string, what: string): void {
+  if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);
+  checkLength('reason', reason);
+}
+
+/** Call it inside `exclusively`. */
+function decideOn(context: ChangeContext, row: ProposalRow, actor: Decider): Outcome {
+  const { writer } = context;
+  writer.assertFinished(row.place);
+  const plan = planOf(context, row);
+  if ('stale' in plan) {
+    noteStale(writer, row.id, plan, actor.by);
+    return plan;
+  }
+  const { location, after, merged } = plan;
+  assertInspected(row.skill_id, actor, () => filesAfter(context, row, plan));
+  const change =
+    row.kind === 'delete'
+      ? ({ kind: 'removed', changes: [], move: { direction: 'out', folder: archiveFolder(location) } } as const)
+      : ({ kind: 'proposal', changes: [{ path: row.path, after }] } as const);
+  const { by, reason } = actor;
+  const { number } = writer.apply({ location, ...change, by, reason, proposal: row.id, merged });
+  const decided = { proposalId: row.id, state: 'approved', skillId: row.skill_id, revision: number, merged } as const;
+  return { decided, written: row.kind === 'update' ? location : undefined };
+}

@@ -1,0 +1,226 @@
+import { realpathSync } from 'node:fs';
+import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { oneLine } from '../../../../../lib/text/index.ts';
+import type { Skill } from '../../../core/skill/skill.ts';
+import type { SqliteDatabase } from '../../../core/store/open-database.ts';
+import { type Check, LEVELS, listChecks } from '../../guard/inspect/findings.ts';
+import type { ChangeContext } from '../../history/change-context.ts';
+import type { FilesAfter } from '../../history/inspected-change.ts';
+import {
+  fileEdited,
+  findRow,
+  historyFor,
+  noteReport,
+  type ProposalRow,
+  proposalOf,
+  proposalRows,
+  purgeOf,
+  rowOf,
+  rowsWhere,
+} from '../propose/proposal-store.ts';
+import { submit } from '../propose/propose.ts';
+import { proposalInReport } from '../propose/read-report.ts';
+import { presentReport } from '../propose/reports.ts';
+import type {
+  Proposal,
+  ProposalFigures,
+  ProposalInput,
+  ProposalReceipt,
+  ProposalStats,
+  Proposals,
+} from '../propose/types.ts';
+import { comparePresent, filesAfter, presentState, skillOf, withPresentState } from './apply-or-stale.ts';
+import { approve, recommend, reject } from './decide.ts';
+import { edit, proposedText } from './edit.ts';
+import { purge } from './purge.ts';
+
+export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
+  /** As an approval would leave them now; undefined when the proposal does not apply. */
+  filesAfter(id: string): Promise<FilesAfter | undefined>;
+  /** The skill that it changes or has changed, even if another one has its id now. */
+  skillOf(id: string): Skill | undefined;
+  /** Calls the listeners for proposals of other processes since the last call. The first call calls none. */
+  announce(): void;
+}
+
+export function createProposals(
+  context: ChangeContext,
+  listeners: ReadonlySet<(proposal: Proposal) => void>,
+): OpenProposals {
+  const { writer } = context;
+  let seen: number | undefined;
+  const shown = (row: ProposalRow): Proposal => {
+    const proposal = proposalOf(writer.database(), row, writer.dataDir);
+    // From the last write of this process; opening the registry writes a due report.
+    const unwritten = writer
+      .problems()
+      .find(({ code, details }) => code === 'WRITE_FAILED' && details?.proposal === row.id);
+    return unwritten && !proposal.problem ? { ...proposal, problem: unwritten } : proposal;
+  };
+  const look = async (stored: ProposalRow): Promise<Proposal> => {
+    const { row, plan } = presentState(context, stored);
+    const proposal = shown(row);
+    const after = row.path.toLowerCase() === 'skill.md' ? plan?.after : undefined;
+    return after ? withRetrieval(context, proposal, after.toString('utf8')) : proposal;
+  };
+  const announce = (): void => {
+    const database = writer.hasHistory() ? writer.database() : undefined;
+    if (database === undefined || seen === undefined) {
+      seen = (database && rowsWhere(database, 'TRUE ORDER BY seq DESC LIMIT 1')[0]?.seq) ?? 0;
+      return;
+    }
+    for (const row of rowsWhere(database, 'seq > ? ORDER BY seq', seen)) {
+      seen = row.seq;
+      for (const listener of listeners) listener(shown(row));
+    }
+  };
+  const propose = async (input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt> => {
+    if (seen === undefined) announce();
+    const receipt = await submit(context, input, turn);
+    announce();
+    return receipt;
+  };
+  return {
+    propose,
+    import: async (report) => propose(proposalInReport(report)),
+    async list(state, filter) {
+      if (!writer.hasHistory()) return [];
+      const isDecided = state === 'approved' || state === 'rejected';
+      const { limit = Number.POSITIVE_INFINITY, ...only } = filter ?? {};
+      const stored = isDecided || state === 'all' ? state : undefined;
+      const rows = proposalRows(writer.database(), stored, only);
+      if (isDecided) return rows.slice(0, limit).map(shown);
+      const isAny = state === 'all' || state === undefined;
+      const present = await withPresentState(context, isAny ? rows.slice(0, limit) : rows);
+      return present
+        .filter((row) => isAny || row.state === state)
+        .slice(0, limit)
+        .map(shown);
+    },
+    async get(id) {
+      const row = findRow(historyFor(id, writer), id);
+      // If somebody edited or removed the report, it is written again; an edited one is renamed first.
+      const dataDir = realpathSync(writer.dataDir);
+      if (row.file_due === 1 || purgeOf(writer.database(), row.id) || presentReport(dataDir, row)?.isOurs)
+        return look(row);
+      const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
+      const proposal = await look(rowOf(writer.database(), row.id));
+      const isLeft = 'reason' in noted && presentReport(dataDir, row)?.isOurs === false;
+      return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
+    },
+    text: (id) => proposedText(context, id),
+    async filesAfter(id) {
+      const row = rowOf(historyFor(id, writer), id);
+      if (row.state !== 'open' && row.state !== 'stale') return undefined;
+      try {
+        const plan = comparePresent(context, row);
+        return 'stale' in plan ? undefined : filesAfter(context, row, plan);
+      } catch (error) {
+        // `approve` throws the reason.
+        if (isCodedError(error)) return undefined;
+        throw error;
+      }
+    },
+    skillOf: (id) => skillOf(context, rowOf(historyFor(id, writer), id)),
+    edit: (...given) => edit(context, ...given),
+    approve: (...given) => approve(context, ...given),
+    reject: (...given) => reject(context, ...given),
+    recommend: (...given) => recommend(context, ...given),
+    purge: (ids, actor) => purge(writer, ids, actor, context.caches),
+    async stats() {
+      if (!writer.hasHistory()) return proposalStats([], new Set());
+      const database = writer.database();
+      const rows = await withPresentState(context, proposalRows(database, 'all'));
+      return proposalStats(rows, rolledBack(database));
+    },
+    announce,
+  };
+}
+
+/** Not stored, because it depends on the other skills. @param after - SKILL.md as an approval would leave it. */
+export async function withRetrieval<Shown extends Pick<Proposal, 'skillId' | 'checks'>>(
+  context: Pick<ChangeContext, 'retrievalEffect'>,
+  proposal: Shown,
+  after: string,
+): Promise<Shown> {
+  // Earlier releases stored it.
+  const stored = proposal.checks.filter(({ kind }) => kind !== 'retrieval');
+  const checks = [...stored, ...(await retrievalChecks(context, proposal.skillId, after))];
+  return { ...proposal, checks: LEVELS.flatMap((level) => checks.filter((check) => check.level === level)) };
+}
+
+// --- internal ---
+
+async function retrievalChecks(
+  { retrievalEffect }: Pick<ChangeContext, 'retrievalEffect'>,
+  id: string,
+  text: string,
+): Promise<readonly Check[]> {
+  const kind = 'retrieval';
+  try {
+    const changes = await retrievalEffect(id, text);
+    if (changes.length === 0) return [{ kind, level: 'info', text: 'No stored trigger query changes its top hit' }];
+    const facts = changes.map(({ query, skillId, before, after }) => {
+      const what = `"${query}", a query of ${skillId}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
+      return { key: what, level: 'warn', what: oneLine(what, 300) } as const;
+    });
+    return listChecks(kind, facts);
+  } catch (error) {
+    const why = `The effect on retrieval could not be computed: ${oneLine(describeError(error), 300)}`;
+    return [{ kind, level: 'warn', text: why }];
+  }
+}
+
+const ROLLBACK_DAYS = 30;
+const HOUR_MS = 3_600_000;
+
+function proposalStats(rows: readonly ProposalRow[], undone: ReadonlySet<string>): ProposalStats {
+  const by = (keyOf: (row: ProposalRow) => string): Readonly<Record<string, ProposalFigures>> => {
+    const groups = new Map<string, ProposalRow[]>();
+    for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+    const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(sorted.map(([key, members]) => [key, figuresOf(members, undone)]));
+  };
+  return { all: figuresOf(rows, undone), byAgent: by(({ author }) => author), bySkill: by((row) => row.skill_id) };
+}
+
+function figuresOf(rows: readonly ProposalRow[], undone: ReadonlySet<string>): ProposalFigures {
+  const count = (state: ProposalRow['state']): number => rows.filter((row) => row.state === state).length;
+  const approved = count('approved');
+  const decided = approved + count('rejected');
+  const hours = rows.flatMap(({ created, decided_at }) =>
+    decided_at === null ? [] : [Math.max(0, Date.parse(decided_at) - Date.parse(created)) / HOUR_MS],
+  );
+  return {
+    open: count('open'),
+    stale: count('stale'),
+    approved,
+    rejected: count('rejected'),
+    acceptanceRate: decided === 0 ? null : round(approved / decided),
+    hoursToDecision: hours.length === 0 ? null : { median: round(medianOf(hours)), mean: round(meanOf(hours)) },
+    rolledBackWithin30Days: rows.filter(({ id }) => undone.has(id)).length,
+  };
+}
+
+function rolledBack(database: SqliteDatabase): ReadonlySet<string> {
+  const sql = `SELECT made.proposal AS id FROM revision made
+    JOIN revision back ON back.place = made.place AND back.kind = 'rollback'
+      AND back.number > made.number AND back.target < made.number
+    WHERE made.proposal IS NOT NULL AND julianday(back.at) - julianday(made.at) <= ?`;
+  const rows = database.prepare<{ id: string }>(sql).all(ROLLBACK_DAYS);
+  return new Set(rows.map(({ id }) => id));
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = [(sorted.length - 1) >> 1, sorted.length >> 1];
+  return meanOf(middle.map((at) => sorted[at] ?? 0));
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(4));
+}

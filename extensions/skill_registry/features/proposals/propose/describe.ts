@@ -1,0 +1,189 @@
+import { formatTable, printable } from '../../../../../lib/text/index.ts';
+import type { Check } from '../../guard/inspect/findings.ts';
+import type { Finding } from '../../guard/inspect/types.ts';
+import type { InspectedChange } from '../../guard/types.ts';
+import type { Revision } from '../../history/types.ts';
+import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
+
+/** @param width - Columns of the terminal, where ids are cut to their end. Default: everything. */
+export function describeProposals(proposals: readonly Proposal[], width?: number): string {
+  const shown = COLUMNS.filter(({ from }) => width === undefined || width >= from);
+  const idOf = width === undefined ? (id: string): string => id : shortIds(proposals.map(({ id }) => id));
+  const rows = proposals.map((proposal) => shown.map(({ cell }) => cell(proposal, idOf)));
+  const names = shown.map(({ name }) => name);
+  return formatTable(names, rows, width);
+}
+
+export function changesDescription({ checks }: Pick<Proposal, 'checks'>): boolean {
+  return checks.some(({ kind }) => kind === 'description');
+}
+
+/** For a question: `the change of tea/SKILL.md`. */
+export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skillId' | 'path'>): string {
+  return {
+    update: `the change of ${skillId}/${path}`,
+    create: `the new skill ${skillId}`,
+    delete: `the removal of ${skillId}`,
+  }[kind];
+}
+
+/** @param ran - What the registry ran on it, as texts. */
+export function describeProposal(proposal: Proposal, ran: readonly string[] = []): string {
+  const { id, state, kind, skillId, source, path, author, model, created, diff, justification, evidence } = proposal;
+  const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
+  const reason = decision?.reason ? `: ${decision.reason}` : '';
+  const decided = decision ? ` by ${decision.by} at ${decision.at}${reason}` : '';
+  const what = kind === 'update' ? `${skillId}/${path}` : skillId;
+  const head = [
+    `${id}  ${state}${decided}`,
+    `${kind} ${what} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
+  ];
+  const found = checks.map(({ level, text, line }) => `  ${MARK[level]} ${text}${line ? ` (line ${line})` : ''}`);
+  if (purged) return printable([...head, `Its texts were purged by ${purged.by} at ${purged.at}.`].join('\n'));
+  const parts = [
+    [...head, `Report: ${file}`].join('\n'),
+    ...(problem ? [problem.message] : []),
+    ...(diff ? [diff.trimEnd()] : []),
+    ...(kind === 'delete' && !decision ? [`What would go: skill-registry show ${skillId}`] : []),
+    `Justification\n${indent(justification)}`,
+    ...(evidence === null ? [] : [`Evidence, as its author claims\n${indent(evidence)}`]),
+    ...ran,
+    [`Checks (${LEGEND})`, ...found].join('\n'),
+    ...recommendations.map(({ by, verdict, reason }) => `${by} recommends to ${verdict}\n${indent(reason)}`),
+    ...(conflict === null ? [] : [`Conflict\n${indent(conflict)}`]),
+  ];
+  return printable(parts.join('\n\n'));
+}
+
+/** One per line; control characters are visible. */
+export function describeFindings(findings: readonly Finding[]): string {
+  const texts = findings.map(({ rule, level, file, line, excerpt, message }) => {
+    const at = line === undefined ? file : `${file}:${line}`;
+    return `${level}  ${rule} in ${at}\n       ${message}${excerpt === '' ? '' : `\n       ${excerpt}`}`;
+  });
+  return printable(texts.join('\n'));
+}
+
+/** For a person who is about to approve a change that would be held. */
+export function describeBlockFindings(blocks: readonly Finding[]): string {
+  return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
+}
+
+/** Where something was found, only the very files that a person was shown are written. */
+export function isAsShown(now: InspectedChange, shown: InspectedChange): boolean {
+  return now.blocks.length === 0 ? shown.blocks.length === 0 : now.digest === shown.digest;
+}
+
+/** What a person types to allow an attack: the id, which must not be what is typed by habit. */
+export function wordsToType(skillId: string): string {
+  return HABITS.test(skillId) ? `skill ${skillId}` : skillId;
+}
+
+export function undoText({ kind, skillId }: Pick<Proposal, 'kind' | 'skillId'>, revision: number | null): string {
+  if (kind === 'create') return `To undo it: skill-registry remove ${skillId}`;
+  if (kind === 'delete') return `To undo it: skill-registry restore ${skillId}`;
+  return `To undo it: skill-registry rollback ${skillId} ${revision === null || revision < 2 ? 'REVISION' : revision - 1}`;
+}
+
+export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: number): string {
+  const rowOf = (name: string, figures: ProposalFigures) => [
+    name,
+    figures.open + figures.stale,
+    figures.approved,
+    figures.rejected,
+    figures.acceptanceRate === null ? '-' : `${Math.round(figures.acceptanceRate * 100)} %`,
+    figures.hoursToDecision === null ? '-' : hours(figures.hoursToDecision.median),
+    figures.rolledBackWithin30Days,
+  ];
+  const header = ['', 'WAITING', 'APPROVED', 'REJECTED', 'ACCEPTED', 'MEDIAN TIME', 'ROLLED BACK'];
+  const table = (title: string, figures: ProposalStats['byAgent']): string => {
+    const rows = Object.entries(figures).map(([name, entry]) => rowOf(name, entry));
+    return formatTable([title, ...header.slice(1)], rows, width);
+  };
+  return [
+    formatTable(header, [rowOf('all', all)], width),
+    table('AGENT', byAgent),
+    table('SKILL', bySkill),
+    'ROLLED BACK: within 30 days of being approved.',
+  ].join('\n\n');
+}
+
+/** Newest first. @param width - Columns of the terminal; a narrow table has fewer columns and no time. */
+export function describeRevisions(revisions: readonly Revision[], width?: number): string {
+  const isNarrow = width !== undefined && width < WIDE;
+  const rows = [...revisions].reverse().map(({ number, at, by, kind, digest, reason, proposal }) => [
+    number,
+    at.slice(0, isNarrow ? 10 : width === undefined ? 19 : 16).replace('T', ' '),
+    kind,
+    by,
+    ...(isNarrow ? [] : [digest.slice(7, 15)]),
+    // A window cuts the end of the text, so a person's words come first.
+    width === undefined
+      ? [proposal, reason].filter(Boolean).join(': ')
+      : [reason, proposal && `(${proposal})`].filter(Boolean).join(' '),
+  ]);
+  const names = [isNarrow ? 'REV' : 'REVISION', 'WHEN', 'WHAT', 'BY', ...(isNarrow ? [] : ['DIGEST']), 'WHY'];
+  return formatTable(names, rows, width);
+}
+
+// --- internal ---
+
+/** Answers to questions, and keys of menus. */
+const HABITS = /^([a-z0-9]|no|ok|yes|skip|quit|edit|allow|approve|reject)$/i;
+
+const MARK: Readonly<Record<Check['level'], string>> = { block: '!!', warn: '!', info: '-' };
+const LEGEND = '!! would be called an attack, ! a warning, - a fact';
+
+const WIDE = 80;
+
+interface Column {
+  readonly name: string;
+  /** Narrower windows leave the column out. */
+  readonly from: number;
+  cell(proposal: Proposal, idOf: (id: string) => string): string | number;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'PROPOSAL', from: 0, cell: ({ id }, idOf) => idOf(id) },
+  { name: 'STATE', from: 0, cell: stateOf },
+  {
+    name: 'CHANGES',
+    from: 0,
+    cell: (proposal) => {
+      const { kind, skillId, path } = proposal;
+      if (kind !== 'update') return `${kind} ${skillId}`;
+      return `${skillId}/${path}${changesDescription(proposal) ? ' (description)' : ''}`;
+    },
+  },
+  { name: 'BY', from: 50, cell: ({ author }) => author },
+  { name: 'CREATED', from: WIDE, cell: ({ created }) => created.slice(0, 16).replace('T', ' ') },
+  { name: 'WARNINGS', from: 0, cell: warningsOf },
+];
+
+function stateOf({ state, problem, purged }: Proposal): string {
+  if (purged) return `${state}, purged`;
+  if (!problem) return state;
+  return `${state}, ${problem.code === 'WRITE_FAILED' ? 'no report' : 'report edited'}`;
+}
+
+function warningsOf({ checks }: Proposal): string | number {
+  const count = checks.filter(({ level }) => level !== 'info').length;
+  return checks.some(({ level }) => level === 'block') ? `${count}, attack` : count;
+}
+
+/** The shortest unique ends, of at least six characters. */
+function shortIds(ids: readonly string[]): (id: string) => string {
+  let length = 6;
+  const most = Math.max(0, ...ids.map((id) => id.length));
+  while (length < most && new Set(ids.map((id) => id.slice(-length))).size < new Set(ids).size) length += 1;
+  return (id) => id.slice(-length);
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '  ').trimEnd();
+}
+
+function hours(value: number): string {
+  if (value < 1) return `${Math.round(value * 60)} min`;
+  return value < 48 ? `${value.toFixed(1)} h` : `${(value / 24).toFixed(1)} d`;
+}

@@ -1,0 +1,123 @@
+import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { applyDiff } from '../../../../../lib/diff/index.ts';
+import { digestOf } from '../../../../../lib/digest/index.ts';
+import { invalidArgument } from '../../../core/skill/errors.ts';
+import { type ChangeContext, findLocation, newLocation, type Quotes } from '../../history/change-context.ts';
+import { writeDenied } from '../../history/errors.ts';
+import {
+  assertRemovable,
+  bytesAfter,
+  bytesAt,
+  checkChange,
+  checkNewName,
+  decodeText,
+  filePath,
+  folderOf,
+  type SkillLocation,
+} from '../../history/skill-location.ts';
+import { readFolderTree, treeDigest } from '../../history/skill-tree.ts';
+import type { NewProposal } from './proposal-store.ts';
+import { replaceText } from './skill-text.ts';
+import { skillTurnedOffBy, turnsOn } from './turned-off.ts';
+import type { ProposalInput } from './types.ts';
+
+export interface Request {
+  readonly location: SkillLocation;
+  readonly kind: NewProposal['kind'];
+  readonly path: string;
+  readonly before: Buffer | null;
+  readonly after: Buffer | null;
+  /** Digest of the changed file or the deleted skill; null for a new file. */
+  readonly base: string | null;
+  /** Faults of a diff that could be applied. */
+  readonly notes: readonly string[];
+}
+
+/** An agent that turned the skill off may only propose to turn it on; else it gets the answer for a missing skill. */
+export function requestOf(
+  context: ChangeContext,
+  input: ProposalInput,
+  turn: TurnContext | undefined,
+  quotes: Quotes,
+): Request {
+  const { kind = 'update' } = input;
+  // Without a turn the owner's own program calls; `writes` does not limit it.
+  if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
+  const own = turn && kind === 'update' ? skillTurnedOffBy(context, input.skillId, turn) : undefined;
+  if (own) {
+    try {
+      const request = compared(context, { ...input, skillId: own.qualifiedId }, undefined, () => undefined);
+      if (request.path === request.location.skillFile && turnsOn(own.id, request.before, request.after)) return request;
+    } catch {
+      // The message could contain lines of the text.
+    }
+  }
+  return compared(context, input, turn, quotes);
+}
+
+/** As `Request.base`, computed from the present files. */
+export function baseOf({ limits }: ChangeContext, { location, kind, path }: Request): string | null {
+  if (kind === 'create') return null;
+  try {
+    if (kind === 'delete') return treeDigest(readFolderTree(folderOf(location), limits.file_bytes).files);
+    const bytes = bytesAt(location, path, limits);
+    return bytes && digestOf(bytes);
+  } catch (error) {
+    throw isCodedError(error) ? error : invalidArgument(`The skill cannot be read any more: ${describeError(error)}`);
+  }
+}
+
+// --- internal ---
+
+function compared(
+  context: ChangeContext,
+  input: ProposalInput,
+  turn: TurnContext | undefined,
+  quotes: Quotes,
+): Request {
+  const { kind = 'update', skillId } = input;
+  const replaced = input.oldString ?? input.newString;
+  const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
+  if (kind === 'delete') {
+    if (given !== 0) throw invalidArgument('A deletion takes no diff and no content.');
+    const location = findLocation(context, skillId, turn);
+    assertRemovable(location);
+    const request = { location, kind, path: location.skillFile, before: null, after: null, base: null, notes: [] };
+    return { ...request, base: baseOf(context, request) };
+  }
+  if (given !== 1) throw invalidArgument('Give exactly one of diff, content, and old_string with new_string.');
+  const isNew = kind === 'create';
+  const location = isNew ? newLocation(context, skillId) : findLocation(context, skillId, turn);
+  const path = filePath(input.path ?? 'SKILL.md', location);
+  if (isNew && path !== location.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
+  const before = isNew ? null : bytesAt(location, path, context.limits);
+  quotes(path, before);
+  if (before === null) checkNewName(path);
+  const { after, notes } = resultOf(input, before, path, location);
+  checkChange(location, path, { before, after }, context.limits);
+  return { location, kind, path, before, after, base: before && digestOf(before), notes };
+}
+
+function resultOf(
+  { diff, content, oldString, newString, remove }: ProposalInput,
+  before: Buffer | null,
+  path: string,
+  location: SkillLocation,
+): Pick<Request, 'after' | 'notes'> {
+  if (remove) {
+    if (path === location.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
+    return { after: null, notes: [] };
+  }
+  if (content !== undefined) return { after: bytesAfter(before, content, path), notes: [] };
+  const current = before === null ? '' : decodeText(before, path);
+  if (diff !== undefined) {
+    const outcome = applyDiff(current, diff, path, location.skillId);
+    if (!outcome.applied) throw new CodedError('PROPOSAL_DIFF_FAILED', `The diff does not apply. ${outcome.reason}`);
+    return { after: Buffer.from(outcome.text), notes: outcome.notes };
+  }
+  if (oldString === undefined || newString === undefined)
+    throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
+  if (before === null)
+    throw invalidArgument(`There is no file "${path}", so it has no old_string. Give its whole text as content.`);
+  return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
+}

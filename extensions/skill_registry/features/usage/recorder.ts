@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import type { TurnContext } from 'skill-registry/kernel';
+import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
+import type { LoadDetails, SkillLoadedEvent } from '../../core/read/types.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { dayOf } from './since.ts';
+import type { UsageEvent } from './types.ts';
+
+/** null: not known. */
+export interface UsageRow {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly kind: UsageEvent['kind'];
+  readonly skill: string;
+  readonly digest: string | null;
+  readonly agent: string | null;
+  readonly thread: string | null;
+  readonly source: string | null;
+  readonly durationMs: number | null;
+  readonly outcome: string;
+  readonly tokens: number | null;
+}
+
+export interface OfferCount {
+  readonly day: string;
+  readonly skill: string;
+  /** Empty: without a name. */
+  readonly agent: string;
+  count: number;
+}
+
+export interface Unwritten {
+  readonly rows: UsageRow[];
+  readonly offers: Map<string, OfferCount>;
+}
+
+/** A step of a proposal, or a refused or failed request for one. */
+export interface RecordedStep {
+  readonly kind: 'proposal' | 'refusal' | 'failure';
+  readonly skillId: string;
+  readonly outcome: string;
+  readonly agentId?: string | undefined;
+  readonly threadId?: string | undefined;
+}
+
+/** Called during a turn: nothing waits or throws. Ignores previews and persons outside a conversation. */
+export interface UsageRecorder {
+  loaded(event: SkillLoadedEvent, details: LoadDetails): void;
+  /** Named to an agent. */
+  offered(skills: readonly (Skill | string)[], turn: TurnContext): void;
+  /** The body is in the text of a turn. */
+  given(skill: Skill, tokens: number, turn: TurnContext): void;
+  step(step: RecordedStep): void;
+  readonly unwritten: Unwritten;
+  /** Since the last call. */
+  newRows(): readonly UsageRow[];
+  /** Records dropped because too many were not written. */
+  dropped(): number;
+}
+
+/** @param mayRecord - Asked before each record. @param onNoted - Called after each record. */
+export function createUsageRecorder(
+  snapshot: () => Snapshot,
+  mayRecord: () => boolean,
+  onNoted: () => void,
+): UsageRecorder {
+  const unwritten: Unwritten = { rows: [], offers: new Map() };
+  const { rows, offers } = unwritten;
+  const fresh: UsageRow[] = [];
+  let dropped = 0;
+  const note = (noted: NotedRow): void => {
+    if (!mayRecord()) return;
+    const row = rowOf(noted, snapshot());
+    rows.push(row);
+    if (fresh.length < MAX_WAITING) fresh.push(row);
+    // The newest are the most useful.
+    if (rows.length > MAX_WAITING && rows.shift()) dropped++;
+    onNoted();
+  };
+  return {
+    unwritten,
+    loaded(event, { skill, turn, digest, tokens }) {
+      const { audience, error, outcome } = event;
+      if (turn?.preview || (audience === 'person' && turn === undefined)) return;
+      const isFile = event.path !== undefined && event.path !== 'SKILL.md';
+      const done = isFile ? 'resource' : 'load';
+      note({
+        kind: outcome === 'success' ? done : outcome === 'refused' ? 'refusal' : 'failure',
+        skill: skill ?? event.skillId,
+        digest: digest ?? skill?.digest,
+        agent: turn?.agentId,
+        thread: turn?.threadId,
+        source: event.source ?? undefined,
+        durationMs: event.durationSeconds * 1000,
+        outcome: outcome === 'success' ? (audience === 'binding' ? 'given' : 'success') : (error ?? 'OTHER'),
+        tokens,
+      });
+    },
+    offered(skills, { preview, agentId }) {
+      if (skills.length === 0 || preview || !mayRecord()) return;
+      const now = snapshot();
+      const day = dayOf(Date.now());
+      const agent = boundedName(agentId ?? '');
+      for (const one of skills) {
+        const skill = recordedId(one, now);
+        const key = `${day}\n${skill}\n${agent}`;
+        const there = offers.get(key);
+        if (there) there.count++;
+        else if (offers.size < MAX_OFFERS) offers.set(key, { day, skill, agent, count: 1 });
+        else dropped++;
+      }
+      onNoted();
+    },
+    given(skill, tokens, { preview, agentId: agent, threadId: thread }) {
+      if (preview) return;
+      const { digest, source } = skill;
+      note({ kind: 'load', skill, digest, agent, thread, source, durationMs: 0, outcome: 'given', tokens });
+    },
+    step({ kind, skillId: skill, outcome, agentId: agent, threadId: thread }) {
+      note({ kind, skill, outcome, agent, thread });
+    },
+    newRows: () => fresh.splice(0),
+    dropped: () => dropped,
+  };
+}
+
+export const MAX_WAITING = 10_000;
+
+/** A longer name gets a digest, so that different names stay different. */
+export function boundedName(name: string): string {
+  if (name.length <= MAX_NAME) return name;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  return `${name.slice(0, MAX_NAME - 17).replace(/[\ud800-\udbff]$/, '')}~${digest}`;
+}
+
+// --- internal ---
+
+const MAX_OFFERS = 50_000;
+const MAX_NAME = 200;
+/** An agent may request any text. Only a possible id is recorded. */
+const COULD_BE_ID = /^[\w@.][\w@./:-]{0,127}$/;
+const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+const WORD = /^[a-z]{1,20}$/;
+
+type NotedRow = { readonly [Column in keyof Omit<UsageRow, 'time' | 'skill'>]?: UsageRow[Column] | undefined } & {
+  readonly kind: UsageRow['kind'];
+  /** A string: the requested id of a skill that does not exist, or of a proposal. */
+  readonly skill: Skill | string;
+  readonly outcome: string;
+};
+
+function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
+  const { kind, skill, digest = null, outcome, durationMs, tokens = null } = noted;
+  const names = [noted.agent, noted.thread, noted.source].map((name) => name && boundedName(name));
+  const [agent = null, thread = null, source = null] = names;
+  return {
+    time: Date.now(),
+    kind,
+    skill: recordedId(skill, snapshot),
+    digest,
+    agent,
+    thread,
+    source,
+    durationMs: durationMs == null ? null : Math.round(durationMs * 1000) / 1000,
+    // An error message may contain a path or content.
+    outcome: CODE.test(outcome) || WORD.test(outcome) ? outcome : 'OTHER',
+    tokens,
+  };
+}
+
+/** The same for a skill read by its short or its qualified id. */
+function recordedId(one: Skill | string, snapshot: Snapshot): string {
+  const skill = typeof one === 'string' ? skillNamed(snapshot, one) : one;
+  if (!skill) return COULD_BE_ID.test(String(one)) ? String(one) : '(invalid)';
+  const { id, qualifiedId } = skill;
+  const own = snapshot.byQualifiedId.get(qualifiedId)?.id ?? id;
+  return boundedName(snapshot.byId.get(own)?.qualifiedId === qualifiedId ? own : qualifiedId);
+}

@@ -1,0 +1,193 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
+import type { Snapshot } from '../../core/catalog/snapshot.ts';
+import { registryClosed } from '../../core/skill/errors.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import type { Revision } from '../history/types.ts';
+import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
+import { DAY_MS, readSince } from './since.ts';
+import type { Usage, UsageEvent } from './types.ts';
+import type { UsageDatabase } from './usage-database.ts';
+import type { UsageFile } from './usage-file.ts';
+
+export interface UsageOptions {
+  readonly root: string;
+  /** False (`usage: false`): nothing is recorded, but earlier records can be read. */
+  readonly isOn: boolean;
+  /** False: recorded in memory. */
+  readonly onDisk: boolean;
+  readonly snapshot: () => Snapshot;
+  /** Oldest first; empty without a history. */
+  readonly revisions: (skillId: string) => Promise<readonly Revision[]>;
+  /** Called when there may be a new problem. */
+  readonly onProblem: () => void;
+}
+
+export interface RecordedUsage extends Usage {
+  readonly recorder: UsageRecorder;
+  problems(): readonly Problem[];
+  /** Writes all records; gives up after half a second. */
+  close(): Promise<void>;
+}
+
+export function createUsage(options: UsageOptions): RecordedUsage {
+  const { root, isOn, onDisk, snapshot } = options;
+  let timer: NodeJS.Timeout | undefined;
+  let retryMs = FLUSH_MS;
+  let closed = false;
+  let flushing: Promise<boolean> = Promise.resolve(true);
+  let file: UsageFile | undefined;
+
+  let records: boolean | undefined;
+  /** Decided at the first record, because loading SQLite takes time. */
+  const mayRecord = (): boolean => {
+    records ??= isOn && whyNoSqlite() === undefined;
+    return records;
+  };
+  const recorder = createUsageRecorder(snapshot, mayRecord, () => {
+    if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
+  });
+  /** Loaded when needed: most processes record and read nothing. */
+  const fileNow = async (): Promise<UsageFile> => {
+    const { createUsageFile } = await import('./usage-file.ts');
+    file ??= createUsageFile(root, onDisk, options.onProblem);
+    return file;
+  };
+  let reported = 0;
+  const flushOnce = async (): Promise<boolean> => {
+    if (reported < recorder.dropped()) {
+      reported = recorder.dropped();
+      options.onProblem();
+    }
+    const { unwritten } = recorder;
+    // Most processes record nothing and open no file.
+    if (!file && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
+    await countLoads(recorder.newRows());
+    return (await fileNow()).write(unwritten);
+  };
+  const flush = (): Promise<boolean> => {
+    flushing = flushing.then(flushOnce);
+    return flushing;
+  };
+  function flushLater(): void {
+    timer = undefined;
+    void flush().then((isDone) => {
+      retryMs = isDone ? FLUSH_MS : Math.min(retryMs * 2, MAX_RETRY_MS);
+      if (isDone || closed || timer) return;
+      // A process with nothing else to do may end.
+      timer = setTimeout(flushLater, retryMs).unref();
+    });
+  }
+  const flushAll = async (): Promise<void> => {
+    for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
+  };
+  const read = async <T>(work: (database: UsageDatabase) => T): Promise<T> => {
+    if (closed) throw registryClosed();
+    const reason = whyNoSqlite();
+    if (reason !== undefined) throw usageUnavailable(reason);
+    await flushAll();
+    try {
+      return (await fileNow()).read(work);
+    } catch (error) {
+      throw isCodedError(error) || sqliteFailure(error) === undefined
+        ? error
+        : usageUnavailable(describeError(error), error);
+    }
+  };
+
+  return {
+    recorder,
+    async report({ skillId, agent, since = '30d' } = {}) {
+      const until = Date.now();
+      const time = readSince(since, until);
+      return read((database) =>
+        database.report({
+          from: time - (time % DAY_MS),
+          until,
+          skill: skillId && boundedName(skillId),
+          agent: agent && boundedName(agent),
+          loadable: loadableIn(snapshot(), skillId),
+          notKept: isOn ? (file?.notKept() ?? null) : OFF,
+        }),
+      );
+    },
+    async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
+      const from = since === undefined ? 0 : readSince(since, Date.now());
+      const [skill, ofAgent, ofThread] = [skillId, agent, thread].map((name) => name && boundedName(name));
+      const query = { from, kind, limit, skill, agent: ofAgent, thread: ofThread };
+      const rows = await read((database) => database.events(query));
+      return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
+    },
+    problems: () => file?.problems(recorder.dropped()) ?? [],
+    async close() {
+      clearTimeout(timer);
+      closed = true;
+      await flushAll();
+      file?.close();
+    },
+  };
+}
+
+// --- internal ---
+
+/** From the first record to its writing. A crash may lose records of twice this time. */
+const FLUSH_MS = 100;
+const MAX_RETRY_MS = 10_000;
+/** How long a call waits for another process that writes. */
+const PATIENCE_MS = 500;
+const OFF = 'usage: false in the config';
+
+function usageUnavailable(reason: string, cause?: unknown): CodedError<'STORE_UNAVAILABLE'> {
+  const message = `What agents did with skills cannot be read here. ${reason}`;
+  return new CodedError('STORE_UNAVAILABLE', message, {}, cause);
+}
+
+/** Counts through `@opentelemetry/api`, if the host has it and has set a meter provider. Never throws. */
+async function countLoads(rows: readonly UsageRow[]): Promise<void> {
+  const loads = rows.filter(({ kind }) => kind === 'load');
+  if (loads.length === 0) return;
+  try {
+    const { metrics } = await import('@opentelemetry/api');
+    const meter = metrics.getMeter('skill-registry');
+    const counter = meter.createCounter('skill_load_total', { description: 'Loads of skills' });
+    const seconds = meter.createHistogram('skill_load_duration_seconds', { description: 'Time of a load', unit: 's' });
+    for (const { skill: name, source, durationMs, outcome } of loads) {
+      counter.add(1, { name, source: source ?? '' });
+      // A body that was given without a request has no duration.
+      if (durationMs !== null && outcome === 'success') seconds.record(durationMs / 1000, { name });
+    }
+  } catch {
+    // No OpenTelemetry, or a failing meter, must not stop recording.
+  }
+}
+
+function loadableIn({ skills }: Snapshot, only: string | undefined): readonly string[] {
+  const isLoadable = ({ id, heldBecause, disabledFor }: Skill): boolean =>
+    heldBecause === undefined && disabledFor !== 'everyone' && (only === undefined || id === only);
+  return skills.filter(isLoadable).map(({ id }) => boundedName(id));
+}
+
+function eventOf({ time, kind, skill: skillId, outcome, ...row }: UsageRow): UsageEvent {
+  const known = Object.entries(row).filter(([, value]) => value !== null);
+  return { time: new Date(time).toISOString(), kind, skillId, outcome, ...Object.fromEntries(known) };
+}
+
+/** The last revision with the same SKILL.md at the time of the event, else the first one. */
+async function withRevisions(
+  rows: readonly UsageRow[],
+  revisionsOf: UsageOptions['revisions'],
+): Promise<readonly UsageEvent[]> {
+  const revisions = new Map<string, readonly Revision[]>();
+  for (const { skill, digest } of rows) {
+    if (digest !== null && !revisions.has(skill)) revisions.set(skill, await revisionsOf(skill));
+  }
+  return rows.map((row) => {
+    const event = eventOf(row);
+    const same = (revisions.get(row.skill) ?? []).filter(({ files }) =>
+      files.some(({ path, digest }) => path === 'SKILL.md' && digest === row.digest),
+    );
+    const found = same.findLast(({ at }) => at <= event.time) ?? same[0];
+    return found ? { ...event, revision: found.number } : event;
+  });
+}

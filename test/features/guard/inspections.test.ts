@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+const RULE_SET = '../../../extensions/skill_registry/features/guard/inspect/rule-set.ts';
+const INSPECTIONS = '../../../extensions/skill_registry/features/guard/inspections.ts';
+
+/** The inspections as a version of this package with these rules opens them. */
+async function openedBy(rules: number, file: string) {
+  vi.resetModules();
+  vi.doMock(RULE_SET, () => ({ RULE_SET: rules }));
+  const { openInspections } = (await import(
+    INSPECTIONS
+  )) as typeof import('../../../extensions/skill_registry/features/guard/inspections.ts');
+  vi.doUnmock(RULE_SET);
+  const inspections = openInspections(file);
+  onTestFinished(() => inspections.close());
+  /** So many that they are in the file afterwards. */
+  const keep = (name: string): void => {
+    for (let number = 0; number < 64; number++) {
+      const entry = { skillDigest: 's', stamp: 't', digest: `${name}${number}`, verdict: 'info' } as const;
+      inspections.keep(`/${name}${number}`, entry, { verdict: 'info', findings: [] });
+    }
+  };
+  return { inspections, keep };
+}
+
+it('takes no verdict of another version of this package, by other rules, while both have the file open', async () => {
+  const file = join(tempFolder(), 'inspections.db');
+  const newer = await openedBy(1002, file);
+  newer.keep('first');
+  expect(newer.inspections.inspectionOf('first0')).toBeDefined();
+  const older = await openedBy(1001, file);
+  older.keep('older');
+  expect(older.inspections.inspectionOf('older0')).toBeDefined();
+  expect(newer.inspections.inspectionOf('older0')).toBeUndefined();
+  expect(newer.inspections.entryAt('/older0')).toBeUndefined();
+  newer.keep('newer');
+  expect(newer.inspections.inspectionOf('newer0')).toBeDefined();
+  expect(older.inspections.inspectionOf('newer0')).toBeUndefined();
+  expect(older.inspections.filesOf('newer0')).toBeUndefined();
+});
