@@ -1,0 +1,6 @@
+import type { Feature } from '../../core/seams.ts';
+
+/** MCP servers as a source. */
+export const mcpSource: Feature = {
+  id: 'mcp_source',
+};

@@ -1,0 +1,6 @@
+import type { Feature } from '../../core/seams.ts';
+
+/** Search by meaning, with an endpoint for embeddings. */
+export const meaning: Feature = {
+  id: 'meaning',
+};
