@@ -33,14 +33,14 @@ export async function greeting(
   const more = skills.length - shown.length;
   const table = formatTable(['SKILL', 'L1', 'L2', 'FILES', 'DESCRIPTION'], rows, width);
   const catalog = more > 0 ? `${table}\n... ${more} more: /skills <words> finds them` : table;
-  const proposals = await registry.admin.waitingProposals();
+  const news = await registry.admin.news();
   const states = kernel.extensions().map(({ state }) => STATE_WORDS[state]);
   return [
     wrapWords(
       `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another skill has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
       width,
     ),
-    proposals > 0 ? wrapWords(`${proposals} proposal(s) wait for a decision: /proposals`, width) : '',
+    ...news.map((line) => wrapWords(line, width)),
     skills.length > 0 ? `\n${catalog}\n\n${wrapWords(COUNTS_EXPLAINED, width)}` : '',
     `\n${sourceLines(registry)}`,
     `\n${wrapWords(problemLines([...kernel.problems(), ...registry.problems()]), width)}`,

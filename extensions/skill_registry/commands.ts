@@ -3,8 +3,6 @@ import { estimateTokens, formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { isName } from './core/skill/field-values.ts';
 import type { Skill } from './core/skill/skill.ts';
-import { workflowCommand } from './features/packs/workflow/doors.ts';
-import { proposalsCommand } from './features/proposals/conversation.ts';
 
 /** `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for each skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
@@ -29,8 +27,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
         return { kind: 'print', text: atWidth(LINE), atWidth };
       },
     },
-    proposalsCommand(registry),
-    workflowCommand({ ...registry, workflows: registry.admin.workflows }),
+    ...registry.admin.commands(),
     ...invocable.map(
       (skill): Command => ({
         name: `skills:${skill.id}`,

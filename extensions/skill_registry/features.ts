@@ -1,4 +1,5 @@
-import type { Feature } from './core/seams.ts';
+/** The features. Whoever deletes one deletes its folder and its lines here. */
+import type { Feature } from './core/feature.ts';
 import { dialects } from './features/dialects/door.ts';
 import { evaluate } from './features/evaluate/door.ts';
 import { guard } from './features/guard/door.ts';
@@ -12,10 +13,21 @@ import { proposals } from './features/proposals/door.ts';
 import { usage } from './features/usage/door.ts';
 import { validate } from './features/validate/door.ts';
 
-/** Each after those that it needs. Whoever deletes one deletes its folder and its lines here. */
-export const features: readonly Feature[] = [
-  guard,
+export * from './features/dialects/api.ts';
+export * from './features/evaluate/api.ts';
+export * from './features/guard/api.ts';
+export * from './features/history/api.ts';
+export * from './features/install/api.ts';
+export * from './features/meaning/api.ts';
+export * from './features/packs/api.ts';
+export * from './features/pages/api.ts';
+export * from './features/proposals/api.ts';
+export * from './features/usage/api.ts';
+export * from './features/validate/api.ts';
+
+const features: readonly Feature[] = [
   validate,
+  guard,
   history,
   proposals,
   install,
@@ -27,3 +39,6 @@ export const features: readonly Feature[] = [
   meaning,
   dialects,
 ];
+
+/** Each after those that it needs. Its type is loose, so that the types of programs do not reach those of the core. */
+export default features as readonly unknown[];

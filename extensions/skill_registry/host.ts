@@ -19,12 +19,12 @@ import type { SkillFinding } from './features/validate/validate-skill.ts';
 export type * from './api.ts';
 export { ownerFile } from './core/config/owner-file.ts';
 export { configOfUntrustedRoot } from './core/config/untrusted-config.ts';
+export type { InternalOptions } from './core/options.ts';
+export { NOT_INSPECTED } from './core/skill/held.ts';
 export type { ValidationProfile } from './core/skill/spec-rules.ts';
 export { decidable } from './features/guard/approvals.ts';
-export { NOT_INSPECTED } from './features/guard/reasons.ts';
 export { decisionAbout } from './features/guard/sources.ts';
 export type { SkillFinding } from './features/validate/validate-skill.ts';
-export type { InternalOptions } from './parts.ts';
 
 /** Best first. */
 export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {

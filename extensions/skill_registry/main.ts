@@ -12,14 +12,12 @@ import type {
   TurnContext,
   UntrustedConfig,
 } from 'skill-registry/kernel';
-import { toWire, withNote } from '../../lib/text/index.ts';
+import { toWire } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './core/config/untrusted-config.ts';
+import type { InternalOptions } from './core/options.ts';
 import type { SkillLoadedEvent } from './core/read/types.ts';
-import { boundSkill, heldOrDisabled, isWithoutSkills } from './core/show/scope.ts';
-import { arrivalText } from './features/proposals/conversation.ts';
-import type { InternalOptions } from './parts.ts';
 import { createSkillRegistry } from './registry.ts';
 
 /** Only connects registry.ts with the kernel. */
@@ -60,11 +58,7 @@ export class SkillRegistryMain
     };
     this.#registry = await createSkillRegistry(options);
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
-    this.#registry.proposals.onArrival((proposal) => {
-      const { id, kind, skillId: skill_id, path, author, file } = proposal;
-      context.events.emit('proposal_created', { id, kind, skill_id, path, author, file });
-      context.notifyUser(arrivalText(proposal));
-    });
+    this.#registry.admin.connect(context);
     context.events.subscribe('conversation_started', async () => {
       this.#looking = this.#registry?.refresh();
       await this.#looking;
@@ -84,8 +78,7 @@ export class SkillRegistryMain
   }
 
   getTools(): readonly Tool[] {
-    // Only agents in a workflow with events get it (`isAvailableIn`).
-    this.#tools ??= this.registry.tools([...this.registry.config.tools, 'workflow_event']);
+    this.#tools ??= this.registry.tools(this.registry.admin.agentTools());
     return this.#tools;
   }
 
@@ -99,12 +92,7 @@ export class SkillRegistryMain
   }
 
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
-    if (isWithoutSkills(this.registry.snapshot(), this.registry.admin.workflows.at(turn))) return '';
-    const skill = boundSkill(this.registry.snapshot(), skillId);
-    if (skill && heldOrDisabled(turn, skill) === 'SKILL_DISABLED') return '';
-    const id = skill?.qualifiedId ?? skillId;
-    const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' }, turn);
-    return withNote({ text: content, leftOut });
+    return this.registry.admin.boundText(skillId, turn);
   }
 
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void {

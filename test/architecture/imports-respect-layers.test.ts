@@ -14,8 +14,22 @@ const { dependencies, optionalDependencies, peerDependencies, imports } = JSON.p
   imports: Record<string, unknown>;
 };
 
-/** Rooms of the core, lowest first: each may import itself and those before it. */
-const CORE_ROOMS = ['skill', 'store', 'config', 'sources', 'catalog', 'search', 'show', 'read', 'tools'];
+/** Rooms of the core, lowest first: each may import itself and those before it. Other files beside them come last. */
+const CORE_ROOMS = [
+  'skill',
+  'store',
+  'config',
+  'sources',
+  'catalog',
+  'search',
+  'show',
+  'read',
+  'checked-calls.ts',
+  'events.ts',
+  'api.ts',
+  'seams.ts',
+  'tools',
+];
 const REGISTRY = 'extensions/skill_registry';
 /** Source files of one folder. */
 const MAX_FILES = 20;
@@ -98,7 +112,10 @@ it('lets an extension import the two doors of the kernel, its own folder, lib, p
 });
 
 it('lets imports inside the core run one way', () => {
-  const floorOf = (path: string): number => CORE_ROOMS.indexOf(path.split('/')[3] ?? '');
+  const floorOf = (path: string): number => {
+    const floor = CORE_ROOMS.indexOf(path.split('/')[3] ?? '');
+    return floor === -1 ? CORE_ROOMS.length : floor;
+  };
   const wrong = sourceFiles(`${REGISTRY}/core`)
     .flatMap(importsOf)
     .filter(({ file, target }) => target.startsWith(`${REGISTRY}/core/`) && floorOf(target) > floorOf(file));

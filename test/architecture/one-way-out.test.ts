@@ -6,7 +6,7 @@ import { ROOT, sourceFiles } from './imports.ts';
 /** Who asks whether something of a skill may leave, and what it is. */
 const ASKED: Readonly<Record<string, readonly string[]>> = {
   // The catalog marks what is held; every list and prompt leaves out what is marked.
-  'parts.ts': ['line'],
+  'core/parts.ts': ['line'],
   // Every body and file that an agent is given: tools, prompts, MCP, file tools, bindings, slash commands.
   'core/read/reading.ts': ['line', 'derived', 'bytes'],
   // Errors of a change that quote the present text.

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
-import type { InternalOptions } from '../../extensions/skill_registry/parts.ts';
+import type { InternalOptions } from '../../extensions/skill_registry/core/options.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
 

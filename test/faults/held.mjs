@@ -32,8 +32,8 @@ export const held = [
   },
   {
     title: 'A verdict of a root releases its skills',
-    in: 'openSkills',
-    swap: ['inspectionsFile()', "join(base.dataDir, 'inspections.db')"],
+    in: 'open',
+    swap: ['inspectionsFile()', 'core.dataDir'],
     test: 'takes no verdict from a root, whatever lies in it',
   },
   {
@@ -62,20 +62,20 @@ export const held = [
   },
   {
     title: 'An agent that approves a proposal allows what is in it',
-    in: 'allowShown',
+    in: 'createJudgedChanges.allowShown',
     drop: "!by.startsWith('person:')",
     test: 'allows nothing when an agent approves',
   },
   {
     title: 'Approving a proposal allows what somebody else has added',
-    in: 'allowShown',
+    in: 'createJudgedChanges.allowShown',
     swap: ['{ by, reason, digest }', '{ by, reason }'],
     test: 'allows what was shown, and nothing that somebody added meanwhile',
   },
   {
     title: 'A skill with an interrupted change is given to agents where nobody has approved the root',
-    in: 'openSkills',
-    drop: 'heldBecause: waiting?.heldBecause',
+    in: 'open',
+    drop: 'if (waiting) alsoHolds(waiting);',
     test: 'keeps a skill with an interrupted change from agents',
     build: true,
   },

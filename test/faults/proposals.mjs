@@ -65,23 +65,20 @@ export const proposals = [
   },
   {
     title: 'An agent that may decide approves an attack',
-    in: 'inspectedWithoutAttack',
+    in: 'createJudgedChanges.decided',
     always: 'blocks.length === 0',
     test: 'leaves an attack to a person, whatever agent may decide, and writes nothing of it',
   },
   {
     title: 'Somebody unknown approves an attack',
-    in: 'changeFunctions',
+    in: 'createJudgedChanges.decided',
     swap: ["actor.by.startsWith('person:')", "!actor.by.startsWith('agent:')"],
     test: 'leaves an attack to a person, whatever agent may decide, and writes nothing of it',
   },
   {
     title: 'Two halves of an attack are approved at the same time',
-    in: 'changeFunctions',
-    swap: [
-      'last.then(async () => work({ inspected: await inspectedWithoutAttack(parts, change) }))',
-      'Promise.resolve(last === undefined).then(async () => work({ inspected: (await inspectedWithoutAttack(parts, change)) === null ? null : undefined }))',
-    ],
+    in: 'createJudgedChanges.decided',
+    swap: ['last.then', 'Promise.resolve(last === undefined).then'],
     test: 'writes no attack of two halves that an agent approves at the same time',
   },
   {
@@ -122,11 +119,8 @@ export const proposals = [
   },
   {
     title: 'An agent approves what was not inspected',
-    in: 'changeFunctions.decided',
-    swap: [
-      '{ inspected: await inspectedWithoutAttack(parts, change) }',
-      "(await inspectedWithoutAttack(parts, change)) === '' ? {} : {}",
-    ],
+    in: 'createJudgedChanges.decided',
+    swap: ['{ inspected: digest }', "digest === '' ? {} : {}"],
     test: 'writes no attack into a skill that is exchanged while an agent approves',
   },
   {
@@ -150,13 +144,13 @@ export const proposals = [
   },
   {
     title: 'An agent decides on a skill with an attack that a person has allowed',
-    in: 'inspectedWithoutAttack',
-    swap: ['inspectAfter(parts, change, false)', 'inspectAfter(parts, change)'],
+    in: 'createJudgedChanges.decided',
+    swap: ['judged.inspectAfter(change, false)', 'judged.inspectAfter(change)'],
     test: 'asks a person again for an attack whose words differ only where they are cut, and an agent never decides',
   },
   {
     title: 'An agent rolls a skill back to an attack',
-    in: 'changeFunctions.decided',
+    in: 'createJudgedChanges.decided',
     swap: ["actor.by.startsWith('person:')", "actor.by.startsWith('person:') || !('proposalId' in change)"],
     test: 'leaves a roll-back and a return to an attack to a person, whatever agent asks',
   },
@@ -174,13 +168,13 @@ export const proposals = [
   },
   {
     title: 'What is allowed is the skill that has the id by now',
-    in: 'allowShown',
-    swap: ['proposals.skillOf(change.proposalId)', "skillNamed(catalog.snapshot(), 'tea')"],
+    in: 'open.skillOf',
+    swap: ['run((now) => now.skillOf(change.proposalId))', "core.catalog.snapshot().byId.get('tea')"],
     test: 'allows the skill that was changed, and not another one that has its id now',
   },
   {
     title: 'A log in the folder of a skill keeps everybody from approving changes of it',
-    in: 'inspectAfter',
+    in: 'createJudgedChanges.inspectAfter',
     swap: ['blocks.length === 0 && after.change !== undefined ? after.change : digest', 'digest'],
     test: 'approves what is no attack while other files change, and not after another decision on the skill',
   },

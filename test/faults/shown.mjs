@@ -146,14 +146,14 @@ export const shown = [
   },
   {
     title: 'Bodies of bound skills stay in a state that shows no skills',
-    in: 'SkillRegistryMain.getSkillContent',
-    never: 'isWithoutSkills(this.registry.snapshot(), this.registry.admin.workflows.at(turn))',
+    in: 'kernelFunctions.boundText',
+    never: 'isWithoutSkills(catalog.snapshot(), at(turn))',
     test: 'has no body of a bound skill, and nothing that a person has loaded',
   },
   {
     title: 'A tool sees the skills of the state with which the turn began',
     in: 'lookingFirst.execute',
-    swap: ['registry.workflows.at(given?.turn ?? {})', 'given?.turn ?? {}'],
+    swap: ['at(given?.turn ?? {})', 'given?.turn ?? {}'],
     test: 'goes from state to state by the events that the model tells, each with its skills and no others',
   },
   {

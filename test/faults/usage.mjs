@@ -20,7 +20,7 @@ export const usage = [
   },
   {
     title: 'The usage.db of a root that nobody has approved is opened',
-    in: 'openParts',
+    in: 'open',
     swap: ["trusted && options.cache !== 'memory'", "options.cache !== 'memory'"],
     test: 'opens no usage.db that lies in a root that nobody has approved',
   },

@@ -1,6 +1,5 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import { shownProposal } from '../../../extensions/skill_registry/features/evaluate/describe.ts';
 import {
   describeBlockFindings,
   isAsShown,
@@ -141,7 +140,7 @@ async function proposalToDecide(
 ): Promise<Proposal> {
   const proposal = await proposals.get(idOrPart);
   if (!terminal.ask) assertWhole(idOrPart, proposal.id);
-  if (isWaiting(proposal)) terminal.err(`${await shownProposal(admin, proposal)}\n\n`);
+  if (isWaiting(proposal)) terminal.err(`${await admin.proposalText(proposal)}\n\n`);
   return proposal;
 }
 

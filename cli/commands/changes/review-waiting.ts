@@ -1,6 +1,5 @@
 import type { SkillRegistry } from 'skill-registry';
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { shownProposal } from '../../../extensions/skill_registry/features/evaluate/describe.ts';
 import { subjectOf } from '../../../extensions/skill_registry/features/proposals/propose/describe.ts';
 import { allHeld, describeHeld, heldExtension, ownExtensionIds, undoApprovals } from '../../../kernel/host.ts';
 import { printable } from '../../../lib/text/index.ts';
@@ -135,7 +134,7 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): S
       terminal.say(`${id} (${skillId}) was ${state} meanwhile, by ${decision.by}`);
       return undefined;
     }
-    terminal.err(`${await shownProposal(registry.admin, proposal)}\n\n`);
+    terminal.err(`${await registry.admin.proposalText(proposal)}\n\n`);
     const shown = await showBlockFindings(registry, proposal, terminal);
     const { blocks } = shown;
     const isAttack = blocks.length > 0;

@@ -1,5 +1,4 @@
 import type { Proposal } from 'skill-registry';
-import { shownProposal } from '../../../extensions/skill_registry/features/evaluate/describe.ts';
 import {
   changesDescription,
   describeProposals,
@@ -48,7 +47,7 @@ export async function showProposal(
     const ran = isWaiting(proposal) ? await registry.admin.proposalEvidence(proposal.id) : null;
     terminal.print({ ...onWire(proposal), ran: ran && ranOnWire(ran) });
   } else {
-    terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
+    terminal.out(`${forTerminal(await registry.admin.proposalText(proposal), terminal, terminal.terminal)}\n`);
     if (isWaiting(proposal)) terminal.say(`\n${nextSteps(proposal)}`);
   }
 }

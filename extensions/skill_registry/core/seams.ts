@@ -1,6 +1,48 @@
-/** What a feature is, for the core that names none. */
+/** What features add to the core, which names none. */
+import type { Command, ExtensionContext, Problem, Tool, TurnContext } from 'skill-registry/kernel';
+import type { Z } from '../../../lib/arguments/index.ts';
+import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import type { Meaning } from './search/types.ts';
+import type { Guard } from './skill/guard.ts';
 
-/** A folder in features/, and a line in features.ts. */
-export interface Feature {
-  readonly id: string;
+/** What a feature adds to one registry. */
+export interface Opened<Part = unknown> {
+  /** For the features that need it. */
+  readonly part?: Part;
+  readonly registry?: Partial<SkillRegistry>;
+  readonly admin?: Partial<SkillRegistryAdmin>;
+  readonly tools?: Readonly<Record<string, MakeTool>>;
+  /** Tools that agents of the kernel have beside those of `config.tools`. */
+  readonly agentTools?: readonly string[];
+  /** For conversations. */
+  readonly commands?: (registry: SkillRegistry) => readonly Command[];
+  /** Exactly one feature gives it. */
+  readonly guard?: Guard;
+  readonly meaning?: Meaning;
+  readonly turns?: Turns;
+  /** For the events and messages of the kernel. */
+  readonly connect?: (kernel: Pick<ExtensionContext, 'events' | 'notifyUser'>) => void;
+  /** Lines that a person reads when a conversation begins. */
+  readonly news?: () => Promise<readonly string[]>;
+  readonly problems?: () => readonly Problem[];
+  readonly beforeScan?: () => Promise<void>;
+  /** Called when every feature is open. */
+  readonly recover?: () => Promise<void>;
+  /** Called when watching begins, and after each change of the catalog. */
+  readonly catchUp?: (signal: AbortSignal) => Promise<unknown>;
+  /** Runs as long as the registry watches. */
+  readonly background?: (signal: AbortSignal) => Promise<void>;
+  readonly close?: () => void | Promise<void>;
+}
+
+/** Tools find everything that the registry and its `admin` have. */
+export type ToolRegistry = SkillRegistry & SkillRegistryAdmin;
+export type MakeTool = (registry: ToolRegistry, z: Z) => Tool;
+
+/** What is known of a conversation beyond its turn. */
+export interface Turns {
+  /** The turn with what was left to its conversation; the same object without any. */
+  at(turn: TurnContext): TurnContext;
+  /** A paragraph for the end of its prompt. */
+  text(turn: TurnContext): string | undefined;
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
+import type { InternalOptions } from '../../../extensions/skill_registry/core/options.ts';
 import { createSkillRegistry } from '../../../extensions/skill_registry/registry.ts';
 import { parseManifest } from '../../../kernel/boot/manifest.ts';
 import { runCommand } from '../../helpers/run-command.ts';

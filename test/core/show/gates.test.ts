@@ -1,6 +1,6 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
+import type { InternalOptions } from '../../../extensions/skill_registry/core/options.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 

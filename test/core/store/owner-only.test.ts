@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
-import { openHistoryDatabase } from '../../../extensions/skill_registry/features/history/history-database.ts';
+import { openHistoryDatabase } from '../../../extensions/skill_registry/features/history/journal/history-database.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

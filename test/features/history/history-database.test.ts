@@ -10,7 +10,7 @@ import {
   historyError,
   isAllFinished,
   openHistoryDatabase,
-} from '../../../extensions/skill_registry/features/history/history-database.ts';
+} from '../../../extensions/skill_registry/features/history/journal/history-database.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { TEA } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
-import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
+import type { InternalOptions } from '../../../extensions/skill_registry/core/options.ts';
 import { ADA, TEA } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 

@@ -1,7 +1,7 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
+import type { InternalOptions } from '../../../extensions/skill_registry/core/options.ts';
 import { embeddingsServer } from '../../helpers/embeddings-server.ts';
 import { skillMd, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';

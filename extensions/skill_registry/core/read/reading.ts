@@ -3,7 +3,6 @@ import { CodedError, describeError, isCodedError, type TurnContext } from 'skill
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
 import { countTokens, nameShownAs, nearestIds, showName, withNote, withoutHidden } from '../../../../lib/text/index.ts';
-import type { Guard, JudgedFile } from '../../features/guard/types.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -14,6 +13,7 @@ import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';
 import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
+import type { Guard, JudgedFile } from '../skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import { NO_FILES, type SkillSource } from '../sources/source.ts';
 import type {

@@ -92,11 +92,6 @@ export interface ReadPolicy {
   readonly visible: boolean;
 }
 
-export interface RolePrompt {
-  readonly source: 'skill' | 'legacy' | 'fallback';
-  readonly text: string;
-}
-
 export interface Reading {
   /**
    * @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file was removed), RESOURCE_TOO_LARGE, PATH_TRAVERSAL; SKILL_HELD

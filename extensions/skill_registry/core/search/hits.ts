@@ -1,11 +1,11 @@
 import { foldLine, nearestIds } from '../../../../lib/text/index.ts';
-import type { Likeness } from '../../features/meaning/likeness.ts';
 import type { Skill } from '../skill/skill.ts';
 import { fitOf, type QueryFit } from './fit.ts';
 import { normalizedName, scoresByName, skillsWithNamePart } from './names.ts';
 import type { Pool } from './pool.ts';
 import { isMostlyUnknown } from './query.ts';
 import type { Ranking } from './rank.ts';
+import type { Likeness } from './types.ts';
 
 export interface SearchHit {
   readonly skill: Skill;

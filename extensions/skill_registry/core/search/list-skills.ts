@@ -1,11 +1,10 @@
 import { shorten } from '../../../../lib/text/index.ts';
-import { secondsUntilInspected } from '../../features/guard/reasons.ts';
-import type { Meaning } from '../../features/meaning/meaning.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { secondsUntilInspected } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
 import { bodyIfThere } from './document.ts';
 import type { Searcher } from './searcher.ts';
-import type { ListedSkill, ListQuery, SkillList } from './types.ts';
+import type { ListedSkill, ListQuery, Meaning, SkillList } from './types.ts';
 import { meaningReason, reasonFor } from './why.ts';
 
 export interface ListSkillsOptions {

@@ -8,7 +8,6 @@ import {
   type OpenBatch,
   type TextIndex,
 } from '../../../../lib/text-index/index.ts';
-import type { Likeness } from '../../features/meaning/likeness.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -27,6 +26,7 @@ import { normalizedName } from './names.ts';
 import { makePool, type Pool } from './pool.ts';
 import { lookUpTerms, parseQuery, type Query } from './query.ts';
 import { type Ranking, rankPool } from './rank.ts';
+import type { Likeness } from './types.ts';
 
 export interface SearchAnswer {
   readonly hits: readonly SearchHit[];

@@ -1,4 +1,4 @@
-import type { Problem } from 'skill-registry/kernel';
+import type { Skill } from '../skill/skill.ts';
 
 export interface ListQuery {
   /** A task in any words, a name of a skill or its beginning, or a phrase in double quotes. */
@@ -46,53 +46,20 @@ export interface SearchReason {
   readonly snippet: string;
 }
 
-export interface EmbeddedSkills {
-  readonly embedded: number;
-  readonly total: number;
+/** How near skills are to a query by meaning. */
+export interface Likeness {
+  /** Above 0; 1 for the nearest skill. */
+  readonly near: ReadonlyMap<Skill, number>;
+  /** Skills that are near enough to be found without a common word. */
+  readonly fitting: ReadonlySet<Skill>;
+  /** 0 to 1: 0 for the nearness of an unrelated text, 1 for an equal text. */
+  readonly confidence: number;
 }
 
-export interface OverlapReport {
-  /** Densest first. */
-  readonly neighbourhoods: readonly Neighbourhood[];
-  readonly queries: number;
-  readonly stolen: readonly StolenQuery[];
-  /** TRIGGER_EVAL_INVALID. */
-  readonly problems: readonly Problem[];
-}
-
-export interface Neighbourhood {
-  /** Ids; the others were compared with the first one. */
-  readonly skills: readonly string[];
-  /** 0-1: mean likeness to the first one. */
-  readonly likeness: number;
-  /** Stems of words that all of them have, the rarest first. */
-  readonly words: readonly string[];
-}
-
-export interface TakenOver {
-  /** Ids of the others whose descriptions now find this skill as the best one beside themselves, and did not before. */
-  readonly skills: readonly string[];
-  /** Number of descriptions: at most the 50 that share most with the new one. */
-  readonly tried: number;
-  /** Five seconds were over before all were tried. */
-  readonly cut: boolean;
-  /** Number of other skills that models see. */
-  readonly others: number;
-  /** The description asks to be used for every task, or before other skills: it competes with all skills. */
-  readonly claimsAll: boolean;
-  /** The same in sentences, for a person. */
-  readonly text: string;
-}
-
-/** A trigger query whose first hit is not what its author wants. */
-export interface StolenQuery {
-  readonly query: string;
-  readonly skillId: string;
-  readonly shouldTrigger: boolean;
-  readonly found: string | null;
-}
-
-export interface RetrievalChange extends Omit<StolenQuery, 'found'> {
-  readonly before: string | null;
-  readonly after: string | null;
+/** Search by meaning. */
+export interface Meaning {
+  /** Resolves when `likeness` has the vector of the query, or will not get it in time. */
+  ready(query: string): Promise<void>;
+  /** Undefined when meaning says nothing about the query. */
+  likeness(skills: readonly Skill[], query: string): Likeness | undefined;
 }

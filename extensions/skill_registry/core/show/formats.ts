@@ -1,5 +1,5 @@
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
-import { secondsUntilInspected } from '../../features/guard/reasons.ts';
+import { secondsUntilInspected } from '../skill/held.ts';
 import { bulletOf, type Skill } from '../skill/skill.ts';
 
 /** The text of one skill never breaks out of its entry, whatever its author wrote. */

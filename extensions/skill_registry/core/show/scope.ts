@@ -1,7 +1,7 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
-import { NOT_INSPECTED } from '../../features/guard/reasons.ts';
 import { frozen, type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
+import { NOT_INSPECTED } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
 import { onceFor } from './formats.ts';
 import { isNone, matchesExpression } from './pack-expression.ts';

@@ -1,9 +1,9 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { countTokens, delimited, loadTokenCounter } from '../../../../lib/text/index.ts';
-import type { Meaning } from '../../features/meaning/meaning.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Searcher } from '../search/searcher.ts';
+import type { Meaning } from '../search/types.ts';
 import type { Skill } from '../skill/skill.ts';
 import {
   type CatalogChoice,

@@ -1,6 +1,6 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import { NOT_INSPECTED } from '../../features/guard/reasons.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import { NOT_INSPECTED } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
 import type { AgentView, SkillVisibility } from './types.ts';

@@ -1,8 +1,7 @@
-import { yamlPackage } from '../../../../kernel/host.ts';
 import { isName, nameValue } from './field-values.ts';
 import { bodyOf, splitFrontmatter } from './frontmatter.ts';
 import { OWN_FIELDS, parseSkill } from './parse-skill.ts';
-import { fieldAt, readWithPackage, readYamlFields, type YamlFields } from './yaml-fields.ts';
+import { fieldAt, newFrontmatter, readWithPackage, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
 export interface Repair {
   /** The whole text; the same one where only the name of the file is wrong. */
@@ -49,9 +48,8 @@ function withNewFrontmatter(text: string, directory: string, done: string[]): st
   const isUnclear = !PROSE.test(text) || /^(?:name|description)[ \t]*:/im.test(text) || description.endsWith('…');
   if (isUnclear || !isName(directory) || description.split(' ').length < FEWEST_WORDS) return text;
   const end = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
-  const fields = yamlPackage().stringify({ name: directory, description }, { lineWidth: 0 }).replaceAll('\n', end);
   done.push('a frontmatter was added, with the name of the directory and the first paragraph as description');
-  return `---${end}${fields}---${end}${end}${text}`;
+  return newFrontmatter(directory, description).replaceAll('\n', end) + text;
 }
 
 function withFrontmatter(

@@ -37,6 +37,11 @@ export function readYamlFields(yaml: string): YamlFields {
   return readWithPackage(yaml);
 }
 
+/** With the lines of `---` and a blank line behind them. */
+export function newFrontmatter(name: string, description: string): string {
+  return `---\n${yamlPackage().stringify({ name, description }, { lineWidth: 0 })}---\n\n`;
+}
+
 /** Always uses the `yaml` package. `scanFields` must give the same result. */
 export function readWithPackage(yaml: string): YamlFields {
   const repaired: string[] = [];

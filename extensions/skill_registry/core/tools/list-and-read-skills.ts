@@ -1,12 +1,12 @@
 import { defineTool, type Tool } from 'skill-registry/kernel';
 import type { Z } from '../../../../lib/arguments/index.ts';
 import { countTokens, toWire, type Wire, withoutHidden } from '../../../../lib/text/index.ts';
-import { contentWithNote, loadedMessage } from '../read/reading.ts';
+import { loadedMessage } from '../read/reading.ts';
 import type { ResourceContent, SkillContent } from '../read/types.ts';
+import type { ToolRegistry } from '../seams.ts';
 import type { ListedSkill, ListQuery, SkillList } from '../search/types.ts';
-import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareSearch'>, z: Z): Tool {
+export function listSkillsTool(registry: Pick<ToolRegistry, 'list' | 'prepareSearch'>, z: Z): Tool {
   return defineTool({
     name: 'list_skills',
     description:
@@ -26,7 +26,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'prepareS
   });
 }
 
-export function readSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Tool {
+export function readSkillTool(registry: Pick<ToolRegistry, 'read'>, z: Z): Tool {
   return defineTool({
     name: 'read_skill',
     description:
@@ -43,7 +43,7 @@ export function readSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Too
   });
 }
 
-export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResource'>, z: Z): Tool {
+export function readSkillResourceTool(registry: Pick<ToolRegistry, 'readResource'>, z: Z): Tool {
   return defineTool({
     name: 'read_skill_resource',
     description:
@@ -56,36 +56,6 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
       success: true,
       ...toWire(await withoutHiddenText(await registry.readResource(skill_id, path, turn))),
     }),
-  });
-}
-
-/** As in PromptKit. There is no `skill__deactivate`: nothing is kept active, and a skill grants no tools. */
-export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>, z: Z): Tool {
-  return defineTool({
-    name: 'skill__activate',
-    description:
-      'Activates a skill: gives its full instructions. Do this before you act whenever a skill fits the task.',
-    input: z.strictObject({ name: z.string().describe('The id as it stands in the list of available skills.') }),
-    async execute({ name }, { turn }) {
-      const read = await registry.read(name, { audience: 'model' }, turn);
-      return { success: true, instructions: contentWithNote(read), files: read.resources.map(({ path }) => path) };
-    },
-  });
-}
-
-/** As in PromptKit. */
-export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>, z: Z): Tool {
-  return defineTool({
-    name: 'skill__read_resource',
-    description: 'Reads one file of a skill. Scripts are given as text, never run.',
-    input: z.strictObject({
-      skill_name: z.string().describe('The id of the skill the file belongs to.'),
-      path: z.string().describe('Relative to the skill, as it is listed there: references/guide.md'),
-    }),
-    async execute({ skill_name, path }, { turn }) {
-      const read = await withoutHiddenText(await registry.readResource(skill_name, path, turn));
-      return { success: true, content: contentWithNote(read) };
-    },
   });
 }
 

@@ -3,16 +3,16 @@ import { withoutPaths } from '../../../../kernel/host.ts';
 import type { Z } from '../../../../lib/arguments/index.ts';
 import { showName } from '../../../../lib/text/index.ts';
 import { contentWithNote } from '../../core/read/reading.ts';
+import type { ToolRegistry } from '../../core/seams.ts';
 import type { ResourceInfo } from '../../core/skill/skill.ts';
 import { withoutHiddenText } from '../../core/tools/list-and-read-skills.ts';
-import type { SkillsForTools } from '../../core/tools/skills-for-tools.ts';
 
 /**
  * The only tool of the Bernstein design, with its result keys: `name, body, available_references, available_scripts,
  * reference_content, script_content, error`. Keys that do not apply are null. `error` says which file cannot be given;
  * without the skill itself the call fails, with all these keys.
  */
-export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource' | 'resources'>, z: Z): Tool {
+export function loadSkillTool(registry: Pick<ToolRegistry, 'read' | 'readResource' | 'resources'>, z: Z): Tool {
   return defineTool({
     name: 'load_skill',
     description:

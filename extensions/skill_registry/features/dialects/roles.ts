@@ -5,7 +5,7 @@ import { foldLine, shorten, withNote, withoutHidden } from '../../../../lib/text
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import { contentWithNote } from '../../core/read/reading.ts';
-import type { Reading, RolePrompt } from '../../core/read/types.ts';
+import type { Reading } from '../../core/read/types.ts';
 import { catalogText } from '../../core/show/catalog-text.ts';
 import { namedTools, onceFor } from '../../core/show/formats.ts';
 import { heldOrDisabled, pendingSkills, visibleSkills } from '../../core/show/scope.ts';
@@ -15,6 +15,11 @@ import { type Skill, slugOf } from '../../core/skill/skill.ts';
 /** A role must be usable as the name of a folder. */
 const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_TEMPLATE_BYTES = 262_144;
+
+export interface RolePrompt {
+  readonly source: 'skill' | 'legacy' | 'fallback';
+  readonly text: string;
+}
 
 interface Skills extends Pick<Reading, 'read'> {
   readonly config: Pick<SkillRegistryConfig, 'catalog' | 'tools'>;

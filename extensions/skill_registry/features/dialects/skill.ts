@@ -1,12 +1,15 @@
 import { defineTool, type Tool } from 'skill-registry/kernel';
 import type { z } from 'zod';
+import { yamlPackage } from '../../../../kernel/host.ts';
 import type { Z } from '../../../../lib/arguments/index.ts';
 import { toWire } from '../../../../lib/text/index.ts';
 import { skillNamed } from '../../core/catalog/snapshot.ts';
+import type { ToolRegistry } from '../../core/seams.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
+import { splitFrontmatter } from '../../core/skill/frontmatter.ts';
+import { newFrontmatter } from '../../core/skill/yaml-fields.ts';
 import { listForModels, withoutHiddenText } from '../../core/tools/list-and-read-skills.ts';
-import type { SkillsForTools } from '../../core/tools/skills-for-tools.ts';
-import { composeSkillMd, patchFrontmatter, replaceText } from '../proposals/propose/skill-text.ts';
+import { replaceText } from '../proposals/propose/replace-text.ts';
 import { changeSkill, type RequestedChange } from '../proposals/tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
@@ -35,7 +38,7 @@ function inputOf(z: Z) {
 }
 
 /** The management tool of the Operator design, with its argument names and plain ones. */
-export function skillTool(registry: SkillsForTools, z: Z): Tool {
+export function skillTool(registry: ToolRegistry, z: Z): Tool {
   return defineTool({
     name: 'skill',
     description: 'Shows, creates, changes and removes skills. A change may need a review before it is made.',
@@ -68,7 +71,7 @@ interface Change extends Pick<RequestedChange, 'kind' | 'path' | 'content'> {
   readonly message: string;
 }
 
-function requestedChange(registry: SkillsForTools, args: SkillArguments, name: string): Change {
+function requestedChange(registry: ToolRegistry, args: SkillArguments, name: string): Change {
   switch (args.action) {
     case 'create':
       return { kind: 'create', content: newText(args, name), message: `Skill '${name}' created.` };
@@ -87,7 +90,7 @@ function requestedChange(registry: SkillsForTools, args: SkillArguments, name: s
 }
 
 /** By the plain or the qualified id. */
-function isPinned({ config, snapshot }: SkillsForTools, name: string): boolean {
+function isPinned({ config, snapshot }: ToolRegistry, name: string): boolean {
   const current = snapshot();
   const skill = skillNamed(current, name);
   return config.catalog.pinned.some((id) => id === name || (skill && skillNamed(current, id) === skill));
@@ -100,7 +103,7 @@ function newText(args: SkillArguments, name: string): string {
   }
   return whole
     ? required(args, 'content')
-    : composeSkillMd(name, required(args, 'description'), required(args, 'body'));
+    : `${newFrontmatter(name, required(args, 'description'))}${required(args, 'body').trim()}\n`;
 }
 
 /** A function of the present text: it runs while nobody else can change the file. */
@@ -115,6 +118,22 @@ function patchOf(args: SkillArguments): Pick<RequestedChange, 'path' | 'content'
   if (!old || next === undefined) throw invalidArgument('patch needs new_string; an empty one removes old_string.');
   const shown = path ?? 'SKILL.md';
   return { path: shown, content: (present) => replaceText(present, old, next, shown, all) };
+}
+
+/** null removes a field. Keeps everything else, comments too. @throws INVALID_ARGUMENT if it is no mapping. */
+function patchFrontmatter(text: string, fields: Readonly<Record<string, unknown>>): string {
+  const { yaml, bodyOffset } = splitFrontmatter(text);
+  const { isMap, parseDocument } = yamlPackage();
+  const document = parseDocument(yaml ?? '', { keepSourceTokens: true });
+  if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents))) {
+    throw invalidArgument('The frontmatter of this skill is not a mapping of fields. Write the whole file instead.');
+  }
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null) document.delete(name);
+    else document.set(name, value);
+  }
+  const start = text.startsWith('\ufeff') ? '\ufeff' : '';
+  return `${start}---\n${document.toString({ lineWidth: 0 }).replace(/\n?$/, '\n')}---\n${text.slice(bodyOffset)}`;
 }
 
 /** `fields` wins over the names of the Operator design. */

@@ -1,16 +1,5 @@
 import { formatTable, oneLine, printable } from '../../../../lib/text/index.ts';
-import { describeProposal } from '../proposals/propose/describe.ts';
-import type { Proposal } from '../proposals/propose/types.ts';
-import type { CaseResult, Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryResult } from './types.ts';
-
-/** Of an undecided proposal also the results of both contents. */
-export async function shownProposal(
-  { proposalEvidence }: Pick<Evaluation, 'proposalEvidence'>,
-  proposal: Proposal,
-): Promise<string> {
-  const isWaiting = proposal.state === 'open' || proposal.state === 'stale';
-  return describeProposal(proposal, isWaiting ? [describeRan(await proposalEvidence(proposal.id))] : []);
-}
+import type { CaseResult, Claim, EvaluationResult, ProposalEvidence, QueryResult } from './types.ts';
 
 export function describeResult(result: EvaluationResult): string {
   const { skillId, totals, triggers, cases, problems } = result;
@@ -49,12 +38,8 @@ export function countsOf({ passed, failed, notRun }: EvaluationResult['totals'])
   return `${passed} passed, ${failed} failed, ${notRun} not run`;
 }
 
-// --- internal ---
-
-/** Of each kind. */
-const MAX_LINES = 20;
-
-function describeRan({ before, after, notRun, changes, takenOver }: ProposalEvidence): string {
+/** What a proposal would change in the results. */
+export function describeRan({ before, after, notRun, changes, takenOver }: ProposalEvidence): string {
   const both = (of: (result: EvaluationResult) => string): string => {
     const [then, now] = [before ? of(before) : 'nothing', after ? of(after) : 'nothing'];
     return then === now ? `${then}, as before` : `${then} -> ${now}`;
@@ -81,6 +66,11 @@ function describeRan({ before, after, notRun, changes, takenOver }: ProposalEvid
   ];
   return lines.join('\n');
 }
+
+// --- internal ---
+
+/** Of each kind. */
+const MAX_LINES = 20;
 
 function validityOf({ validity: { profile, errors } }: EvaluationResult): string {
   return `${profile}: ${errors.length === 0 ? 'valid' : `${errors.length} error(s)`}`;

@@ -1,6 +1,64 @@
-import type { Feature } from '../../core/seams.ts';
+import type { TurnContext } from 'skill-registry/kernel';
+import { schema } from '../../../../lib/arguments/index.ts';
+import { text } from '../../core/checked-calls.ts';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { guard } from '../guard/door.ts';
+import { proposals } from '../proposals/door.ts';
+import type { Overlap } from './overlap/overlap.ts';
+import type { Evaluation } from './types.ts';
 
-/** Test cases of skills, their evidence, and skills that compete. */
-export const evaluate: Feature = {
-  id: 'evaluate',
-};
+/** Test cases of skills, their evidence, and skills that compete. Needs proposals and the guard. */
+export const evaluate: Feature = { id: 'evaluate', open };
+
+// --- internal ---
+
+const evaluateOptions = schema((z) => z.strictObject({ outputs: z.string().optional() }).optional());
+
+function open(core: Core): Opened {
+  const { later } = core.call;
+  const { heldSkills } = core.of(guard);
+  const { alsoShows, run, saysRetrieval } = core.of(proposals);
+  const overlap = overlapOf(core);
+  const source = { ...overlap, visible: () => core.visible({}), heldSkills };
+  let evaluation: Evaluation | undefined;
+  const evaluating = <Result>(work: (opened: Evaluation) => Promise<Result>): Promise<Result> =>
+    run(async (opened, { context }) => {
+      const { createEvaluation } = await import('./evidence.ts');
+      evaluation ??= createEvaluation(context, source, opened);
+      return work(evaluation);
+    });
+  const proposalEvidence: Evaluation['proposalEvidence'] = (id) => evaluating((opened) => opened.proposalEvidence(id));
+  saysRetrieval(overlap.retrievalEffect);
+  alsoShows(async ({ id, state }) => {
+    if (state !== 'open' && state !== 'stale') return null;
+    return (await import('./describe.ts')).describeRan(await proposalEvidence(id));
+  });
+  return {
+    admin: {
+      overlap: overlap.overlap,
+      evidence: later('admin.evidence(skillId)', [text], (id) => evaluating((opened) => opened.evidence(id))),
+      evaluate: later('admin.evaluate(skillId, options)', [text, evaluateOptions], (id, options) =>
+        evaluating((opened) => opened.evaluate(id, options)),
+      ),
+      proposalEvidence: later('admin.proposalEvidence(proposalId)', [text], proposalEvidence),
+    },
+  };
+}
+
+function overlapOf(core: Core): Overlap {
+  const { catalog, readFile, searcher } = core;
+  const visible = (turn: TurnContext): readonly Skill[] => {
+    core.assertOpen();
+    return core.visible(turn);
+  };
+  const compared = { snapshot: () => catalog.snapshot(), visible, searcher, readFile };
+  const load = async () => (await import('./overlap/overlap.ts')).createOverlap(compared);
+  return {
+    overlap: async () => (await load()).overlap(),
+    retrievalEffect: async (...given) => (await load()).retrievalEffect(...given),
+    takenOver: async (...given) => (await load()).takenOver(...given),
+    firstHits: async (...given) => (await load()).firstHits(...given),
+  };
+}

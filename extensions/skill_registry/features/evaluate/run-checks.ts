@@ -5,7 +5,7 @@ import { BULLETS, withShortLines } from '../../core/show/formats.ts';
 import { bodyOf } from '../../core/skill/frontmatter.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { specViolations } from '../../core/skill/spec-rules.ts';
-import { strictViolations } from '../validate/validate-skill.ts';
+import { strictViolations } from '../../core/sources/walk/strict-violations.ts';
 import type { Overlap } from './overlap/overlap.ts';
 import type { CaseResult, EvaluationResult, EvaluationSuite, TriggerResult } from './types.ts';
 

@@ -1,5 +1,4 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { TakenOver } from '../../core/search/types.ts';
 
 export type AssertionType = 'output_contains' | 'output_not_contains' | 'output_matches' | 'file_exists';
 
@@ -177,4 +176,45 @@ export interface Evaluation {
    * @throws PROPOSAL_NOT_FOUND, HISTORY_DAMAGED, REGISTRY_CLOSED.
    */
   proposalEvidence(proposalId: string): Promise<ProposalEvidence>;
+}
+
+export interface OverlapReport {
+  /** Densest first. */
+  readonly neighbourhoods: readonly Neighbourhood[];
+  readonly queries: number;
+  readonly stolen: readonly StolenQuery[];
+  /** TRIGGER_EVAL_INVALID. */
+  readonly problems: readonly Problem[];
+}
+
+export interface Neighbourhood {
+  /** Ids; the others were compared with the first one. */
+  readonly skills: readonly string[];
+  /** 0-1: mean likeness to the first one. */
+  readonly likeness: number;
+  /** Stems of words that all of them have, the rarest first. */
+  readonly words: readonly string[];
+}
+
+export interface TakenOver {
+  /** Ids of the others whose descriptions now find this skill as the best one beside themselves, and did not before. */
+  readonly skills: readonly string[];
+  /** Number of descriptions: at most the 50 that share most with the new one. */
+  readonly tried: number;
+  /** Five seconds were over before all were tried. */
+  readonly cut: boolean;
+  /** Number of other skills that models see. */
+  readonly others: number;
+  /** The description asks to be used for every task, or before other skills: it competes with all skills. */
+  readonly claimsAll: boolean;
+  /** The same in sentences, for a person. */
+  readonly text: string;
+}
+
+/** A trigger query whose first hit is not what its author wants. */
+export interface StolenQuery {
+  readonly query: string;
+  readonly skillId: string;
+  readonly shouldTrigger: boolean;
+  readonly found: string | null;
 }

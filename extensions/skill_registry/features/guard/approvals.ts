@@ -1,6 +1,6 @@
 import type { NewDecision, Subject, Trust } from '../../../../lib/trust/index.ts';
+import type { Finding } from '../../core/skill/guard.ts';
 import { KEY_RULE } from './inspect/rule-set.ts';
-import type { Finding } from './inspect/types.ts';
 import type { TrustDecision } from './types.ts';
 
 export interface Inspected {

@@ -1,6 +1,91 @@
-import type { Feature } from '../../core/seams.ts';
+import { type Schema, schema } from '../../../../lib/arguments/index.ts';
+import { futureRealPath } from '../../../../lib/files/index.ts';
+import { knownSkill } from '../../core/admin.ts';
+import { by, storedText, text, words } from '../../core/checked-calls.ts';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { HeldSkills } from './held-skills.ts';
+import { inspectionsFile } from './inspections.ts';
+import { createInstalled } from './installed.ts';
+import type { TrustDecision } from './types.ts';
+
+export interface GuardPart {
+  readonly heldSkills: HeldSkills;
+  /** Holds skills for reasons that are not in their files. `renew` is called before a skill is judged. */
+  alsoHolds(holder: Holder): void;
+}
+
+export interface Holder {
+  /** undefined: not for a reason of this holder. */
+  heldBecause(skill: Skill): string | undefined;
+  renew(): Promise<void>;
+}
 
 /** Inspection of skills, and what people decided about them. */
-export const guard: Feature = {
-  id: 'guard',
-};
+export const guard: Feature<GuardPart> = { id: 'guard', open };
+
+// --- internal ---
+
+const action = schema((z) => z.enum(['allow', 'revoke']));
+const trustDecision: Schema<TrustDecision> = schema((z) =>
+  z.object({ by: by(), reason: storedText().optional(), digest: words() }),
+);
+
+function open(core: Core): Opened<GuardPart> {
+  const { call, catalog, closing } = core;
+  const holders: Holder[] = [];
+  const installed = createInstalled(futureRealPath(core.root));
+  const heldSkills = new HeldSkills({
+    heldBecause: (skill) => firstOf(holders, (one) => one.heldBecause(skill)),
+    remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
+    loadFiles: async () => (await import('../../core/sources/walk/files-for-inspection.ts')).filesForInspection(core),
+    isBroughtIn: (skill) => core.isForeign(skill.source) || installed.has(skill),
+    isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),
+    renew: async () => void (await Promise.all(holders.map((one) => one.renew()))),
+    onOther: () => catalog.refresh().catch(() => undefined),
+    inspects: core.options.inspect ?? true,
+    file: core.options.cache === 'memory' ? undefined : inspectionsFile(),
+  });
+  const inspectAll = async (signal: AbortSignal): Promise<void> => {
+    const all = () => [...catalog.snapshot().byQualifiedId.values()];
+    while (await heldSkills.checkAll(all(), signal)) await catalog.refresh();
+  };
+  return {
+    part: { heldSkills, alsoHolds: (holder) => void holders.push(holder) },
+    guard: {
+      admit: heldSkills.admit,
+      prepare: heldSkills.prepare,
+      mayGive: async (file) => (await heldSkills.inspectAfter(undefined, [file])).blocks.length === 0,
+      noteBlocked: heldSkills.noteBlocked,
+    },
+    admin: {
+      trustOf: call.later('admin.trustOf(skillId)', [text], (id) => heldSkills.trustOf(knownSkill(core, id))),
+      decideTrust: call.later(
+        'admin.decideTrust(action, skillId, decision)',
+        [action, text, trustDecision],
+        async (wanted, skillId, decision) => {
+          const decided = await heldSkills.decide(wanted, knownSkill(core, skillId), decision);
+          await catalog.refresh();
+          return decided;
+        },
+      ),
+      async inspectSkills() {
+        core.assertOpen();
+        await inspectAll(closing.signal);
+      },
+    },
+    problems: () => heldSkills.problems(),
+    beforeScan: async () => installed.renew(),
+    catchUp: inspectAll,
+    close: () => heldSkills.close(),
+  };
+}
+
+function firstOf<One, Found>(all: readonly One[], find: (one: One) => Found | undefined): Found | undefined {
+  for (const one of all) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

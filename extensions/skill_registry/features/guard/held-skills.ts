@@ -4,16 +4,10 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { resourceNotFound } from '../../../../lib/files/index.ts';
 import { openTrust } from '../../../../lib/trust/index.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
-import type { Skill } from '../../core/skill/skill.ts';
-import { decidable, decide, isAllowed } from './approvals.ts';
-import type { Finding, Inspection } from './inspect/types.ts';
-import type { ReadPart } from './inspect-files.ts';
-import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
-import { blockReason, NOT_INSPECTED } from './reasons.ts';
 import type {
   Admission,
+  Finding,
   Guard,
-  InspectedChange,
   JudgedFile,
   LeavingBytes,
   LeavingLine,
@@ -21,9 +15,15 @@ import type {
   Present,
   RemoteFiles,
   SkillFiles,
-  SkillTrust,
-  TrustDecision,
-} from './types.ts';
+} from '../../core/skill/guard.ts';
+import { NOT_INSPECTED } from '../../core/skill/held.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { decidable, decide, isAllowed } from './approvals.ts';
+import type { Inspection } from './inspect/types.ts';
+import type { ReadPart } from './inspect-files.ts';
+import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
+import { blockReason } from './reasons.ts';
+import type { SkillTrust, TrustDecision } from './types.ts';
 
 interface HeldSkillsOptions {
   readonly loadFiles: () => Promise<SkillFiles>;
@@ -172,7 +172,10 @@ export class HeldSkills {
   }
 
   /** @param skill - As it is now; undefined for a new one. Findings that are allowed for it are left out. */
-  async inspectAfter(skill: Skill | undefined, files: readonly ReadPart[]): Promise<InspectedChange> {
+  async inspectAfter(
+    skill: Skill | undefined,
+    files: readonly ReadPart[],
+  ): Promise<{ readonly blocks: readonly Finding[]; readonly digest: string }> {
     const { inspectFiles } = await this.#load();
     const { digest, inspection } = await inspectFiles(() => files, this.#inspections.inspectionOf);
     const findings = blocksIn(inspection);

@@ -2,9 +2,9 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
+import type { Finding, InspectedFile, JudgedFile } from '../../core/skill/guard.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
-import type { Finding, InspectedFile, Inspection } from './inspect/types.ts';
-import type { JudgedFile } from './types.ts';
+import type { Inspection } from './inspect/types.ts';
 
 export interface InspectedSkill {
   readonly digest: string;

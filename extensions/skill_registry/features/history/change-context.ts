@@ -4,13 +4,14 @@ import { assertWritable, futureRealPath, isInside } from '../../../../lib/files/
 import { nearestIds } from '../../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
-import type { RetrievalChange } from '../../core/search/types.ts';
 import { findVisible, visibleSkills } from '../../core/show/scope.ts';
 import { invalidArgument, skillNotFound } from '../../core/skill/errors.ts';
+import type { Guard } from '../../core/skill/guard.ts';
 import { isUsableId, type Skill } from '../../core/skill/skill.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
-import type { Guard } from '../guard/types.ts';
+import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { quoted, skillExists, sourceNotWritable } from './errors.ts';
+import type { Writer } from './journal/writer.ts';
 import {
   folderExists,
   folderOf,
@@ -19,7 +20,6 @@ import {
   type SkillFolder,
   type SkillLocation,
 } from './skill-location.ts';
-import type { Writer } from './writer.ts';
 
 export interface ChangeContext {
   readonly writer: Writer;
@@ -37,8 +37,26 @@ export interface ChangeContext {
   readonly admit: Guard['admit'];
   /** Never rejects: errors become problems. @param written - Default: a skill was added or removed; scan all. */
   refresh(written?: Pick<SkillLocation, 'base' | 'below'>): Promise<unknown>;
-  /** The trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. */
-  retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
+}
+
+/** A file that was changed here and somewhere else, in the same lines. */
+export interface FileConflict {
+  readonly path: string;
+  /** The text that both sides had; null when it is unknown, or when both sides added the file. */
+  readonly base: Buffer | null;
+  readonly theirs: Buffer;
+}
+
+/** Lets a person decide about conflicts. */
+export interface ConflictProposals {
+  /** Ids of those that nobody has decided. */
+  waiting(location: SkillLocation): readonly string[];
+  /** `store`: call it inside `Writer.exclusively`, in a transaction. */
+  prepare(
+    location: SkillLocation,
+    conflict: FileConflict,
+    justification: string,
+  ): Promise<{ readonly id: string; store(database: SqliteDatabase): void }>;
 }
 
 const NEW_ID = /^[a-z0-9]+(-[a-z0-9]+)*$/;

@@ -1,6 +1,162 @@
-import type { Feature } from '../../core/seams.ts';
+import { isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { type Schema, schema } from '../../../../lib/arguments/index.ts';
+import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
+import type { SkillRegistry, SkillRegistryAdmin } from '../../core/api.ts';
+import { actor, revision, storedText, text, turn, words } from '../../core/checked-calls.ts';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import { findVisible } from '../../core/show/scope.ts';
+import type { Finding } from '../../core/skill/guard.ts';
+import { guard } from '../guard/door.ts';
+import { decider, fileContent } from './arguments.ts';
+import { type Changes, createChanges } from './changes.ts';
+import { createJudgedChanges, type JudgedChanges } from './judged-changes.ts';
+import type { OpenChanges } from './open-changes.ts';
+import type { ChangeToApprove, InspectedChange } from './types.ts';
+import type { WaitingChanges } from './waiting-changes.ts';
+import { writePolicyOf } from './write-policy.ts';
 
-/** The one writer of skills, its journal, revisions, and the way back. */
-export const history: Feature = {
-  id: 'history',
-};
+export interface HistoryPart extends Pick<Changes, 'run' | 'join'> {
+  readonly judged: JudgedChanges;
+  /** As `run`; says what an agent was refused. */
+  noted<Result>(
+    skillId: string,
+    turn: TurnContext | undefined,
+    work: (open: OpenChanges) => Promise<Result>,
+  ): Promise<Result>;
+  /** In about 1 ms; 0 for a history that cannot be read. */
+  waitingProposals(): Promise<number>;
+}
+
+/** The one writer of skills, its journal, revisions, and the way back. Needs the guard. */
+export const history: Feature<HistoryPart> = { id: 'history', open };
+
+// --- internal ---
+
+const change: Schema<ChangeToApprove> = schema((z) =>
+  z.union(
+    [
+      z.object({ proposalId: z.string() }),
+      z.object({ skillId: z.string(), revision: revision() }),
+      z.object({ restoredId: z.string() }),
+    ],
+    { error: 'a proposal, a revision or a removed skill' },
+  ),
+);
+const finding = schema((z) => z.custom<Finding>((value) => value instanceof Object, 'an object'));
+const inspectedChange: Schema<InspectedChange> = schema((z) =>
+  z.object({ blocks: z.array(finding()), digest: z.string().nullable() }),
+);
+
+async function open(core: Core): Promise<Opened<HistoryPart>> {
+  const { call, catalog, config } = core;
+  const { heldSkills, alsoHolds } = core.of(guard);
+  const changes = createChanges(core);
+  const judged = createJudgedChanges(core, changes, heldSkills);
+  const noted = createNoted(core, changes);
+  const waiting = core.trusted ? undefined : await waitingChanges(core);
+  if (waiting) alsoHolds(waiting);
+  const waitingProposals = async () => (waiting ? waiting.waitingProposals() : changes.waitingProposals());
+  return {
+    part: { ...changes, judged, noted, waitingProposals },
+    registry: { history: historyFunctions(core, changes, judged) },
+    admin: {
+      management: managementFunctions(core, changes, noted),
+      writePolicy: call.now('admin.writePolicy(path)', [text], (path) =>
+        writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
+      ),
+      blockFindingsAfter: call.later('admin.blockFindingsAfter(change)', [change], (one) => judged.inspectAfter(one)),
+      allowShown: call.later('admin.allowShown(change, shown, actor)', [change, inspectedChange, actor], (...given) =>
+        judged.allowShown(...given),
+      ),
+    },
+    problems: () => [...(waiting?.problems() ?? []), ...changes.problems()],
+    beforeScan: async () => waiting?.renew(),
+    recover: changes.recover,
+    async background(signal) {
+      if (config.watch.mode === 'off' || whyNoSqlite() !== undefined) return;
+      await changes.run(({ keep }) => keep(signal, (listener) => catalog.onChange(listener), core.onProblem));
+    },
+    async close() {
+      await changes.close();
+      waiting?.close();
+    },
+  };
+}
+
+async function waitingChanges({ root, dataDir }: Core): Promise<WaitingChanges> {
+  return (await import('./waiting-changes.ts')).openWaitingChanges(root, dataDir);
+}
+
+function historyFunctions(
+  { call: { later } }: Core,
+  { run }: Changes,
+  judged: JudgedChanges,
+): SkillRegistry['history'] {
+  return {
+    revisions: later('history.revisions(skillId)', [text], (id) => run((open) => open.history.revisions(id))),
+    revision: later('history.revision(skillId, revision)', [text, revision], (id, number) =>
+      run((open) => open.history.revision(id, number)),
+    ),
+    read: later('history.read(skillId, revision, path)', [text, revision, words], (id, number, path) =>
+      run((open) => open.history.read(id, number, path)),
+    ),
+    diff: later('history.diff(skillId, a, b)', [text, revision, revision], (id, a, b) =>
+      run((open) => open.history.diff(id, a, b)),
+    ),
+    rollback: later('history.rollback(skillId, revision, actor)', [text, revision, decider], (id, number, by) =>
+      judged.decided({ skillId: id, revision: number }, by, (inspected) =>
+        run((open) => open.history.rollback(id, number, { ...by, ...inspected })),
+      ),
+    ),
+    restore: later('history.restore(skillId, actor)', [text, decider], (id, by) =>
+      judged.decided({ restoredId: id }, by, (inspected) =>
+        run((open) => open.history.restore(id, { ...by, ...inspected })),
+      ),
+    ),
+  };
+}
+
+function managementFunctions(
+  { call: { later } }: Core,
+  { run }: Changes,
+  noted: HistoryPart['noted'],
+): SkillRegistryAdmin['management'] {
+  return {
+    create: later('management.create(skillId, content, actor)', [text, storedText, actor], (id, content, by) =>
+      run(({ management }) => management.create(id, content, by)),
+    ),
+    add: later('management.add(path, content, actor)', [text, storedText, actor], (path, content, by) =>
+      run(({ management }) => management.add(path, content, by)),
+    ),
+    write: later(
+      'management.write(skillId, path, content, actor, turn)',
+      [text, text, fileContent, actor, turn],
+      (id, path, content, by, ofTurn) =>
+        noted(id, ofTurn, ({ management }) => management.write(id, path, content, by, ofTurn)),
+    ),
+    repair: later('management.repair(skillId, shown, actor)', [text, storedText, actor], (id, shown, by) =>
+      run(({ management }) => management.repair(id, shown, by)),
+    ),
+    remove: later('management.remove(skillId, actor, turn)', [text, actor, turn], (id, by, ofTurn) =>
+      noted(id, ofTurn, ({ management }) => management.remove(id, by, ofTurn)),
+    ),
+  };
+}
+
+function createNoted({ catalog, events, grants }: Core, { run }: Changes): HistoryPart['noted'] {
+  return async (skillId, turn, work) => {
+    try {
+      return await run(work);
+    } catch (error) {
+      if (!turn) throw error;
+      const refusal = isCodedError(error, 'SKILL_NOT_FOUND')
+        ? findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal
+        : undefined;
+      const outcome = refusal ?? (isCodedError(error) ? error.code : 'OTHER');
+      const { agentId, threadId } = turn;
+      events.emit('refused', { kind: refusal ? 'refusal' : 'failure', skillId, outcome, agentId, threadId });
+      throw error;
+    }
+  };
+}

@@ -12,7 +12,8 @@ import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { quoted, rowRefused, skillExists } from './errors.ts';
 import { afterChanges, assertInspected, type FilesAfter } from './inspected-change.ts';
-import { checkedFolder, checkedPath } from './journal-entries.ts';
+import { checkedFolder, checkedPath } from './journal/journal-entries.ts';
+import type { PlannedChange, ResultOrReason } from './journal/writer.ts';
 import type { RevisionRecorder } from './recorder.ts';
 import { findRevision, type LoadedRevisions, lastKeyOf, revisionsOf, storedBytes } from './revisions.ts';
 import {
@@ -27,7 +28,6 @@ import {
 } from './skill-location.ts';
 import { asInspected, MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
-import type { PlannedChange, ResultOrReason } from './writer.ts';
 
 export interface OpenHistory extends History {
   /** What `restore` would write, for an inspection. @throws as `restore`. */

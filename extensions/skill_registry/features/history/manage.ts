@@ -5,7 +5,7 @@ import { invalidArgument } from '../../core/skill/errors.ts';
 import { repairSkill } from '../../core/skill/repair.ts';
 import { type ChangeContext, findLocation, newLocation, withJudgedErrors } from './change-context.ts';
 import { noChange, shownChanged, skillExists, sourceNotWritable } from './errors.ts';
-import { archiveFolder } from './journal-entries.ts';
+import { archiveFolder } from './journal/journal-entries.ts';
 import type { RevisionRecorder } from './recorder.ts';
 import {
   assertRemovable,

@@ -4,7 +4,7 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { isPrivatePath } from '../../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { quoted, rowRefused } from './errors.ts';
-import type { Operation } from './journal-entries.ts';
+import type { Operation } from './journal/journal-entries.ts';
 import type { SkillLocation } from './skill-location.ts';
 import { type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';

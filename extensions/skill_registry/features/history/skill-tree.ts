@@ -5,9 +5,9 @@ import { createBreaks } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { isTemporaryName, listContained, readContained } from '../../../../lib/files/index.ts';
+import type { InspectedFile } from '../../core/skill/guard.ts';
 import type { ResourceInfo, Skill } from '../../core/skill/skill.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
-import type { InspectedFile } from '../guard/inspect/types.ts';
 import type { RevisionFile } from './types.ts';
 
 /** Sorted by path; `bytes` has only the kept files. */

@@ -1,4 +1,8 @@
 import type { TurnContext } from 'skill-registry/kernel';
+import type { Actor } from '../../core/checked-calls.ts';
+import type { Finding } from '../../core/skill/guard.ts';
+
+export type { Actor } from '../../core/checked-calls.ts';
 
 export interface Revision {
   /** Counted from 1 for each skill. */
@@ -31,12 +35,6 @@ export interface RevisionFile {
   readonly kept: boolean;
 }
 
-export interface Actor {
-  /** `person:<name>`, `agent:<id>` or `unknown`; at most 200 characters, no control characters. */
-  readonly by: string;
-  readonly reason?: string | undefined;
-}
-
 /** Who makes a change that can put an attack into a skill. */
 export interface Decider extends Actor {
   /**
@@ -44,6 +42,22 @@ export interface Decider extends Actor {
    * SHOWN_CHANGED. Default: any.
    */
   readonly inspected?: string | null | undefined;
+}
+
+export type ChangeToApprove =
+  | { /** Whole. */ readonly proposalId: string }
+  | { readonly skillId: string; readonly revision: string | number }
+  | { /** Of a removed skill. */ readonly restoredId: string };
+
+/** What an inspection finds in a skill as a change would leave it. */
+export interface InspectedChange {
+  /** Findings of level `block` that nobody has allowed. */
+  readonly blocks: readonly Finding[];
+  /**
+   * For `inspected` of the decision; null: the change cannot be made now. Where something was found, it is that of
+   * `trustOf` once the change is made.
+   */
+  readonly digest: string | null;
 }
 
 export interface History {

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
+import { CHANGE_WAITS } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { CHANGE_WAITS } from '../guard/reasons.ts';
 import { changeUnfinished, historyDamaged, historyRefused, type Unfinished } from './errors.ts';
-import { countWaitingProposals, sqliteRefusal } from './history-database.ts';
+import { countWaitingProposals, sqliteRefusal } from './journal/history-database.ts';
 
 export interface WaitingChanges {
   /** Reads the journal again if the history has changed. */
@@ -70,8 +70,8 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
 /** Its modules take time to load, and most roots that nobody has approved have no history. */
 async function openHistory(file: string) {
   const [{ createHistoryFile }, { unfinishedIn }, { skillKey }] = await Promise.all([
-    import('./history-file.ts'),
-    import('./journal-entries.ts'),
+    import('./journal/history-file.ts'),
+    import('./journal/journal-entries.ts'),
     import('./skill-location.ts'),
   ]);
   return { history: createHistoryFile(file, true), unfinishedIn, skillKey };

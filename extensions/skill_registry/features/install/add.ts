@@ -12,7 +12,7 @@ import { originInvalid } from './errors.ts';
 import { findInstalled, type InstalledSkills } from './find-installed.ts';
 import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
 import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
-import { openOrigin } from './open-origin.ts';
+import { type InstallContext, openOrigin } from './open-origin.ts';
 import {
   type IncomingFile,
   type OpenedOrigin,
@@ -23,7 +23,7 @@ import {
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry } from './types.ts';
 import { locationFor, type SkillToWrite } from './write-skill.ts';
 
-export async function planAdd(context: ChangeContext, what: string, options: AddOptions): Promise<AddPlan> {
+export async function planAdd(context: InstallContext, what: string, options: AddOptions): Promise<AddPlan> {
   const { root } = context;
   const { to } = options;
   const origin = parseOrigin(what, options.cwd ?? root);
@@ -31,7 +31,7 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
   if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
   const source = sourceKey(origin);
   assertNotRevoked(source);
-  const opened = await openOrigin(origin, options.all ? undefined : (options.skills ?? []));
+  const opened = await openOrigin(context, origin, options.all ? undefined : (options.skills ?? []));
   try {
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
     const { chosen, alongWith, unreadable } = await chooseSkills(opened, below, options, shown);

@@ -3,9 +3,8 @@ import { originRefused } from '../../../../lib/fetch/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import { parseSkill, type SkillHeader } from '../../core/skill/parse-skill.ts';
 import { isUsableId, slugOf } from '../../core/skill/skill.ts';
-import { INDEX_PATH } from '../pages/page.ts';
 import { noSuchSkill, originInvalid, severalSkills, someOf } from './errors.ts';
-import { MAX_SKILL_FILE, type OpenedOrigin, type OriginSkill, originSkills } from './opened-origin.ts';
+import { INDEX_PATH, MAX_SKILL_FILE, type OpenedOrigin, type OriginSkill, originSkills } from './opened-origin.ts';
 import type { AddOptions } from './types.ts';
 
 export interface ReadableSkill extends OriginSkill {

@@ -1,6 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 import { didYouMean } from '../../../../lib/text/index.ts';
-import type { Finding } from '../guard/inspect/types.ts';
+import type { Finding } from '../../core/skill/guard.ts';
 import { blockReason } from '../guard/reasons.ts';
 import type { ChangedSkill } from './types.ts';
 

@@ -6,14 +6,15 @@ import { confusableIds } from '../../core/catalog/confusable-ids.ts';
 import { textProblems } from '../../core/skill/changed-text.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { bodyOf } from '../../core/skill/frontmatter.ts';
+import type { Finding } from '../../core/skill/guard.ts';
 import type { SkillHeader } from '../../core/skill/parse-skill.ts';
 import { asReadForInspection } from '../../core/sources/walk/files-for-inspection.ts';
 import { decide, type Inspected, isAllowed } from '../guard/approvals.ts';
-import type { Finding } from '../guard/inspect/types.ts';
 import { type InspectedSkill, inspectFiles } from '../guard/inspect-files.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { skillBlocked } from './errors.ts';
+import type { InstallContext } from './open-origin.ts';
 import type { IncomingFile, OriginSkillFiles } from './opened-origin.ts';
 import type { AddPlan, ChangedSkill, SkillToAdd } from './types.ts';
 import { type SkillToWrite, writeSkills } from './write-skill.ts';
@@ -80,7 +81,7 @@ export async function planSkill(
 
 /** Records the decisions of `allowBlock` before it writes, so if recording fails, nothing is written. */
 export function applyOf(
-  context: ChangeContext,
+  context: InstallContext,
   writes: readonly SkillToWrite[],
   write: typeof writeSkills = writeSkills,
 ): AddPlan['apply'] {

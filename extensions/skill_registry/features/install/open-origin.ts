@@ -3,7 +3,9 @@ import { basename, join } from 'node:path';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { download, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { listContained, readContained, readNamedFile } from '../../../../lib/files/index.ts';
+import type { ChangeContext, ConflictProposals } from '../history/change-context.ts';
 import { shownOrigin } from './address.ts';
+import { originInvalid } from './errors.ts';
 import {
   type ArchiveOrigin,
   type FolderOrigin,
@@ -14,31 +16,49 @@ import {
   type OriginEntry,
 } from './opened-origin.ts';
 
-/** Runs no file of the origin. @param names - Of a page. Default: all skills. */
-export async function openOrigin(origin: Origin, names?: readonly string[]): Promise<OpenedOrigin> {
-  switch (origin.kind) {
-    case 'git':
-      return (await import('./programs/git.ts')).openGit(origin);
-    case 'npm':
-      return (await import('./programs/npm.ts')).openNpm(origin);
-    case 'well-known':
-      return (await import('../pages/open-page.ts')).openWellKnown(origin, names);
-    case 'archive':
-      return openArchive(origin);
-    default:
-      return openFolder(origin);
-  }
+/** @param names - Of a page. Default: all skills. */
+type Open<Kind extends Origin['kind']> = (
+  origin: Extract<Origin, { readonly kind: Kind }>,
+  names?: readonly string[],
+) => Promise<OpenedOrigin>;
+
+/** Runs no file of an origin. */
+export type OriginKinds = { readonly [Kind in Origin['kind']]?: Open<Kind> };
+
+export interface InstallContext extends ChangeContext {
+  /** Those that other features open. */
+  readonly originKinds?: OriginKinds;
+  /** Without it, an update with conflicts fails. */
+  readonly conflicts?: ConflictProposals;
+}
+
+const OWN_KINDS: OriginKinds = {
+  git: async (origin) => (await import('./programs/git.ts')).openGit(origin),
+  npm: async (origin) => (await import('./programs/npm.ts')).openNpm(origin),
+  archive: openArchive,
+  folder: openFolder,
+};
+
+/** @throws ORIGIN_INVALID for a kind that nothing opens. */
+export async function openOrigin(
+  { originKinds }: Pick<InstallContext, 'originKinds'>,
+  origin: Origin,
+  names?: readonly string[],
+): Promise<OpenedOrigin> {
+  const open = { ...OWN_KINDS, ...originKinds }[origin.kind] as Open<Origin['kind']> | undefined;
+  if (open) return open(origin, names);
+  throw originInvalid(shownOrigin(origin), 'nothing here opens an origin of this kind.');
 }
 
 /** Opens each origin once; a page once per skill name. */
 export type OpenOnce = (origin: Origin, name: string) => Promise<OpenedOrigin>;
 
 /** Closes all opened origins when `use` ends. */
-export async function withOrigins<T>(use: (open: OpenOnce) => Promise<T>): Promise<T> {
+export async function withOrigins<T>(context: InstallContext, use: (open: OpenOnce) => Promise<T>): Promise<T> {
   const origins = new Map<string, Promise<OpenedOrigin>>();
   const open: OpenOnce = (origin, name) => {
     const key = JSON.stringify([origin, origin.kind === 'well-known' ? name : '']);
-    const opened = origins.get(key) ?? openOrigin(origin, [name]);
+    const opened = origins.get(key) ?? openOrigin(context, origin, [name]);
     origins.set(key, opened);
     return opened;
   };
@@ -72,7 +92,7 @@ function readArchive(location: string): Buffer {
 const MAX_ENTRIES = 100_000;
 
 /** Leaves out files that are never copied: `data/`, keys, `.env`, `.git`. */
-function openFolder(origin: FolderOrigin): OpenedOrigin {
+async function openFolder(origin: FolderOrigin): Promise<OpenedOrigin> {
   const base = realFolder(origin.path);
   return {
     origin,

@@ -38,9 +38,12 @@ export interface ArchiveOrigin {
   readonly location: string;
 }
 
+/** Of the index of a page with skills. */
+export const INDEX_PATH = '.well-known/agent-skills/index.json';
+
 export interface WellKnownOrigin {
   readonly kind: 'well-known';
-  /** The page that has `.well-known/agent-skills/index.json`; no trailing slash. */
+  /** The page that has `INDEX_PATH`; no trailing slash. */
   readonly url: string;
 }
 

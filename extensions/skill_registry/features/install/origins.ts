@@ -10,16 +10,17 @@ import { invalidArgument } from '../../core/skill/errors.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { decisionAbout } from '../guard/sources.ts';
 import { type ChangeContext, findSkill } from '../history/change-context.ts';
-import { archiveFolder } from '../history/journal-entries.ts';
+import { archiveFolder } from '../history/journal/journal-entries.ts';
 import { assertRemovable, folderOf, locationOfSkill, type SkillLocation } from '../history/skill-location.ts';
 import type { Actor } from '../history/types.ts';
 import { originOf, sourceKey } from './address.ts';
 import { filesAt, findInstalled, groupBy, type InstalledSkills } from './find-installed.ts';
 import { assertLock, changeLock, isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
+import type { InstallContext } from './open-origin.ts';
 import type { LockEntry, LockedSkill, Origins, RemovedSkill, UsedSource } from './types.ts';
 
 /** @param mayFollowLock - A person has approved the root. */
-export function createOrigins(context: ChangeContext, mayFollowLock: boolean): Origins {
+export function createOrigins(context: InstallContext, mayFollowLock: boolean): Origins {
   // A repository can bring its own lock.
   const assertApproved = (): void => {
     const why = 'Nobody has approved this root, so nothing is done that its skills-lock.json asks for.';

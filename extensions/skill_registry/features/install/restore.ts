@@ -3,18 +3,17 @@ import { dirname } from 'node:path';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
-import type { ChangeContext } from '../history/change-context.ts';
 import { agentFolders, folderOf } from '../history/skill-location.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { filesAt, findInstalled } from './find-installed.ts';
 import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
 import { isAsLocked, readLock } from './lock.ts';
-import { withOrigins } from './open-origin.ts';
+import { type InstallContext, withOrigins } from './open-origin.ts';
 import type { AddPlan, LockEntry } from './types.ts';
 import { incomingOf } from './update.ts';
 import { locationFor } from './write-skill.ts';
 
-export async function planRestore(context: ChangeContext, to: string | undefined): Promise<AddPlan> {
+export async function planRestore(context: InstallContext, to: string | undefined): Promise<AddPlan> {
   const { skills, broken } = readLock(context.root);
   const [unusable] = broken;
   if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
@@ -28,7 +27,7 @@ export async function planRestore(context: ChangeContext, to: string | undefined
   for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
   const fetched: PlannedSkill[] = [];
   const ids = absent.map(([name]) => slugOf(name));
-  await withOrigins(async (open) => {
+  await withOrigins(context, async (open) => {
     for (const [name, entry] of absent) {
       const origin = pinnedOrigin(originOf(entry, context.root), entry);
       const incoming = await incomingOf(await open(origin, name), name, entry);

@@ -1,7 +1,8 @@
 /** Public types of origins: where skills come from, how they are installed and updated. */
+
 import type { Problem } from 'skill-registry/kernel';
 import type { Decision } from '../../../../lib/trust/index.ts';
-import type { Finding } from '../guard/inspect/types.ts';
+import type { Finding } from '../../core/skill/guard.ts';
 import type { Actor } from '../history/types.ts';
 
 /** Installs skills and updates `skills-lock.json` of the root. Never runs a file of an origin. */

@@ -4,21 +4,20 @@ import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { newFindings } from '../guard/inspect/inspect-skill.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
-import type { ChangeContext } from '../history/change-context.ts';
+import type { ChangeContext, FileConflict } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
-import { type UpdateConflict, waitingConflicts } from '../proposals/propose/conflict.ts';
 import { lockEntryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { filesAt, findInstalled, type InstalledSkill } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming, withoutRepeated } from './let-in.ts';
 import { isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
-import { type OpenOnce, withOrigins } from './open-origin.ts';
+import { type InstallContext, type OpenOnce, withOrigins } from './open-origin.ts';
 import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
 import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
 import type { SkillToWrite } from './write-skill.ts';
 
-export async function planUpdate(context: ChangeContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
+export async function planUpdate(context: InstallContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
   const { skills, broken } = readLock(context.root);
   const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
   const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
@@ -29,7 +28,7 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   }
   const prepared: Prepared[] = [];
   const installed = findInstalled(context);
-  await withOrigins(async (open) => {
+  await withOrigins(context, async (open) => {
     for (const [name, entry] of wanted)
       prepared.push(await prepareOne(context, name, entry, installed.find(name, entry), open));
   });
@@ -73,7 +72,7 @@ function viewOf(id: string, name: string, source: string): Omit<SkillUpdate, 'st
 }
 
 async function prepareOne(
-  context: ChangeContext,
+  context: InstallContext,
   name: string,
   entry: LockEntry,
   found: InstalledSkill | undefined,
@@ -82,7 +81,7 @@ async function prepareOne(
   const known = viewOf(found?.location.skillId ?? slugOf(name), name, entry.source);
   if (!found) return { view: { ...known, state: 'absent' } };
   const { location } = found;
-  const waiting = waitingConflicts(context, location);
+  const waiting = context.conflicts?.waiting(location) ?? [];
   if (waiting.length > 0)
     return { view: { ...known, state: 'waiting', reason: `proposals of its last update wait: ${waiting.join(', ')}` } };
   const here = filesAt(location);
@@ -101,7 +100,7 @@ async function prepareOne(
       ? await lockedBase(context, name, entry, { here, theirs: incoming.files }, open)
       : baseOf(here.map(lineOf), here);
     const { updates, result, conflicts } = mergeFiles(here, base, incoming.files);
-    if (conflicts.length > 0 && !found.hasSource) throw undecidable(location, conflicts);
+    if (conflicts.length > 0 && !(found.hasSource && context.conflicts)) throw undecidable(found, conflicts);
     const looked = [await inspectIncoming(result)];
     if (conflicts.length > 0) {
       // Inspect the other side of a conflict too: its proposal contains those bytes.
@@ -141,11 +140,13 @@ async function prepareOne(
 
 /** A proposal would need a writable source to be approved. */
 function undecidable(
-  { base, skillId }: InstalledSkill['location'],
-  conflicts: readonly { readonly path: string }[],
+  { location: { base, skillId }, hasSource }: InstalledSkill,
+  conflicts: readonly FileConflict[],
 ): Error {
   const paths = conflicts.map(({ path }) => path).join(', ');
-  const why = `both its origin and somebody here have changed ${paths}, and no source that may be written has it.`;
+  const both = `both its origin and somebody here have changed ${paths}, and`;
+  if (hasSource) return originRefused(`"${skillId}"`, `${both} nothing here makes a proposal of it.`);
+  const why = `${both} no source that may be written has it.`;
   const advice = `Add { path: ${JSON.stringify(base)} } to \`sources\` to get a proposal with both sides.`;
   return originRefused(`"${skillId}"`, `${why} ${advice}`);
 }
@@ -244,7 +245,7 @@ interface MergedFiles {
   readonly updates: readonly FileUpdate[];
   readonly result: readonly IncomingFile[];
   /** Text files only; other files stay as they are here. */
-  readonly conflicts: readonly UpdateConflict[];
+  readonly conflicts: readonly FileConflict[];
 }
 
 function mergeFiles(
@@ -255,7 +256,7 @@ function mergeFiles(
   const [mine, yours] = [byPath(here), byPath(theirs)];
   const updates: FileUpdate[] = [];
   const result: IncomingFile[] = [];
-  const conflicts: UpdateConflict[] = [];
+  const conflicts: FileConflict[] = [];
   for (const path of [...new Set([...mine.keys(), ...yours.keys()])].sort()) {
     const [one, other, base] = [mine.get(path), yours.get(path), installed.get(path)];
     const { file, change } = mergeFile(one, other, base);

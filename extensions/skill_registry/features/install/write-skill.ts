@@ -2,9 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
 import type { InspectedSkill } from '../guard/inspect-files.ts';
-import { type ChangeContext, freeLocation } from '../history/change-context.ts';
+import {
+  type ChangeContext,
+  type ConflictProposals,
+  type FileConflict,
+  freeLocation,
+} from '../history/change-context.ts';
 import { skillExists } from '../history/errors.ts';
-import { archiveFolder } from '../history/journal-entries.ts';
+import { archiveFolder } from '../history/journal/journal-entries.ts';
+import type { PlannedChange } from '../history/journal/writer.ts';
 import {
   agentFolders,
   checkValid,
@@ -14,11 +20,10 @@ import {
   type SkillLocation,
 } from '../history/skill-location.ts';
 import type { Actor } from '../history/types.ts';
-import type { PlannedChange } from '../history/writer.ts';
-import { prepareConflict, type UpdateConflict } from '../proposals/propose/conflict.ts';
 import { planOutdated } from './errors.ts';
 import { filesAt, ofRoot } from './find-installed.ts';
 import { LOCK_FILE, lockedFiles, readLock } from './lock.ts';
+import type { InstallContext } from './open-origin.ts';
 import type { IncomingFile } from './opened-origin.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';
 
@@ -34,7 +39,7 @@ export interface SkillToWrite {
   readonly lock?: { readonly name: string; readonly entry: LockEntry; readonly before: LockEntry | undefined };
   readonly update?: {
     readonly gone: readonly string[];
-    readonly conflicts: readonly UpdateConflict[];
+    readonly conflicts: readonly FileConflict[];
     readonly planned: readonly IncomingFile[];
   };
 }
@@ -72,7 +77,7 @@ export function isSameFiles(here: readonly IncomingFile[], planned: readonly Inc
  * @throws SHOWN_CHANGED when the files here or the lock have changed since the plan.
  */
 export async function writeSkills(
-  context: ChangeContext,
+  context: InstallContext,
   skills: readonly SkillToWrite[],
   actor: Actor,
 ): Promise<readonly ChangedSkill[]> {
@@ -101,7 +106,7 @@ export async function writeSkills(
 
 interface PlannedWrite extends Pick<PlannedChange, 'changes'> {
   readonly skill: SkillToWrite;
-  readonly proposals: readonly Awaited<ReturnType<typeof prepareConflict>>[];
+  readonly proposals: readonly Awaited<ReturnType<ConflictProposals['prepare']>>[];
 }
 
 function writeSkill(
@@ -143,13 +148,14 @@ function assertAsPlanned({ location, update, lock }: SkillToWrite, locked: Reado
     throw planOutdated(location.skillId, `The entry "${lock.name}" in ${LOCK_FILE} has changed`);
 }
 
-function conflictsOf(
-  context: ChangeContext,
+async function conflictsOf(
+  { conflicts: asked }: InstallContext,
   { location, update, origin }: SkillToWrite,
 ): Promise<PlannedWrite['proposals']> {
+  if (!asked) return [];
   const justification = `An update from ${origin} changes the same lines as somebody did here.`;
   const conflicts = (update?.conflicts ?? []).map((one) => ({ ...one, path: filePath(one.path, location) }));
-  return Promise.all(conflicts.map((conflict) => prepareConflict(context, location, conflict, justification)));
+  return Promise.all(conflicts.map((conflict) => asked.prepare(location, conflict, justification)));
 }
 
 function changesOf({ location, kind, files, update }: SkillToWrite): PlannedChange['changes'] {

@@ -1,4 +1,4 @@
-import type { Feature } from '../../core/seams.ts';
+import type { Feature } from '../../core/feature.ts';
 
 /** MCP servers as a source. */
 export const mcpSource: Feature = {

@@ -1,10 +1,9 @@
 import { unapprovedRootProblem } from '../../../../kernel/host.ts';
 import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
+import type { Finding, InspectedFile, RemoteFiles } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { NO_FILES, ownSkill, type SkillSource } from '../../core/sources/source.ts';
-import type { Finding, InspectedFile } from '../guard/inspect/types.ts';
 import { addressKey, programKey } from '../guard/sources.ts';
-import type { RemoteFiles } from '../guard/types.ts';
 import { type McpListedSkill, SKILL_MD } from './entries.ts';
 import { fileRefused, readFailed, serverFailed } from './errors.ts';
 import type { McpServer } from './server.ts';

@@ -1,9 +1,8 @@
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
+import type { Finding, NoteBlocked } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { type SourceScan, settledWithin } from '../../core/sources/source.ts';
 import { inspectSkill } from '../guard/inspect/inspect-skill.ts';
-import type { Finding } from '../guard/inspect/types.ts';
-import type { NoteBlocked } from '../guard/types.ts';
 import type { McpServerConfig } from './config.ts';
 import type { McpTimes } from './connect.ts';
 import { type McpListedSkill, type McpListing, SKILL_MD, skillsOf } from './entries.ts';

@@ -2,17 +2,9 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { foldLine } from '../../../../lib/text/index.ts';
 import { sectionsOf } from '../../../../lib/text-index/index.ts';
 import { documentKey, headerText } from '../../core/search/document.ts';
+import type { Likeness } from '../../core/search/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { Calibration, VectorStore } from './vector-store.ts';
-
-export interface Likeness {
-  /** Above 0; 1 for the nearest skill. */
-  readonly near: ReadonlyMap<Skill, number>;
-  /** Skills that are near enough to be found without a common word. */
-  readonly fitting: ReadonlySet<Skill>;
-  /** 0 to 1: 0 for the nearness of an unrelated text, 1 for an equal text. */
-  readonly confidence: number;
-}
 
 /** A skill whose `near` is lower is not found by meaning alone. */
 const MIN_FITTING = 0.5;

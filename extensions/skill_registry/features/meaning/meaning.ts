@@ -4,18 +4,11 @@ import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { EmbeddingsConfig } from '../../core/config/config.ts';
 import { bodyIfThere, documentKey } from '../../core/search/document.ts';
+import type { Likeness } from '../../core/search/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { type EmbeddingsEndpoint, EmbeddingsFailure, fetchEmbeddings, shownEndpoint } from './embeddings-client.ts';
-import {
-  CONTROL_TEXTS,
-  calibrationOf,
-  controlKey,
-  embeddedText,
-  type Likeness,
-  likenessOf,
-  queryText,
-} from './likeness.ts';
+import { CONTROL_TEXTS, calibrationOf, controlKey, embeddedText, likenessOf, queryText } from './likeness.ts';
 import { VectorStore } from './vector-store.ts';
 
 export interface MeaningOptions {

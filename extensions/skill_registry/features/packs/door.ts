@@ -1,6 +1,52 @@
-import type { Feature } from '../../core/seams.ts';
+import type { TurnContext } from 'skill-registry/kernel';
+import { type CheckedCalls, ofTurn, text, words } from '../../core/checked-calls.ts';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import { workflowCommand, workflowEventTool } from './workflow/doors.ts';
+import type { Workflows } from './workflow/types.ts';
+import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
 /** npm packages and prompt packs as sources, and the workflows of packs. */
-export const packs: Feature = {
-  id: 'packs',
-};
+export const packs: Feature = { id: 'packs', open };
+
+// --- internal ---
+
+const EVENT_TOOL = 'workflow_event';
+
+function open({ call, catalog }: Core): Opened {
+  const workflows = createWorkflows(() => catalog.snapshot());
+  return {
+    admin: { workflows: workflowFunctions(workflows, call) },
+    turns: {
+      at: workflows.at,
+      text(turn) {
+        const position = turn.tools?.includes(EVENT_TOOL) ? workflows.position(turn) : undefined;
+        return position && workflowText(position);
+      },
+    },
+    tools: { [EVENT_TOOL]: workflowEventTool },
+    // Only agents in a workflow with events get it (`isAvailableIn`).
+    agentTools: [EVENT_TOOL],
+    commands: (registry) => [workflowCommand({ ...registry, workflows: registry.admin.workflows })],
+  };
+}
+
+/** About the conversation itself: its workflow is not filled in. */
+function workflowFunctions(
+  { at, position, enter, leave, follow, hasEvents }: Workflows,
+  { now }: CheckedCalls,
+): Workflows {
+  const checked = now('workflows.at(turn)', [ofTurn], (turn: TurnContext) => turn);
+  return {
+    at(turn) {
+      const given = checked(turn);
+      const found = at(given);
+      return found === given ? ((turn as TurnContext | undefined) ?? found) : found;
+    },
+    position: now('workflows.position(turn)', [ofTurn], position),
+    enter: now('workflows.enter(turn, pack, state)', [ofTurn, text, words], enter),
+    leave: now('workflows.leave(turn)', [ofTurn], leave),
+    follow: now('workflows.follow(turn, event)', [ofTurn, text], follow),
+    hasEvents: now('workflows.hasEvents(turn)', [ofTurn], hasEvents),
+  };
+}

@@ -1,6 +1,35 @@
-import type { Feature } from '../../core/seams.ts';
+import { type Schema, schema } from '../../../../lib/arguments/index.ts';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import { guard } from '../guard/door.ts';
+import { install } from '../install/door.ts';
+import type { PublishOptions } from './publish/types.ts';
 
-/** Pages with skills: as a source, to install from, and to publish. */
-export const pages: Feature = {
-  id: 'pages',
-};
+/** Pages with skills: as a source, to install from, and to publish. Needs install and the guard. */
+export const pages: Feature = { id: 'pages', open };
+
+// --- internal ---
+
+const publishOptions: Schema<PublishOptions> = schema((z) =>
+  z.strictObject({ to: z.string(), ids: z.array(z.string()).optional() }),
+);
+
+function open(core: Core): Opened {
+  const { catalog, root } = core;
+  const { heldSkills } = core.of(guard);
+  const { addKinds, origin } = core.of(install);
+  addKinds({ 'well-known': async (...given) => (await import('./open-page.ts')).openWellKnown(...given) });
+  const context = {
+    root,
+    heldSkills,
+    snapshot: () => catalog.snapshot(),
+    sources: () => catalog.sources(),
+    refresh: () => catalog.refresh(),
+  };
+  // Needs no history, so it works where none can be opened.
+  const publish = core.call.later('origin.publish(options)', [publishOptions], async (options: PublishOptions) => {
+    core.assertOpen();
+    return (await import('./publish/publish.ts')).publish(context, options);
+  });
+  return { registry: { origin: { ...origin, publish } } };
+}

@@ -4,9 +4,9 @@ import { isCodedError } from 'skill-registry/kernel';
 import { type Archive, originRefused } from '../../../../lib/fetch/index.ts';
 import { makePrivateFolder, temporaryName } from '../../../../lib/files/index.ts';
 import { lockedFiles } from '../install/lock.ts';
-import { type IncomingFile, originSkills, readOriginSkills } from '../install/opened-origin.ts';
+import { INDEX_PATH, type IncomingFile, originSkills, readOriginSkills } from '../install/opened-origin.ts';
 import { fetchArtifact } from './open-page.ts';
-import { askPage, INDEX_PATH, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
+import { askPage, inParallel, MAX_PAGE_BYTES, MAX_PAGE_FILES, readPage } from './page.ts';
 import {
   type CopiedSkill,
   confirmCopy,

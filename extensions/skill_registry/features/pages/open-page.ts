@@ -2,16 +2,14 @@ import { isCodedError } from 'skill-registry/kernel';
 import { type Archive, download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
 import { noSuchSkill, severalSkills } from '../install/errors.ts';
-import { MAX_ARCHIVE, MAX_SKILL_FILE, type OpenedOrigin, type WellKnownOrigin } from '../install/opened-origin.ts';
 import {
-  askPage,
-  assertDigest,
   INDEX_PATH,
-  type IndexEntry,
-  type PageAnswer,
-  type PageSkills,
-  readPage,
-} from './page.ts';
+  MAX_ARCHIVE,
+  MAX_SKILL_FILE,
+  type OpenedOrigin,
+  type WellKnownOrigin,
+} from '../install/opened-origin.ts';
+import { askPage, assertDigest, type IndexEntry, type PageAnswer, type PageSkills, readPage } from './page.ts';
 
 /** @param from - Address of the index. @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED, also for another digest. */
 export async function fetchArtifact(

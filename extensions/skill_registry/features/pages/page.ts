@@ -4,12 +4,12 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { download, downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
+import { INDEX_PATH } from '../install/opened-origin.ts';
 import type { PublishedSkill } from './publish/types.ts';
 import type { KeptParts, PageCopy } from './well-known-copy.ts';
 
 /** The only version of the format that has digests. */
 export const INDEX_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
-export const INDEX_PATH = '.well-known/agent-skills/index.json';
 /** Bytes of an index, and of each of its parts. */
 export const MAX_INDEX: number = 8 * 1024 * 1024;
 export const MAX_ENTRIES = 10_000;

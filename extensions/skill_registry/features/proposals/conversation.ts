@@ -1,8 +1,8 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../../../lib/text/index.ts';
-import type { SkillRegistry } from '../../api.ts';
-import { shownProposal } from '../evaluate/describe.ts';
-import type { Finding, InspectedChange } from '../guard/types.ts';
+import type { SkillRegistry } from '../../core/api.ts';
+import type { Finding } from '../../core/skill/guard.ts';
+import type { InspectedChange } from '../history/types.ts';
 import {
   describeBlockFindings,
   describeProposals,
@@ -122,7 +122,7 @@ async function shownText(
   proposal: Proposal,
   blocks: readonly Finding[],
 ): Promise<string> {
-  const shown = await shownProposal(admin, proposal);
+  const shown = await admin.proposalText(proposal);
   return blocks.length > 0 ? `${shown}\n\n${describeBlockFindings(blocks)}` : shown;
 }
 

@@ -1,6 +1,179 @@
-import type { Feature } from '../../core/seams.ts';
+import { isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { type Schema, schema } from '../../../../lib/arguments/index.ts';
+import { frozen } from '../../core/catalog/snapshot.ts';
+import { aFunction, by, storedText, text, texts, turn } from '../../core/checked-calls.ts';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import { guard } from '../guard/door.ts';
+import { type HistoryPart, history } from '../history/door.ts';
+import type { Joining, OpenChanges } from '../history/open-changes.ts';
+import { arrivalText, proposalsCommand } from './conversation.ts';
+import type { OpenProposals, ProposalOptions } from './decide/proposals.ts';
+import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
+import { describeProposal } from './propose/describe.ts';
+import type { Proposal, Proposals } from './propose/types.ts';
+import { createSkillTool, listProposalsTool, proposeSkillUpdateTool } from './tools.ts';
+import { waitingFor } from './waiting.ts';
 
-/** Changes that agents ask for, and what people decide about them. */
-export const proposals: Feature = {
-  id: 'proposals',
-};
+export interface ProposalsPart {
+  /** As `run` of the history. */
+  run<Result>(work: (proposals: OpenProposals, open: OpenChanges) => Result | Promise<Result>): Promise<Result>;
+  /** A paragraph for a person who looks at a proposal; null for none. */
+  alsoShows(show: (proposal: Proposal) => Promise<string | null>): void;
+  saysRetrieval(effect: NonNullable<ProposalOptions['retrievalEffect']>): void;
+}
+
+/** Changes that agents ask for, and what people decide about them. Needs the history and the guard. */
+export const proposals: Feature<ProposalsPart> = { id: 'proposals', open };
+
+// --- internal ---
+
+type ArrivalListener = (proposal: Proposal) => void;
+
+function open(core: Core): Opened<ProposalsPart> {
+  const { heldSkills } = core.of(guard);
+  const changes = core.of(history);
+  const listeners = new Set<ArrivalListener>();
+  const shows: Parameters<ProposalsPart['alsoShows']>[0][] = [];
+  const options: { -readonly [Name in keyof ProposalOptions]: ProposalOptions[Name] } = { listeners };
+  let opened: OpenProposals | undefined;
+  // `joining` has opened them before any work begins.
+  const run: ProposalsPart['run'] = (work) => changes.run((changed) => work(opened as OpenProposals, changed));
+  changes.join(async () => ({
+    ...(await joining()),
+    async open(context) {
+      const { createProposals } = await import('./decide/proposals.ts');
+      opened = createProposals(context, options);
+    },
+    announce: () => opened?.announce(),
+  }));
+  changes.judged.add({
+    has: (change) => 'proposalId' in change,
+    filesAfter: async (change) =>
+      'proposalId' in change ? run((now) => now.filesAfter(change.proposalId)) : undefined,
+    skillOf: async (change) => ('proposalId' in change ? run((now) => now.skillOf(change.proposalId)) : undefined),
+  });
+  const registered = proposalFunctions(core, changes, run, listeners);
+  const waitingProposals = async (): Promise<number> => {
+    core.assertOpen();
+    return changes.waitingProposals();
+  };
+  return {
+    part: {
+      run,
+      alsoShows: (show) => void shows.push(show),
+      saysRetrieval: (effect) => {
+        options.retrievalEffect = effect;
+      },
+    },
+    registry: { proposals: registered },
+    admin: {
+      async waiting() {
+        core.assertOpen();
+        return waitingFor(core, heldSkills, () => run((now) => now.list()));
+      },
+      waitingProposals,
+      async proposalText(proposal) {
+        const added = await Promise.all(shows.map((show) => show(proposal)));
+        return describeProposal(
+          proposal,
+          added.flatMap((paragraph) => paragraph ?? []),
+        );
+      },
+    },
+    tools: {
+      propose_skill_update: proposeSkillUpdateTool,
+      list_proposals: listProposalsTool,
+      create_skill: createSkillTool,
+    },
+    commands: (registry) => [proposalsCommand(registry)],
+    async news() {
+      const count = await waitingProposals();
+      return count > 0 ? [`${count} proposal(s) wait for a decision: /proposals`] : [];
+    },
+    connect({ events, notifyUser }) {
+      registered.onArrival((proposal) => {
+        const { id, kind, skillId: skill_id, path, author, file } = proposal;
+        events.emit('proposal_created', { id, kind, skill_id, path, author, file });
+        notifyUser(arrivalText(proposal));
+      });
+    },
+  };
+}
+
+async function joining(): Promise<Joining> {
+  const [{ noteApproved }, { conflictProposals }, { writeDueReports }] = await Promise.all([
+    import('./decide/decide.ts'),
+    import('./propose/conflict.ts'),
+    import('./propose/reports.ts'),
+  ]);
+  return { onCommit: noteApproved, catchUp: writeDueReports, conflicts: conflictProposals };
+}
+
+const state = schema((z) => z.enum(['open', 'stale', 'approved', 'rejected', 'all']).optional());
+const filter: Schema<Parameters<Proposals['list']>[1]> = schema(() => proposalFilter().optional());
+const purger = schema((z) => z.object({ by: by() }));
+const verdict = schema((z) => z.enum(['approve', 'reject']));
+
+function proposalFunctions(
+  { call: { later, now }, events, hooks }: Core,
+  { judged, noted }: HistoryPart,
+  run: ProposalsPart['run'],
+  listeners: Set<ArrivalListener>,
+): Proposals {
+  const step = (skillId: string, outcome: string, who: string | undefined, { agentId, threadId }: TurnContext = {}) =>
+    events.emit('changed', { skillId, outcome, agentId: agentId ?? agentOf(who), threadId });
+  const approve: Proposals['approve'] = (id, actor) =>
+    run(async (opened) => {
+      try {
+        const decision = await opened.approve(id, actor);
+        step(decision.skillId, decision.state, actor.by);
+        return decision;
+      } catch (error) {
+        if (isCodedError(error, 'PROPOSAL_STALE')) step((await opened.get(id)).skillId, 'stale', actor.by);
+        throw error;
+      }
+    });
+  return {
+    propose: later('proposals.propose(input, turn)', [proposalInput, turn], async (input, ofTurn) => {
+      const receipt = await noted(input.skillId, ofTurn, () => run((opened) => opened.propose(input, ofTurn)));
+      step(input.skillId, 'proposed', input.author, ofTurn);
+      return receipt;
+    }),
+    import: later('proposals.import(report)', [storedText], (report) => run((opened) => opened.import(report))),
+    list: later('proposals.list(state, filter)', [state, filter], (...given) => run((opened) => opened.list(...given))),
+    get: later('proposals.get(id)', [text], (id) => run((opened) => opened.get(id))),
+    text: later('proposals.text(id)', [text], (id) => run((opened) => opened.text(id))),
+    edit: later('proposals.edit(id, edit)', [text, proposalEdit], async (id, edit) => {
+      const edited = await run((opened) => opened.edit(id, edit));
+      if (edited.changed) step(edited.skillId, 'edited', edit.by);
+      return edited;
+    }),
+    approve: later('proposals.approve(id, actor)', [text, approval], (id, actor) =>
+      judged.decided({ proposalId: id }, actor, (inspected) => approve(id, { ...actor, ...inspected })),
+    ),
+    reject: later('proposals.reject(id, actor)', [text, opinion], async (id, actor) => {
+      const decision = await run((opened) => opened.reject(id, actor));
+      step(decision.skillId, decision.state, actor.by);
+      return decision;
+    }),
+    recommend: later('proposals.recommend(id, verdict, actor)', [text, verdict, opinion], (id, wanted, actor) =>
+      run(async (opened) => {
+        await opened.recommend(id, wanted, actor);
+        step((await opened.get(id)).skillId, 'recommended', actor.by);
+      }),
+    ),
+    purge: later('proposals.purge(ids, actor)', [texts, purger], (...given) => run((opened) => opened.purge(...given))),
+    stats: () => run((opened) => opened.stats()),
+    onArrival: now('proposals.onArrival(listener)', [aFunction<ArrivalListener>()], (listener) => {
+      const told: ArrivalListener = (proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)));
+      listeners.add(told);
+      return () => listeners.delete(told);
+    }),
+  };
+}
+
+/** Names of people are not recorded. */
+function agentOf(by: string | undefined): string | undefined {
+  return by?.startsWith('agent:') ? by.slice('agent:'.length) : undefined;
+}

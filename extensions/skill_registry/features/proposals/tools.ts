@@ -2,12 +2,12 @@ import { basename } from 'node:path';
 import { defineTool, type Tool, type ToolCall } from 'skill-registry/kernel';
 import type { Z } from '../../../../lib/arguments/index.ts';
 import { showHidden } from '../../../../lib/text/index.ts';
+import { storedText } from '../../core/checked-calls.ts';
+import type { ToolRegistry } from '../../core/seams.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
-import type { SkillsForTools } from '../../core/tools/skills-for-tools.ts';
-import { storedText } from '../history/arguments.ts';
+import { newFrontmatter } from '../../core/skill/yaml-fields.ts';
 import { writeDenied } from '../history/errors.ts';
 import { proposalInput } from './propose/arguments.ts';
-import { composeSkillMd } from './propose/skill-text.ts';
 import type { ProposalReceipt } from './propose/types.ts';
 
 export interface RequestedChange {
@@ -30,7 +30,7 @@ export type Changed =
  * @throws WRITE_DENIED (`deny`), and as `Management` and `Proposals.propose`.
  */
 export async function changeSkill(
-  registry: Pick<SkillsForTools, 'config' | 'management' | 'proposals'>,
+  registry: Pick<ToolRegistry, 'config' | 'management' | 'proposals'>,
   { kind, skillId, path = 'SKILL.md', content, justification }: RequestedChange,
   { turn }: Pick<ToolCall, 'turn'>,
 ): Promise<Changed> {
@@ -53,7 +53,7 @@ export async function changeSkill(
   return { done: true, revision: number };
 }
 
-export function createSkillTool(registry: SkillsForTools, z: Z): Tool {
+export function createSkillTool(registry: ToolRegistry, z: Z): Tool {
   return defineTool({
     name: 'create_skill',
     description:
@@ -67,7 +67,7 @@ export function createSkillTool(registry: SkillsForTools, z: Z): Tool {
       justification: z.string().describe('Why it is worth having.'),
     }),
     execute: async ({ skill_id: skillId, description, body, justification }, { turn }) => {
-      const content = composeSkillMd(skillId, description, body);
+      const content = `${newFrontmatter(skillId, description)}${body.trim()}\n`;
       const change = { kind: 'create', skillId, content, justification } as const;
       const { done, ...rest } = await changeSkill(registry, change, { turn });
       return { success: true, skill_id: skillId, state: 'created', ...rest };
@@ -75,7 +75,7 @@ export function createSkillTool(registry: SkillsForTools, z: Z): Tool {
   });
 }
 
-export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals'>, z: Z): Tool {
+export function proposeSkillUpdateTool(registry: Pick<ToolRegistry, 'proposals'>, z: Z): Tool {
   const { skillId, oldString, newString, diff, path, justification, evidence } = proposalInput().shape;
   return defineTool({
     name: 'propose_skill_update',
@@ -100,7 +100,7 @@ export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals
 }
 
 /** Only for the proposals of the agent that asks. */
-export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals'>, z: Z): Tool {
+export function listProposalsTool({ proposals }: Pick<ToolRegistry, 'proposals'>, z: Z): Tool {
   return defineTool({
     name: 'list_proposals',
     description:

@@ -1,6 +1,51 @@
-import type { Feature } from '../../core/seams.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { schema } from '../../../../lib/arguments/index.ts';
+import { words } from '../../core/checked-calls.ts';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
+import { history } from '../history/door.ts';
+import { createUsage } from './usage.ts';
 
-/** What agents did with skills. */
-export const usage: Feature = {
-  id: 'usage',
-};
+/** What agents did with skills. Needs the history, for the revisions of what was loaded. */
+export const usage: Feature = { id: 'usage', open };
+
+// --- internal ---
+
+const inRange = schema((z) => z.strictObject({ skillId: words(), agent: words(), since: words() }));
+const usageQuery = schema(() => inRange().optional());
+const eventQuery = schema((z) => {
+  const kind = z.enum(['load', 'resource', 'refusal', 'failure', 'proposal']).optional();
+  const limit = z.int('a whole number').min(1, '1 to 10,000').max(10_000, '1 to 10,000').optional();
+  return inRange().extend({ thread: words(), kind, limit }).optional();
+});
+
+function open(core: Core): Opened {
+  const { call, catalog, config, dataDir, events, onProblem, options, root, trusted } = core;
+  const { run } = core.of(history);
+  const recorded = createUsage({
+    root,
+    isOn: config.usage,
+    onDisk: trusted && options.cache !== 'memory',
+    onProblem,
+    snapshot: () => catalog.snapshot(),
+    revisions: async (skillId) =>
+      existsSync(join(dataDir, 'history.db')) ? run((opened) => opened.history.revisions(skillId)).catch(() => []) : [],
+  });
+  const { recorder, report } = recorded;
+  events.on('offered', recorder.offered);
+  events.on('loaded', recorder.loaded);
+  events.on('given', recorder.given);
+  events.on('refused', recorder.step);
+  events.on('changed', (step) => recorder.step({ kind: 'proposal', ...step }));
+  return {
+    registry: {
+      usage: {
+        report: call.later('usage.report(query)', [usageQuery], report),
+        events: call.later('usage.events(query)', [eventQuery], recorded.events),
+      },
+    },
+    problems: recorded.problems,
+    close: recorded.close,
+  };
+}

@@ -1,3 +1,7 @@
+import type { UsageEvent } from '../../core/events.ts';
+
+export type { UsageEvent } from '../../core/events.ts';
+
 /** Without SQLite every call throws STORE_UNAVAILABLE. */
 export interface Usage {
   /** @throws INVALID_ARGUMENT for a `since` that is no age and no date, or lies in the future; REGISTRY_CLOSED. */
@@ -21,33 +25,6 @@ export interface UsageEventQuery extends UsageQuery {
   readonly since?: string | undefined;
   /** 1-10,000. Default: 1,000. */
   readonly limit?: number | undefined;
-}
-
-export interface UsageEvent {
-  /** ISO 8601, UTC. */
-  readonly time: string;
-  /**
-   * `load`: SKILL.md. `resource`: another file. `refusal`: the skill exists, but this agent may not have it. `failure`:
-   * nothing was read or proposed. `proposal`: a step of a proposal.
-   */
-  readonly kind: 'load' | 'resource' | 'refusal' | 'failure' | 'proposal';
-  /** A requested id without a skill stays as it is; `(invalid)` if it cannot be an id. */
-  readonly skillId: string;
-  /** `sha256:<64 hex>` of SKILL.md at that time. */
-  readonly digest?: string;
-  /** The revision with this SKILL.md; only with `thread`, and where it is known. */
-  readonly revision?: number;
-  readonly agent?: string;
-  readonly thread?: string;
-  readonly source?: string;
-  readonly durationMs?: number;
-  /**
-   * `success`: requested and read. `given`: put into instructions or a turn without a request. Of a proposal:
-   * `proposed`, `edited`, `recommended`, `approved`, `rejected`, `stale`. Else a code (docs/errors.md).
-   */
-  readonly outcome: string;
-  /** Of the text that the agent got, if counted. */
-  readonly tokens?: number;
 }
 
 /** `offers`: how often a skill was named to an agent, in a turn or a list. `tokens`: of all texts that agents got. */

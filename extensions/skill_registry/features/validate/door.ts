@@ -1,6 +1,19 @@
-import type { Feature } from '../../core/seams.ts';
+import type { Core, Feature } from '../../core/feature.ts';
+import type { Opened } from '../../core/seams.ts';
 
 /** Checks of skills against profiles, properties and prompt blocks. */
-export const validate: Feature = {
-  id: 'validate',
-};
+export const validate: Feature = { id: 'validate', open };
+
+// --- internal ---
+
+function open(core: Core): Opened {
+  return {
+    admin: {
+      async hiddenTextProblems() {
+        core.assertOpen();
+        const { hiddenTextOf } = await import('./hidden-text.ts');
+        return hiddenTextOf(core.catalog.snapshot(), core.reading);
+      },
+    },
+  };
+}

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { readContained } from '../../../../lib/files/index.ts';
+import type { Problem } from 'skill-registry/kernel';
 import { showName } from '../../../../lib/text/index.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { draftReason } from '../../core/skill/gates.ts';
@@ -10,7 +9,7 @@ import { readRawFrontmatter } from '../../core/skill/raw-frontmatter.ts';
 import { isUsableId, unusableIdText } from '../../core/skill/skill.ts';
 import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
 import { referenceRefusals, specViolations, type Violation } from '../../core/skill/spec-rules.ts';
-import { didYouMeanField, strictVerdict } from '../../core/skill/strict-rules.ts';
+import { didYouMeanField } from '../../core/skill/strict-rules.ts';
 import {
   type EncodingFault,
   findAnySkillMd,
@@ -18,6 +17,7 @@ import {
   isKind,
   readSkillMd,
 } from '../../core/sources/walk/read-skill-md.ts';
+import { strictViolations } from '../../core/sources/walk/strict-violations.ts';
 import { authorMistakes } from './author-mistakes.ts';
 import { hiddenInNames, textFindingsBelow } from './text-findings.ts';
 
@@ -93,23 +93,6 @@ export function checkSkill(
     ],
     file,
   );
-}
-
-/** Of SKILL.md and its declared files, which must be regular files, not links. `directory` is a real path. */
-export function strictViolations(
-  text: string,
-  directory: string,
-  name: string,
-): { readonly violations: readonly Violation[]; readonly declaresFiles: boolean } {
-  const { violations, lineOf, declared } = strictVerdict(text, name);
-  const absent = declared.flatMap(({ bucket, path }) => {
-    const code = fileErrorCode(directory, `${bucket}/${path}`);
-    if (code === undefined) return [];
-    const reason = code === 'PATH_TRAVERSAL' ? `leads out of ${bucket}/` : `is no file in ${bucket}/`;
-    const message = `invalid manifest: [${bucket}] '${path}' ${reason}`;
-    return [{ message, line: lineOf(bucket), rule: `strict/${bucket}` }];
-  });
-  return { violations: [...violations, ...absent], declaresFiles: declared.length > 0 };
 }
 
 // --- internal ---
@@ -250,15 +233,4 @@ function findingText({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
   const position = [...(path ? [showName(path)] : []), ...(line ? [`line ${line}`] : [])].join(', ');
   return `${code}${position ? ` (${position})` : ''}: ${message}`;
-}
-
-function fileErrorCode(directory: string, path: string): string | undefined {
-  try {
-    // Opens and checks the file; with this limit nothing is read.
-    readContained(directory, path, 0);
-    return undefined;
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_TOO_LARGE')) return undefined;
-    return isCodedError(error) ? error.code : 'RESOURCE_NOT_FOUND';
-  }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InspectedFile } from '../../../../extensions/skill_registry/features/guard/inspect/types.ts';
+import type { InspectedFile } from '../../../../extensions/skill_registry/core/skill/guard.ts';
 
 export interface SkillSample {
   readonly title: string;

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
-import type { InternalOptions } from '../../../../extensions/skill_registry/parts.ts';
+import type { InternalOptions } from '../../../../extensions/skill_registry/core/options.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { openSqlite } from '../../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../../helpers/tea.ts';

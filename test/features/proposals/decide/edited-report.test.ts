@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { InternalOptions } from '../../../../extensions/skill_registry/parts.ts';
+import type { InternalOptions } from '../../../../extensions/skill_registry/core/options.ts';
 import { openSqlite } from '../../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../../helpers/tea.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';

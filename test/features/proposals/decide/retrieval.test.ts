@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { RetrievalChange } from '../../../../extensions/skill_registry/core/search/types.ts';
 import { withRetrieval } from '../../../../extensions/skill_registry/features/proposals/decide/proposals.ts';
+import type { RetrievalChange } from '../../../../extensions/skill_registry/features/proposals/propose/types.ts';
 
 async function told(retrievalEffect: () => Promise<readonly RetrievalChange[]>): Promise<readonly string[]> {
   const stored = { kind: 'retrieval', level: 'warn', text: 'of an earlier release' } as const;

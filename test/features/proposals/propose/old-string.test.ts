@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replaceText } from '../../../../extensions/skill_registry/features/proposals/propose/skill-text.ts';
+import { replaceText } from '../../../../extensions/skill_registry/features/proposals/propose/replace-text.ts';
 import { fc } from '../../../helpers/properties.ts';
 import { runRegistryTool } from '../../../helpers/run-registry-tool.ts';
 import { ADA, TEA, type TeaRegistry, teaRegistry } from '../../../helpers/tea.ts';

@@ -2,7 +2,7 @@ import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { InternalOptions } from '../../../../extensions/skill_registry/parts.ts';
+import type { InternalOptions } from '../../../../extensions/skill_registry/core/options.ts';
 import { openSqlite } from '../../../../lib/sqlite/index.ts';
 import { CHANGED_SKILL, type Change, PROPOSAL_CHANGES, SKILL_CHANGES } from '../../../helpers/changes.ts';
 import { CANNOT_MOUNT, type Disk, smallDisk } from '../../../helpers/file-systems.ts';

@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { readContained } from '../../../../../lib/files/index.ts';
-import { strictViolations } from '../../../features/validate/validate-skill.ts';
 import { splitFrontmatter } from '../../skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill, type SkillHeader } from '../../skill/parse-skill.ts';
 import { isUsableId, type Skill, unusableIdText } from '../../skill/skill.ts';
@@ -15,6 +14,7 @@ import type { SourceScan } from '../source.ts';
 import { type FoundSkillFile, fileStamp } from './find-skill-files.ts';
 import { type EncodingFault, encodingFault, findSkillMd } from './read-skill-md.ts';
 import type { CacheKey, KnownFiles, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
+import { strictViolations } from './strict-violations.ts';
 
 export interface SkillFileReaderOptions {
   /** Under `spec` and `strict` a file with an error has no header. Default: `lenient`. */

@@ -1,8 +1,8 @@
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { termsOf } from '../../../../../lib/text-index/index.ts';
 import { headerText } from '../../../core/search/document.ts';
-import type { Neighbourhood } from '../../../core/search/types.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
+import type { Neighbourhood } from '../types.ts';
 
 /** Two descriptions compete from this cosine on. */
 const ALIKE = 0.5;

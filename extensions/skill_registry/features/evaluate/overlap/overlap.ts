@@ -6,10 +6,11 @@ import { withFallback } from '../../../../../lib/errors/index.ts';
 import { oneLine } from '../../../../../lib/text/index.ts';
 import type { Snapshot } from '../../../core/catalog/snapshot.ts';
 import { Searcher } from '../../../core/search/searcher.ts';
-import type { OverlapReport, RetrievalChange, TakenOver } from '../../../core/search/types.ts';
 import { parseSkill } from '../../../core/skill/parse-skill.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { claimsPrecedence } from '../../guard/inspect/fields.ts';
+import type { RetrievalChange } from '../../proposals/propose/types.ts';
+import type { OverlapReport, TakenOver } from '../types.ts';
 import { neighbourhoods } from './neighbourhoods.ts';
 import { type ReadIfThere, triggerQueries } from './trigger-queries.ts';
 

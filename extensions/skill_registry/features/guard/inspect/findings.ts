@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import { oneLine, withoutKeys } from '../../../../../lib/text/index.ts';
-import type { FindingLevel } from './types.ts';
+import type { FindingLevel } from '../../../core/skill/guard.ts';
 
 export interface Check {
   readonly kind:

@@ -1,6 +1,7 @@
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { oneLine, withoutKeys } from '../../../../../lib/text/index.ts';
+import type { Finding, InspectedFile } from '../../../core/skill/guard.ts';
 import { compareLevels } from './findings.ts';
 import { createPassageSearch, matchesIn } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
@@ -8,7 +9,7 @@ import type { ClassifiedFile, Match, Pattern, Rule, Span } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
 import { stanceOf } from './stance.ts';
-import type { Finding, InspectedFile, Inspection, InspectionRule } from './types.ts';
+import type { Inspection, InspectionRule } from './types.ts';
 
 export { RULE_SET } from './rule-set.ts';
 

@@ -6,6 +6,7 @@ import { listContained } from '../../../../../lib/files/index.ts';
 import { showName } from '../../../../../lib/text/index.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { parseSkill } from '../../../core/skill/parse-skill.ts';
+import { newFrontmatter } from '../../../core/skill/yaml-fields.ts';
 import { type ChangeContext, newLocation } from '../../history/change-context.ts';
 import {
   checkNewName,
@@ -15,15 +16,15 @@ import {
   folderOf,
   locationForNew,
 } from '../../history/skill-location.ts';
-import { composeSkillMd } from '../../proposals/propose/skill-text.ts';
 import { originInvalid } from '../errors.ts';
 import { filesAt } from '../find-installed.ts';
 import { applyOf, type PlannedSkill, planSkill } from '../let-in.ts';
+import type { InstallContext } from '../open-origin.ts';
 import type { ImportOptions, ImportPlan, NotImported } from '../types.ts';
 import { isSameFiles } from '../write-skill.ts';
 import { jinjaIn, type MadeSkill, readPrompt, readRole, roleFolders } from './made-skill.ts';
 
-export async function planImport(context: ChangeContext, path: string, options: ImportOptions): Promise<ImportPlan> {
+export async function planImport(context: InstallContext, path: string, options: ImportOptions): Promise<ImportPlan> {
   const origin = realOf(resolve(options.cwd ?? context.root, path));
   const isFolder = lstatSync(origin).isDirectory();
   const { makers, refused, prompt } = isFolder ? rolesIn(origin, options, context) : partsOf(origin, options, context);
@@ -103,7 +104,7 @@ async function preparedOf(
     throw originInvalid(from, why);
   }
   const { location, taken } = locationOf(context, id, otherwise);
-  const text = `${composeSkillMd(id, description, '').trimEnd()}\n\n${body}`;
+  const text = newFrontmatter(id, description) + body;
   const bytes = Buffer.from(text);
   checkSize(location, location.skillFile, bytes, context.limits);
   checkValid(location, location.skillFile, null, bytes, true);

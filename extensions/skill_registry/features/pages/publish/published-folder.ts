@@ -12,12 +12,11 @@ import {
 } from '../../../../../lib/files/index.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import type { SkillSource } from '../../../core/sources/source.ts';
-import { MAX_ARCHIVE } from '../../install/opened-origin.ts';
+import { INDEX_PATH, MAX_ARCHIVE } from '../../install/opened-origin.ts';
 import {
   assertDigest,
   HEAD_NAME,
   HEAD_PATH,
-  INDEX_PATH,
   INDEX_SCHEMA,
   type IndexEntry,
   MAX_ENTRIES,

@@ -7,7 +7,7 @@ import type { Skill } from '../../../core/skill/skill.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import { rowRefused } from '../../history/errors.ts';
 import { afterChanges, type FilesAfter } from '../../history/inspected-change.ts';
-import { checkedPath } from '../../history/journal-entries.ts';
+import { checkedPath } from '../../history/journal/journal-entries.ts';
 import { getBlob } from '../../history/revisions.ts';
 import {
   bytesAt,

@@ -5,11 +5,11 @@ import { invalidArgument } from '../../../core/skill/errors.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import { assertInspected } from '../../history/inspected-change.ts';
-import { archiveFolder, type Operation } from '../../history/journal-entries.ts';
+import { archiveFolder, type Operation } from '../../history/journal/journal-entries.ts';
+import type { Writer } from '../../history/journal/writer.ts';
 import { putBlob } from '../../history/revisions.ts';
 import type { SkillLocation } from '../../history/skill-location.ts';
 import type { Decider, Revision } from '../../history/types.ts';
-import type { Writer } from '../../history/writer.ts';
 import {
   addEvent,
   editProblem,

@@ -4,10 +4,10 @@ import { digestOf } from '../../../../../lib/digest/index.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import { quoted } from '../../history/errors.ts';
-import { checkedPath } from '../../history/journal-entries.ts';
+import { checkedPath } from '../../history/journal/journal-entries.ts';
+import { isPerson } from '../../history/journal/writer.ts';
 import { getBlob, putBlob } from '../../history/revisions.ts';
 import { bytesAt, checkChange, type SkillLocation } from '../../history/skill-location.ts';
-import { isPerson } from '../../history/writer.ts';
 import {
   addEvent,
   assertNoDuplicate,

@@ -28,6 +28,7 @@ import type {
   ProposalReceipt,
   ProposalStats,
   Proposals,
+  RetrievalChange,
 } from '../propose/types.ts';
 import { comparePresent, filesAfter, presentState, skillOf, withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
@@ -43,9 +44,16 @@ export interface OpenProposals extends Omit<Proposals, 'onArrival'> {
   announce(): void;
 }
 
+export interface ProposalOptions {
+  /** Called for new proposals. */
+  readonly listeners: ReadonlySet<(proposal: Proposal) => void>;
+  /** The trigger queries whose first hit changes when the skill's SKILL.md becomes `text`. Default: it is not said. */
+  readonly retrievalEffect?: (skillId: string, text: string) => Promise<readonly RetrievalChange[]>;
+}
+
 export function createProposals(
   context: ChangeContext,
-  listeners: ReadonlySet<(proposal: Proposal) => void>,
+  { listeners, retrievalEffect }: ProposalOptions,
 ): OpenProposals {
   const { writer } = context;
   let seen: number | undefined;
@@ -61,7 +69,7 @@ export function createProposals(
     const { row, plan } = presentState(context, stored);
     const proposal = shown(row);
     const after = row.path.toLowerCase() === 'skill.md' ? plan?.after : undefined;
-    return after ? withRetrieval(context, proposal, after.toString('utf8')) : proposal;
+    return after && retrievalEffect ? withRetrieval({ retrievalEffect }, proposal, after.toString('utf8')) : proposal;
   };
   const announce = (): void => {
     const database = writer.hasHistory() ? writer.database() : undefined;
@@ -139,20 +147,20 @@ export function createProposals(
 
 /** Not stored, because it depends on the other skills. @param after - SKILL.md as an approval would leave it. */
 export async function withRetrieval<Shown extends Pick<Proposal, 'skillId' | 'checks'>>(
-  context: Pick<ChangeContext, 'retrievalEffect'>,
+  given: Required<Pick<ProposalOptions, 'retrievalEffect'>>,
   proposal: Shown,
   after: string,
 ): Promise<Shown> {
   // Earlier releases stored it.
   const stored = proposal.checks.filter(({ kind }) => kind !== 'retrieval');
-  const checks = [...stored, ...(await retrievalChecks(context, proposal.skillId, after))];
+  const checks = [...stored, ...(await retrievalChecks(given, proposal.skillId, after))];
   return { ...proposal, checks: LEVELS.flatMap((level) => checks.filter((check) => check.level === level)) };
 }
 
 // --- internal ---
 
 async function retrievalChecks(
-  { retrievalEffect }: Pick<ChangeContext, 'retrievalEffect'>,
+  { retrievalEffect }: Required<Pick<ProposalOptions, 'retrievalEffect'>>,
   id: string,
   text: string,
 ): Promise<readonly Check[]> {

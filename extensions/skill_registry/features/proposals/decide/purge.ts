@@ -5,9 +5,9 @@ import { listContained, removeContained } from '../../../../../lib/files/index.t
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { removeFiles } from '../../../core/store/cache.ts';
 import { openDatabase, type SqliteDatabase } from '../../../core/store/open-database.ts';
+import type { Writer } from '../../history/journal/writer.ts';
 import { getBlob } from '../../history/revisions.ts';
 import type { Actor } from '../../history/types.ts';
-import type { Writer } from '../../history/writer.ts';
 import { addEvent, historyFor, type ProposalRow, proposalOf, purgeOf, rowOf } from '../propose/proposal-store.ts';
 import { contentDigestsOf } from '../propose/rejected-before.ts';
 import type { PurgedProposal } from '../propose/types.ts';

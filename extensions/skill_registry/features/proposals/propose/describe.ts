@@ -1,8 +1,7 @@
 import { formatTable, printable } from '../../../../../lib/text/index.ts';
+import type { Finding } from '../../../core/skill/guard.ts';
 import type { Check } from '../../guard/inspect/findings.ts';
-import type { Finding } from '../../guard/inspect/types.ts';
-import type { InspectedChange } from '../../guard/types.ts';
-import type { Revision } from '../../history/types.ts';
+import type { InspectedChange, Revision } from '../../history/types.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
 /** @param width - Columns of the terminal, where ids are cut to their end. Default: everything. */

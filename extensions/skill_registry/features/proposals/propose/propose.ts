@@ -10,10 +10,10 @@ import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import { runChecks } from '../../guard/inspect/checks.ts';
 import type { Check } from '../../guard/inspect/findings.ts';
 import { type ChangeContext, withJudgedErrors } from '../../history/change-context.ts';
+import { isPerson, nameKey } from '../../history/journal/writer.ts';
 import { putBlob } from '../../history/revisions.ts';
 import { folderOf } from '../../history/skill-location.ts';
 import { recordedFiles } from '../../history/skill-tree.ts';
-import { isPerson, nameKey } from '../../history/writer.ts';
 import {
   addEvent,
   assertNoDuplicate,

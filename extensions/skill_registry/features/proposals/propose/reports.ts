@@ -14,7 +14,7 @@ import {
 import { notation, showHidden, showTrailingBlank } from '../../../../../lib/text/index.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import type { Check } from '../../guard/inspect/findings.ts';
-import type { WriteStep } from '../../history/writer.ts';
+import type { WriteStep } from '../../history/journal/writer.ts';
 import {
   addEvent,
   editProblem,

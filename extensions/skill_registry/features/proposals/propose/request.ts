@@ -17,7 +17,7 @@ import {
 } from '../../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../../history/skill-tree.ts';
 import type { NewProposal } from './proposal-store.ts';
-import { replaceText } from './skill-text.ts';
+import { replaceText } from './replace-text.ts';
 import { skillTurnedOffBy, turnsOn } from './turned-off.ts';
 import type { ProposalInput } from './types.ts';
 

@@ -81,6 +81,15 @@ export interface Proposal {
   readonly problem?: Problem;
 }
 
+/** A trigger query whose first hit would be another one. */
+export interface RetrievalChange {
+  readonly query: string;
+  readonly skillId: string;
+  readonly shouldTrigger: boolean;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
 export interface ProposalFilter {
   /** `agent:<id>` or `person:<name>`. Default: any. */
   readonly author?: string | undefined;

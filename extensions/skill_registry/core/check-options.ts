@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { CodedError } from 'skill-registry/kernel';
-import { unknownField, unreadable, wrongArgument } from '../../lib/arguments/index.ts';
-import { CONFIG_SCHEMA } from './core/config/config.ts';
-import type { InternalOptions } from './parts.ts';
+import { unknownField, unreadable, wrongArgument } from '../../../lib/arguments/index.ts';
+import { CONFIG_SCHEMA } from './config/config.ts';
+import type { InternalOptions } from './options.ts';
 
 /** Without a schema: opening a registry loads no zod. @throws INVALID_ARGUMENT, also for an unknown option. */
 export function checkOptions(options: unknown): void {
@@ -49,6 +49,7 @@ const OPTIONS: Readonly<Record<keyof InternalOptions, Option>> = {
   trust: SWITCH,
   getSecret: FUNCTION,
   inspect: SWITCH,
+  noGuard: SWITCH,
   onProgress: FUNCTION,
   onSkillLoaded: FUNCTION,
   onProblem: FUNCTION,

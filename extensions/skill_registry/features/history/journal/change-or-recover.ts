@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
-import { digestOf } from '../../../../lib/digest/index.ts';
-import { withFallback } from '../../../../lib/errors/index.ts';
+import { digestOf } from '../../../../../lib/digest/index.ts';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import {
   commitMove,
   type FolderMove,
@@ -15,15 +15,15 @@ import {
   TEMPORARY,
   undoMove,
   writeContained,
-} from '../../../../lib/files/index.ts';
-import type { SqliteDatabase } from '../../core/store/open-database.ts';
-import { changeUnfinished, quoted, type Unfinished } from './errors.ts';
+} from '../../../../../lib/files/index.ts';
+import type { SqliteDatabase } from '../../../core/store/open-database.ts';
+import { changeUnfinished, quoted, type Unfinished } from '../errors.ts';
+import { addRevision, getBlob } from '../revisions.ts';
+import { exists, folderOf, pathInSource, type SkillLocation } from '../skill-location.ts';
+import { readFolderTree } from '../skill-tree.ts';
+import type { Revision } from '../types.ts';
 import type { FileChange, JournaledOperation, LocationFinder, LockChange, Operation } from './journal-entries.ts';
 import * as journal from './journal-entries.ts';
-import { addRevision, getBlob } from './revisions.ts';
-import { exists, folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
-import { readFolderTree } from './skill-tree.ts';
-import type { Revision } from './types.ts';
 
 /** A process may end between any two steps. */
 export type OperationStep = 'intent' | 'temporary' | 'changed' | MoveStep | 'committed';

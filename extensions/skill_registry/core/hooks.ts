@@ -1,13 +1,8 @@
 import type { Problem } from 'skill-registry/kernel';
-import { type CallHook, createHookCaller } from '../../kernel/host.ts';
-import type { WriteStep } from './features/history/writer.ts';
-import type { SkillRegistryOptions } from './options.ts';
+import { type CallHook, createHookCaller } from '../../../kernel/host.ts';
+import type { InternalOptions } from './options.ts';
 
-export interface HookOptions
-  extends Pick<SkillRegistryOptions, 'getSecret' | 'onProgress' | 'onSkillLoaded' | 'onProblem'> {
-  /** Called at each step of a change. A process may end at any step; the next one recovers the change. */
-  readonly onWriteStep?: (step: WriteStep) => void;
-}
+type HookOptions = Pick<InternalOptions, 'getSecret' | 'onProgress' | 'onSkillLoaded' | 'onProblem' | 'onWriteStep'>;
 
 /** Calling them never throws. `onProblem` and `onSkillLoaded` are absent if the host gave none. */
 export interface Hooks extends Required<Pick<HookOptions, 'getSecret' | 'onProgress'>> {

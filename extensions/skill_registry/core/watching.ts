@@ -1,14 +1,13 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
-import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
-import { watchCatalog } from './core/catalog/watch.ts';
+import { watchCatalog } from './catalog/watch.ts';
 import type { Parts } from './parts.ts';
 
 /** `problems`: WATCH_FAILED. */
 export type Watching = Pick<SkillRegistry, 'watch' | 'problems'> & Pick<SkillRegistryAdmin, 'watchMode'>;
 
 export function createWatching(parts: Parts, onProblem: () => void): Watching {
-  const { catalog, changes, closing, config, heldSkills, meaning, root, searcher, tokens, visible } = parts;
+  const { catalog, closing, config, opened, root, searcher, tokens, visible } = parts;
   const problems = new Map<string, Problem>();
   let mode: ReturnType<Watching['watchMode']> = 'off';
   const note = (reason: string): void => {
@@ -22,29 +21,20 @@ export function createWatching(parts: Parts, onProblem: () => void): Watching {
     mode = now;
     if (problem) note(problem);
   };
-  const inspect = async (signal: AbortSignal): Promise<void> => {
-    const all = () => [...catalog.snapshot().byQualifiedId.values()];
-    while (await heldSkills.checkAll(all(), signal)) await catalog.refresh();
-  };
   const catchUp = (signal: AbortSignal): void => {
-    inspect(signal).catch(onError);
+    for (const feature of opened) feature.catchUp?.(signal).catch(onError);
     tokens.countLong(catalog.snapshot(), signal).then(onProblem, onError);
     searcher.prepare(visible({})).catch(onError);
-    meaning?.keepEmbedded(catalog.snapshot().skills, signal).catch(onError);
-  };
-  const keepHistory = async (signal: AbortSignal): Promise<void> => {
-    if (config.watch.mode === 'off' || whyNoSqlite() !== undefined) return;
-    await changes.run(({ keep }) => keep(signal, (listener) => catalog.onChange(listener), onProblem));
   };
   return {
     async watch(signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
       const unsubscribe = catalog.onChange(() => catchUp(ended));
       catchUp(ended);
-      const kept = keepHistory(ended);
+      const running = opened.map((feature) => feature.background?.(ended));
       const scanDepth = config.limits.scan_depth;
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
-      await kept;
+      await Promise.all(running);
       unsubscribe();
       mode = 'off';
     },

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
-import { makePrivateFile } from '../../../../lib/files/index.ts';
-import { openSqlite, sqliteFailure } from '../../../../lib/sqlite/index.ts';
-import { storeUnavailable } from '../../core/skill/errors.ts';
-import { openDatabase, type SqliteDatabase } from '../../core/store/open-database.ts';
-import { type HistoryRefusal, historyDamaged, historyRefused, quoted, rowRefused } from './errors.ts';
+import { makePrivateFile } from '../../../../../lib/files/index.ts';
+import { openSqlite, sqliteFailure } from '../../../../../lib/sqlite/index.ts';
+import { storeUnavailable } from '../../../core/skill/errors.ts';
+import { openDatabase, type SqliteDatabase } from '../../../core/store/open-database.ts';
+import { type HistoryRefusal, historyDamaged, historyRefused, quoted, rowRefused } from '../errors.ts';
 
 /**
  * The content exists nowhere else: it is never removed or rebuilt, backed up before a migration, and left as it is when

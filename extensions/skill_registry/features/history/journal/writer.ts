@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
-import { readContained } from '../../../../lib/files/index.ts';
-import { foldLine } from '../../../../lib/text/index.ts';
-import { makeStoreFolder, type SqliteDatabase } from '../../core/store/open-database.ts';
+import { readContained } from '../../../../../lib/files/index.ts';
+import { foldLine } from '../../../../../lib/text/index.ts';
+import { makeStoreFolder, type SqliteDatabase } from '../../../core/store/open-database.ts';
+import { changeUnfinished, type Unfinished } from '../errors.ts';
+import { putBlob, recordPresent } from '../revisions.ts';
+import { folderOf, pathInSource, type SkillLocation } from '../skill-location.ts';
+import { readFolderTree, type SkillTree } from '../skill-tree.ts';
+import type { Revision, RevisionFile } from '../types.ts';
 import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
-import { changeUnfinished, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
 import { type FileChange, type LocationFinder, type Operation, unfinishedIn } from './journal-entries.ts';
-import { putBlob, recordPresent } from './revisions.ts';
-import { folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
-import { readFolderTree, type SkillTree } from './skill-tree.ts';
-import type { Revision, RevisionFile } from './types.ts';
 import { createWriteLock, type WriteLock } from './write-lock.ts';
 
 /** A process may end between any two steps; a test ends one at each. */

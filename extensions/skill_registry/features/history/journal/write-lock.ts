@@ -1,15 +1,15 @@
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CodedError } from 'skill-registry/kernel';
-import { makePrivateFile } from '../../../../lib/files/index.ts';
-import { openSqlite } from '../../../../lib/sqlite/index.ts';
-import { backOff } from '../../../../lib/waiting/index.ts';
+import { makePrivateFile } from '../../../../../lib/files/index.ts';
+import { openSqlite } from '../../../../../lib/sqlite/index.ts';
+import { backOff } from '../../../../../lib/waiting/index.ts';
 import {
   assertNoLinkLeadsOut,
   fileIdentity,
   makeStoreFolder,
   type SqliteDatabase,
-} from '../../core/store/open-database.ts';
+} from '../../../core/store/open-database.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
 /** Lets one process at a time write in a data folder. The lock ends with its process, even after a crash. */

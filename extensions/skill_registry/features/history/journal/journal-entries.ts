@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { isCodedError } from 'skill-registry/kernel';
-import { withFallback } from '../../../../lib/errors/index.ts';
-import type { SqliteDatabase } from '../../core/store/open-database.ts';
-import { rowRefused, type Unfinished } from './errors.ts';
-import { filePath, type SkillLocation } from './skill-location.ts';
-import type { Revision } from './types.ts';
+import { withFallback } from '../../../../../lib/errors/index.ts';
+import type { SqliteDatabase } from '../../../core/store/open-database.ts';
+import { rowRefused, type Unfinished } from '../errors.ts';
+import { filePath, type SkillLocation } from '../skill-location.ts';
+import type { Revision } from '../types.ts';
 
 /** `before` and `after`: digests of contents in the history; null: the file does not exist. */
 export interface FileChange {

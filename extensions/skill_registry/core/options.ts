@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { SkillRegistryConfigInput } from './core/config/config.ts';
-import type { SkillLoadedEvent } from './core/read/types.ts';
+import type { SkillRegistryConfigInput } from './config/config.ts';
+import type { SkillLoadedEvent } from './read/types.ts';
 
 /** If a given function throws, this becomes a problem (HOOK_FAILED), and the operation continues. */
 export interface SkillRegistryOptions {
@@ -19,10 +19,23 @@ export interface SkillRegistryOptions {
    * Default: true, for at most 5 seconds; `watch` and `refresh` do the rest.
    */
   readonly inspect?: boolean;
+  /** True: the registry opens although no feature of it is a guard; everything is given uninspected. Default: false. */
+  readonly noGuard?: boolean;
   /** Called with the progress of embedding that takes more than a second. */
   readonly onProgress?: (line: string) => void;
   /** Called for every load of a skill or one of its files. */
   readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;
   /** Called once for each problem that appears after opening. */
   readonly onProblem?: (problem: Problem) => void;
+}
+
+/** Set by tests, the command and the extension. `manifest`: the config was merged with it. */
+export interface InternalOptions extends SkillRegistryOptions {
+  /** As of `createCheckedCalls`. Default: true. */
+  readonly checksArguments?: boolean;
+  /** For gates. Default: the environment of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly manifest?: string;
+  /** Called at each step of a change. A process may end at any step; the next one recovers the change. */
+  onWriteStep?(step: string): void;
 }

@@ -1,6 +1,18 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import { checkArguments, elsewhere, type Schema, type SchemasFor, schema } from '../../lib/arguments/index.ts';
-import { CONTROL } from './features/history/arguments.ts';
+import {
+  checkArguments,
+  elsewhere,
+  type FieldsSchema,
+  type Schema,
+  type SchemasFor,
+  schema,
+} from '../../../lib/arguments/index.ts';
+
+export interface Actor {
+  /** `person:<name>`, `agent:<id>` or `unknown`; at most 200 characters, no control characters. */
+  readonly by: string;
+  readonly reason?: string | undefined;
+}
 
 /** Checks arguments first (INVALID_ARGUMENT, nothing is stored), and adds the workflow state to `turn`. */
 export interface CheckedCalls {
@@ -57,6 +69,29 @@ export const revision: Schema<string | number> = schema((z) =>
 export function aFunction<Called extends (...given: never[]) => unknown>(): Schema<Called> {
   return schema((z) => z.custom<Called>((value) => typeof value === 'function', 'a function'));
 }
+
+const WHOLE = 'a text in whole characters, without half of a surrogate pair';
+
+// With the flag `u`, only half of a pair matches.
+const isWhole = (text: string): boolean => !/\p{Cs}/u.test(text);
+
+/** Half of a surrogate pair cannot be stored. */
+export const storedText: Schema<string> = schema((z) => z.string().refine(isWhole, WHOLE));
+
+const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+const isAuthor = (name: string): boolean =>
+  name === 'unknown' || (/^(person|agent):.*\S/su.test(name) && name.length <= 200 && !CONTROL.test(name));
+
+/** Who did something. It decides what is allowed; histories and reports show it. */
+export const by: Schema<string> = schema((z) =>
+  z
+    .string()
+    .refine(isWhole, WHOLE)
+    .refine(isAuthor, 'person:<name>, agent:<id> or unknown, with at most 200 characters and no control characters'),
+);
+
+export const actor: FieldsSchema<Actor> = schema((z) => z.object({ by: by(), reason: storedText().optional() }));
 
 const fieldsOfTurn: Schema<TurnContext> = schema((z) => {
   const word = z.string().optional();

@@ -1,28 +1,5 @@
-import { yamlPackage } from '../../../../../kernel/host.ts';
 import { nearestIds, oneLine } from '../../../../../lib/text/index.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
-import { splitFrontmatter } from '../../../core/skill/frontmatter.ts';
-
-export function composeSkillMd(name: string, description: string, body: string): string {
-  const head = yamlPackage().stringify({ name, description }, { lineWidth: 0 });
-  return `---\n${head}---\n\n${body.trim()}\n`;
-}
-
-/** null removes a field. Keeps everything else, comments too. @throws INVALID_ARGUMENT if it is no mapping. */
-export function patchFrontmatter(text: string, fields: Readonly<Record<string, unknown>>): string {
-  const { yaml, bodyOffset } = splitFrontmatter(text);
-  const { isMap, parseDocument } = yamlPackage();
-  const document = parseDocument(yaml ?? '', { keepSourceTokens: true });
-  if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents))) {
-    throw invalidArgument('The frontmatter of this skill is not a mapping of fields. Write the whole file instead.');
-  }
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === null) document.delete(name);
-    else document.set(name, value);
-  }
-  const start = text.startsWith('\ufeff') ? '\ufeff' : '';
-  return `${start}---\n${document.toString({ lineWidth: 0 }).replace(/\n?$/, '\n')}---\n${text.slice(bodyOffset)}`;
-}
 
 /**
  * Ignores the kind of line ends, because models write LF; the new text gets those of the replaced part.

@@ -1,41 +1,40 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CodedError, Problem } from 'skill-registry/kernel';
-import { isCode } from '../../kernel/host.ts';
-import { createEvaluation } from './features/evaluate/evidence.ts';
-import type { EvaluationSource } from './features/evaluate/subject.ts';
-import type { Evaluation } from './features/evaluate/types.ts';
-import type { ChangeContext } from './features/history/change-context.ts';
-import { createHistory, type OpenHistory } from './features/history/history.ts';
-import { historyError } from './features/history/history-database.ts';
-import { createManagement } from './features/history/manage.ts';
-import { RevisionRecorder } from './features/history/recorder.ts';
-import { agentFolders, locationOfKey } from './features/history/skill-location.ts';
-import type { Management } from './features/history/types.ts';
-import { Writer, type WriterOptions } from './features/history/writer.ts';
-import { changeLock } from './features/install/lock.ts';
-import { createOrigins } from './features/install/origins.ts';
-import type { Origins } from './features/install/types.ts';
-import { noteApproved } from './features/proposals/decide/decide.ts';
-import { createProposals, type OpenProposals } from './features/proposals/decide/proposals.ts';
-import { writeDueReports } from './features/proposals/propose/reports.ts';
-import type { Proposal } from './features/proposals/propose/types.ts';
+import { isCode } from '../../../../kernel/host.ts';
+import type { ChangeContext, ConflictProposals } from './change-context.ts';
+import { createHistory, type OpenHistory } from './history.ts';
+import { historyError } from './journal/history-database.ts';
+import { Writer, type WriterOptions } from './journal/writer.ts';
+import { createManagement } from './manage.ts';
+import { RevisionRecorder } from './recorder.ts';
+import { agentFolders, locationOfKey } from './skill-location.ts';
+import type { Management } from './types.ts';
 
 export interface OpenChanges {
-  readonly proposals: OpenProposals;
+  readonly context: ChangeContext;
   readonly history: OpenHistory;
   readonly management: Management;
-  readonly origin: Origins;
-  readonly evaluation: Evaluation;
+  /** Undefined: nobody can be asked about a conflict. */
+  readonly conflicts: ConflictProposals | undefined;
   /** Finishes or undoes changes of ended processes. An unusable history becomes a problem. */
   recover(): Promise<void>;
   /** Why the history cannot be used, and which changes are unfinished. */
   problems(): readonly Problem[];
   explain(error: unknown): unknown;
-  /** Until `signal` aborts, records changes on disk and announces new proposals. */
+  /** Until `signal` aborts, records changes on disk and announces what other processes did. */
   keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
   close(): void;
 }
+
+/** What another feature does when the writer writes. */
+export type Joining = Partial<Pick<WriterOptions, 'onCommit' | 'catchUp' | 'changeLock'>> & {
+  /** Called when the history is open. */
+  readonly open?: (context: ChangeContext) => Promise<void>;
+  /** Called every second while the registry watches. */
+  readonly announce?: () => void;
+  readonly conflicts?: (context: ChangeContext) => ConflictProposals;
+};
 
 export type ChangeOptions = Pick<WriterOptions, 'dataDir' | 'onStep' | 'mayRecover'>;
 
@@ -43,28 +42,25 @@ export type ChangeOptions = Pick<WriterOptions, 'dataDir' | 'onStep' | 'mayRecov
 const CHECK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
-export interface ChangeSource extends Omit<ChangeContext, 'writer'> {
-  readonly evaluation: EvaluationSource;
-  /** Called for new proposals. */
-  readonly listeners: ReadonlySet<(proposal: Proposal) => void>;
-}
-
-export function openChanges({ evaluation, listeners, ...source }: ChangeSource, options: ChangeOptions): OpenChanges {
+export function openChanges(
+  source: Omit<ChangeContext, 'writer'>,
+  options: ChangeOptions,
+  joinings: readonly Joining[],
+): OpenChanges {
   const { root, limits } = source;
   const { mayRecover = true } = options;
   const writer = new Writer({
     ...options,
-    onCommit: noteApproved,
-    catchUp: writeDueReports,
+    onCommit: (...given) => joinings.forEach(({ onCommit }) => void onCommit?.(...given)),
+    catchUp: (...given) => joinings.flatMap(({ catchUp }) => catchUp?.(...given) ?? []),
+    changeLock: (change) => joinings.forEach(({ changeLock }) => void changeLock?.(change)),
     maxBytes: limits.file_bytes,
-    changeLock: ({ name, entry }) => changeLock(root, name, entry),
     isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),
     locationOf: (skillId, key, id) =>
       locationOfKey(skillId, key, { sources: [...source.sources(), ...agentFolders(root)], root }, id),
   });
   const context: ChangeContext = { ...source, writer };
   const recorder = new RevisionRecorder(context);
-  const proposals = createProposals(context, listeners);
   /** Of the last attempt. */
   let historyProblem: Problem | undefined;
   const problems = (): readonly Problem[] => [...(historyProblem ? [historyProblem] : []), ...writer.problems()];
@@ -76,11 +72,10 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
     historyProblem = { code, severity: code === 'WRITE_FAILED' ? 'warning' : 'error', file, message };
   };
   return {
-    proposals,
+    context,
     history: createHistory(context, recorder),
     management: createManagement(context, recorder),
-    origin: createOrigins(context, mayRecover),
-    evaluation: createEvaluation(context, evaluation, proposals),
+    conflicts: joinings.find(({ conflicts }) => conflicts)?.conflicts?.(context),
     problems,
     explain: (error) => writer.explain(error),
     close: () => writer.close(),
@@ -96,7 +91,7 @@ export function openChanges({ evaluation, listeners, ...source }: ChangeSource, 
       const recordAndAnnounce = async (isDue: boolean): Promise<void> => {
         const before = new Set(problems().map(({ message }) => message));
         try {
-          proposals.announce();
+          for (const { announce } of joinings) announce?.();
           // A change that could not be undone before may be undone now.
           if (isDue && mayRecover && before.size > 0) writer.ifFree(() => undefined);
           if (isDue && mayRecover) await recorder.recordAll(signal);

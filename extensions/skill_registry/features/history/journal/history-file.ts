@@ -2,11 +2,11 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
-import { assertDataInRoot } from '../../../../kernel/host.ts';
-import { withFallback } from '../../../../lib/errors/index.ts';
-import { registryClosed } from '../../core/skill/errors.ts';
-import { assertNoLinkLeadsOut, fileIdentity, type SqliteDatabase } from '../../core/store/open-database.ts';
-import { historyRefused } from './errors.ts';
+import { assertDataInRoot } from '../../../../../kernel/host.ts';
+import { withFallback } from '../../../../../lib/errors/index.ts';
+import { registryClosed } from '../../../core/skill/errors.ts';
+import { assertNoLinkLeadsOut, fileIdentity, type SqliteDatabase } from '../../../core/store/open-database.ts';
+import { historyRefused } from '../errors.ts';
 import { assertSound, historyError, openHistoryDatabase, sqliteRefusal } from './history-database.ts';
 
 /** The process's open `history.db`. Other processes may remove or replace the file at any time. */

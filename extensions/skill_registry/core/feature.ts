@@ -1,0 +1,24 @@
+import type { CheckedCalls } from './checked-calls.ts';
+import type { Parts } from './parts.ts';
+import type { Opened } from './seams.ts';
+import type { CachePart } from './store/cache.ts';
+
+/** A folder in features/, and a line in features.ts. */
+export interface Feature<Part = unknown> {
+  readonly id: string;
+  /** Its tables in cache.db. */
+  readonly cache?: readonly CachePart[];
+  /** Called once for each registry, before the first scan, in the order of the list. */
+  open?(core: Core): Opened<Part> | Promise<Opened<Part>>;
+}
+
+/** What a feature gets. */
+export interface Core extends Omit<Parts, 'close'> {
+  readonly call: CheckedCalls;
+  /** To be called when there may be a new problem. */
+  readonly onProblem: () => void;
+  /** @throws REGISTRY_CLOSED. */
+  assertOpen(): void;
+  /** The part of a feature that stands earlier in the list. */
+  of<Part>(feature: Feature<Part>): Part;
+}

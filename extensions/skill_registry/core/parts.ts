@@ -1,0 +1,253 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { SEARCH_INDEX } from '../../../lib/text-index/index.ts';
+import type { FetchCopy } from '../features/pages/well-known-copy.ts';
+import { Catalog } from './catalog/catalog.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
+import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
+import { createEvents, type RegistryEvents } from './events.ts';
+import { createHooks, type Hooks } from './hooks.ts';
+import type { InternalOptions } from './options.ts';
+import { type ReadingContext, SkillReading } from './read/reading.ts';
+import type { Opened } from './seams.ts';
+import { Searcher } from './search/searcher.ts';
+import type { Meaning } from './search/types.ts';
+import { createGrants, createVisibility, type Grants } from './show/scope.ts';
+import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
+import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
+import { registryClosed } from './skill/errors.ts';
+import type { Guard } from './skill/guard.ts';
+import type { Skill } from './skill/skill.ts';
+import { hostEnvironment } from './sources/host-environment.ts';
+import { instanceOf } from './sources/instance.ts';
+import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
+import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
+import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
+import {
+  type CachePart,
+  cacheFileOf,
+  cacheProblems,
+  createCache,
+  openCacheDatabase,
+  removeFiles,
+  storeProblems,
+} from './store/cache.ts';
+import type { SqliteDatabase } from './store/open-database.ts';
+import { reserveOwnData } from './store/own-data.ts';
+
+/** Of one registry. */
+export interface Parts extends SourceReader {
+  readonly options: InternalOptions;
+  readonly root: string;
+  /** `<root>/data/skill_registry`. */
+  readonly dataDir: string;
+  readonly configFile: string;
+  readonly config: SkillRegistryConfig;
+  readonly hooks: Hooks;
+  readonly events: RegistryEvents;
+  /** In the order of the list. Complete when the registry is open. */
+  readonly opened: Opened[];
+  readonly catalog: Catalog;
+  readonly sourceIds: Set<string>;
+  readonly makeSources: (sources: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
+  /** Whether the skills of this source come from somebody else. */
+  readonly isForeign: (sourceId: string) => boolean;
+  readonly grants: Grants;
+  readonly sentBodies: SentBodies;
+  /** For a model. */
+  readonly visible: (turn: TurnContext) => readonly Skill[];
+  readonly reading: SkillReading;
+  readonly admit: Guard['admit'];
+  /** Kept from agents by the owner. The list is replaced when it changes. */
+  readonly disabled: { now: readonly DisabledSkill[] };
+  /** Whether the root is approved. */
+  readonly trusted: boolean;
+  readonly tokens: SkillTokenCounts;
+  readonly searcher: Searcher;
+  /** Undefined: the cache is in memory. */
+  readonly cacheFile: string | undefined;
+  /** cache.db, for whoever keeps a connection of their own. */
+  readonly openCache: () => SqliteDatabase;
+  /** Aborts when the registry closes. */
+  readonly closing: AbortController;
+  /** Of every part except `Watching`. */
+  problems(): readonly Problem[];
+  close(): Promise<void>;
+}
+
+/**
+ * Opens everything that needs no feature; features add theirs to `opened`.
+ * @param onProblem - Called when there may be a new problem.
+ */
+export async function openParts(
+  options: InternalOptions,
+  features: readonly { readonly cache?: readonly CachePart[] }[],
+  onProblem: () => void,
+): Promise<Parts> {
+  const base = openBase(options, features, onProblem);
+  const { cache, cacheFile, cacheParts, config, hooks, root } = base;
+  const skills = await openSkills(base);
+  const { bytes, catalog, opened } = skills;
+  const snapshot = (): Snapshot => catalog.snapshot();
+  const grants = createGrants();
+  const sentBodies = createSentBodies();
+  const closing = new AbortController();
+  const events = createEvents();
+  const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
+  const openCache = () => openCacheDatabase(cacheFile ?? ':memory:', cacheParts);
+  const searcher = new Searcher({
+    database: openCache,
+    ...(cacheFile && { removeDatabase: () => removeFiles(cacheFile) }),
+    readSkill: bytes.readSkill,
+  });
+  const onLoaded: ReadingContext['onLoaded'] = (event, details) => {
+    events.emit('loaded', event, details);
+    hooks.onSkillLoaded?.(event);
+  };
+  return {
+    ...base,
+    ...skills,
+    ...bytes,
+    options,
+    events,
+    closing,
+    grants,
+    sentBodies,
+    tokens,
+    searcher,
+    openCache,
+    visible: createVisibility(snapshot, grants),
+    reading: new SkillReading({ ...skills, grants, sentBodies, limits: config.limits, onLoaded, tokens }),
+    problems: () => [
+      ...base.problems,
+      ...snapshot().problems,
+      ...tokens.problems(snapshot()),
+      ...opened.flatMap((feature) => feature.problems?.() ?? []),
+      ...storeProblems(root),
+      ...cacheProblems(cacheFile, cache, 'reads'),
+      ...hooks.problems(),
+    ],
+    async close() {
+      closing.abort();
+      const scanned = catalog.close();
+      for (const feature of [...opened].reverse()) await feature.close?.();
+      searcher.close();
+      base.skillFiles.flush();
+      tokens.flush();
+      cache.close();
+      await scanned;
+      // Last, because a scan may read until here.
+      base.ownData.release();
+    },
+  };
+}
+
+/** @throws REGISTRY_CLOSED. */
+export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
+  if (closing.signal.aborted) throw registryClosed();
+}
+
+/** Undefined: search uses words only. */
+export function meaningOf({ opened }: Pick<Parts, 'opened'>): Meaning | undefined {
+  return opened.find(({ meaning }) => meaning)?.meaning;
+}
+
+export function guardOf({ opened }: Pick<Parts, 'opened'>): Guard {
+  return opened.find(({ guard }) => guard)?.guard ?? NO_GUARD;
+}
+
+/** Everything may leave; for a registry without a guard. */
+const NO_GUARD: Guard = {
+  admit: (({ kind }: { readonly kind: string }) =>
+    kind === 'line' ? { given: true } : Promise.resolve({ given: true })) as Guard['admit'],
+  prepare: async () => undefined,
+  mayGive: async () => true,
+  noteBlocked: async () => true,
+};
+
+// --- internal ---
+
+/** Most registries have no page as a source. */
+const fetchCopy: FetchCopy = async (request) => (await import('../features/pages/fetch-copy.ts')).fetchCopy(request);
+
+function openBase(
+  options: InternalOptions,
+  features: readonly { readonly cache?: readonly CachePart[] }[],
+  onProblem: () => void,
+) {
+  const root = resolve(options.root ?? '.');
+  const trusted = options.trust ?? true;
+  const dataDir = join(root, 'data', 'skill_registry');
+  const configFile = join(dataDir, 'config.yaml');
+  const ownData = reserveOwnData(root);
+  const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
+  const cacheParts = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, ...features.flatMap(({ cache = [] }) => cache)];
+  const cache = createCache(cacheFile, cacheParts);
+  // Without config.yaml, the program itself gives the config.
+  const given = options.manifest === undefined && !existsSync(configFile) ? 'this program' : configFile;
+  const { config, problems } = readConfig(options.config ?? {}, given, options.manifest);
+  const hooks = createHooks(options, root, onProblem);
+  const skillFiles = createSkillFileCache(cache);
+  return {
+    root,
+    trusted,
+    dataDir,
+    configFile,
+    ownData,
+    cacheFile,
+    cacheParts,
+    cache,
+    config,
+    problems,
+    hooks,
+    skillFiles,
+    environment: options.environment,
+  };
+}
+
+async function openSkills(base: ReturnType<typeof openBase>) {
+  const { root, trusted, config, configFile, cacheFile, hooks, ownData } = base;
+  const opened: Opened[] = [];
+  const guard = (): Guard => guardOf({ opened });
+  const admit = ((leaving: never) => guard().admit(leaving)) as Guard['admit'];
+  const sourceIds = new Set<string>();
+  const foreign = new Set<string>();
+  const sourceOptions = {
+    root,
+    trusted,
+    configFile,
+    validation: config.validation,
+    taken: sourceIds,
+    fetchCopy,
+    instance: () => instanceOf(root, config.sources),
+    getSecret: hooks.getSecret,
+    onProgress: hooks.onProgress,
+    cache: cacheFile === undefined ? undefined : base.skillFiles,
+    noteBlocked: (...found: Parameters<Guard['noteBlocked']>) => guard().noteBlocked(...found),
+  };
+  const makeAll = async (sources: readonly SourceConfig[]): Promise<readonly SkillSource[]> => {
+    const made = await makeSources(sources, sourceOptions);
+    for (const { id, broughtIn } of made) if (broughtIn) foreign.add(id);
+    return made;
+  };
+  const builtIn = makeBuiltInSource(sourceOptions);
+  const bytes = createSourceReader(() => catalog.sources(), config);
+  const disabled: Parts['disabled'] = { now: config.disabled };
+  const catalog: Catalog = new Catalog(await makeAll(config.sources), {
+    builtIn,
+    limits: config.limits,
+    collision: config.collision,
+    callHook: hooks.call,
+    disabled: () => disabled.now,
+    prepare: (skills) => guard().prepare(skills),
+    heldBecause: (skill) => admit({ skill, kind: 'line', audience: 'model' }).heldBecause,
+    async beforeScan() {
+      ownData.renew();
+      for (const feature of opened) await feature.beforeScan?.();
+    },
+    ...(config.gates.check ? { gates: () => hostEnvironment(base.environment, config.gates.settings) } : {}),
+  });
+  const isForeign = (sourceId: string): boolean => foreign.has(sourceId);
+  return { opened, admit, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
+}

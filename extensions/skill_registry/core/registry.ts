@@ -1,0 +1,224 @@
+import { CodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
+import { schema } from '../../../lib/arguments/index.ts';
+import { createBreaks } from '../../../lib/breaks/index.ts';
+import { createAdmin } from './admin.ts';
+import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import { createAddSource } from './catalog/add-source.ts';
+import type { ChangeListener } from './catalog/catalog.ts';
+import { copyForCallers, frozen } from './catalog/snapshot.ts';
+import { checkOptions } from './check-options.ts';
+import {
+  aFunction,
+  anything,
+  audience,
+  type CheckedCalls,
+  createCheckedCalls,
+  notOfTurn,
+  text,
+  texts,
+  turn,
+  words,
+} from './checked-calls.ts';
+import { contextOf, pendingFor } from './context.ts';
+import type { Core, Feature } from './feature.ts';
+import type { InternalOptions } from './options.ts';
+import { assertOpen, meaningOf, openParts, type Parts } from './parts.ts';
+import type { MakeTool, Opened, ToolRegistry } from './seams.ts';
+import { listSkills } from './search/list-skills.ts';
+import { skillsInScope } from './show/scope.ts';
+import { NOT_INSPECTED } from './skill/held.ts';
+import { CORE_TOOLS, makeTools } from './tools/index.ts';
+import { createWatching } from './watching.ts';
+
+/**
+ * Opens a registry with these features, and loads its catalog. @returns after the first snapshot.
+ * @throws GUARD_MISSING when no feature is a guard, and the options do not say `noGuard`.
+ */
+export async function openRegistry(options: InternalOptions, features: readonly Feature[]): Promise<SkillRegistry> {
+  checkOptions(options);
+  // Loading takes up this slice, so the scan begins in the next one.
+  await createBreaks()();
+  let problems: ReturnType<typeof problemReporter> | undefined;
+  const onProblem = (): void => problems?.reportNew();
+  const parts = await openParts(options, features, onProblem);
+  const { catalog, hooks, opened } = parts;
+  const at = (turn: TurnContext): TurnContext => opened.reduce((now, { turns }) => turns?.at(now) ?? now, turn);
+  const call = createCheckedCalls(at, options.checksArguments ?? true);
+  await openFeatures(features, { ...parts, call, onProblem });
+  if (!opened.some(({ guard }) => guard) && options.noGuard !== true) {
+    await parts.close();
+    throw guardMissing();
+  }
+  const watching = createWatching(parts, onProblem);
+  const gather = () => frozen([...parts.problems(), ...watching.problems()]);
+  if (hooks.onProblem) problems = problemReporter(gather, hooks.onProblem);
+  const registry = createRegistry(parts, call, { ...watching, problems: gather }, at);
+  for (const { recover } of opened) await recover?.();
+  await catalog.refresh();
+  problems?.begin();
+  if (problems) catalog.onChange(onProblem);
+  return registry;
+}
+
+// --- internal ---
+
+function guardMissing(): CodedError<'GUARD_MISSING'> {
+  const message =
+    'No feature of this registry inspects skills, so an agent could be given an attack. Add the feature that does (features.ts), or say that you go without it: noGuard in the options of your program, --no-guard of the command.';
+  return new CodedError('GUARD_MISSING', message);
+}
+
+async function openFeatures(features: readonly Feature[], given: Omit<Core, 'of' | 'assertOpen'>): Promise<void> {
+  const parts = new Map<Feature, unknown>();
+  const core: Core = {
+    ...given,
+    assertOpen: () => assertOpen(given),
+    of<Part>(feature: Feature<Part>): Part {
+      if (!parts.has(feature)) throw new Error(`The feature ${feature.id} stands later in the list, or not in it.`);
+      return parts.get(feature) as Part;
+    },
+  };
+  for (const feature of features) {
+    const added = (await feature.open?.(core)) ?? {};
+    parts.set(feature, added.part);
+    given.opened.push(added);
+  }
+}
+
+function makers(opened: readonly Opened[]): Readonly<Record<string, MakeTool>> {
+  return Object.assign({}, CORE_TOOLS, ...opened.map(({ tools }) => tools));
+}
+
+function createRegistry(
+  parts: Parts,
+  call: CheckedCalls,
+  watching: ReturnType<typeof createWatching>,
+  at: (turn: TurnContext) => TurnContext,
+): SkillRegistry {
+  const { closing, config, opened } = parts;
+  const reading = readingFunctions(parts, call);
+  const context = call.later('registry.context(prompt, turn)', [text, turn], contextOf(parts));
+  const admin: SkillRegistryAdmin = Object.assign(
+    createAdmin(parts, call, { context, at, watchMode: watching.watchMode, registry: () => registry }),
+    ...opened.map((feature) => feature.admin),
+  );
+  const registry: SkillRegistry = Object.assign(
+    {
+      ...catalogFunctions(parts, call),
+      ...reading,
+      context,
+      config: frozen(config),
+      watch: call.later('registry.watch(signal)', [signal], watching.watch),
+      problems: watching.problems,
+      tools: call.now('registry.tools(names)', [names], (names: readonly string[] = config.tools) =>
+        makeTools(names, makers(opened), all, at),
+      ),
+      async close() {
+        if (!closing.signal.aborted) await parts.close();
+      },
+      admin,
+    },
+    ...opened.map((feature) => feature.registry),
+  );
+  const all: ToolRegistry = { ...admin, ...registry };
+  return registry;
+}
+
+const signal = schema((z) => z.instanceof(AbortSignal, { error: 'an AbortSignal' }));
+const names = schema(() => texts().optional());
+const listQuery = schema((z) => {
+  const limit = z.int('a whole number').optional();
+  const why = z.boolean().optional();
+  const fields = { query: words(), tag: words(), source: words(), limit, why, audience: audience() };
+  return z.strictObject(fields, notOfTurn).optional();
+});
+const readOptions = schema((z) => {
+  const view = z.enum(['body', 'raw']).optional();
+  const audience = z.enum(['model', 'person', 'binding']).optional();
+  return z.strictObject({ view, audience }, notOfTurn).optional();
+});
+const addOptions = schema((z) => z.strictObject({ signal: signal().optional() }).optional());
+const messageArguments = schema((z) =>
+  z.union([z.string(), z.object({}).catchall(z.string())], { error: 'a text or an object of texts' }),
+);
+const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional());
+
+function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
+  const { catalog, closing, events, makeSources: makeAll, readSkill, searcher, sourceIds: taken } = parts;
+  const addSource = createAddSource(catalog, taken, makeAll, closing.signal);
+  /** One that is given twice is called once. */
+  const listeners = new WeakMap<ChangeListener, ChangeListener>();
+  return {
+    addSource: later('registry.addSource(source, options)', [anything, addOptions], addSource),
+    onChange: now('registry.onChange(listener)', [aFunction<ChangeListener>()], (listener) => {
+      const wrapped: ChangeListener =
+        listeners.get(listener) ?? ((ids, snapshot) => listener(ids, copyForCallers(snapshot)));
+      listeners.set(listener, wrapped);
+      return catalog.onChange(wrapped);
+    }),
+    refresh: async () => copyForCallers(await catalog.refresh()),
+    snapshot: () => copyForCallers(catalog.snapshot()),
+    visible: now('registry.visible(turn, audience)', [turn, audience], (turn = {}, audience = 'model') =>
+      audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : parts.visible(turn),
+    ),
+    list: now('registry.list(query, turn)', [listQuery, turn], (query = {}, turn = {}) => {
+      if (query.query?.trim()) assertOpen(parts);
+      const isForPerson = query.audience === 'person';
+      const skills = isForPerson ? catalog.snapshot().skills : parts.visible(turn);
+      const pending = isForPerson
+        ? skills.filter(({ heldBecause }) => heldBecause === NOT_INSPECTED)
+        : pendingFor(parts, turn);
+      const found = listSkills({ searcher, meaning: meaningOf(parts), readSkill }, skills, pending, query);
+      const offered = found.skills.map(({ skillId }) => skillId);
+      if (!isForPerson) events.emit('offered', offered, turn);
+      return found;
+    }),
+  } satisfies Partial<SkillRegistry>;
+}
+
+function readingFunctions(parts: Parts, { later }: CheckedCalls) {
+  const { reading } = parts;
+  return {
+    read: later('registry.read(skillId, options, turn)', [text, readOptions, turn], (skillId, options, turn) =>
+      reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
+    ),
+    readResource: later('registry.readResource(skillId, path, turn)', [text, text, turn], (skillId, path, turn) =>
+      reading.readResource(skillId, path, turn),
+    ),
+    apply: later(
+      'registry.apply(skillId, args, turn, options)',
+      [text, messageArguments, turn, messageOptions],
+      async (...given) => {
+        const { message, settled } = await reading.prepareMessage(...given);
+        settled(true);
+        return message;
+      },
+    ),
+  } satisfies Partial<SkillRegistry>;
+}
+
+/** Reports each new problem once. */
+function problemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void) {
+  /** A problem that ended and comes back is reported again. */
+  let reported: readonly Problem[] | undefined;
+  const keyOf = ({ code, file, line, message }: Problem): string => JSON.stringify([code, file, line, message]);
+  return {
+    /** Present problems are not reported. */
+    begin(): void {
+      reported = gather();
+    },
+    /** Does nothing before `begin`. */
+    reportNew(): void {
+      if (!reported) return;
+      const before = reported;
+      reported = gather();
+      // Most are the same objects.
+      const same = new Set(before);
+      const fresh = reported.filter((problem) => !same.has(problem));
+      if (fresh.length === 0) return;
+      const files = new Set(fresh.map(({ file }) => file));
+      const known = new Set(before.filter(({ file }) => files.has(file)).map(keyOf));
+      for (const problem of fresh) if (!known.has(keyOf(problem))) report(problem);
+    },
+  };
+}

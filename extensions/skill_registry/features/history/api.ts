@@ -1,0 +1,42 @@
+import type { Inspection } from '../guard/inspect/types.ts';
+import type { ChangeToApprove, History, InspectedChange, Management, WritePolicy } from './types.ts';
+
+export type { Revision } from './types.ts';
+
+declare module '../../core/api.ts' {
+  interface SkillRegistry {
+    /** Past contents of skills. */
+    readonly history: History;
+  }
+
+  interface SkillRegistryAdmin {
+    /** Changes skills without review. */
+    readonly management: Management;
+    /** Whether and how a file below a source may be written; undefined outside. @param path - Absolute, real. */
+    writePolicy(path: string): WritePolicy | undefined;
+    /**
+     * `blocks`: what would hold the skill. Show them to the person who decides, give `digest` as `inspected` to the
+     * decision, then pass both to `allowShown`.
+     * @throws as `Proposals.get` and `History.revisions`.
+     */
+    blockFindingsAfter(change: ChangeToApprove): Promise<InspectedChange>;
+    /**
+     * Allows what a person saw before deciding. Other files than those that were inspected stay held.
+     * @param actor - Nothing is allowed unless `by` is a person (`person:ada`).
+     * @returns why the skill is held; null when it is not.
+     */
+    allowShown(
+      change: ChangeToApprove,
+      shown: InspectedChange,
+      actor: { readonly by: string; readonly reason?: string | undefined },
+    ): Promise<string | null>;
+  }
+}
+
+/**
+ * Runs nothing; does not read links and private files (`.env`, `.git`, keys).
+ * @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
+ */
+export async function inspectFolder(folder: string): Promise<Inspection> {
+  return (await import('./inspected-change.ts')).inspectFolder(folder);
+}

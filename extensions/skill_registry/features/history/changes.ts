@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
+import type { Core } from '../../core/feature.ts';
+import { registryClosed } from '../../core/skill/errors.ts';
+import { cacheFilesOf } from '../../core/store/cache.ts';
+import { countWaitingProposals, isAllFinished } from './journal/history-database.ts';
+import type { Joining, OpenChanges } from './open-changes.ts';
+
+/** Opened at first use: most processes only read skills. */
+export interface Changes {
+  /** Throws the errors of `work` as `Writer.explain` gives them. */
+  run<Result>(work: (open: OpenChanges) => Result | Promise<Result>): Promise<Result>;
+  /** For a feature with changes of its own. @param load - Called when the history is opened. */
+  join(load: () => Promise<Joining>): void;
+  recover(): Promise<void>;
+  /** For a root that may be written. */
+  waitingProposals(): Promise<number>;
+  problems(): readonly Problem[];
+  close(): Promise<void>;
+}
+
+export function createChanges(core: Core): Changes {
+  const { catalog, config, dataDir, grants, hooks, options, root, trusted } = core;
+  const joined: (() => Promise<Joining>)[] = [];
+  let opening: Promise<OpenChanges> | undefined;
+  let opened: OpenChanges | undefined;
+  let closed = false;
+  const source = {
+    root,
+    caches: cacheFilesOf(root),
+    limits: config.limits,
+    writes: config.writes,
+    collision: config.collision,
+    snapshot: () => catalog.snapshot(),
+    sources: () => catalog.sources(),
+    granted: grants.of,
+    refresh: (written?: { readonly base: string; readonly below: string }) =>
+      (written ? catalog.refreshSkill(join(written.base, written.below)) : catalog.refresh()).catch(() => undefined),
+    admit: core.admit,
+  };
+  const onStep = (step: string): void => void hooks.call('onWriteStep', () => options.onWriteStep?.(step));
+  const load = async (): Promise<OpenChanges> => {
+    const { openChanges } = await import('./open-changes.ts');
+    const joinings = await Promise.all(joined.map((one) => one()));
+    const changes = openChanges(source, { dataDir, onStep, mayRecover: trusted }, joinings);
+    for (const joining of joinings) await joining.open?.(changes.context);
+    opened = changes;
+    return changes;
+  };
+  const open = async (): Promise<OpenChanges> => {
+    if (closed) throw registryClosed();
+    opening ??= load();
+    return opening;
+  };
+  const file = join(dataDir, 'history.db');
+  const hasHistory = (): boolean => existsSync(file) && whyNoSqlite() === undefined;
+  return {
+    async run(work) {
+      const changes = await open();
+      try {
+        return await work(changes);
+      } catch (error) {
+        throw changes.explain(error);
+      }
+    },
+    join: (one) => void joined.push(one),
+    async recover() {
+      // Asks only the database: a start with nothing to recover loads no more code.
+      if (trusted && hasHistory() && !isAllFinished(file)) await (await open()).recover();
+    },
+    async waitingProposals() {
+      if (!hasHistory()) return 0;
+      const { createHistoryFile } = await import('./journal/history-file.ts');
+      const history = createHistoryFile(file, false);
+      try {
+        return countWaitingProposals(history.reading());
+      } catch {
+        // `list` throws the reason.
+        return 0;
+      } finally {
+        history.close();
+      }
+    },
+    problems: () => opened?.problems() ?? [],
+    async close() {
+      closed = true;
+      (await opening)?.close();
+    },
+  };
+}

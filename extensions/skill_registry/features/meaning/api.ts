@@ -1,0 +1,16 @@
+declare module '../../core/api.ts' {
+  interface SkillRegistryAdmin {
+    /**
+     * Embeds the skills without a vector; `watch` does this too. Does nothing without `embeddings.base_url`. Retries a
+     * temporary failure after at most 1, then 2 seconds, or later if the endpoint asks. `problems()` says why vectors
+     * are missing.
+     * @throws REGISTRY_CLOSED.
+     */
+    embedSkills(): Promise<EmbeddedSkills>;
+  }
+}
+
+export interface EmbeddedSkills {
+  readonly embedded: number;
+  readonly total: number;
+}

@@ -1,0 +1,32 @@
+import type { SkillTrust } from '../guard/types.ts';
+import type { Proposal, Proposals } from './propose/types.ts';
+
+export type { Proposal, ProposalInput } from './propose/types.ts';
+
+declare module '../../core/api.ts' {
+  interface SkillRegistry {
+    /** Proposed changes, open and decided. */
+    readonly proposals: Proposals;
+  }
+
+  interface SkillRegistryAdmin {
+    /**
+     * Riskiest first: by the number of `block` findings, then `warn`; then by kind (deletion, new skill, change), then
+     * oldest first. Inspects the held skills. @throws as `Proposals.list`.
+     */
+    waiting(): Promise<WaitingForPerson>;
+    /** How many proposals `waiting` lists, in about 1 ms. 0 also for an unreadable history: `waiting` says why. */
+    waitingProposals(): Promise<number>;
+    /** A proposal as a person is shown it, with what other features add. */
+    proposalText(proposal: Proposal): Promise<string>;
+  }
+}
+
+export interface WaitingForPerson {
+  /** Open and stale proposals. */
+  readonly proposals: readonly Proposal[];
+  /** Why the proposals cannot be read, and `proposals` is empty; null when they can. */
+  readonly unreadable: string | null;
+  /** Skills that no agent is given. */
+  readonly held: readonly SkillTrust[];
+}

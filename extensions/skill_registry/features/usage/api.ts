@@ -1,0 +1,10 @@
+import type { Usage } from './types.ts';
+
+export type { UsageReport } from './types.ts';
+
+declare module '../../core/api.ts' {
+  interface SkillRegistry {
+    /** What agents did with skills. */
+    readonly usage: Usage;
+  }
+}
