@@ -1,6 +1,14 @@
 export { pathTraversal, resourceNotFound, resourceTooLarge, writeFailed } from './errors.ts';
 export { commitMove, type FolderMove, type MoveStep, moveFolder, undoMove } from './move-folder.ts';
-export { fileSegments, futureRealPath, isInside, isPlainPath, realPathOf, relativeSegments } from './paths.ts';
+export {
+  fileSegments,
+  foldersAbove,
+  futureRealPath,
+  isInside,
+  isPlainPath,
+  realPathOf,
+  relativeSegments,
+} from './paths.ts';
 export { type FolderEntry, listContained, readContained, readNamedFile } from './read-contained.ts';
 export { isTemporaryName, TEMPORARY, temporaryName } from './temporary-names.ts';
 export {

@@ -52,3 +52,10 @@ export function futureRealPath(path: string, hops = 40): string {
 export function isPlainPath(path: string): boolean {
   return withFallback(() => relativeSegments(path).join('/') === path, false);
 }
+
+/** `a` and `a/b` of `a/b/c`. */
+export function foldersAbove(path: string): readonly string[] {
+  const above: string[] = [];
+  for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) above.push(path.slice(0, end));
+  return above;
+}

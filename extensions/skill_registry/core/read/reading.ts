@@ -256,7 +256,7 @@ export class SkillReading implements Reading {
     const snapshot = catalog.snapshot();
     const found = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
     const ids = found.map(({ id }) => id);
-    return skillNotFound(skillId, nearestIds(ids, skillId));
+    return skillNotFound(skillId, ids);
   }
 
   #sourceOf(skill: Skill): SkillSource | undefined {

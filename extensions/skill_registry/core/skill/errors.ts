@@ -1,11 +1,14 @@
 import { CodedError } from 'skill-registry/kernel';
+import { nearestIds } from '../../../../lib/text/index.ts';
 
 /** Thrown by the registry and returned by its tools. The kernel defines the codes of files. */
 type RegistryError = CodedError<
   'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'SKILL_HELD' | 'SKILL_DISABLED' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE'
 >;
 
-export function skillNotFound(skillId: string, nearest: readonly string[]): RegistryError {
+/** @param known - The ids that the caller may see; the message names the nearest. */
+export function skillNotFound(skillId: string, known: Iterable<string> = []): RegistryError {
+  const nearest = nearestIds(known, skillId);
   const near =
     nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' No id is like it: take one from a list of skills.';
   const shown = skillId.length > 100 ? `${skillId.slice(0, 100)}…` : skillId;

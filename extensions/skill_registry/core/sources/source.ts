@@ -110,16 +110,18 @@ export function createSourceReader(
   sources: () => readonly SkillSource[],
   config: Pick<SkillRegistryConfig, 'limits'>,
 ): SourceReader {
-  const sourceOf = (skill: Skill): SkillSource => {
-    const source = sources().find(({ id }) => id === skill.source);
-    if (source) return source;
-    throw skillNotFound(skill.id, []);
-  };
   return {
-    readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
-    readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
-    listed: (skill) => sourceOf(skill).listing(skill).files,
+    readSkill: (skill) => sourceOf(skill, sources()).readSkill(skill, config.limits.file_bytes),
+    readFile: (skill, path, maxBytes) => sourceOf(skill, sources()).readResource(skill, path, maxBytes),
+    listed: (skill) => sourceOf(skill, sources()).listing(skill).files,
   };
+}
+
+/** @throws SKILL_NOT_FOUND when its source was removed. */
+export function sourceOf(skill: Skill, sources: readonly SkillSource[]): SkillSource {
+  const source = sources.find(({ id }) => id === skill.source);
+  if (source) return source;
+  throw skillNotFound(skill.id);
 }
 
 export function reservedSource(location: string, real: string): Problem | undefined {

@@ -1,15 +1,14 @@
 import { basename } from 'node:path';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import { resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
-import { skillNotFound } from '../../core/skill/errors.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import type { SkillSource } from '../../core/sources/source.ts';
+import { type SkillSource, sourceOf } from '../../core/sources/source.ts';
 import type { HeldSkills } from '../guard/held-skills.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillFilesInSlices, treeDigest } from '../history/skill-tree.ts';
 import type { RevisionFile } from '../history/types.ts';
-import type { Overlap } from './overlap/overlap.ts';
+import { type Overlap, proposedSkill } from './overlap/overlap.ts';
 import type { EvaluatedContent } from './run-checks.ts';
 import { type ReadSkillFile, readSuite } from './suite.ts';
 import type { EvaluationSuite } from './types.ts';
@@ -28,7 +27,7 @@ export async function presentSuite(
     const suite = { digest: null, files: [], cases: [], queries: [], problems: [] };
     return { digest: skill.digest, suite, files: [] };
   }
-  const source = sourceOf(context, skill);
+  const source = sourceOf(skill, context.sources());
   const files = await skillFilesInSlices(skill, source, context.limits.file_bytes);
   return { digest: treeDigest(files), suite: await readSuite(skill, readerOf(source, skill)), files };
 }
@@ -38,7 +37,7 @@ export async function presentSubject(
   { visible }: EvaluationSource,
   skill: Skill,
 ): Promise<EvaluatedContent & { readonly files: readonly RevisionFile[] }> {
-  const source = sourceOf(context, skill);
+  const source = sourceOf(skill, context.sources());
   const text = source.readSkill(skill, context.limits.file_bytes).toString('utf8');
   const isShown = visible().some(({ qualifiedId }) => qualifiedId === skill.qualifiedId);
   const suite = await presentSuite(context, skill);
@@ -51,7 +50,7 @@ export async function changedSubject(
   present: Awaited<ReturnType<typeof presentSubject>>,
   { path, after }: { readonly path: string; readonly after: Buffer | null },
 ): Promise<EvaluatedContent> {
-  const source = sourceOf(context, present.skill);
+  const source = sourceOf(present.skill, context.sources());
   const isSkillFile = path === basename(present.skill.file);
   const text = isSkillFile && after ? after.toString('utf8') : present.text;
   const { header } = isSkillFile ? parseSkill(text, present.skill.file, present.skill.id) : {};
@@ -76,20 +75,8 @@ export async function newSubject(
   after: Buffer,
 ): Promise<EvaluatedContent | undefined> {
   const text = after.toString('utf8');
-  const file = `${skillId}/SKILL.md`;
-  const { header } = parseSkill(text, file, skillId);
-  if (!header) return undefined;
-  const skill: Skill = {
-    ...header,
-    id: skillId,
-    qualifiedId: `proposed:${skillId}`,
-    source: 'proposed',
-    file,
-    dir: null,
-    realFile: null,
-    digest: digestOf(after),
-    bytes: after.length,
-  };
+  const skill = proposedSkill(skillId, text);
+  if (!skill) return undefined;
   const digest = treeDigest([{ path: 'SKILL.md', digest: skill.digest, size: after.length, mode: 0o644, kept: true }]);
   const suite = await readSuite(skill, (path) => {
     throw resourceNotFound(path);
@@ -99,12 +86,6 @@ export async function newSubject(
 }
 
 // --- internal ---
-
-function sourceOf(context: ChangeContext, skill: Skill): SkillSource {
-  const source = context.sources().find(({ id }) => id === skill.source);
-  if (source) return source;
-  throw skillNotFound(skill.id, []);
-}
 
 function readerOf(source: SkillSource, skill: Skill): ReadSkillFile {
   return (path, maxBytes) => source.readResource(skill, path, maxBytes);

@@ -212,9 +212,7 @@ export interface TakenOver {
 }
 
 /** A trigger query whose first hit is not what its author wants. */
-export interface StolenQuery {
-  readonly query: string;
+export interface StolenQuery extends TriggerCase {
   readonly skillId: string;
-  readonly shouldTrigger: boolean;
   readonly found: string | null;
 }

@@ -267,10 +267,7 @@ export class HeldSkills {
     try {
       const files = await remote.read(skill);
       const { inspectFiles } = await this.#load();
-      const { inspection } = await inspectFiles(
-        () => files,
-        () => undefined,
-      );
+      const { inspection } = await inspectFiles(() => files);
       const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
       this.#inspections.keep(pathOf(skill), entry, inspection);
       return entry;

@@ -1,6 +1,6 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
-import { digestOf } from '../../../../lib/digest/index.ts';
+import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import type { Finding, InspectedFile, JudgedFile } from '../../core/skill/guard.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
@@ -30,7 +30,7 @@ export function digestOfRead(read: Iterable<ReadPart>): string {
 /** Inspects unless the digest is known. `judged` replaces the file with its path. */
 export async function inspectFiles(
   readAll: Read,
-  knownBy: (digest: string) => Inspection | undefined,
+  knownBy: (digest: string) => Inspection | undefined = () => undefined,
   judged?: JudgedFile,
 ): Promise<InspectedSkill> {
   let isPresent = true;
@@ -87,15 +87,6 @@ function lineOfNote({ message, file }: Finding): string {
 
 function lineOfFile({ path, bytes, executable }: InspectedFile, digest: string): string {
   return `${digest} ${bytes.length} ${executable ? 755 : 644} ${inOneLine(path)}`;
-}
-
-function digestOfLines(lines: string[]): string {
-  return digestOf(
-    lines
-      .sort()
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
 }
 
 function withFile(read: Read, { path, bytes }: JudgedFile, differs: () => void): Read {

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import type { CodedError, TurnContext } from 'skill-registry/kernel';
 import { assertWritable, futureRealPath, isInside } from '../../../../lib/files/index.ts';
-import { nearestIds } from '../../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import { findVisible, visibleSkills } from '../../core/show/scope.ts';
@@ -149,7 +148,7 @@ function notFound(context: ChangeContext, skillId: string, turn: TurnContext | u
   const snapshot = context.snapshot();
   const candidates = turn ? visibleSkills(snapshot, turn, context.granted(turn)) : snapshot.skills;
   const ids = candidates.map(({ id }) => id);
-  return skillNotFound(skillId, nearestIds(ids, skillId));
+  return skillNotFound(skillId, ids);
 }
 
 function changeOr(otherwise: string): string {

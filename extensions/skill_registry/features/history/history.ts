@@ -8,6 +8,7 @@ import { nearestIds } from '../../../../lib/text/index.ts';
 import { skillNamed } from '../../core/catalog/snapshot.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { archivedForInspection } from '../../core/sources/walk/files-for-inspection.ts';
+import { isSkillFileName } from '../../core/sources/walk/names.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { quoted, rowRefused, skillExists } from './errors.ts';
@@ -95,7 +96,7 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       const shownPath = path ?? 'SKILL.md';
       const file =
         revision.files.find((candidate) => candidate.path === shownPath) ??
-        revision.files.find((candidate) => path === undefined && candidate.path.toLowerCase() === 'skill.md');
+        revision.files.find((candidate) => path === undefined && isSkillFileName(candidate.path));
       const bytes = file && bytesOf(file);
       if (bytes) return bytes;
       throw resourceNotFound(shownPath, `revision ${revision.number} has no such file, or it was too large to keep`);

@@ -23,6 +23,7 @@ import { invalidArgument } from '../../core/skill/errors.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
+import { isSkillFileName } from '../../core/sources/walk/names.ts';
 import { noChange, quoted, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
 import type { FileContent } from './types.ts';
@@ -167,7 +168,7 @@ export function filePath(path: string, location: SkillLocation): string {
     const what = 'is a name of temporary files, which the history does not keep. Take another name.';
     throw invalidArgument(`${quoted(joined)} ${what}`);
   }
-  return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
+  return isSkillFileName(joined) ? skillFile : joined;
 }
 
 /** A name with invisible characters would look like another. @throws INVALID_ARGUMENT. */

@@ -8,6 +8,7 @@ import { isTemporaryName, listContained, readContained } from '../../../../lib/f
 import type { InspectedFile } from '../../core/skill/guard.ts';
 import type { ResourceInfo, Skill } from '../../core/skill/skill.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
+import { isSkillFileName } from '../../core/sources/walk/names.ts';
 import type { RevisionFile } from './types.ts';
 
 /** Sorted by path; `bytes` has only the kept files. */
@@ -53,7 +54,7 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
     }
   };
   const root = listContained(folder, '', { own });
-  const skillFiles = root.filter(({ name }) => name.toLowerCase() === 'skill.md');
+  const skillFiles = root.filter(({ name }) => isSkillFileName(name));
   visit([...skillFiles, ...root.filter((entry) => !skillFiles.includes(entry))], '', 0);
   return files;
 }
@@ -85,7 +86,7 @@ export async function skillFilesInSlices(
 
 /** As an inspection names a file. */
 export function inspectedName(path: string): string {
-  return path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
+  return isSkillFileName(path) ? 'SKILL.md' : path;
 }
 
 /** SKILL.md counts as no program, whatever its mode. */

@@ -21,10 +21,7 @@ import { type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /** The digest equals what `trust show` reports once the files are written. */
 export function inspectIncoming(files: readonly IncomingFile[]): Promise<InspectedSkill> {
-  return inspectFiles(
-    () => asReadForInspection(files),
-    () => undefined,
-  );
+  return inspectFiles(() => asReadForInspection(files));
 }
 
 /** For `allowBlock`; undefined when nothing blocks the files, or they are already allowed. */

@@ -3,7 +3,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { schema } from '../../../../lib/arguments/index.ts';
-import { digestOf } from '../../../../lib/digest/index.ts';
+import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
 import { isPlainPath, readContained, writeContained } from '../../../../lib/files/index.ts';
 import { isUsableId, slugOf } from '../../core/skill/skill.ts';
 import { MAX_LOCK } from '../guard/installed.ts';
@@ -173,11 +173,6 @@ function textIfThere(root: string): string | undefined {
     const why = 'expected a regular file that may be read. Move away what is there, or correct its rights.';
     throw lockInvalid(root, why);
   }
-}
-
-function digestOfLines(lines: readonly string[]): string {
-  const sorted = [...lines].sort();
-  return digestOf(sorted.map((line) => `${line}\n`).join(''));
 }
 
 function lockInvalid(root: string, why: string): CodedError<'LOCK_INVALID'> {

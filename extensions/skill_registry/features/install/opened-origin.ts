@@ -1,5 +1,5 @@
 import { type Archive, type ArchiveEntry, originRefused, type PackedFile } from '../../../../lib/fetch/index.ts';
-import { isPlainPath, isPrivatePath } from '../../../../lib/files/index.ts';
+import { foldersAbove, isPlainPath, isPrivatePath } from '../../../../lib/files/index.ts';
 import { isLeftover } from '../history/skill-tree.ts';
 
 export const MAX_SKILL_FILES = 1_000;
@@ -146,13 +146,6 @@ function wantedFiles(entries: readonly OriginEntry[], { folder, skillFile }: Ori
   const both = [...folded].flatMap(foldersAbove).find((above) => folded.has(above));
   if (both !== undefined) throw originRefused(named, `${JSON.stringify(both)} is a file and a folder.`);
   return { files, leftOut: inside.length - wanted.length };
-}
-
-/** `a` and `a/b` of `a/b/c`. */
-function foldersAbove(path: string): readonly string[] {
-  const above: string[] = [];
-  for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) above.push(path.slice(0, end));
-  return above;
 }
 
 function checkedPath({ path, kind }: OriginEntry, below: number, skillFile: string, named: string): string {

@@ -7,6 +7,7 @@ import type { Finding, InspectedFile, SkillFiles } from '../../skill/guard.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SourceReader } from '../source.ts';
 import { type FolderListing, filesBelow, shownOf } from './list-files.ts';
+import { isSkillFileName } from './names.ts';
 
 /** More than agents see listed: a file that is not listed can still be read by its path. */
 const MOST = 2_000;
@@ -42,12 +43,11 @@ export function filesForInspection({ readSkill, readFile, listed }: SourceReader
 
 /** An archived skill as inspected after its return. @param folder - Absolute, real. @param most - Bytes of SKILL.md. */
 export function* archivedForInspection(folder: string, most: number): Generator<InspectedFile | Finding | undefined> {
-  const isSkillFile = (path: string): boolean => path.toLowerCase() === 'skill.md';
   const read = (path: string, bytes = MAX_BYTES): Buffer => readContained(folder, path, bytes, { own: true });
-  const skillFile = listContained(folder, '', { own: true }).find(({ name }) => isSkillFile(name));
+  const skillFile = listContained(folder, '', { own: true }).find(({ name }) => isSkillFileName(name));
   if (skillFile) yield { path: 'SKILL.md', bytes: read(skillFile.name, most) };
   const below = yield* filesBelow(folder, { ...EVERYTHING, own: true });
-  const others = below.files.filter(({ path }) => !isSkillFile(path));
+  const others = below.files.filter(({ path }) => !isSkillFileName(path));
   yield* readAll(folder, others, below, (path) => read(path));
 }
 

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { readContained } from '../../../../../lib/files/index.ts';
+import { isSkillFileName } from './names.ts';
 
 /** Prefers `SKILL.md`; undefined when neither is a file. */
 export function findSkillMd(directory: string): string | undefined {
@@ -12,7 +13,7 @@ export function findSkillMd(directory: string): string | undefined {
 
 /** Else a file whose name differs in letter case only, as the loader accepts it. */
 export function findAnySkillMd(directory: string): string | undefined {
-  const names = withFallback(() => readdirSync(directory), []).filter((name) => name.toLowerCase() === 'skill.md');
+  const names = withFallback(() => readdirSync(directory), []).filter(isSkillFileName);
   return findSkillMd(directory) ?? names.map((name) => join(directory, name)).find((path) => isKind(path, 'file'));
 }
 

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
+import { digestOf } from '../../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { oneLine } from '../../../../../lib/text/index.ts';
 import type { Snapshot } from '../../../core/catalog/snapshot.ts';
@@ -94,6 +95,14 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
   };
 }
 
+/** With this SKILL.md, and without a folder. Undefined when the text cannot be read as a skill. */
+export function proposedSkill(id: string, text: string): Skill | undefined {
+  const file = `${id}/SKILL.md`;
+  const { header } = parseSkill(text, file, id);
+  const identity = { id, qualifiedId: `proposed:${id}`, source: 'proposed', file, dir: null, realFile: null };
+  return header && { ...header, ...identity, digest: digestOf(text), bytes: Buffer.byteLength(text) };
+}
+
 // --- internal ---
 
 /** With breaks: one search takes milliseconds, and without `prepare` it would index everything at once. */
@@ -115,12 +124,7 @@ async function firstHitsIn(
 
 /** For an unknown id: a proposed skill. A text without a header gets an empty one. */
 function skillNamedOrNew({ byId }: Snapshot, id: string, text: string): Skill {
-  const present = byId.get(id);
-  if (present) return present;
-  const file = `${id}/SKILL.md`;
-  const header = parseSkill(text, file, id).header ?? parseSkill(`# ${id}`, file, id).header;
-  const identity = { id, qualifiedId: `proposed:${id}`, source: 'proposed', file, dir: null, realFile: null };
-  return { ...(header as NonNullable<typeof header>), ...identity, digest: '', bytes: 0 };
+  return byId.get(id) ?? proposedSkill(id, text) ?? (proposedSkill(id, `# ${id}`) as Skill);
 }
 
 /** A skill is the best hit where it shares many words: of 1,800 real skills, all were among the first 13. */

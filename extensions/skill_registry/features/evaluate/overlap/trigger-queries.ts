@@ -1,11 +1,10 @@
 import { isCodedError, type Problem, z } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
+import type { TriggerCase } from '../types.ts';
 
-export interface TriggerQuery {
+export interface TriggerQuery extends TriggerCase {
   readonly skill: Skill;
-  readonly query: string;
-  readonly shouldTrigger: boolean;
 }
 
 export type ReadIfThere = (skill: Skill, path: string, maxBytes: number) => Buffer | undefined;

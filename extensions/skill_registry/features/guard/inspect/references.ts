@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { foldersAbove } from '../../../../../lib/files/index.ts';
 import { decodedAddress, matchesOf } from '../../../../../lib/text/index.ts';
 import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
@@ -116,9 +117,4 @@ function isFileName(target: string, certainty: Certainty, skillFiles: ReadonlySe
     /\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(segments.at(-1) ?? '') &&
     /^[\p{L}\p{N}_.@+/-]{3,300}$/u.test(target)
   );
-}
-
-function foldersAbove(file: string): readonly string[] {
-  const segments = file.split('/').slice(0, -1);
-  return segments.map((_, at) => segments.slice(0, at + 1).join('/'));
 }

@@ -3,6 +3,7 @@ import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { listContained, readContained, readNamedFile } from '../../../../../lib/files/index.ts';
 import { oneLine, showName } from '../../../../../lib/text/index.ts';
 import { slugOf } from '../../../core/skill/skill.ts';
+import { isSkillFileName } from '../../../core/sources/walk/names.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import { decodeText } from '../../history/skill-location.ts';
 import { originInvalid } from '../errors.ts';
@@ -63,7 +64,7 @@ export function readPrompt(
   { limits }: Pick<ChangeContext, 'limits'>,
 ): { readonly made: MadeSkill; readonly prompt: string } {
   const from = showName(basename(file));
-  if (basename(file).toLowerCase() === 'skill.md')
+  if (isSkillFileName(basename(file)))
     throw originInvalid(file, 'it is a skill already. To install it: skill-registry add <its folder>.');
   const split = splitPrompt(plainText(readNamedFile(file, limits.file_bytes), from));
   if (!split) {

@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { futureRealPath, isInside } from '../../../../../lib/files/index.ts';
-import { nearestIds } from '../../../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../../../core/catalog/snapshot.ts';
 import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
@@ -77,10 +76,7 @@ function namedSkills(snapshot: Snapshot, ids: readonly string[]): readonly Skill
   const chosen = new Map<string, Skill>();
   for (const id of ids) {
     const skill = skillNamed(snapshot, id);
-    if (!skill) {
-      const known = snapshot.skills.map((one) => one.id);
-      throw skillNotFound(id, nearestIds(known, id));
-    }
+    if (!skill) throw skillNotFound(id, snapshot.byId.keys());
     const other = chosen.get(skill.id);
     if (other && other !== skill)
       throw invalidArgument(

@@ -151,7 +151,7 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
   const named = byId.get(skillId);
   if (named && named.source === source && skillKey(named, root) === key) return locationOfSkill(named, sources, root);
   const skill = skillOf(context, row);
-  if (!skill) throw skillNotFound(skillId, []);
+  if (!skill) throw skillNotFound(skillId);
   return locationOfSkill(skill, sources, root);
 }
 

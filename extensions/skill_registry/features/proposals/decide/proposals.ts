@@ -2,8 +2,9 @@ import { realpathSync } from 'node:fs';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { oneLine } from '../../../../../lib/text/index.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
+import { isSkillFileName } from '../../../core/sources/walk/names.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
-import { type Check, LEVELS, listChecks } from '../../guard/inspect/findings.ts';
+import { type Check, compareLevels, type Fact, listChecks } from '../../guard/inspect/findings.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import type { FilesAfter } from '../../history/inspected-change.ts';
 import {
@@ -68,7 +69,7 @@ export function createProposals(
   const look = async (stored: ProposalRow): Promise<Proposal> => {
     const { row, plan } = presentState(context, stored);
     const proposal = shown(row);
-    const after = row.path.toLowerCase() === 'skill.md' ? plan?.after : undefined;
+    const after = isSkillFileName(row.path) ? plan?.after : undefined;
     return after && retrievalEffect ? withRetrieval({ retrievalEffect }, proposal, after.toString('utf8')) : proposal;
   };
   const announce = (): void => {
@@ -147,36 +148,27 @@ export function createProposals(
 
 /** Not stored, because it depends on the other skills. @param after - SKILL.md as an approval would leave it. */
 export async function withRetrieval<Shown extends Pick<Proposal, 'skillId' | 'checks'>>(
-  given: Required<Pick<ProposalOptions, 'retrievalEffect'>>,
+  { retrievalEffect }: Required<Pick<ProposalOptions, 'retrievalEffect'>>,
   proposal: Shown,
   after: string,
 ): Promise<Shown> {
   // Earlier releases stored it.
   const stored = proposal.checks.filter(({ kind }) => kind !== 'retrieval');
-  const checks = [...stored, ...(await retrievalChecks(given, proposal.skillId, after))];
-  return { ...proposal, checks: LEVELS.flatMap((level) => checks.filter((check) => check.level === level)) };
+  const found = await retrievalEffect(proposal.skillId, after).then(retrievalChecks, (error: unknown) => {
+    const why = `The effect on retrieval could not be computed: ${oneLine(describeError(error), 300)}`;
+    return listChecks('retrieval', [{ level: 'warn', what: why }]);
+  });
+  return { ...proposal, checks: [...stored, ...found].sort((one, other) => compareLevels(one.level, other.level)) };
 }
 
 // --- internal ---
 
-async function retrievalChecks(
-  { retrievalEffect }: Required<Pick<ProposalOptions, 'retrievalEffect'>>,
-  id: string,
-  text: string,
-): Promise<readonly Check[]> {
-  const kind = 'retrieval';
-  try {
-    const changes = await retrievalEffect(id, text);
-    if (changes.length === 0) return [{ kind, level: 'info', text: 'No stored trigger query changes its top hit' }];
-    const facts = changes.map(({ query, skillId, before, after }) => {
-      const what = `"${query}", a query of ${skillId}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
-      return { key: what, level: 'warn', what: oneLine(what, 300) } as const;
-    });
-    return listChecks(kind, facts);
-  } catch (error) {
-    const why = `The effect on retrieval could not be computed: ${oneLine(describeError(error), 300)}`;
-    return [{ kind, level: 'warn', text: why }];
-  }
+function retrievalChecks(changes: readonly RetrievalChange[]): readonly Check[] {
+  const facts = changes.map(({ query, skillId, before, after }): Fact => {
+    const what = `"${query}", a query of ${skillId}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
+    return { level: 'warn', what: oneLine(what, 300) };
+  });
+  return listChecks('retrieval', facts.length > 0 ? facts : [{ what: 'No stored trigger query changes its top hit' }]);
 }
 
 const ROLLBACK_DAYS = 30;

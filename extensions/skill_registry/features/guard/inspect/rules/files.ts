@@ -1,5 +1,6 @@
 import { hiddenCharacters, tagText } from '../../../../../../lib/text/index.ts';
 import { splitFrontmatter } from '../../../../core/skill/frontmatter.ts';
+import { isSkillFileName } from '../../../../core/sources/walk/names.ts';
 import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { rawLines } from '../scanned-line.ts';
 
@@ -161,7 +162,7 @@ const USES_COMMANDS =
   /^\s{0,12}(?:```|~~~)|`[\w./-]{2,30} [^`]{1,200}`|\b(?:run|execute|command|cli|script|terminal|shell|bash|git|npm|python|curl|install)\b/im;
 
 function* widePermission({ path, text }: ClassifiedFile, skill: readonly ClassifiedFile[]): Generator<Match> {
-  if (!/^skill\.md$/i.test(path)) return;
+  if (!isSkillFileName(path)) return;
   const { yaml, bodyOffset, yamlLine } = splitFrontmatter(text);
   if (yaml === undefined) return;
   const lines = yaml.slice(0, 64 * 1024).split('\n');
