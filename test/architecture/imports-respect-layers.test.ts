@@ -34,6 +34,22 @@ const REGISTRY = 'extensions/skill_registry';
 /** Source files of one folder. */
 const MAX_FILES = 20;
 
+/** What each feature needs of others, types included. Each stands below those that it needs, so there is no circle. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  guard: [],
+  validate: [],
+  meaning: [],
+  history: ['guard'],
+  proposals: ['guard', 'history'],
+  install: ['guard', 'history'],
+  pages: ['guard', 'history', 'install'],
+  mcp_source: ['guard'],
+  packs: ['guard', 'validate'],
+  evaluate: ['guard', 'history', 'proposals'],
+  usage: ['history'],
+  dialects: ['proposals'],
+};
+
 /** The build puts what is imported of them into dist/, with their licences. */
 const BUNDLED = ['gpt-tokenizer'];
 
@@ -125,6 +141,27 @@ it('lets imports inside the core run one way', () => {
       .filter((one) => !one.typeOnly)
       .map(show),
   ).toEqual([]);
+});
+
+it('lets a feature need of others what its line says, and no circle of them', () => {
+  const featureOf = (path: string): string => /^extensions\/skill_registry\/features\/([^/]+)/.exec(path)?.[1] ?? '';
+  const found = new Map<string, Set<string>>();
+  for (const { file, target } of sourceFiles(`${REGISTRY}/features`).flatMap(importsOf)) {
+    const [feature, other] = [featureOf(file), featureOf(target)];
+    const needs = found.get(feature) ?? new Set();
+    found.set(feature, other === '' || other === feature ? needs : needs.add(other));
+  }
+  expect(Object.fromEntries([...found].map(([feature, needs]) => [feature, [...needs].sort()]))).toEqual(NEEDS);
+  const features = Object.keys(NEEDS);
+  const upwards = features.filter((feature, at) => NEEDS[feature]?.some((other) => features.indexOf(other) >= at));
+  expect(upwards).toEqual([]);
+});
+
+it('lets a feature import nothing of the registry but the core and other features', () => {
+  const wrong = sourceFiles(`${REGISTRY}/features`)
+    .flatMap(importsOf)
+    .filter(({ target }) => target.startsWith(`${REGISTRY}/`) && !/^[^/]+\/[^/]+\/(core|features)\//.test(target));
+  expect(wrong.map(show)).toEqual([]);
 });
 
 it('has rooms one can look around in: at most 20 files', () => {
