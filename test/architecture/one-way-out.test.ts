@@ -19,8 +19,8 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
 const READS: Readonly<Record<string, string>> = {
   'core/sources/source.ts': 'names the ways to read',
   'core/sources/kinds/custom-source.ts': 'is a source',
-  'core/sources/kinds/group-source.ts': 'is a source',
-  'core/sources/walk/files-for-inspection.ts': 'gives files to inspection',
+  'features/packs/group-source.ts': 'is a source',
+  'features/guard/files-for-inspection.ts': 'gives files to inspection',
   'core/catalog/equal-copies.ts': 'compares digests',
   'core/show/token-counts.ts': 'counts tokens',
   'core/search/document.ts': 'gives bodies to the four below',

@@ -39,7 +39,7 @@ function open(core: Core): Opened<GuardPart> {
   const heldSkills = new HeldSkills({
     heldBecause: (skill) => firstOf(holders, (one) => one.heldBecause(skill)),
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
-    loadFiles: async () => (await import('../../core/sources/walk/files-for-inspection.ts')).filesForInspection(core),
+    loadFiles: async () => (await import('./files-for-inspection.ts')).filesForInspection(core),
     isBroughtIn: (skill) => core.isForeign(skill.source) || installed.has(skill),
     isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),
     renew: async () => void (await Promise.all(holders.map((one) => one.renew()))),

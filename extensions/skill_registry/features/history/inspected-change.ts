@@ -3,7 +3,7 @@ import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { createSourceReader } from '../../core/sources/source.ts';
-import { asReadForInspection, filesForInspection } from '../../core/sources/walk/files-for-inspection.ts';
+import { asReadForInspection, filesForInspection } from '../guard/files-for-inspection.ts';
 import { inspectSkill } from '../guard/inspect/inspect-skill.ts';
 import type { Inspection } from '../guard/inspect/types.ts';
 import { digestOfRead, type ReadPart } from '../guard/inspect-files.ts';

@@ -5,10 +5,10 @@ import { futureRealPath, isInside, readNamedFile, realPathOf } from '../../../..
 import { isNone, matchesExpression, normalizePackPath } from '../../core/show/pack-expression.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { createPathSource, type DirectorySourceOptions } from '../../core/sources/kinds/directory-source.ts';
-import { createGroupSource } from '../../core/sources/kinds/group-source.ts';
 import { createInlineSource } from '../../core/sources/kinds/inline-source.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { encodingFault } from '../../core/sources/walk/read-skill-md.ts';
+import { createGroupSource } from './group-source.ts';
 import { createPackageSource, findPackage, isPackageName } from './package-source.ts';
 import { escapePointer, type PackEntry, type PromptPack, packProblem, parsePromptPack } from './prompt-pack.ts';
 

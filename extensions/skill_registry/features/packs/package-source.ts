@@ -13,9 +13,9 @@ import { shown } from '../../core/skill/field-values.ts';
 import { isCustomSource } from '../../core/sources/define-source.ts';
 import { createCustomSource } from '../../core/sources/kinds/custom-source.ts';
 import { createDirectorySource, type DirectorySourceOptions } from '../../core/sources/kinds/directory-source.ts';
-import { createGroupSource, type GroupMembers } from '../../core/sources/kinds/group-source.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { revokedProblem, whyRevoked } from '../guard/sources.ts';
+import { createGroupSource, type GroupMembers } from './group-source.ts';
 
 export interface PackageSourceOptions
   extends Pick<DirectorySourceOptions, 'cache' | 'id' | 'optional' | 'validation'>,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { filesForInspection } from '../../../../extensions/skill_registry/core/sources/walk/files-for-inspection.ts';
+import { filesForInspection } from '../../../../extensions/skill_registry/features/guard/files-for-inspection.ts';
 import { passagesOf } from '../../../../extensions/skill_registry/features/guard/inspect/passages.ts';
 import { fakeSkill } from '../../../helpers/fake-skill.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';

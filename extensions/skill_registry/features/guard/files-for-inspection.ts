@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { eachInSteps, type Steps } from '../../../../../lib/breaks/index.ts';
-import { isReserved, listContained, readContained } from '../../../../../lib/files/index.ts';
-import type { Finding, InspectedFile, SkillFiles } from '../../skill/guard.ts';
-import type { ResourceInfo, Skill } from '../../skill/skill.ts';
-import type { SourceReader } from '../source.ts';
-import { type FolderListing, filesBelow, shownOf } from './list-files.ts';
-import { isSkillFileName } from './names.ts';
+import { eachInSteps, type Steps } from '../../../../lib/breaks/index.ts';
+import { isReserved, listContained, readContained } from '../../../../lib/files/index.ts';
+import type { Finding, InspectedFile, SkillFiles } from '../../core/skill/guard.ts';
+import type { ResourceInfo, Skill } from '../../core/skill/skill.ts';
+import type { SourceReader } from '../../core/sources/source.ts';
+import { type FolderListing, filesBelow, shownOf } from '../../core/sources/walk/list-files.ts';
+import { isSkillFileName } from '../../core/sources/walk/names.ts';
 
 /** More than agents see listed: a file that is not listed can still be read by its path. */
 const MOST = 2_000;

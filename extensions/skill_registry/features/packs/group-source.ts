@@ -1,6 +1,6 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
-import type { Skill } from '../../skill/skill.ts';
-import { freeId, NO_FILES, ownSkill, type SkillSource } from '../source.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { freeId, NO_FILES, ownSkill, type SkillSource } from '../../core/sources/source.ts';
 
 export interface GroupMembers {
   readonly members: readonly SkillSource[];
