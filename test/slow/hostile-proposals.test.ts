@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { proposalReport } from '../../extensions/skill_registry/features/proposals/propose/reports.ts';
-import { checksOf } from '../features/guard/inspect/checks-of.ts';
+import { checksOf } from '../features/proposals/checks/checks-of.ts';
 import { proposal } from '../features/proposals/propose/proposal.ts';
 
 /** Long enough for a step that takes quadratic time to run into the limit of the test. */

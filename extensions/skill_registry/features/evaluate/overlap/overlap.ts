@@ -9,7 +9,7 @@ import type { Snapshot } from '../../../core/catalog/snapshot.ts';
 import { Searcher } from '../../../core/search/searcher.ts';
 import { parseSkill } from '../../../core/skill/parse-skill.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
-import { claimsPrecedence } from '../../guard/inspect/fields.ts';
+import { claimsPrecedence } from '../../proposals/checks/fields.ts';
 import type { RetrievalChange } from '../../proposals/propose/types.ts';
 import type { OverlapReport, TakenOver } from '../types.ts';
 import { neighbourhoods } from './neighbourhoods.ts';

@@ -1,6 +1,6 @@
 import { matchesOf } from '../../../../../lib/text/index.ts';
+import { countWhile } from './lines.ts';
 import type { Match, Passage, Pattern, Span, Stance } from './rule.ts';
-import { countWhile } from './scanned-line.ts';
 import { type Start, startsOf } from './starts.ts';
 
 export interface PassageSearch {

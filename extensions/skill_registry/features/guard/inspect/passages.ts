@@ -1,7 +1,7 @@
 import { foldLine } from '../../../../../lib/text/index.ts';
 import { splitFrontmatter } from '../../../core/skill/frontmatter.ts';
+import { countWhile, rawLines } from './lines.ts';
 import type { Passage } from './rule.ts';
-import { countWhile, rawLines } from './scanned-line.ts';
 
 /**
  * Splits a text into passages for the rules: look-alike letters are folded, invisible characters removed, lines of a

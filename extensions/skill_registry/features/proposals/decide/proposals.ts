@@ -4,9 +4,10 @@ import { oneLine } from '../../../../../lib/text/index.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { isSkillFileName } from '../../../core/sources/walk/names.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
-import { type Check, compareLevels, type Fact, listChecks } from '../../guard/inspect/findings.ts';
+import { compareLevels } from '../../guard/inspect/rule-set.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import type { FilesAfter } from '../../history/inspected-change.ts';
+import { type Check, type Fact, listChecks } from '../checks/checks.ts';
 import {
   fileEdited,
   findRow,

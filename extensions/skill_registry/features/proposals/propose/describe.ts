@@ -1,7 +1,7 @@
 import { formatTable, printable } from '../../../../../lib/text/index.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
-import type { Check } from '../../guard/inspect/findings.ts';
 import type { InspectedChange, Revision } from '../../history/types.ts';
+import type { Check } from '../checks/checks.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
 /** @param width - Columns of the terminal, where ids are cut to their end. Default: everything. */

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
-import type { Check } from '../../guard/inspect/findings.ts';
 import { quoted } from '../../history/errors.ts';
 import type { Writer } from '../../history/journal/writer.ts';
+import type { Check } from '../checks/checks.ts';
 import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
 /** Contents are digests of blobs. */

@@ -13,8 +13,8 @@ import {
 } from '../../../../../lib/files/index.ts';
 import { notation, showHidden, showTrailingBlank } from '../../../../../lib/text/index.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
-import type { Check } from '../../guard/inspect/findings.ts';
 import type { WriteStep } from '../../history/journal/writer.ts';
+import type { Check } from '../checks/checks.ts';
 import {
   addEvent,
   editProblem,

@@ -1,6 +1,6 @@
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import type { Check } from '../../guard/inspect/findings.ts';
 import type { Actor, Decider, FileContent } from '../../history/types.ts';
+import type { Check } from '../checks/checks.ts';
 
 export type ProposalState = 'open' | 'approved' | 'rejected' | 'stale';
 

@@ -1,8 +1,8 @@
 import { hiddenCharacters, tagText } from '../../../../../../lib/text/index.ts';
 import { splitFrontmatter } from '../../../../core/skill/frontmatter.ts';
 import { isSkillFileName } from '../../../../core/sources/walk/names.ts';
+import { rawLines } from '../lines.ts';
 import type { ClassifiedFile, Match, Rule } from '../rule.ts';
-import { rawLines } from '../scanned-line.ts';
 
 export const SEARCHED_BYTES: number = 1024 * 1024;
 

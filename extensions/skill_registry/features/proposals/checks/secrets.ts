@@ -1,5 +1,5 @@
 import { matchesOf } from '../../../../../lib/text/index.ts';
-import type { Fact } from './findings.ts';
+import type { Fact } from './checks.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 export function* secretFacts({ text }: ScannedLine): Generator<Fact> {

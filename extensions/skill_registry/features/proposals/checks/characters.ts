@@ -1,6 +1,6 @@
 import { codePointText, hiddenCharacters, tagText } from '../../../../../lib/text/index.ts';
-import { type Check, type Fact, listChecks, quote } from './findings.ts';
-import { countWhile, rawLines } from './scanned-line.ts';
+import { countWhile, rawLines } from '../../guard/inspect/lines.ts';
+import { type Check, type Fact, listChecks, quote } from './checks.ts';
 
 /** Invisible characters and hidden comments, where `after` has more than `before`. */
 export function characterChecks(before: string, after: string): readonly Check[] {

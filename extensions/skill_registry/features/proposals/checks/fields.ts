@@ -3,7 +3,7 @@ import { splitFrontmatter } from '../../../core/skill/frontmatter.ts';
 import { asMapping } from '../../../core/skill/gates.ts';
 import type { SkillHeader } from '../../../core/skill/parse-skill.ts';
 import { readYamlFields } from '../../../core/skill/yaml-fields.ts';
-import { type Check, type CheckInput, type Fact, listChecks, quote } from './findings.ts';
+import { type Check, type CheckInput, type Fact, listChecks, quote } from './checks.ts';
 
 export function fieldChecks({ before, after, isSkillFile, skillId }: CheckInput): readonly Check[] {
   if (!isSkillFile || after === null) return [];

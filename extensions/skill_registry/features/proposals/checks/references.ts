@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { foldersAbove } from '../../../../../lib/files/index.ts';
 import { decodedAddress, matchesOf } from '../../../../../lib/text/index.ts';
-import type { Fact } from './findings.ts';
+import type { Fact } from './checks.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 export function referenceFinder(path: string, files: readonly string[]): (line: ScannedLine) => Generator<Fact> {

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { withFallback } from '../../../../../lib/errors/index.ts';
 import { matchesOf } from '../../../../../lib/text/index.ts';
-import { type Fact, quote } from './findings.ts';
+import { type Fact, quote } from './checks.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 export function* networkFacts({ text, code }: ScannedLine): Generator<Fact> {

@@ -1,7 +1,7 @@
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { termsOf } from '../../../../../lib/text-index/index.ts';
 import { bodyOf } from '../../../core/skill/frontmatter.ts';
-import { type Check, type CheckInput, type Fact, listChecks } from './findings.ts';
+import { type Check, type CheckInput, type Fact, listChecks } from './checks.ts';
 import { isBlock, scanLines } from './scanned-line.ts';
 
 /** Finds removed sentences that ask, test, forbid, stop or back up. One that was only reworded a little is kept. */

@@ -1,6 +1,6 @@
 import { bodyOf } from '../../../core/skill/frontmatter.ts';
-import { type Check, type CheckInput, type Fact, listChecks, notIn } from './findings.ts';
-import { rawLines } from './scanned-line.ts';
+import { rawLines } from '../../guard/inspect/lines.ts';
+import { type Check, type CheckInput, type Fact, listChecks, notIn } from './checks.ts';
 
 export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly Check[] {
   const old = linesOf(before ?? '');

@@ -1,6 +1,6 @@
 import { parseSkill } from '../../../../extensions/skill_registry/core/skill/parse-skill.ts';
-import { runChecks } from '../../../../extensions/skill_registry/features/guard/inspect/checks.ts';
-import type { Check, CheckInput } from '../../../../extensions/skill_registry/features/guard/inspect/findings.ts';
+import type { Check, CheckInput } from '../../../../extensions/skill_registry/features/proposals/checks/checks.ts';
+import { runChecks } from '../../../../extensions/skill_registry/features/proposals/checks/run-checks.ts';
 
 /** The checks of a change to `tea/SKILL.md`; `change` says what is different. */
 export function checksOf(

@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { oneLine, withoutKeys } from '../../../../../lib/text/index.ts';
 import type { FindingLevel } from '../../../core/skill/guard.ts';
+import { compareLevels } from '../../guard/inspect/rule-set.ts';
 
 export interface Check {
   readonly kind:
@@ -53,9 +54,6 @@ export interface Fact {
   readonly key?: string;
 }
 
-/** Most important first. */
-export const LEVELS: readonly FindingLevel[] = ['block', 'warn', 'info'];
-
 /** Most important first, then by line. Those after `MAX_LISTED` are only counted. */
 export function listChecks(kind: Check['kind'], facts: readonly Fact[]): readonly Check[] {
   const ordered = facts
@@ -67,11 +65,6 @@ export function listChecks(kind: Check['kind'], facts: readonly Fact[]): readonl
   });
   const [first, ...rest] = ordered.slice(MAX_LISTED);
   return first ? [...listed, { kind, level: first.level, text: `and ${rest.length + 1} more` }] : listed;
-}
-
-/** Negative when `left` is more important. */
-export function compareLevels(left: FindingLevel, right: FindingLevel): number {
-  return LEVELS.indexOf(left) - LEVELS.indexOf(right);
 }
 
 /** Items with a key that `others` has fewer times. */
