@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 const REGISTRY = 'extensions/skill_registry';
@@ -24,12 +24,17 @@ export function allFeatures() {
   return readdirSync(join(ROOT, FEATURES)).filter((name) => existsSync(join(ROOT, FEATURES, name, 'door.ts')));
 }
 
-/** With those that need them. What a feature needs of others stands in its door. */
+/** With those that need them: that import a file of them, types included. */
 export function withThoseThatNeed(features) {
-  const needsOf = (feature) => {
-    const door = readFileSync(join(ROOT, FEATURES, feature, 'door.ts'), 'utf8');
-    return [...door.matchAll(/from '\.\.\/(\w+)\/door\.ts'/g)].map(([, name]) => name);
-  };
+  const needsOf = (feature) =>
+    readdirSync(join(ROOT, FEATURES, feature), { recursive: true }).flatMap((name) => {
+      const file = join(ROOT, FEATURES, feature, name);
+      const text = file.endsWith('.ts') ? readFileSync(file, 'utf8') : '';
+      const targets = [...text.matchAll(/(?:\bfrom |\bimport\()'(\.[^']+)'/g)].map(([, path]) =>
+        join(file, '..', path),
+      );
+      return targets.map((target) => relative(join(ROOT, FEATURES), target).split(sep)[0]);
+    });
   const gone = new Set(features);
   for (let before = 0; before !== gone.size; ) {
     before = gone.size;
