@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { configOfUntrustedRoot } from '../extensions/skill_registry/host.ts';
 import { isOwnCheckout, readOwnerConfig, unapprovedRootProblem } from '../kernel/host.ts';
+import { invalidArgument, type Options, type Terminal } from '../lib/command-line/index.ts';
 import { openTrust } from '../lib/trust/index.ts';
-import { invalidArgument, type Options, type Terminal } from './terminal.ts';
 
 /**
  * `--root`; else the nearest folder upwards with `data/skill_registry/config.yaml`, `skills/<id>/SKILL.md` or

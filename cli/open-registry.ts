@@ -1,25 +1,9 @@
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import type { Problem } from 'skill-registry/kernel';
+import { createSkillRegistry } from 'skill-registry';
+import type { Opening, OpenRegistry } from '../extensions/skill_registry/core/command-line.ts';
 import type { InternalOptions } from '../extensions/skill_registry/host.ts';
 import { createSecrets, mergeConfig } from '../kernel/host.ts';
+import type { Options, Terminal } from '../lib/command-line/index.ts';
 import { findRoot, flagConfig, isTrusted, ownerConfig } from './find-root.ts';
-import type { Options, Terminal } from './terminal.ts';
-
-export interface OpenRegistry {
-  readonly root: string;
-  /** Code and settings of the root take effect. */
-  readonly trusted: boolean;
-  readonly registry: SkillRegistry;
-  /** Includes problems of the config file. */
-  problems(): readonly Problem[];
-}
-
-interface Opening {
-  /** False for a command that must be quick and does not report what agents are given. Default: true. */
-  readonly inspect?: boolean;
-  /** False for commands that only read: TypeScript checked their calls, and zod loads slowly. Default: true. */
-  readonly checksArguments?: boolean;
-}
 
 /** Uses the same options as a kernel. The registry is closed when the command ends. */
 export async function openRegistry(

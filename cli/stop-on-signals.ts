@@ -1,4 +1,4 @@
-import { EXIT, type ExitStatus } from './terminal.ts';
+import { EXIT, type ExitStatus } from '../lib/command-line/index.ts';
 
 /** After this time the process ends by force. A second signal ends it at once. */
 const STOP_TIMEOUT_MS = 5_000;

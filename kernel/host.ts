@@ -1,5 +1,5 @@
 /** For the command and the extensions of this package; the package does not export it. */
-export { builtExtensions, ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
+export { builtExtensions, ownExtensionIds, packageRoot, packageVersion } from './boot/extension-folders.ts';
 export { createSecrets, mergeConfig, readOwnerConfig, yamlPackage } from './boot/settings.ts';
 export {
   assertDataInRoot,
@@ -10,7 +10,13 @@ export {
   unapprovedRootProblem,
 } from './boot/untrusted-root.ts';
 export { codeProtected, extensionNotHeld } from './errors.ts';
-export { approveExtension, recordExtensionDecision, revokeExtension } from './held/approve-or-revoke.ts';
+export {
+  approveExtension,
+  approveShownExtension,
+  EXTENSION_QUESTION,
+  recordExtensionDecision,
+  revokeExtension,
+} from './held/approve-or-revoke.ts';
 export { isCode } from './held/code-folders.ts';
 export { describeHeld } from './held/difference.ts';
 export {

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
+import type {
+  FeatureCommands,
+  CommandTerminal as Terminal,
+} from '../../extensions/skill_registry/core/command-line.ts';
 import { heldExtensions } from '../../kernel/host.ts';
+import { EXIT, type ExitStatus, exitOf, type Options } from '../../lib/command-line/index.ts';
 import { findRoot } from '../find-root.ts';
-import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, exitOf, type Options, type Terminal } from '../terminal.ts';
 
 /** Generates the script from the command definitions. On tab it calls `completion ids` or a similar word. */
 export async function completion(
@@ -11,8 +14,9 @@ export async function completion(
   terminal: Terminal,
   { parent }: Command,
 ): Promise<ExitStatus> {
-  if (shell === 'ids' || shell === 'proposals' || shell === 'extensions') {
-    const names = await namesOf(shell, options, terminal);
+  const completes: Completes = Object.assign({}, COMPLETES, ...terminal.features.map((one) => one.completes));
+  const names = await namesOf(shell, completes, options, terminal);
+  if (names) {
     // Anybody may choose a folder name, which becomes an id: leave out ids with characters that a shell interprets.
     const isSafe = (name: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./-]*$/u.test(name);
     for (const name of names.filter(isSafe)) terminal.out(`${name}\n`);
@@ -22,7 +26,7 @@ export async function completion(
     terminal.say(`skill-registry: no completion for ${JSON.stringify(shell)}; there is ${SHELLS.join(', ')}.`);
     return exitOf('INVALID_ARGUMENT');
   }
-  const script = bashScript(parent?.commands ?? []);
+  const script = bashScript(parent?.commands ?? [], completes);
   terminal.out(shell === 'bash' ? script : `autoload -Uz bashcompinit && bashcompinit\n${script}`);
   return EXIT.done;
 }
@@ -30,25 +34,36 @@ export async function completion(
 // --- internal ---
 
 const SHELLS = ['bash', 'zsh'];
+const EXTENSIONS = 'extensions';
 
-type Names = 'ids' | 'proposals' | 'extensions';
+type Completes = NonNullable<FeatureCommands['completes']>;
 
-async function namesOf(what: Names, options: Options, terminal: Terminal): Promise<readonly string[]> {
-  if (what === 'extensions') return heldExtensions(findRoot(options, terminal)).map(({ name }) => name);
-  const { registry } = await openRegistry(options, terminal, { inspect: false, checksArguments: false });
-  if (what === 'ids') return registry.snapshot().skills.map(({ id }) => id);
-  return (await registry.proposals.list()).map(({ id }) => id);
+/** An `id` may also be a folder. */
+const COMPLETES: Completes = { 'trust allow': 'ids', 'trust revoke': 'ids' };
+
+/** Undefined for what has no names. */
+async function namesOf(
+  what: string,
+  completes: Completes,
+  options: Options,
+  terminal: Terminal,
+): Promise<readonly string[] | undefined> {
+  if (what === EXTENSIONS) return heldExtensions(findRoot(options, terminal)).map(({ name }) => name);
+  const list = completes[what];
+  if (what !== 'ids' && typeof list !== 'function') return undefined;
+  const { registry } = await terminal.openRegistry(options, { inspect: false, checksArguments: false });
+  return typeof list === 'function' ? list(registry) : registry.snapshot().skills.map(({ id }) => id);
 }
 
-/** Take a skill id or a folder. */
-const IDS_OR_FOLDERS: ReadonlySet<string> = new Set(['inspect', 'trust allow', 'trust revoke']);
-
-function takenBy(command: Command): Names | 'files' {
+/** The word that `namesOf` takes, or `files`. */
+function takenBy(command: Command, completes: Completes): string {
   const names = command.registeredArguments.map((argument) => argument.name());
+  if (names.length === 0) return 'files';
   const whole = wholeName(command);
-  if (/^extensions ./.test(whole) && names.length > 0) return 'extensions';
-  if (/^proposals ./.test(whole) && names.length > 0) return 'proposals';
-  return IDS_OR_FOLDERS.has(whole) || (names.includes('id') && whole !== 'new') ? 'ids' : 'files';
+  const [group = ''] = whole.split(' ');
+  if (group === EXTENSIONS || typeof completes[group] === 'function') return group;
+  const taken = completes[whole];
+  return typeof taken === 'string' ? taken : names.includes('id') ? 'ids' : 'files';
 }
 
 function wholeName(command: Command): string {
@@ -57,7 +72,7 @@ function wholeName(command: Command): string {
 }
 
 /** `compgen -W` runs command substitutions in its words: never give it names that were read from a folder. */
-function bashScript(commands: readonly Command[]): string {
+function bashScript(commands: readonly Command[], completes: Completes): string {
   const all = commands.flatMap((one) => [one, ...one.commands]);
   const grouping = commands.filter((one) => one.commands.length > 0);
   const valued = new Set(
@@ -90,7 +105,7 @@ ${[...chosen].map(([long, words]) => `    ${long}) COMPREPLY=($(compgen -W "${wo
     ${namesIn(grouping, '|')}) if [ -n "$sub" ]; then command="$command $sub"; fi ;;
   esac
   case "$command" in
-${all.map(bashCase).join('\n')}
+${all.map((one) => bashCase(one, completes)).join('\n')}
   esac
   if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$word"))
   elif [ -n "$subs$choices" ]; then COMPREPLY=($(compgen -W "$subs $choices" -- "$word"))
@@ -104,12 +119,12 @@ complete -o filenames -o default -F _skill_registry skill-registry
 `;
 }
 
-function bashCase(command: Command): string {
+function bashCase(command: Command, completes: Completes): string {
   const name = wholeName(command);
   const flags = command.options.map(({ long }) => long ?? '').join(' ');
   const choices = name === 'completion' ? SHELLS.join(' ') : '';
   const pattern = name.includes(' ') ? `"${name}"` : name;
-  return `    ${pattern}) flags="${flags}"; takes=${takenBy(command)}; subs="${namesIn(command.commands)}"; choices="${choices}" ;;`;
+  return `    ${pattern}) flags="${flags}"; takes=${takenBy(command, completes)}; subs="${namesIn(command.commands)}"; choices="${choices}" ;;`;
 }
 
 function namesIn(commands: readonly Command[], between = ' '): string {

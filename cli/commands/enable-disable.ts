@@ -1,8 +1,8 @@
+import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
 import { declaredTurn } from '../../kernel/host.ts';
-import { openRegistry } from '../open-registry.ts';
-import { actorOf, type Options, type Terminal } from '../terminal.ts';
+import { actorOf, type Options } from '../../lib/command-line/index.ts';
 
-type Switch = (id: string, options: Options, terminal: Terminal) => Promise<void>;
+type Switch = (id: string, options: Options & { readonly agent?: string }, terminal: Terminal) => Promise<void>;
 
 export const enable: Switch = switching(false);
 export const disable: Switch = switching(true);
@@ -12,7 +12,7 @@ export const disable: Switch = switching(true);
 function switching(disabled: boolean): Switch {
   return async (id, options, terminal) => {
     const actor = actorOf(options, terminal);
-    const { root, trusted, registry } = await openRegistry(options, terminal);
+    const { root, trusted, registry } = await terminal.openRegistry(options);
     const { agent } = options;
     const assertAgent = async (): Promise<void> => {
       if (agent !== undefined) await declaredTurn(root, agent, trusted);

@@ -1,8 +1,10 @@
+import type { CommandTerminal as Terminal, TrustOptions } from '../../extensions/skill_registry/core/command-line.ts';
 import {
   allHeld,
-  approveExtension,
+  approveShownExtension,
   assertHeldInRoot,
   describeHeld,
+  EXTENSION_QUESTION,
   extensionNotHeld,
   type HeldExtension,
   heldExtension,
@@ -13,8 +15,8 @@ import {
   revokeExtension,
   undoIfInterrupted,
 } from '../../kernel/host.ts';
+import { actorOf, EXIT, type ExitStatus, type Options } from '../../lib/command-line/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
-import { actorOf, EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
 /** Starts no extension. */
 export async function listExtensions(options: Options, terminal: Terminal): Promise<ExitStatus> {
@@ -44,7 +46,7 @@ export async function showExtension(name: string, options: Options, terminal: Te
   terminal.print({ name, by: held.by, digest: held.digest, files });
 }
 
-export async function approve(name: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
+export async function approve(name: string, options: TrustOptions, terminal: Terminal): Promise<ExitStatus> {
   const root = rootOf(options, terminal);
   const actor = actorOf(options, terminal);
   undoIfInterrupted(root, name);
@@ -56,22 +58,6 @@ export async function approve(name: string, options: Options, terminal: Terminal
   terminal.print({ name, digest, files: approveShownExtension(root, { name, digest }, actor, terminal) });
   return EXIT.done;
 }
-
-export function approveShownExtension(
-  root: Root,
-  { name, digest }: Pick<HeldExtension, 'name' | 'digest'>,
-  actor: ReturnType<typeof actorOf>,
-  { say }: Terminal,
-): readonly string[] {
-  const { paths, wasInEffect } = approveExtension(root, name, digest);
-  recordExtensionDecision(root.dir, name, { action: 'allow', digest, ...actor });
-  const since = wasInEffect ? 'approved already, and in effect' : 'approved';
-  say(`extensions/${name} is ${since}; the next start or restart loads it`);
-  if (!root.trusted) say(`Its root is not approved: skill-registry trust allow ${root.dir}`);
-  return paths;
-}
-
-export const EXTENSION_QUESTION = 'An extension runs as you and may do everything you may do. Approve it?';
 
 export async function revoke(name: string, options: Options, terminal: Terminal): Promise<void> {
   const root = rootOf(options, terminal);
@@ -86,7 +72,7 @@ export async function revoke(name: string, options: Options, terminal: Terminal)
 
 // --- internal ---
 
-type Root = Parameters<typeof approveExtension>[0];
+type Root = Parameters<typeof approveShownExtension>[0];
 
 /** @throws PATH_TRAVERSAL when the root is not approved and its `data/` or `extensions/` links out of it. */
 function rootOf(options: Options, terminal: Terminal): Root {

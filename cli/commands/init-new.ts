@@ -1,46 +1,18 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { checkSkill } from 'skill-registry';
-import { isCodedError } from 'skill-registry/kernel';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
 import { ownerFile, startConfig } from '../../extensions/skill_registry/host.ts';
 import {
   assertDataInRoot,
   heldOfRoot,
   isOwnCheckout,
-  packageRoot,
   readOwnerConfig,
   unapprovedRootProblem,
 } from '../../kernel/host.ts';
-import { readContained, writeContained } from '../../lib/files/index.ts';
+import { actorOf, EXIT, type ExitStatus, invalidArgument, type Options } from '../../lib/command-line/index.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { findRoot, isRoot } from '../find-root.ts';
-import { actorOf, EXIT, type ExitStatus, invalidArgument, type Options, type Terminal } from '../terminal.ts';
-
-/** Writes into the first folder of `--skills`, else into `skills/` of the root. Never changes an existing skill. */
-export function createSkill(id: string, options: Options, terminal: Terminal): ExitStatus {
-  if (!/^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/.test(id))
-    throw invalidArgument(
-      `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`,
-    );
-  const [given] = options.skills ?? [];
-  const root = given === undefined ? findRoot(options, terminal) : undefined;
-  const folder = root === undefined ? resolve(terminal.cwd, given ?? '') : join(root, 'skills');
-  const isNoRoot = root !== undefined && options.root === undefined && !isRoot(root);
-  const path = `${id}/SKILL.md`;
-  const file = join(folder, path);
-  if (exists(folder, path)) throw invalidArgument(`${file} exists already. Edit it, or choose another id.`);
-  const template = readFileSync(join(packageRoot(), 'skills', 'skill-authoring', 'templates', 'SKILL.md'), 'utf8');
-  writeContained(realOf(folder), path, fillIn(template, id, options.description));
-  const { errors, warnings } = checkSkill(join(folder, id));
-  terminal.print({ skill_id: id, file, valid: errors.length === 0, errors, warnings }, () => file);
-  for (const line of [...errors, ...warnings]) terminal.say(line);
-  terminal.say(
-    `Replace each FILL; agents see the skill when none is left. Then: skill-registry validate ${join(folder, id)}`,
-  );
-  if (isNoRoot) terminal.say('This folder is not a root yet: skill-registry init makes it one.');
-  return errors.length > 0 ? EXIT.problem : EXIT.done;
-}
+import { findRoot } from '../find-root.ts';
 
 /**
  * Makes a root of the folder of `--root`, else of the working folder. Leaves an approved root with a config as it is.
@@ -111,29 +83,4 @@ function assertNew(root: string, isApproved: boolean): void {
   const held = isApproved ? undefined : unapprovedRootProblem(root, heldOfRoot(root));
   const message = `${file} is there already, and ${content}; nothing was changed. ${advice}`;
   throw invalidArgument([message, ...(held ? [held.message] : [])].join(' '));
-}
-
-function fillIn(template: string, id: string, description: string | undefined): string {
-  const title = id.replaceAll('-', ' ').replace(/^./, (first) => first.toUpperCase());
-  const named = template.replace('FILL-skill-id', id).replace('FILL Title', title);
-  if (description === undefined) return named;
-  // Any JSON string is valid YAML.
-  return named.replace(/^description: .*$/m, () => `description: ${JSON.stringify(description)}`);
-}
-
-function exists(folder: string, path: string): boolean {
-  try {
-    readContained(realOf(folder), path, 0);
-    return true;
-  } catch (error) {
-    return !isCodedError(error, 'RESOURCE_NOT_FOUND');
-  }
-}
-
-function realOf(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
 }

@@ -1,15 +1,10 @@
 import type { Skill, Snapshot } from 'skill-registry';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import {
-  type AgentView,
-  NOT_INSPECTED,
-  type TokenCounts,
-  workflowOption,
-} from '../../extensions/skill_registry/host.ts';
+import type { OpenRegistry, CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
+import { type AgentView, NOT_INSPECTED, type TokenCounts } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
+import { EXIT, type ExitStatus, listed as namesOf, type Options } from '../../lib/command-line/index.ts';
 import { estimateTokens, printable } from '../../lib/text/index.ts';
-import { type OpenRegistry, openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, listed as namesOf, type Options, type Terminal } from '../terminal.ts';
 
 /** Above this number of uncounted skills tokens are estimated: counting loads the tokenizer and reads every body. */
 const COUNT_UP_TO = 200;
@@ -17,16 +12,17 @@ const COUNT_UP_TO = 200;
 const MANY = 60;
 const FIRST = 20;
 
-export async function list(options: Options, terminal: Terminal): Promise<ExitStatus> {
-  const opened = await openRegistry(options, terminal, { checksArguments: false });
+export async function list(options: Options & { readonly all?: boolean }, terminal: Terminal): Promise<ExitStatus> {
+  const opened = await terminal.openRegistry(options, { checksArguments: false });
   const { registry, problems } = opened;
-  const state = workflowOption(registry.snapshot(), options.workflow);
-  const skills = state.workflowState ? registry.visible(state) : registry.snapshot().skills;
+  const state = await turnOf(options, opened, terminal);
+  const isOfTurn = Object.keys(state).length > 0;
+  const skills = isOfTurn ? registry.visible(state) : registry.snapshot().skills;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();
   const seen = options.all ? await seenRows(opened, counts, state) : undefined;
   const rows = seen ?? skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
-  const audience = state.workflowState ? 'model' : 'person';
+  const audience = isOfTurn ? 'model' : 'person';
   const { total, provisional, pending, message } = registry.list({ limit: 1, audience }, { ...state, preview: true });
   const notYet = provisional ? { provisional, pending, message } : {};
   const totals = totalsOf(rows, found.length, registry.snapshot());
@@ -35,8 +31,8 @@ export async function list(options: Options, terminal: Terminal): Promise<ExitSt
   if (options.json) terminal.print({ skills: rows, total: seen ? rows.length : total, ...notYet, problems: found });
   else if (isShort) terminal.out(`${terminal.table(...sourceTable(skills))}\n`);
   else if (rows.length > 0) printTable(seen ? seenTable(seen) : tokenTable(skills, counts), terminal);
-  const proposals = await registry.admin.waitingProposals();
-  const waiting = proposals > 0 ? `${proposals} proposal(s) wait for a decision: skill-registry proposals list\n` : '';
+  const notices = await Promise.all(terminal.features.map(({ notice }) => notice?.(registry)));
+  const waiting = notices.map((line) => (line === undefined ? '' : `${line}\n`)).join('');
   const kept = `${options.all ? '' : unseenSkillsText(skills)}${brokenText(skills, found)}${waiting}`;
   terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
@@ -44,9 +40,18 @@ export async function list(options: Options, terminal: Terminal): Promise<ExitSt
     printTable(tokenTable(skills, counts), terminal, FIRST);
     terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
   } else terminal.say(totals);
-  // Without --workflow the totals already count the skills that are not inspected yet.
+  // Else the totals already count the skills that are not inspected yet.
   if (message && audience === 'model') terminal.say(message);
   return found.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
+}
+
+/** As the options that features added say. */
+export async function turnOf(
+  options: Options,
+  { registry }: OpenRegistry,
+  { features }: Terminal,
+): Promise<Partial<TurnContext>> {
+  return Object.assign({}, ...(await Promise.all(features.map(({ turn }) => turn?.(options, registry)))));
 }
 
 export function skillRowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
@@ -103,7 +108,7 @@ type SeenRow = Awaited<ReturnType<typeof seenRows>>[number];
 async function seenRows(
   { root, trusted, registry }: OpenRegistry,
   counts: ReadonlyMap<string, TokenCounts>,
-  state: Pick<TurnContext, 'workflowState'>,
+  state: Partial<TurnContext>,
 ) {
   const turns = (await declaredTurns(root, trusted)).map((turn) => ({ ...turn, ...state }));
   const seen = await registry.admin.whoSees(turns);

@@ -1,27 +1,35 @@
 import { Writable } from 'node:stream';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import { workflowOption } from '../../extensions/skill_registry/host.ts';
+import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
 import { createSecrets, declaredTurn } from '../../kernel/host.ts';
+import { EXIT, type ExitStatus, invalidArgument, type Options } from '../../lib/command-line/index.ts';
 import { aborted } from '../../lib/waiting/index.ts';
-import { openRegistry } from '../open-registry.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
-import { EXIT, type ExitStatus, invalidArgument, type Options, type Terminal } from '../terminal.ts';
+import { turnOf } from './list.ts';
+
+interface McpOptions extends Options {
+  readonly agent?: string;
+  readonly allowHost?: readonly string[];
+  readonly host?: string;
+  readonly http?: number;
+}
 
 /** Runs until the client closes the connection (stdio), or until a signal. */
-export async function mcp(options: Options, terminal: Terminal): Promise<ExitStatus> {
+export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
   const { http, host, allowHost, agent } = options;
   if (http === undefined && (allowHost || host !== undefined))
     throw invalidArgument('--host and --allow-host are for HTTP: give --http <port>, too.');
   const standardOutput = http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, serveHttp, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
-  const { root, trusted, registry, problems } = await openRegistry(options, terminal);
+  const opened = await terminal.openRegistry(options);
+  const { root, trusted, registry, problems } = opened;
   for (const problem of problems())
     if (problem.severity === 'error' || SAID.has(problem.code)) terminal.sayProblem(problem);
   const turn: TurnContext = {
     channelId: 'mcp',
     ...(agent ? await declaredTurn(root, agent, trusted) : {}),
-    ...workflowOption(registry.snapshot(), options.workflow),
+    ...(await turnOf(options, opened, terminal)),
   };
   const door = createSkillMcpDoor(registry, { turn, onProblem: problemSayer(terminal) });
   const sayError = (error: unknown): void => terminal.say(`error: ${String(error)}`);

@@ -1,14 +1,17 @@
+import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
 import { declaredTurns, isHeldInRoot, undoApprovals } from '../../kernel/host.ts';
+import { actorOf, EXIT, type ExitStatus, type Options } from '../../lib/command-line/index.ts';
 import { aborted } from '../../lib/waiting/index.ts';
-import { openRegistry } from '../open-registry.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
-import { actorOf, EXIT, type ExitStatus, type Options, type Terminal } from '../terminal.ts';
 
-export async function review(options: Options, terminal: Terminal): Promise<ExitStatus> {
+export async function review(
+  options: Options & { readonly as?: string; readonly port?: number },
+  terminal: Terminal,
+): Promise<ExitStatus> {
   const { serveReview } = await import('../../extensions/skill_review/index.ts');
   const stop = stopOnSignals();
   const { by } = actorOf(options.as === undefined ? {} : { by: options.as }, terminal);
-  const { root, trusted, registry, problems } = await openRegistry(options, terminal);
+  const { root, trusted, registry, problems } = await terminal.openRegistry(options);
   if (trusted) undoApprovals(root);
   for (const problem of problems())
     if (problem.severity === 'error' || problem.code === 'ROOT_NOT_APPROVED') terminal.sayProblem(problem);

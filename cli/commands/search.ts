@@ -1,17 +1,17 @@
 import type { Snapshot } from 'skill-registry';
+import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
+import { invalidArgument, nearestText, type Options } from '../../lib/command-line/index.ts';
 import { didYouMean } from '../../lib/text/index.ts';
-import { openRegistry } from '../open-registry.ts';
-import { invalidArgument, nearestText, type Options, type Terminal } from '../terminal.ts';
 import { printTable, skillRowOf, unseenSkillsText } from './list.ts';
 
 /** Searches what a person may see, hidden skills included. */
-export async function search(query: string, options: Options, terminal: Terminal): Promise<void> {
-  const { registry, problems } = await openRegistry(options, terminal, { checksArguments: false });
+export async function search(
+  query: string,
+  options: Options & { readonly limit?: number; readonly tag?: string; readonly source?: string },
+  terminal: Terminal,
+): Promise<void> {
+  const { registry, problems } = await terminal.openRegistry(options, { checksArguments: false });
   const isByMeaning = registry.config.embeddings.base_url !== '';
-  if (options.embed) {
-    if (!isByMeaning) throw invalidArgument(NO_ENDPOINT);
-    await terminal.during('Embedding skills', registry.admin.embedSkills());
-  }
   await terminal.during('Indexing skills, once', registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   if (source !== undefined) assertSource(source, registry.snapshot());
@@ -52,8 +52,6 @@ export async function search(query: string, options: Options, terminal: Terminal
 // --- internal ---
 
 const TURN_ON = 'Search by meaning needs embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
-const NO_ENDPOINT =
-  '--embed needs an embeddings endpoint. Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
 
 /** @throws INVALID_ARGUMENT for an unknown source, which would look as if no skill fits. */
 function assertSource(wanted: string, { sources, byQualifiedId }: Snapshot): void {

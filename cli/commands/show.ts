@@ -1,20 +1,19 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Skill, SkillContent } from 'skill-registry';
+import {
+  filePathOf,
+  type ShowOptions,
+  type CommandTerminal as Terminal,
+} from '../../extensions/skill_registry/core/command-line.ts';
 import { hasColour, showName, toWire } from '../../lib/text/index.ts';
-import { openRegistry } from '../open-registry.ts';
-import { invalidArgument, type Options, type Terminal } from '../terminal.ts';
 
-export async function show(id: string, options: Options, terminal: Terminal): Promise<void> {
-  const path = pathOf(options);
-  const { registry } = await openRegistry(options, terminal, { checksArguments: false });
-  if (options.revision !== undefined) {
-    const bytes = await registry.history.read(id, options.revision, path);
-    const text = Buffer.from(bytes).toString('utf8');
-    if (options.json) terminal.print({ skill_id: id, revision: options.revision, content: text, size: bytes.length });
-    else if (terminal.terminal) writeWhole(text, terminal);
-    else terminal.out(bytes);
-    return;
-  }
+export async function show(
+  id: string,
+  options: ShowOptions & { readonly raw?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  const path = filePathOf(options);
+  const { registry } = await terminal.openRegistry(options, { checksArguments: false });
   if (path !== undefined) {
     const resource = await registry.readResource(id, path);
     if (options.json) terminal.print(toWire(resource));
@@ -45,14 +44,6 @@ export async function show(id: string, options: Options, terminal: Terminal): Pr
 
 /** Equal to the limit of the review page. */
 const MAX_RENDERED = 128 * 1024;
-
-function pathOf({ resource, reference, script }: Options): string | undefined {
-  const references = reference === undefined ? [] : [`references/${reference}`];
-  const scripts = script === undefined ? [] : [`scripts/${script}`];
-  const given = [resource ?? [], references, scripts].flat();
-  if (given.length > 1) throw invalidArgument('Give one of --resource, --reference and --script.');
-  return given[0];
-}
 
 /** Adds what `read` does not return; null when the author set no value. */
 function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readonly<Record<string, unknown>> {

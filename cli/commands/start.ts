@@ -1,12 +1,16 @@
 import type { Kernel } from 'skill-registry/kernel';
+import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
+import { actorOf, EXIT, type ExitStatus, isConfirmed, type Options } from '../../lib/command-line/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, flagConfig, isTrusted } from '../find-root.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
-import { actorOf, EXIT, type ExitStatus, isConfirmed, type Options, type Terminal } from '../terminal.ts';
 
 /** Returns after the person quits, or after a signal. `EXIT.problem` when a line of a pipe failed. */
-export async function start(options: Options, terminal: Terminal): Promise<ExitStatus> {
+export async function start(
+  options: Options & { readonly enable?: readonly string[] },
+  terminal: Terminal,
+): Promise<ExitStatus> {
   const { boot } = await import('skill-registry/kernel');
   const root = findRoot(options, terminal);
   const config = { skill_registry: flagConfig(options, terminal) };

@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { withFallback } from '../errors.ts';
 
@@ -6,6 +6,10 @@ export interface Root {
   readonly dir: string;
   /** A person may approve the root while the kernel runs. */
   trusted: boolean;
+}
+
+export function packageVersion(): string {
+  return (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 /** The folder with this package's package.json, both for sources and for dist/. */

@@ -55,6 +55,23 @@ export function approveExtension(root: Root, name: string, digest: string): Appr
   return underHeldLock(root.dir, () => approve(root, name, digest));
 }
 
+export const EXTENSION_QUESTION = 'An extension runs as you and may do everything you may do. Approve it?';
+
+/** Approves it, records who did, and says so. @returns its paths. @throws as `approveExtension`. */
+export function approveShownExtension(
+  root: Root,
+  { name, digest }: Pick<HeldExtension, 'name' | 'digest'>,
+  actor: Pick<NewDecision, 'by' | 'reason'>,
+  { say }: { say(line: string): void },
+): readonly string[] {
+  const { paths, wasInEffect } = approveExtension(root, name, digest);
+  recordExtensionDecision(root.dir, name, { action: 'allow', digest, ...actor });
+  const since = wasInEffect ? 'approved already, and in effect' : 'approved';
+  say(`extensions/${name} is ${since}; the next start or restart loads it`);
+  if (!root.trusted) say(`Its root is not approved: skill-registry trust allow ${root.dir}`);
+  return paths;
+}
+
 /**
  * Deletes the held files, or moves the extension out when there are none. @returns its new folder; undefined: deleted.
  * @throws EXTENSION_NOT_HELD when neither exists; else as `approveExtension`.

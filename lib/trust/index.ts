@@ -126,6 +126,13 @@ export function describeSubject(decision: Decision): string {
   return `${decision.skill} ${decision.action === 'allow' ? 'on' : 'off'}${whom}`;
 }
 
+/** On this machine. */
+export function isDecided(kind: Decision['kind'], path: string): boolean {
+  return openTrust()
+    .decisions()
+    .some((one) => one.kind === kind && one.path === path);
+}
+
 // --- internal ---
 
 const MAX_BYTES = 16_777_216;

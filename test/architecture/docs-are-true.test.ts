@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { EXIT, EXIT_OF_CODE } from '../../cli/terminal.ts';
+import { EXIT, EXIT_OF_CODE } from '../../lib/command-line/index.ts';
 import { ROOT, sourceFiles } from './imports.ts';
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');

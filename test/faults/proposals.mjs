@@ -211,7 +211,7 @@ export const proposals = [
   {
     title: 'One key restores an attack',
     in: 'restore',
-    swap: ['isConfirmed({ ask }, question, id)', 'isConfirmed({ ask }, question)'],
+    swap: ['isConfirmedWithId({ ask }, question, id)', 'isConfirmedWithId({ ask }, question)'],
     test: 'restores an attack only for the id of the skill, and looks at the very files that lie in the archive',
   },
   {

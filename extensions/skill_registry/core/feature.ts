@@ -1,4 +1,5 @@
 import type { CheckedCalls } from './checked-calls.ts';
+import type { FeatureCommands } from './command-line.ts';
 import type { Parts } from './parts.ts';
 import type { Opened } from './seams.ts';
 import type { CachePart } from './store/cache.ts';
@@ -10,6 +11,8 @@ export interface Feature<Part = unknown> {
   readonly cache?: readonly CachePart[];
   /** Called once for each registry, before the first scan, in the order of the list. */
   open?(core: Core): Opened<Part> | Promise<Opened<Part>>;
+  /** What it gives to the command line. */
+  commands?(): Promise<FeatureCommands>;
 }
 
 /** What a feature gets. */

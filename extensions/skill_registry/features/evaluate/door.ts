@@ -10,7 +10,11 @@ import type { Overlap } from './overlap/overlap.ts';
 import type { Evaluation } from './types.ts';
 
 /** Test cases of skills, their evidence, and skills that compete. Needs proposals and the guard. */
-export const evaluate: Feature = { id: 'evaluate', open };
+export const evaluate: Feature = {
+  id: 'evaluate',
+  open,
+  commands: async () => (await import('./commands/index.ts')).commands,
+};
 
 // --- internal ---
 

@@ -1,4 +1,4 @@
-import type { InspectionRule } from './inspect/types.ts';
+import type { Inspection, InspectionRule } from './inspect/types.ts';
 import type { SkillTrust, TrustDecision } from './types.ts';
 
 declare module '../../core/api.ts' {
@@ -20,4 +20,12 @@ declare module '../../core/api.ts' {
 /** The rules of inspections. */
 export async function inspectionRules(): Promise<readonly InspectionRule[]> {
   return (await import('./inspect/inspect-skill.ts')).inspectionRules();
+}
+
+/**
+ * Runs nothing; does not read links and private files (`.env`, `.git`, keys).
+ * @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
+ */
+export async function inspectFolder(folder: string): Promise<Inspection> {
+  return (await import('./inspect-folder.ts')).inspectFolder(folder);
 }

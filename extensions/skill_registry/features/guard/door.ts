@@ -23,7 +23,11 @@ export interface Holder {
 }
 
 /** Inspection of skills, and what people decided about them. */
-export const guard: Feature<GuardPart> = { id: 'guard', open };
+export const guard: Feature<GuardPart> = {
+  id: 'guard',
+  open,
+  commands: async () => (await import('./commands/index.ts')).commands,
+};
 
 // --- internal ---
 

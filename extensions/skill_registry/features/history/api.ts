@@ -1,4 +1,3 @@
-import type { Inspection } from '../guard/inspect/types.ts';
 import type { ChangeToApprove, History, InspectedChange, Management, WritePolicy } from './types.ts';
 
 export type { Revision } from './types.ts';
@@ -31,12 +30,4 @@ declare module '../../core/api.ts' {
       actor: { readonly by: string; readonly reason?: string | undefined },
     ): Promise<string | null>;
   }
-}
-
-/**
- * Runs nothing; does not read links and private files (`.env`, `.git`, keys).
- * @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
- */
-export async function inspectFolder(folder: string): Promise<Inspection> {
-  return (await import('./inspected-change.ts')).inspectFolder(folder);
 }

@@ -29,7 +29,11 @@ export interface HistoryPart extends Pick<Changes, 'run' | 'join'> {
 }
 
 /** The one writer of skills, its journal, revisions, and the way back. Needs the guard. */
-export const history: Feature<HistoryPart> = { id: 'history', open };
+export const history: Feature<HistoryPart> = {
+  id: 'history',
+  open,
+  commands: async () => (await import('./commands/index.ts')).commands,
+};
 
 // --- internal ---
 

@@ -8,6 +8,7 @@ import { nearestIds } from '../../../../lib/text/index.ts';
 import { skillNamed } from '../../core/catalog/snapshot.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
+import { asInspected, MAX_RECORDED_FILES } from '../../core/sources/walk/recorded-files.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { archivedForInspection } from '../guard/files-for-inspection.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
@@ -27,7 +28,7 @@ import {
   skillKey,
   skillsAt,
 } from './skill-location.ts';
-import { asInspected, MAX_RECORDED_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
+import { readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 
 export interface OpenHistory extends History {

@@ -1,17 +1,14 @@
-import { realpathSync } from 'node:fs';
 import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { createSourceReader } from '../../core/sources/source.ts';
+import { inspectedName } from '../../core/sources/walk/recorded-files.ts';
 import { asReadForInspection, filesForInspection } from '../guard/files-for-inspection.ts';
-import { inspectSkill } from '../guard/inspect/inspect-skill.ts';
-import type { Inspection } from '../guard/inspect/types.ts';
 import { digestOfRead, type ReadPart } from '../guard/inspect-files.ts';
 import type { ChangeContext } from './change-context.ts';
 import { quoted } from './errors.ts';
 import type { PlannedChange } from './journal/writer.ts';
 import { lastDecided } from './revisions.ts';
-import { asInspected, inspectedName, readFolderTree } from './skill-tree.ts';
 import type { Decider } from './types.ts';
 
 /** A skill as a change leaves it, for an inspection. */
@@ -50,20 +47,7 @@ export function assertInspected(skillId: string, { inspected }: Decider, after: 
   throw new CodedError('SHOWN_CHANGED', message);
 }
 
-/** Does not read links and private files. @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND. */
-export async function inspectFolder(folder: string): Promise<Inspection> {
-  const { files, bytes } = readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES);
-  const inspected = files.flatMap(({ path, mode }) => {
-    const content = bytes.get(path);
-    return content ? [asInspected(path, content, mode)] : [];
-  });
-  return inspectSkill(inspected);
-}
-
 // --- internal ---
-
-/** Larger files are not read. */
-const MAX_INSPECTED_BYTES = 16 * 1024 * 1024;
 
 /** As an inspection reads them. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
 function presentFiles(context: ChangeContext, skill: Skill): readonly ReadPart[] {

@@ -24,8 +24,8 @@ import type { Skill } from '../../core/skill/skill.ts';
 import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
+import { isLeftover } from '../../core/sources/walk/recorded-files.ts';
 import { noChange, quoted, sourceNotWritable } from './errors.ts';
-import { isLeftover } from './skill-tree.ts';
 import type { FileContent } from './types.ts';
 
 export interface SkillLocation {

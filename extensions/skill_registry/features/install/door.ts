@@ -14,7 +14,11 @@ export interface InstallPart {
 }
 
 /** Skills from git, npm, archives and folders: add, lock, update, verify, remove. Needs the history. */
-export const install: Feature<InstallPart> = { id: 'install', open };
+export const install: Feature<InstallPart> = {
+  id: 'install',
+  open,
+  commands: async () => (await import('./commands/index.ts')).commands,
+};
 
 // --- internal ---
 

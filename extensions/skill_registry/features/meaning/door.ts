@@ -4,7 +4,12 @@ import type { Meaning } from './meaning.ts';
 import { VECTORS } from './vector-schema.ts';
 
 /** Search by meaning, with an endpoint for embeddings. */
-export const meaning: Feature = { id: 'meaning', cache: [VECTORS], open };
+export const meaning: Feature = {
+  id: 'meaning',
+  cache: [VECTORS],
+  open,
+  commands: async () => (await import('./commands.ts')).commands,
+};
 
 // --- internal ---
 

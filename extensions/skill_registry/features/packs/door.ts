@@ -7,7 +7,11 @@ import type { Workflows } from './workflow/types.ts';
 import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
 /** npm packages and prompt packs as sources, and the workflows of packs. */
-export const packs: Feature = { id: 'packs', open };
+export const packs: Feature = {
+  id: 'packs',
+  open,
+  commands: async () => (await import('./commands.ts')).commands,
+};
 
 // --- internal ---
 

@@ -6,7 +6,11 @@ import { install } from '../install/door.ts';
 import type { PublishOptions } from './publish/types.ts';
 
 /** Pages with skills: as a source, to install from, and to publish. Needs install and the guard. */
-export const pages: Feature = { id: 'pages', open };
+export const pages: Feature = {
+  id: 'pages',
+  open,
+  commands: async () => (await import('./publish/commands.ts')).commands,
+};
 
 // --- internal ---
 

@@ -2,15 +2,9 @@ import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../core/api.ts';
 import type { Finding } from '../../core/skill/guard.ts';
+import { describeBlockFindings, wordsToType } from '../guard/describe.ts';
 import type { InspectedChange } from '../history/types.ts';
-import {
-  describeBlockFindings,
-  describeProposals,
-  describeStats,
-  isAsShown,
-  undoText,
-  wordsToType,
-} from './propose/describe.ts';
+import { describeProposals, describeStats, isAsShown, undoText } from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
 
 const USAGE = `/proposals                      the proposals that wait

@@ -24,7 +24,11 @@ export interface ProposalsPart {
 }
 
 /** Changes that agents ask for, and what people decide about them. Needs the history and the guard. */
-export const proposals: Feature<ProposalsPart> = { id: 'proposals', open };
+export const proposals: Feature<ProposalsPart> = {
+  id: 'proposals',
+  open,
+  commands: async () => (await import('./commands/index.ts')).commands,
+};
 
 // --- internal ---
 

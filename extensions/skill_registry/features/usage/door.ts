@@ -8,7 +8,11 @@ import { history } from '../history/door.ts';
 import { createUsage } from './usage.ts';
 
 /** What agents did with skills. Needs the history, for the revisions of what was loaded. */
-export const usage: Feature = { id: 'usage', open };
+export const usage: Feature = {
+  id: 'usage',
+  open,
+  commands: async () => (await import('./commands.ts')).commands,
+};
 
 // --- internal ---
 

@@ -2,7 +2,11 @@ import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 
 /** Checks of skills against profiles, properties and prompt blocks. */
-export const validate: Feature = { id: 'validate', open };
+export const validate: Feature = {
+  id: 'validate',
+  open,
+  commands: async () => (await import('./commands/index.ts')).commands,
+};
 
 // --- internal ---
 

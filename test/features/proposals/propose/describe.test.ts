@@ -1,10 +1,10 @@
 import type { Proposal } from 'skill-registry';
 import { expect, it } from 'vitest';
+import { describeRevisions } from '../../../../extensions/skill_registry/features/history/commands/history.ts';
 import { proposalsCommand } from '../../../../extensions/skill_registry/features/proposals/conversation.ts';
 import {
   describeProposal,
   describeProposals,
-  describeRevisions,
   undoText,
 } from '../../../../extensions/skill_registry/features/proposals/propose/describe.ts';
 import { forTerminal } from '../../../../lib/text/index.ts';

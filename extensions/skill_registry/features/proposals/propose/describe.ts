@@ -1,6 +1,5 @@
 import { formatTable, printable } from '../../../../../lib/text/index.ts';
-import type { Finding } from '../../../core/skill/guard.ts';
-import type { InspectedChange, Revision } from '../../history/types.ts';
+import type { InspectedChange } from '../../history/types.ts';
 import type { Check } from '../checks/checks.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
@@ -54,28 +53,9 @@ export function describeProposal(proposal: Proposal, ran: readonly string[] = []
   return printable(parts.join('\n\n'));
 }
 
-/** One per line; control characters are visible. */
-export function describeFindings(findings: readonly Finding[]): string {
-  const texts = findings.map(({ rule, level, file, line, excerpt, message }) => {
-    const at = line === undefined ? file : `${file}:${line}`;
-    return `${level}  ${rule} in ${at}\n       ${message}${excerpt === '' ? '' : `\n       ${excerpt}`}`;
-  });
-  return printable(texts.join('\n'));
-}
-
-/** For a person who is about to approve a change that would be held. */
-export function describeBlockFindings(blocks: readonly Finding[]): string {
-  return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
-}
-
 /** Where something was found, only the very files that a person was shown are written. */
 export function isAsShown(now: InspectedChange, shown: InspectedChange): boolean {
   return now.blocks.length === 0 ? shown.blocks.length === 0 : now.digest === shown.digest;
-}
-
-/** What a person types to allow an attack: the id, which must not be what is typed by habit. */
-export function wordsToType(skillId: string): string {
-  return HABITS.test(skillId) ? `skill ${skillId}` : skillId;
 }
 
 export function undoText({ kind, skillId }: Pick<Proposal, 'kind' | 'skillId'>, revision: number | null): string {
@@ -107,28 +87,7 @@ export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: 
   ].join('\n\n');
 }
 
-/** Newest first. @param width - Columns of the terminal; a narrow table has fewer columns and no time. */
-export function describeRevisions(revisions: readonly Revision[], width?: number): string {
-  const isNarrow = width !== undefined && width < WIDE;
-  const rows = [...revisions].reverse().map(({ number, at, by, kind, digest, reason, proposal }) => [
-    number,
-    at.slice(0, isNarrow ? 10 : width === undefined ? 19 : 16).replace('T', ' '),
-    kind,
-    by,
-    ...(isNarrow ? [] : [digest.slice(7, 15)]),
-    // A window cuts the end of the text, so a person's words come first.
-    width === undefined
-      ? [proposal, reason].filter(Boolean).join(': ')
-      : [reason, proposal && `(${proposal})`].filter(Boolean).join(' '),
-  ]);
-  const names = [isNarrow ? 'REV' : 'REVISION', 'WHEN', 'WHAT', 'BY', ...(isNarrow ? [] : ['DIGEST']), 'WHY'];
-  return formatTable(names, rows, width);
-}
-
 // --- internal ---
-
-/** Answers to questions, and keys of menus. */
-const HABITS = /^([a-z0-9]|no|ok|yes|skip|quit|edit|allow|approve|reject)$/i;
 
 const MARK: Readonly<Record<Check['level'], string>> = { block: '!!', warn: '!', info: '-' };
 const LEGEND = '!! would be called an attack, ! a warning, - a fact';

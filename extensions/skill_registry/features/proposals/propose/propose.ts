@@ -6,12 +6,12 @@ import { digestOf } from '../../../../../lib/digest/index.ts';
 import { showHidden } from '../../../../../lib/text/index.ts';
 import { textProblems } from '../../../core/skill/changed-text.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
+import { recordedFiles } from '../../../core/sources/walk/recorded-files.ts';
 import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import { type ChangeContext, withJudgedErrors } from '../../history/change-context.ts';
 import { isPerson, nameKey } from '../../history/journal/writer.ts';
 import { putBlob } from '../../history/revisions.ts';
 import { folderOf } from '../../history/skill-location.ts';
-import { recordedFiles } from '../../history/skill-tree.ts';
 import type { Check } from '../checks/checks.ts';
 import { runChecks } from '../checks/run-checks.ts';
 import {

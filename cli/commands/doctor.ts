@@ -1,0 +1,191 @@
+import type { SkillRegistry } from 'skill-registry';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import type {
+  DoctorPart,
+  OpenRegistry,
+  CommandTerminal as Terminal,
+} from '../../extensions/skill_registry/core/command-line.ts';
+import {
+  checkExtensions,
+  createSecrets,
+  heldExtensions,
+  heldOfRoot,
+  unapprovedRootProblem,
+} from '../../kernel/host.ts';
+import { EXIT, type ExitStatus, firstLines, type Options } from '../../lib/command-line/index.ts';
+import { countedWords, formatTable, forTerminal, printable, showName } from '../../lib/text/index.ts';
+
+export async function doctor(options: Options & { readonly all?: boolean }, terminal: Terminal): Promise<ExitStatus> {
+  const opened = await terminal.openRegistry(options);
+  const { report, parts: ofFeatures } = await examine(opened, terminal);
+  terminal.print(fieldsOf(report, ofFeatures), () => {
+    const parts = [
+      totals(report, ofFeatures, opened.registry),
+      ...ofFeatures.flatMap(({ section }) => (section ? [part(section.title, section.lines, options.all)] : [])),
+      ...byCode(report.problems, options.all),
+      conclusion(report, opened),
+    ].filter((part) => part !== '');
+    return forTerminal(parts.join('\n\n'), terminal, terminal.terminal);
+  });
+  return report.problems.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
+}
+
+// --- internal ---
+
+type Report = Awaited<ReturnType<typeof examine>>['report'];
+
+async function examine(opened: OpenRegistry, terminal: Terminal) {
+  const { root, trusted, registry, problems } = opened;
+  const { admin } = registry;
+  // SKILL_TOO_LONG is known only after counting.
+  await terminal.during('Counting tokens', admin.tokenCounts());
+  const parts: DoctorPart[] = [];
+  for (const one of terminal.features) parts.push((await one.doctor?.(opened, terminal)) ?? {});
+  const { skills, sources, byQualifiedId, problems: ofCatalog } = registry.snapshot();
+  const taken = ofCatalog.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
+  const getSecret = createSecrets(root, terminal.environment, trusted);
+  const checked = await checkExtensions({
+    rootDir: root,
+    trusted,
+    // As for `start`.
+    enable: ['cli_channel'],
+    getSecret,
+    skillBody: (id) => bodyFor(registry, id),
+  });
+  const ofFeatures = parts.flatMap((one) => one.problems ?? []);
+  const found = [...withExtensions(problems(), root, trusted), ...ofFeatures, ...checked.problems];
+  const report = {
+    root,
+    skills: skills.length,
+    // `taken`: the id belongs to another skill with other files. `copies`: equal skills in several folders.
+    hidden_by_id: taken,
+    copies: byQualifiedId.size - skills.length - taken,
+    held: [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length,
+    held_extensions: heldExtensions(root).map(({ name }) => name),
+    extensions: checked.extensions.map(({ id, origin, version, state }) => ({ id, origin, version, state })),
+    agents: checked.agents,
+    model: { base_url: getSecret('MODEL_BASE_URL') ?? null, name: getSecret('MODEL_NAME') ?? null },
+    sources,
+    context: await admin.contextCost(),
+    left_out: leftOutOf(registry),
+    // The registry and the kernel report the same problems of the config.
+    problems: [...new Map(found.map((one) => [JSON.stringify(one), one])).values()],
+  };
+  return { report, parts: parts.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0)) };
+}
+
+/** In the order that the documentation shows. */
+function fieldsOf(report: Report, parts: readonly DoctorPart[]): object {
+  const { problems, root, skills, hidden_by_id, copies, held, ...rest } = report;
+  const own = [
+    { order: 0, fields: { root, skills, hidden_by_id, copies, held } },
+    { order: 2, fields: rest },
+  ];
+  const all = [...own, ...parts].toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
+  return Object.assign({}, ...all.map(({ fields }) => fields), { problems });
+}
+
+/** Empty for a skill that is disabled for the agent: its instructions leave it out. */
+async function bodyFor(registry: SkillRegistry, id: string): Promise<string> {
+  try {
+    return (await registry.read(id, { audience: 'binding' }, { preview: true })).content;
+  } catch (error) {
+    if (isCodedError(error, 'SKILL_DISABLED')) return '';
+    throw error;
+  }
+}
+
+/** Adds what the kernel withholds in an unapproved root; the registry names only its own part. */
+function withExtensions(problems: readonly Problem[], root: string, trusted: boolean): readonly Problem[] {
+  if (trusted) return problems;
+  const known = problems.find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
+  const ofRegistry = Array.isArray(known) ? known.map(String) : [];
+  const all = heldOfRoot(root).filter((held) => !ofRegistry.some((one) => one.endsWith(held)));
+  const problem = unapprovedRootProblem(root, [...all, ...ofRegistry]);
+  return [...problems.filter(({ code }) => code !== 'ROOT_NOT_APPROVED'), ...(problem ? [problem] : [])];
+}
+
+function leftOutOf({ admin, snapshot }: SkillRegistry) {
+  const folders = new Map([...snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
+  const counts = [...folders.values()].map((id) => admin.leftOutCount(id)).filter((count) => count > 0);
+  return { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
+}
+
+function totals(report: Report, parts: readonly DoctorPart[], { config }: SkillRegistry): string {
+  const { skills, held, hidden_by_id: taken, copies, extensions, agents, model, context, left_out: leftOut } = report;
+  const { format, budget_tokens, enforcement } = config.catalog;
+  const more = taken > 0 ? `; ${taken} more, whose id another skill has` : '';
+  const equal = copies > 0 ? `; ${copies} equal one(s) in other folders` : '';
+  const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
+  const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
+  const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
+  const heldNames = report.held_extensions;
+  const lines = [
+    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${more}${equal}`,
+    `${extensions.length} extension(s): ${states}`,
+    `${agents.length} agent(s): ${agents.map(({ id }) => id).join(', ') || 'none'}`,
+    model.base_url && models.length > 0
+      ? `Model: ${models.join(', ')} at ${model.base_url}; it was not called`
+      : 'Model: none is set (MODEL_BASE_URL, MODEL_NAME), so agents cannot answer; everything else works',
+    heldNames.length > 0 &&
+      `${heldNames.length} extension(s) held: ${heldNames.join(', ')}; skill-registry extensions show <name> tells what agents wrote`,
+    ...parts.map(({ total = false }) => total),
+    `Skills take ${context.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`,
+    leftOut.files > 0 &&
+      `${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`,
+    '',
+    'Sources:',
+    ...report.sources.map(({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${showName(location)}`),
+    '',
+    problemTotals(report, parts),
+  ];
+  return printable(lines.filter((line) => line !== false).join('\n'));
+}
+
+function problemTotals({ problems }: Report, parts: readonly DoctorPart[]): string {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const count = `${problems.length} (${errors} error(s), ${problems.length - errors} warning(s))`;
+  const line = `Problems: ${problems.length === 0 ? 'none' : count}`;
+  const remedies = parts.flatMap(({ remedy }) => (remedy === undefined ? [] : [`\n${remedy}`]));
+  const groups = groupsOf(problems);
+  const rows = groups.map(({ code, severity, members }) => [members.length, severity, code]);
+  const table = groups.length > 1 ? `\n${formatTable(['COUNT', 'SEVERITY', 'CODE'], rows).replace(/^/gm, '  ')}` : '';
+  return `${line}${table}${remedies.join('')}`;
+}
+
+/** Errors first, then the most frequent code: one correction may solve many problems. */
+function groupsOf(problems: readonly Problem[]) {
+  const groups = new Map<string, { code: string; severity: Problem['severity']; members: Problem[] }>();
+  for (const problem of problems) {
+    const { code, severity } = problem;
+    const group = groups.get(`${severity} ${code}`) ?? { code, severity, members: [] };
+    group.members.push(problem);
+    groups.set(`${severity} ${code}`, group);
+  }
+  const rank = ({ severity, members }: { severity: string; members: readonly Problem[] }): number =>
+    (severity === 'error' ? 1e9 : 0) + members.length;
+  return [...groups.values()].sort((a, b) => rank(b) - rank(a) || (a.code < b.code ? -1 : 1));
+}
+
+const OF_EACH = 10;
+
+function part(title: string, lines: readonly string[], all = false): string {
+  return [title, ...firstLines(lines, all ? Number.POSITIVE_INFINITY : OF_EACH, '; --all prints them')].join('\n');
+}
+
+function byCode(problems: readonly Problem[], all?: boolean): readonly string[] {
+  return groupsOf(problems).map(({ code, severity, members }) => {
+    const lines = members.map(
+      ({ file, line, message }) => `  ${showName(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`,
+    );
+    return part(`${severity} ${code} (${members.length})`, lines, all);
+  });
+}
+
+/** Says what was not checked, so that nobody takes it for correct. */
+function conclusion({ problems, extensions }: Report, { trusted }: OpenRegistry): string {
+  const parts = problems.length === 0 ? ['Nothing is wrong.'] : [];
+  if (trusted && extensions.some(({ origin }) => origin === 'root'))
+    parts.push('No extension was started; skill-registry start says which of them fail.');
+  return parts.join('\n\n');
+}

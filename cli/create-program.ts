@@ -1,0 +1,103 @@
+import { Command, Help } from 'commander';
+import { type FeatureCommands, GROUPS, type Make, type Place } from '../extensions/skill_registry/core/command-line.ts';
+import { packageVersion } from '../kernel/host.ts';
+import { collect, type Streams } from '../lib/command-line/index.ts';
+import { printable } from '../lib/text/index.ts';
+import { addCommands } from './define/index.ts';
+
+/** Calls an action, with a terminal before the last argument. */
+export type Run = (action: (...given: never[]) => unknown, given: readonly unknown[]) => Promise<void>;
+
+export function createProgram(streams: Streams, run: Run, given: readonly FeatureCommands[]): Command {
+  const program = new Command('skill-registry')
+    .description('Finds SKILL.md skills, shows what agents see of them, and runs the agent kernel they serve.')
+    .version(packageVersion())
+    .configureOutput({
+      writeOut: streams.out,
+      writeErr: streams.err,
+      getOutHelpWidth: () => (streams.terminal && streams.columns) || 100,
+      getErrHelpWidth: () => streams.columns ?? 100,
+    })
+    // Leaves room for descriptions in a window of 40 columns.
+    .configureHelp({
+      minWidthToWrap: 12,
+      // Leaves out [options], because every command has options.
+      subcommandTerm: (command) => new Help().subcommandTerm(command).replace(' [options]', ''),
+    })
+    .exitOverride()
+    .showHelpAfterError('(skill-registry --help lists the commands)')
+    // Global options work before and after the command.
+    .hook('preAction', (_all, command) => {
+      for (let above = command.parent; above; above = above.parent) {
+        for (const [name, value] of Object.entries(above.opts())) {
+          if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
+        }
+      }
+      refuseEmpty(command);
+    });
+  addGlobalOptions(program);
+  const added = given.flatMap(({ options = [] }) => options).toSorted((a, b) => a.order - b.order);
+  const placed: { readonly command: Command; readonly place: Place }[] = [];
+  const make: Make = (at, name, example, action, load) => {
+    const parent = at instanceof Command ? at : undefined;
+    const isDefault = parent !== undefined && name === 'list';
+    const path = parent ? `skill-registry ${parent.name()} ${name}` : `skill-registry ${name}`;
+    const made = addGlobalOptions(parent?.command(name, { isDefault }) ?? program.createCommand(name))
+      .addHelpText('after', `\nExample:\n  ${example.replace('$', path)}`)
+      .copyInheritedSettings(program);
+    if (!(at instanceof Command)) placed.push({ command: made.helpGroup(at[0]), place: at });
+    const act = async (...all: never[]) => {
+      for (const { command, before = {} } of parent ? [] : added)
+        for (const [option, loadBefore] of command === name ? Object.entries(before) : []) {
+          const status = made.getOptionValue(option) === undefined ? undefined : await (await loadBefore())(...all);
+          if (status !== undefined) return status;
+        }
+      return action && (await load?.())?.[action](...all);
+    };
+    if (action) made.action((...words: unknown[]) => run(act, words));
+    const itsOptions = `(${path} --help shows its options)`;
+    if (!parent || !isDefault) return made.showHelpAfterError(itsOptions);
+    // The default subcommand also receives unknown words.
+    return made.configureOutput({
+      outputError(text, write) {
+        const isUnknown = /^error: too many arguments /.test(text);
+        write(isUnknown ? `error: unknown command '${parent.name()} ${printable(made.args[0] ?? '')}'\n` : text);
+        made.showHelpAfterError(isUnknown ? `(skill-registry ${parent.name()} --help lists its commands)` : itsOptions);
+      },
+    });
+  };
+  addCommands(make, (made) => {
+    for (const { command, add } of added) if (command === made.name()) add(made);
+    return made;
+  });
+  for (const { add } of given) add?.(make);
+  const rank = ([group, order]: Place): number => GROUPS.indexOf(group) * 100 + order;
+  for (const { command } of placed.sort((a, b) => rank(a.place) - rank(b.place))) program.addCommand(command);
+  // Of the command `help`.
+  return program.commandsGroup(GROUPS.at(-1) ?? '');
+}
+
+// --- internal ---
+
+/** An unset variable of a script gives an empty text, which as a path means the working folder. */
+function refuseEmpty(command: Command): void {
+  const { args, registeredArguments: known, options } = command;
+  const argument = known[Math.min(args.indexOf(''), known.length - 1)];
+  if (argument) command.error(`error: argument '${argument.name()}' is empty`);
+  const option = options.find((one) => [command.getOptionValue(one.attributeName())].flat().includes(''));
+  if (option) command.error(`error: option '${option.flags}' is empty`);
+}
+
+function addGlobalOptions(command: Command): Command {
+  return command
+    .option(
+      '--root <dir>',
+      'folder with extensions/, skills/ and data/ (default: the nearest one upwards, else this folder)',
+    )
+    .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
+    .option(
+      '--trust',
+      'for this command: let code and settings of the root take effect, although nobody has approved it',
+    )
+    .option('--json', 'print JSON instead of text');
+}

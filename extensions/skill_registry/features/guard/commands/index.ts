@@ -1,0 +1,20 @@
+import { withFormat } from '../../../../../lib/findings/index.ts';
+import type { FeatureCommands } from '../../../core/command-line.ts';
+
+export const commands: FeatureCommands = {
+  add(make) {
+    withFormat(
+      make(['Skills in folders:', 1], 'inspect', '$ ~/Downloads/some-skill', 'inspect', () => import('./inspect.ts'))
+        .description('what is dangerous in the files of a skill, most important first; nothing is run')
+        .argument('<what...>', 'skill folders, or ids of the catalog'),
+    );
+  },
+  completes: { inspect: 'ids' },
+  heldBecause: async ({ admin }, id) => (await admin.trustOf(id)).heldBecause,
+  doctor: async (...given) => (await import('./doctor.ts')).verdicts(...given),
+  trust: {
+    order: 2,
+    show: async (...given) => (await import('./trust-skills.ts')).showSkill(...given),
+    decide: async (...given) => (await import('./trust-skills.ts')).decideSkill(...given),
+  },
+};

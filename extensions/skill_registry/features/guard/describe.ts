@@ -1,0 +1,38 @@
+import { printable } from '../../../../lib/text/index.ts';
+import type { Finding } from '../../core/skill/guard.ts';
+import type { SkillTrust } from './types.ts';
+
+/** One per line; control characters are visible. */
+export function describeFindings(findings: readonly Finding[]): string {
+  const texts = findings.map(({ rule, level, file, line, excerpt, message }) => {
+    const at = line === undefined ? file : `${file}:${line}`;
+    return `${level}  ${rule} in ${at}\n       ${message}${excerpt === '' ? '' : `\n       ${excerpt}`}`;
+  });
+  return printable(texts.join('\n'));
+}
+
+/** For a person who is about to approve a change that would be held. */
+export function describeBlockFindings(blocks: readonly Finding[]): string {
+  return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
+}
+
+/** Safe for a terminal. */
+export function describeTrust({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
+  const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
+  const scope =
+    origin === 'own'
+      ? 'your own: what is allowed are these findings in its folder, across edits'
+      : 'brought in: what is allowed are these bytes';
+  const found = findings.length > 0 ? describeFindings(findings) : 'Nothing was found in it.';
+  return printable(`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`);
+}
+
+/** What a person types to allow an attack: the id, which must not be what is typed by habit. */
+export function wordsToType(skillId: string): string {
+  return HABITS.test(skillId) ? `skill ${skillId}` : skillId;
+}
+
+// --- internal ---
+
+/** Answers to questions, and keys of menus. */
+const HABITS = /^([a-z0-9]|no|ok|yes|skip|quit|edit|allow|approve|reject)$/i;

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { collect } from '../../../../../lib/command-line/index.ts';
+import { type FeatureCommands, ID, withReason } from '../../../core/command-line.ts';
+
+const adding = () => import('./add-import.ts');
+const installed = () => import('./remove-verify.ts');
+const loadTrust = async () => (await import('./trust-sources.ts')).sourceTrust;
+
+export const commands: FeatureCommands = {
+  add(make) {
+    const title = 'Skills from elsewhere, and for others:';
+    withLetting(make([title, 1], 'add', '$ owner/repo', 'add', adding))
+      .description('install skills from anywhere, after showing what they are')
+      .argument('[what]', WHAT)
+      .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
+      .option('--all', 'all skills that are there')
+      .option('--to <dir>', 'install into the source with this folder (default: the first source that may be written)')
+      .option('--link', 'for a folder: make a link to it instead of a copy; skills-lock.json does not list it')
+      .option('--frozen', 'install exactly what skills-lock.json lists; when one skill differs, write nothing')
+      .option('--dry-run', 'show what would be installed, and install nothing');
+    withLetting(make([title, 2], 'import', '$ templates/roles', 'importSkills', adding))
+      .description('turn role templates, or the sections of a long prompt, into skills, after showing them')
+      .argument(
+        '<path>',
+        'a folder of roles (<role>/system_prompt.md), the folder of one role, or a prompt (prompt.jinja2, .md)',
+      )
+      .option('--name <id>', 'for a prompt: the id of the skill (default: the name of the file or folder)');
+    withLetting(make([title, 3], 'update', '$ --check', 'update', () => import('./update.ts')))
+      .description('bring installed skills up to date, and keep what was changed here')
+      .argument('[id...]', 'only these (default: all in skills-lock.json)')
+      .option('--check', 'say what is outdated, and change nothing');
+    confirmed(make([title, 4], 'remove', '$ code-review', 'remove', installed))
+      .description('move a skill to the archive, and delete its entry in skills-lock.json; restore brings it back')
+      .argument('<id>', ID);
+    make([title, 5], 'verify', '$ --json', 'verify', installed).description(
+      'check that installed skills are what skills-lock.json says',
+    );
+  },
+  trust: {
+    order: 1,
+    list: async (...given) => (await loadTrust()).list(...given),
+    show: async (...given) => (await loadTrust()).show(...given),
+    decide: async (...given) => (await loadTrust()).decide(...given),
+    names: async (...given) => (await loadTrust()).names(...given),
+  },
+};
+
+// --- internal ---
+
+const WHAT =
+  'owner/repo[/path][@ref], a git address (#ref after it), npm:name[@range], a page with skills, a .tar.gz or .zip, or a folder (./x)';
+
+function withLetting(command: Command): Command {
+  return confirmed(command).option(
+    '--allow-block <id@digest>',
+    'let in a skill that looks like an attack, with exactly the files of this digest, which the refusal prints; repeatable',
+    collect,
+  );
+}
+
+function confirmed(command: Command): Command {
+  return withReason(command.option('--yes', 'show it and do not ask'));
+}

@@ -1,0 +1,43 @@
+import { resolve } from 'node:path';
+import { EXIT, type ExitStatus, listed, type Options } from '../../../../../lib/command-line/index.ts';
+import { showName, toWireDeep } from '../../../../../lib/text/index.ts';
+import type { CommandTerminal } from '../../../core/command-line.ts';
+import type { Published } from './types.ts';
+
+export async function publish(
+  ids: readonly string[],
+  options: Options & { readonly to: string },
+  terminal: CommandTerminal,
+): Promise<ExitStatus> {
+  const { registry } = await terminal.openRegistry(options);
+  const to = resolve(terminal.cwd, options.to);
+  const publishing = registry.origin.publish({ to, ids: ids.length === 0 ? undefined : ids });
+  const published = await terminal.during('Publishing skills', publishing);
+  const { skills, refused } = published;
+  const rows = skills.map(({ name, type, bytes, changed }) => [name, type, bytes, changed ? 'new' : 'as it was']);
+  terminal.print(toWireDeep(published), () => terminal.table(['SKILL', 'TYPE', 'BYTES', ''], rows));
+  for (const line of publishedLines(published)) terminal.say(line);
+  return refused.length > 0 ? EXIT.problem : EXIT.done;
+}
+
+// --- internal ---
+
+function publishedLines({ to, skills, inIndex, parts, refused, notOfRoot, removed }: Published): readonly string[] {
+  const lines = refused.map(({ skillId, reason }) => `Not published: ${skillId}: ${reason}.`);
+  for (const { name, leftOut } of skills)
+    if (leftOut > 0) lines.push(`${name}: ${leftOut} private file(s) or folder(s) were left out.`);
+  for (const { name, links } of skills)
+    if (links.length > 0)
+      lines.push(`${name}: ${links.length} link(s) were not followed and left out: ${listed(links.map(showName))}.`);
+  if (notOfRoot.length > 0)
+    lines.push(`${notOfRoot.length} skill(s) that are not of this root were not published; name those that are to be.`);
+  if (removed.length > 0) lines.push(`No longer published: ${listed(removed.map(showName))}.`);
+  if (parts > 0)
+    lines.push(
+      `Other programs see ${inIndex} of the ${skills.length} skills, because index.json has no room for more. This registry sees all of them: they are named in ${parts} parts of the index beside it.`,
+    );
+  return [
+    ...lines,
+    `${skills.length} skill(s) in ${to}. Serve this folder with any web server. On other machines: skill-registry add https://..., or sources: [{ wellKnown: https://... }]`,
+  ];
+}

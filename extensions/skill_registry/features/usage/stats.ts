@@ -1,0 +1,111 @@
+import { CodedError } from 'skill-registry/kernel';
+import { EXIT, type ExitStatus, nearestText, type Options } from '../../../../lib/command-line/index.ts';
+import { nearestIds, toWire, toWireDeep } from '../../../../lib/text/index.ts';
+import type { CommandTerminal, OpenRegistry } from '../../core/command-line.ts';
+import type { UsageEvent, UsageReport } from './types.ts';
+
+interface StatsOptions extends Options {
+  readonly agent?: string;
+  readonly since?: string;
+  readonly thread?: string;
+  readonly dead?: boolean;
+}
+
+export async function stats(
+  skillId: string | undefined,
+  options: StatsOptions,
+  terminal: CommandTerminal,
+): Promise<ExitStatus> {
+  const opened = await terminal.openRegistry(options, { checksArguments: false });
+  const { usage } = opened.registry;
+  const { agent, since, thread } = options;
+  if (thread !== undefined) {
+    const events = await usage.events({ thread, skillId, agent, since, limit: MAX_EVENTS });
+    terminal.print({ thread, events: events.map(toWire) }, () => eventTable(events, terminal));
+    terminal.say(`${events.length} event(s) of thread ${thread}`);
+    return events.length > 0 ? EXIT.done : EXIT.problem;
+  }
+  const report = await usage.report({ skillId, agent, since });
+  if (skillId !== undefined) assertKnown(skillId, report, opened);
+  terminal.print(toWireDeep(report), () => reportText(report, options, terminal));
+  if (report.notKept !== null) terminal.say(`Nothing is kept: ${report.notKept}`);
+  return EXIT.done;
+}
+
+// --- internal ---
+
+const MAX_EVENTS = 10_000;
+const WIDE = 100;
+
+function eventTable(events: readonly UsageEvent[], { table }: CommandTerminal): string {
+  const cells = events.map(({ time, kind, skillId, digest, revision, agent, outcome }) => [
+    `${time.slice(0, 10)} ${time.slice(11, 19)}`,
+    kind,
+    digest?.replace('sha256:', '').slice(0, 8) ?? '-',
+    revision === undefined ? '-' : String(revision),
+    skillId + (outcome === 'success' ? '' : ` (${outcome})`) + (agent === undefined ? '' : `, ${agent}`),
+  ]);
+  return table(['TIME (UTC)', 'KIND', 'DIGEST', 'REV', 'SKILL, AGENT'], cells);
+}
+
+function reportText(report: UsageReport, options: StatsOptions, { table, width }: CommandTerminal): string {
+  const { totals, since, failuresSince, until, skills, agents, failing, dead } = report;
+  const period = `${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)`;
+  if (options.dead) {
+    const rows = dead.map(({ skillId, offers, lastLoad }) => [offers, dayOf(lastLoad), skillId]);
+    const title = `${period}\n${dead.length} dead skill(s): in the catalog, not loaded`;
+    return paragraphs([title, table(['OFFERED', 'LAST LOAD', 'SKILL'], rows)]);
+  }
+  const { loads, offers, resources, refusals, failures, tokens } = totals;
+  const fewer = failuresSince > since ? `, both since ${failuresSince.slice(0, 10)}` : '';
+  const isWide = width === undefined || width >= WIDE;
+  return paragraphs([
+    [
+      period,
+      `${count(loads)} load(s), ${count(resources)} file(s), ${count(tokens)} token(s)`,
+      `${count(offers)} offer(s), ${count(refusals)} refusal(s), ${count(failures)} failure(s)${fewer}`,
+      `${dead.length} dead skill(s)${dead.length > 0 ? ': --dead lists them' : ''}`,
+    ].join('\n'),
+    table(
+      ['LOADS', 'OFFERED', 'NOT TAKEN', 'TOKENS', ...(isWide ? RARE : []), 'LAST LOAD', 'SKILL'],
+      skills.map((one) => [
+        one.loads,
+        one.offers,
+        one.notTaken,
+        one.tokens,
+        ...(isWide ? [one.resources, one.refusals, one.failures, one.agents] : []),
+        dayOf(one.lastLoad),
+        one.skillId,
+      ]),
+    ),
+    table(
+      ['LOADS', 'OFFERED', 'FAILED', 'AGENT'],
+      agents.map((one) => [one.loads, one.offers, one.failures, one.agent ?? '(without a name)']),
+    ),
+    table(
+      ['TIMES', 'WHAT FAILS', 'SKILL'],
+      failing.map((one) => [one.count, one.code, one.skillId]),
+    ),
+  ]);
+}
+
+const RARE = ['FILES', 'REFUSED', 'FAILED', 'AGENTS'];
+
+function paragraphs(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function assertKnown(skillId: string, { skills, failing }: UsageReport, { registry }: OpenRegistry): void {
+  const { byId, byQualifiedId } = registry.snapshot();
+  if (byId.has(skillId) || byQualifiedId.has(skillId) || skills.length > 0 || failing.length > 0) return;
+  const near = nearestText(nearestIds(byId.keys(), skillId));
+  throw new CodedError('SKILL_NOT_FOUND', `Nothing is recorded of a skill ${JSON.stringify(skillId)}.${near}`);
+}
+
+function dayOf(time: string | null): string {
+  return time?.slice(0, 10) ?? 'never';
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
