@@ -200,9 +200,7 @@ it('lets the command import the doors of registry and kernel and packages, nothi
     .filter(({ file, target, typeOnly, dynamic }) => {
       if (
         target === 'skill-registry' ||
-        /^extensions\/skill_registry\/(host|features|core\/command-line|features\/(proposals\/propose|evaluate)\/describe)\.ts$/.test(
-          target,
-        ) ||
+        /^extensions\/skill_registry\/(host|features|core\/command-line)\.ts$/.test(target) ||
         isKernelDoor(target)
       )
         return false;
