@@ -1,14 +1,14 @@
 // Writes dist/schemas/, JSON Schemas for editors, from the code that reads the files. The build runs it from sources.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIG_SCHEMA } from '../extensions/skill_registry/core/config/config.ts';
+import { registryConfig } from '../extensions/skill_registry/config.ts';
 import { frontmatterSchema } from '../extensions/skill_registry/core/skill/frontmatter-schema.ts';
 import { manifestSchema } from '../kernel/boot/manifest.ts';
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
 const page = readFileSync(join('docs', 'configuration.md'), 'utf8');
-write('config', 'data/skill_registry/config.yaml of a root', described(CONFIG_SCHEMA, page));
+write('config', 'data/skill_registry/config.yaml of a root', described(registryConfig.schema, page));
 write('manifest', 'manifest.yaml of an extension', manifestSchema());
 write('frontmatter', 'The frontmatter of a SKILL.md', frontmatterSchema());
 

@@ -18,6 +18,7 @@ export * from './features/evaluate/api.ts';
 export * from './features/guard/api.ts';
 export * from './features/history/api.ts';
 export * from './features/install/api.ts';
+export * from './features/mcp_source/api.ts';
 export * from './features/meaning/api.ts';
 export * from './features/packs/api.ts';
 export * from './features/pages/api.ts';

@@ -1,12 +1,15 @@
 /** For the command only, not an export of the package. */
+import { registryConfig } from './config.ts';
 import { writeOwnerFile } from './core/config/owner-file.ts';
+import type { ConfigReader } from './core/config/read-config.ts';
 import type { FoundAgent } from './core/sources/agent-folders.ts';
 
 export type * from './api.ts';
 export { ownerFile } from './core/config/owner-file.ts';
-export { configOfUntrustedRoot } from './core/config/untrusted-config.ts';
 export type { InternalOptions } from './core/options.ts';
 export { NOT_INSPECTED } from './core/skill/held.ts';
+
+export const configOfUntrustedRoot: ConfigReader['ofUntrustedRoot'] = registryConfig.ofUntrustedRoot;
 
 /** What `init` writes. */
 export async function startConfig(

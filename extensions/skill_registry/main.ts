@@ -15,7 +15,7 @@ import type {
 import { toWire } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
-import { configOfUntrustedRoot } from './core/config/untrusted-config.ts';
+import { registryConfig } from './config.ts';
 import type { InternalOptions } from './core/options.ts';
 import type { SkillLoadedEvent } from './core/read/types.ts';
 import { createSkillRegistry } from './registry.ts';
@@ -33,7 +33,7 @@ export class SkillRegistryMain
     SkillRegistryExtension
 {
   readonly contextPriority = 60;
-  readonly configOfUntrustedRoot: UntrustedConfig['configOfUntrustedRoot'] = configOfUntrustedRoot;
+  readonly configOfUntrustedRoot: UntrustedConfig['configOfUntrustedRoot'] = registryConfig.ofUntrustedRoot;
   #registry: SkillRegistry | undefined;
   #tools: readonly Tool[] | undefined;
   /** Started with a conversation. The first turn waits for it. */

@@ -6,6 +6,7 @@ export {
   futureRealPath,
   isInside,
   isPlainPath,
+  PACKAGE_NAME,
   realPathOf,
   relativeSegments,
 } from './paths.ts';

@@ -8,6 +8,9 @@ const MAX_CHARS = 4096;
 /** Programs that walk trees can handle this depth, and trees of people are far less deep. */
 const MAX_SEGMENTS = 64;
 
+/** `name` or `@scope/name`, by npm's present rules; no name can leave node_modules. */
+export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+
 /**
  * Drops `.` and empty segments. @throws PATH_TRAVERSAL for `..`, absolute paths, backslashes, NUL and drive letters;
  * INVALID_ARGUMENT when nothing is left, above 4,096 characters and above 64 segments.

@@ -44,7 +44,7 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   install: ['guard', 'history'],
   pages: ['guard', 'history', 'install'],
   mcp_source: ['guard'],
-  packs: ['guard', 'validate'],
+  packs: ['validate'],
   evaluate: ['guard', 'history', 'proposals'],
   usage: ['history'],
   dialects: ['proposals'],
@@ -162,6 +162,17 @@ it('lets a feature import nothing of the registry but the core and other feature
     .flatMap(importsOf)
     .filter(({ target }) => target.startsWith(`${REGISTRY}/`) && !/^[^/]+\/[^/]+\/(core|features)\//.test(target));
   expect(wrong.map(show)).toEqual([]);
+});
+
+it('lets no file of the core name a feature, neither by an import nor by a word', () => {
+  const files = sourceFiles(`${REGISTRY}/core`);
+  const wrong = files.flatMap(importsOf).filter(({ target }) => target.startsWith(`${REGISTRY}/features`));
+  expect(wrong.map(show)).toEqual([]);
+  const named = files.filter((file) => {
+    const words = readFileSync(join(ROOT, file), 'utf8').matchAll(/'([a-z_]+)'|"([a-z_]+)"|`([a-z_]+)`/g);
+    return [...words].some(([, ...word]) => Object.hasOwn(NEEDS, word.join('')));
+  });
+  expect(named).toEqual([]);
 });
 
 it('has rooms one can look around in: at most 20 files', () => {

@@ -80,7 +80,7 @@ export const pages = [
   },
   {
     title: 'A root that nobody has approved has its page asked',
-    in: 'makePageSource',
+    in: 'openPageSource',
     swap: ['!trusted', 'trusted === undefined'],
     test: 'is not asked in a root that nobody has approved',
   },

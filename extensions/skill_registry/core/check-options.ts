@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
 import { CodedError } from 'skill-registry/kernel';
 import { unknownField, unreadable, wrongArgument } from '../../../lib/arguments/index.ts';
-import { CONFIG_SCHEMA } from './config/config.ts';
 import type { InternalOptions } from './options.ts';
 
-/** Without a schema: opening a registry loads no zod. @throws INVALID_ARGUMENT, also for an unknown option. */
-export function checkOptions(options: unknown): void {
+/**
+ * Without a schema: opening a registry loads no zod.
+ * @param configKeys - Named where one is given beside `config`. @throws INVALID_ARGUMENT, also for an unknown option.
+ */
+export function checkOptions(options: unknown, configKeys: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) throw wrong('', 'an object', options);
   // Also what an object of a class inherits.
   for (const name of new Set([...Object.keys(options), ...Object.keys(OPTIONS)])) {
@@ -13,7 +15,7 @@ export function checkOptions(options: unknown): void {
     if (value === undefined) continue;
     if (!Object.hasOwn(OPTIONS, name)) {
       const known = Object.entries(OPTIONS).flatMap(([key, option]) => (option === INTERNAL ? [] : [key]));
-      throw new CodedError('INVALID_ARGUMENT', `${CALLED} ${unknownField(name, known, IN_CONFIG)}`);
+      throw new CodedError('INVALID_ARGUMENT', `${CALLED} ${unknownField(name, known, inConfig(configKeys))}`);
     }
     const [expected, accepts] = OPTIONS[name as keyof InternalOptions];
     if (!accepts(value)) throw wrong(`.${name}`, expected, value);
@@ -59,12 +61,13 @@ const OPTIONS: Readonly<Record<keyof InternalOptions, Option>> = {
   checksArguments: INTERNAL,
 };
 
-const CONFIG_KEYS = Object.keys(CONFIG_SCHEMA.properties ?? {});
 /** Common mistakes. */
-const IN_CONFIG = {
-  ...Object.fromEntries(CONFIG_KEYS.map((key) => [key, `It is a key of config: { config: { ${key}: ... } }.`])),
-  skills: 'A folder of skills is a source: { config: { sources: [{ path: "skills" }] } }.',
-};
+function inConfig(keys: readonly string[]): Readonly<Record<string, string>> {
+  return {
+    ...Object.fromEntries(keys.map((key) => [key, `It is a key of config: { config: { ${key}: ... } }.`])),
+    skills: 'A folder of skills is a source: { config: { sources: [{ path: "skills" }] } }.',
+  };
+}
 
 function wrong(at: string, expected: string, value: unknown): CodedError {
   return wrongArgument(`${CALLED}${at}`, expected, value);

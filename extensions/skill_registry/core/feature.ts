@@ -1,14 +1,11 @@
 import type { CheckedCalls } from './checked-calls.ts';
 import type { FeatureCommands } from './command-line.ts';
 import type { Parts } from './parts.ts';
-import type { Opened } from './seams.ts';
-import type { CachePart } from './store/cache.ts';
+import type { GivenByFeature, Opened } from './seams.ts';
 
 /** A folder in features/, and a line in features.ts. */
-export interface Feature<Part = unknown> {
+export interface Feature<Part = unknown> extends GivenByFeature {
   readonly id: string;
-  /** Its tables in cache.db. */
-  readonly cache?: readonly CachePart[];
   /** Called once for each registry, before the first scan, in the order of the list. */
   open?(core: Core): Opened<Part> | Promise<Opened<Part>>;
   /** What it gives to the command line. */

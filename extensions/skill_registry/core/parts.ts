@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { SEARCH_INDEX } from '../../../lib/text-index/index.ts';
-import type { FetchCopy } from '../features/pages/well-known-copy.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
-import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
+import type { DisabledSkill, SkillRegistryConfig, SourceConfig } from './config/config.ts';
+import type { ConfigReader } from './config/read-config.ts';
 import { createEvents, type RegistryEvents } from './events.ts';
 import { createHooks, type Hooks } from './hooks.ts';
 import type { InternalOptions } from './options.ts';
 import { type ReadingContext, SkillReading } from './read/reading.ts';
-import type { Opened } from './seams.ts';
+import type { GivenByFeature, Opened } from './seams.ts';
 import { Searcher } from './search/searcher.ts';
 import type { Meaning } from './search/types.ts';
 import { createGrants, createVisibility, type Grants } from './show/scope.ts';
@@ -20,12 +20,10 @@ import { registryClosed } from './skill/errors.ts';
 import type { Guard } from './skill/guard.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostEnvironment } from './sources/host-environment.ts';
-import { instanceOf } from './sources/instance.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
-  type CachePart,
   cacheFileOf,
   cacheProblems,
   createCache,
@@ -44,6 +42,7 @@ export interface Parts extends SourceReader {
   readonly dataDir: string;
   readonly configFile: string;
   readonly config: SkillRegistryConfig;
+  readonly configReader: ConfigReader;
   readonly hooks: Hooks;
   readonly events: RegistryEvents;
   /** In the order of the list. Complete when the registry is open. */
@@ -82,12 +81,13 @@ export interface Parts extends SourceReader {
  */
 export async function openParts(
   options: InternalOptions,
-  features: readonly { readonly cache?: readonly CachePart[] }[],
+  features: readonly GivenByFeature[],
+  configReader: ConfigReader,
   onProblem: () => void,
 ): Promise<Parts> {
-  const base = openBase(options, features, onProblem);
+  const base = openBase(options, features, configReader, onProblem);
   const { cache, cacheFile, cacheParts, config, hooks, root } = base;
-  const skills = await openSkills(base);
+  const skills = await openSkills(base, features);
   const { bytes, catalog, opened } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const grants = createGrants();
@@ -168,12 +168,10 @@ const NO_GUARD: Guard = {
 
 // --- internal ---
 
-/** Most registries have no page as a source. */
-const fetchCopy: FetchCopy = async (request) => (await import('../features/pages/fetch-copy.ts')).fetchCopy(request);
-
 function openBase(
   options: InternalOptions,
-  features: readonly { readonly cache?: readonly CachePart[] }[],
+  features: readonly GivenByFeature[],
+  configReader: ConfigReader,
   onProblem: () => void,
 ) {
   const root = resolve(options.root ?? '.');
@@ -186,7 +184,7 @@ function openBase(
   const cache = createCache(cacheFile, cacheParts);
   // Without config.yaml, the program itself gives the config.
   const given = options.manifest === undefined && !existsSync(configFile) ? 'this program' : configFile;
-  const { config, problems } = readConfig(options.config ?? {}, given, options.manifest);
+  const { config, problems } = configReader.read(options.config ?? {}, given, options.manifest);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   return {
@@ -199,6 +197,7 @@ function openBase(
     cacheParts,
     cache,
     config,
+    configReader,
     problems,
     hooks,
     skillFiles,
@@ -206,7 +205,7 @@ function openBase(
   };
 }
 
-async function openSkills(base: ReturnType<typeof openBase>) {
+async function openSkills(base: ReturnType<typeof openBase>, features: readonly GivenByFeature[]) {
   const { root, trusted, config, configFile, cacheFile, hooks, ownData } = base;
   const opened: Opened[] = [];
   const guard = (): Guard => guardOf({ opened });
@@ -219,8 +218,9 @@ async function openSkills(base: ReturnType<typeof openBase>) {
     configFile,
     validation: config.validation,
     taken: sourceIds,
-    fetchCopy,
-    instance: () => instanceOf(root, config.sources),
+    kinds: features.flatMap(({ sources = [] }) => sources),
+    configured: config.sources,
+    decisions: features.find(({ decisions }) => decisions)?.decisions,
     getSecret: hooks.getSecret,
     onProgress: hooks.onProgress,
     cache: cacheFile === undefined ? undefined : base.skillFiles,

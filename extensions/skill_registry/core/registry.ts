@@ -19,6 +19,7 @@ import {
   turn,
   words,
 } from './checked-calls.ts';
+import { configOf } from './config/read-config.ts';
 import { contextOf, pendingFor } from './context.ts';
 import type { Core, Feature } from './feature.ts';
 import type { InternalOptions } from './options.ts';
@@ -27,6 +28,7 @@ import type { MakeTool, Opened, ToolRegistry } from './seams.ts';
 import { listSkills } from './search/list-skills.ts';
 import { skillsInScope } from './show/scope.ts';
 import { NOT_INSPECTED } from './skill/held.ts';
+import { CORE_KINDS } from './sources/kinds/core-kinds.ts';
 import { CORE_TOOLS, makeTools } from './tools/index.ts';
 import { createWatching } from './watching.ts';
 
@@ -35,12 +37,13 @@ import { createWatching } from './watching.ts';
  * @throws GUARD_MISSING when no feature is a guard, and the options do not say `noGuard`.
  */
 export async function openRegistry(options: InternalOptions, features: readonly Feature[]): Promise<SkillRegistry> {
-  checkOptions(options);
+  const reader = configOf([{ sources: CORE_KINDS }, ...features]);
+  checkOptions(options, Object.keys(reader.schema.properties ?? {}));
   // Loading takes up this slice, so the scan begins in the next one.
   await createBreaks()();
   let problems: ReturnType<typeof problemReporter> | undefined;
   const onProblem = (): void => problems?.reportNew();
-  const parts = await openParts(options, features, onProblem);
+  const parts = await openParts(options, features, reader, onProblem);
   const { catalog, hooks, opened } = parts;
   const at = (turn: TurnContext): TurnContext => opened.reduce((now, { turns }) => turns?.at(now) ?? now, turn);
   const call = createCheckedCalls(at, options.checksArguments ?? true);
@@ -145,7 +148,7 @@ const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional()
 
 function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
   const { catalog, closing, events, makeSources: makeAll, readSkill, searcher, sourceIds: taken } = parts;
-  const addSource = createAddSource(catalog, taken, makeAll, closing.signal);
+  const addSource = createAddSource(catalog, taken, makeAll, parts.configReader.readSource, closing.signal);
   /** One that is given twice is called once. */
   const listeners = new WeakMap<ChangeListener, ChangeListener>();
   return {

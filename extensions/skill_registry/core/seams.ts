@@ -2,8 +2,21 @@
 import type { Command, ExtensionContext, Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Z } from '../../../lib/arguments/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import type { ConfigPart } from './config/config-keys.ts';
 import type { Meaning } from './search/types.ts';
 import type { Guard } from './skill/guard.ts';
+import type { SourceDecisions, SourceKind } from './sources/source-kind.ts';
+import type { CachePart } from './store/cache.ts';
+
+/** What a feature gives to every registry. */
+export interface GivenByFeature {
+  /** Its tables in cache.db. */
+  readonly cache?: readonly CachePart[];
+  readonly sources?: readonly SourceKind[];
+  /** What people decided about sources. At most one feature has it. */
+  readonly decisions?: SourceDecisions;
+  readonly config?: ConfigPart;
+}
 
 /** What a feature adds to one registry. */
 export interface Opened<Part = unknown> {

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../../extensions/skill_registry/core/config/config.ts';
+import { registryConfig } from '../../../extensions/skill_registry/config.ts';
 import { packageRoot } from '../../../kernel/host.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 
 const FILE = '/root/data/skill_registry/config.yaml';
-const read = (input: Readonly<Record<string, unknown>>) => readConfig(input, FILE);
+const read = (input: Readonly<Record<string, unknown>>) => registryConfig.read(input, FILE);
 const defaults = read({}).config;
 
 it('every key has a default, and that is what the manifest shows', () => {

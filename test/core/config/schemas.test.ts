@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { CONFIG_SCHEMA, readConfig } from '../../../extensions/skill_registry/core/config/config.ts';
+import { registryConfig } from '../../../extensions/skill_registry/config.ts';
 import { frontmatterSchema } from '../../../extensions/skill_registry/core/skill/frontmatter-schema.ts';
 import { manifestSchema, parseManifest } from '../../../kernel/boot/manifest.ts';
 import { packageRoot } from '../../../kernel/host.ts';
@@ -49,7 +49,7 @@ describe('of the config', () => {
     const { properties } = exported('config') as {
       properties: Record<string, { description: string; default: unknown }>;
     };
-    expect(Object.keys(properties)).toEqual(Object.keys(CONFIG_SCHEMA.properties as object));
+    expect(Object.keys(properties)).toEqual(Object.keys(registryConfig.schema.properties as object));
     expect(properties.inject).toMatchObject({
       description: expect.stringContaining('system prompt'),
       default: 'catalog',
@@ -66,7 +66,7 @@ describe('of the config', () => {
     expect([blocks.length >= 2, rows.length >= 8]).toEqual([true, true]);
     const { config } = parse(read('extensions/skill_registry/manifest.yaml')) as { config: object };
     for (const one of [config, {}, ...blocks, ...rows]) {
-      expect([one, check(one), readConfig(one, 'x').problems]).toEqual([one, undefined, []]);
+      expect([one, check(one), registryConfig.read(one, 'x').problems]).toEqual([one, undefined, []]);
     }
   });
 
@@ -89,7 +89,7 @@ describe('of the config', () => {
     [{ writes: { create: true } }],
   ])('refuses what the registry refuses: %j', (config) => {
     expect(check(config)).toBeTypeOf('string');
-    expect(readConfig(config, 'x').problems).not.toEqual([]);
+    expect(registryConfig.read(config, 'x').problems).not.toEqual([]);
   });
 });
 

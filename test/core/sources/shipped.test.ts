@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configOfUntrustedRoot } from '../../../extensions/skill_registry/core/config/untrusted-config.ts';
+import { registryConfig } from '../../../extensions/skill_registry/config.ts';
 import { packageRoot } from '../../../kernel/host.ts';
 import { agent, bootRoot, skill } from '../../helpers/boot-root.ts';
 import { openRoot } from '../../helpers/open-registry.ts';
@@ -60,9 +60,9 @@ describe('the shipped skills', () => {
 
   it('may be asked for that way in a root that nobody has approved', () => {
     const sources = [{ path: 'skills' }, { shipped: 'if_none' }];
-    expect(configOfUntrustedRoot({ sources }, '/root')).toEqual({ values: { sources }, ignored: [] });
+    expect(registryConfig.ofUntrustedRoot({ sources }, '/root')).toEqual({ values: { sources }, ignored: [] });
     const bare = { sources: [{ path: 'skills', bare_files: true }] };
-    expect(configOfUntrustedRoot(bare, '/root')).toEqual({
+    expect(registryConfig.ofUntrustedRoot(bare, '/root')).toEqual({
       values: { sources: [{ path: 'skills' }] },
       ignored: ['sources.0.bare_files'],
     });

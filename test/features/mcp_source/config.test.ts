@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../../extensions/skill_registry/core/config/config.ts';
+import { registryConfig } from '../../../extensions/skill_registry/config.ts';
 
-const read = (source: unknown) => readConfig({ sources: [source as { path: string }] }, 'config.yaml');
+const read = (source: unknown) => registryConfig.read({ sources: [source as { path: string }] }, 'config.yaml');
 const SECRET = 'sk-live-0123456789';
 
 describe('a server that can be used', () => {

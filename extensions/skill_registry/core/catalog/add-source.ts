@@ -1,5 +1,6 @@
 import { unreadable } from '../../../../lib/arguments/index.ts';
-import { readSourceConfig, type SourceConfig, type SourceConfigInput } from '../config/config.ts';
+import type { SourceConfig, SourceConfigInput } from '../config/config.ts';
+import type { ReadSource } from '../config/read-config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
 import { defineSource, isCustomSource } from '../sources/define-source.ts';
 import { takeFreeId } from '../sources/make-sources.ts';
@@ -16,13 +17,14 @@ export function createAddSource(
   catalog: Catalog,
   taken: Set<string>,
   makeAll: MakeAll,
+  readSource: ReadSource,
   closed: AbortSignal,
 ): AddSource {
   let last: Promise<unknown> = Promise.resolve();
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
-    const make = makerOf(source, taken, makeAll);
+    const make = makerOf(source, taken, makeAll, readSource);
     // Sources are added in the order of the calls, however long their modules take to load.
     const adding = last.then(async () => {
       const added = await make();
@@ -62,7 +64,12 @@ export function createAddSource(
 
 type MakeAll = (configs: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
 
-function makerOf(given: SourceConfigInput | CustomSource, taken: Set<string>, makeAll: MakeAll) {
+function makerOf(
+  given: SourceConfigInput | CustomSource,
+  taken: Set<string>,
+  makeAll: MakeAll,
+  readSource: ReadSource,
+) {
   if (isOwn(given)) {
     const { id } = defineSource(given);
     return async () => {
@@ -70,7 +77,7 @@ function makerOf(given: SourceConfigInput | CustomSource, taken: Set<string>, ma
       return [createCustomSource(given, { id: takeFreeId(id, taken), location: 'this program' })];
     };
   }
-  const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
+  const { source, problems } = readSource(given, ['source'], 'addSource');
   const [problem] = problems;
   if (source && !problem) return () => makeAll([source]);
   throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or { id, skills }.');

@@ -21,13 +21,20 @@ export function keyFinder(ownerFile: string, manifest?: string): FindKey {
   };
 }
 
-/** At most 20 problems per section, then the number of others. `refused` replaces `effect` if all is refused. */
+interface ProblemOptions {
+  readonly findKey?: FindKey;
+  /** Replaces `effect` if all is refused. */
+  readonly refused?: string;
+  /** Keys whose values are not shown. */
+  readonly secrets: readonly string[];
+}
+
+/** At most 20 problems per section, then the number of others. */
 export function collectProblems(
   file: string,
   path: readonly string[],
   effect: string,
-  findKey: FindKey = () => undefined,
-  refused?: string,
+  { findKey = () => undefined, refused, secrets }: ProblemOptions,
 ): { readonly at: ValuePosition; readonly problems: () => readonly Problem[] } {
   const found: Problem[] = [];
   const counts = new Map<string, number>();
@@ -40,7 +47,7 @@ export function collectProblems(
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
-    const got = at.isSecret ? `"(${value === null ? 'null' : typeof value})"` : shown(value);
+    const got = at.isSecret ? `"(${value === null ? 'null' : typeof value})"` : shown(value, secrets);
     const what = `${key === '' ? 'The config' : `Config "${key}"`} is ${got}: ${expected}; ${refused ?? at.effect}.`;
     const advice = 'Correct it; docs/configuration.md of the package lists the keys.';
     add(key, `${what}${hint()} ${advice}`, findKey(at.path, value));
@@ -57,11 +64,11 @@ export function collectProblems(
   return { at: { path, effect, report }, problems };
 }
 
-export function sourceAdvice(value: unknown): string {
-  if (typeof value === 'string')
-    return /^https?:/i.test(value)
-      ? ' Write { wellKnown: <address> }, or { mcp: { url: <address> } } for an MCP server.'
-      : ` Write { path: ${shown(value)} } for a folder.`;
+export function sourceAdvice(value: unknown, kinds: readonly { readonly ofAddress?: string }[]): string {
+  const ofAddress = kinds.flatMap((kind) => kind.ofAddress ?? []);
+  if (typeof value === 'string' && ofAddress.length > 0 && /^https?:/i.test(value))
+    return ` Write ${ofAddress.join(', or ')}.`;
+  if (typeof value === 'string') return ` Write { path: ${shown(value)} } for a folder.`;
   return isRecord(value) && 'skills' in value
     ? ' A source that is made with defineSource is given to addSource of the registry, not to its config.'
     : '';
@@ -72,14 +79,14 @@ export function sourceAdvice(value: unknown): string {
 const MAX_LISTED = 20;
 
 /** The value without secrets: an address without user name and password. */
-function shown(value: unknown): string {
+function shown(value: unknown, secrets: readonly string[] = []): string {
   if (value === UNREADABLE) return 'a value that cannot be read';
   if (value === undefined) return 'missing';
   const isOther = typeof value === 'object' && value !== null && !Array.isArray(value) && !isRecord(value);
   const type = isOther ? Object.prototype.toString.call(value).slice(8, -1) : typeof value;
   // A value that contains itself has no JSON.
   const json = withFallback((): string | undefined =>
-    JSON.stringify(isOther ? undefined : value, (key, one: unknown) => (key === 'mcp' ? '…' : one)),
+    JSON.stringify(isOther ? undefined : value, (key, one: unknown) => (secrets.includes(key) ? '…' : one)),
   );
   const text = (json ?? `a value of the type ${type}`).replace(/\/\/[^/@\s"]*@/g, '//…@');
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;

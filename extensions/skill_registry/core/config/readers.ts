@@ -32,6 +32,12 @@ export function valueThat<T>(expected: string, schema: JsonSchema, isRight: (val
 export const bool: Reader<boolean> = ofType('boolean', 'expected true or false');
 export const text: Reader<string> = ofType('string', 'expected a text');
 
+export const someText: Reader<string> = valueThat(
+  'expected a text that is not empty',
+  { type: 'string', minLength: 1 },
+  (value) => typeof value === 'string' && value !== '',
+);
+
 export function textLike(pattern: RegExp, expected: string): Reader<string> {
   return valueThat(
     expected,
@@ -87,7 +93,7 @@ export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>
   });
 }
 
-type Readers<T> = { readonly [Key in keyof T]-?: Reader<Exclude<T[Key], undefined>> };
+export type Readers<T> = { readonly [Key in keyof T]-?: Reader<Exclude<T[Key], undefined>> };
 
 /** A wrong value gets its default; if `required` is given, it makes the whole object undefined. */
 export function objectOf<T extends object>(
@@ -133,6 +139,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
+}
+
+/** An http(s) address without user name and password. */
+export function isAddress(value: unknown): boolean {
+  const address = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  return address !== undefined && /^https?:$/.test(address.protocol) && !address.username && !address.password;
 }
 
 /** Replaces a value whose getter throws; every reader refuses it. */

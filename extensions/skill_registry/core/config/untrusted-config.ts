@@ -1,9 +1,9 @@
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
 import { futureRealPath, isInside } from '../../../../lib/files/index.ts';
+import { among, type ConfigKey, type IsHarmless } from './config-keys.ts';
 import { isRecord } from './readers.ts';
+import { locate } from './source-entry.ts';
 
-type Values = Readonly<Record<string, unknown>>;
+export type Values = Readonly<Record<string, unknown>>;
 
 /**
  * What a config.yaml may set in a root that nobody has approved: folders below the root and presets as sources, and
@@ -13,11 +13,12 @@ type Values = Readonly<Record<string, unknown>>;
 export function configOfUntrustedRoot(
   values: Values,
   rootDir: string,
+  keys: Readonly<Record<string, Pick<ConfigKey, 'harmless'>>>,
 ): { readonly values: Values; readonly ignored: readonly string[] } {
   const kept: Record<string, unknown> = {};
   const ignored: string[] = [];
   for (const [key, value] of Object.entries(values)) {
-    const safe = Object.hasOwn(SAFE, key) ? SAFE[key] : undefined;
+    const safe = Object.hasOwn(keys, key) ? keys[key]?.harmless : undefined;
     if (key === 'sources' && Array.isArray(value))
       kept.sources = value.flatMap((entry, index) => safeSource(entry, `sources.${index}`, rootDir, ignored));
     else if (typeof safe === 'object' && isRecord(value)) kept[key] = onlySafe(value, safe, `${key}.`, ignored);
@@ -29,49 +30,23 @@ export function configOfUntrustedRoot(
 
 // --- internal ---
 
-type IsSafe = (value: unknown) => boolean;
-
-const atMost =
-  (most: number): IsSafe =>
-  (value) =>
-    typeof value === 'number' && value <= most;
-const oneOf =
-  (...allowed: readonly unknown[]): IsSafe =>
-  (value) =>
-    allowed.includes(value);
-
-const SAFE: Readonly<Record<string, IsSafe | Readonly<Record<string, IsSafe>>>> = {
-  disabled: () => true,
-  collision: oneOf('first', 'error'),
-  validation: oneOf('lenient', 'spec', 'strict'),
-  inject: oneOf('catalog', 'off'),
-  usage: oneOf(false),
-  tools: (value) =>
-    Array.isArray(value) &&
-    value.every(oneOf('list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update', 'list_proposals')),
-  catalog: { budget_tokens: atMost(2000), enforcement: oneOf(false), format: oneOf('bullets', 'xml') },
-  writes: { create: oneOf('propose', 'deny'), update: oneOf('propose', 'deny'), delete: oneOf('deny') },
-  limits: {
-    skill_tokens: atMost(8000),
-    resource_bytes: atMost(1_048_576),
-    file_bytes: atMost(4_194_304),
-    scan_depth: atMost(8),
-  },
-  gates: { check: oneOf(true) },
-};
-
-const FLAGS: Readonly<Record<string, IsSafe>> = {
+const FLAGS: Readonly<Record<string, IsHarmless>> = {
   id: () => true,
   optional: () => true,
-  ignore_files: oneOf(true),
-  bare_files: oneOf(false),
-  validation: oneOf('spec', 'strict'),
-  writable: oneOf(false),
-  allow_outside: oneOf(false),
-  preload: oneOf(false),
+  ignore_files: among(true),
+  bare_files: among(false),
+  validation: among('spec', 'strict'),
+  writable: among(false),
+  allow_outside: among(false),
+  preload: among(false),
 };
 
-function onlySafe(values: Values, safe: Readonly<Record<string, IsSafe>>, prefix: string, ignored: string[]): Values {
+function onlySafe(
+  values: Values,
+  safe: Readonly<Record<string, IsHarmless>>,
+  prefix: string,
+  ignored: string[],
+): Values {
   return Object.fromEntries(
     Object.entries(values).filter(([key, value]) => {
       const isSafe = Object.hasOwn(safe, key) && safe[key]?.(value) === true;
@@ -97,6 +72,5 @@ function safeSource(entry: unknown, name: string, rootDir: string, ignored: stri
 }
 
 function isBelow(path: string, rootDir: string): boolean {
-  if (path === '~' || path.startsWith('~/')) return isInside(futureRealPath(join(homedir(), path.slice(1))), rootDir);
-  return isInside(futureRealPath(isAbsolute(path) ? resolve(path) : resolve(rootDir, path)), rootDir);
+  return isInside(futureRealPath(locate(path, rootDir)), rootDir);
 }

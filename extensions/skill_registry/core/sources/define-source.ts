@@ -1,5 +1,5 @@
 import { checkArgument, type Schema, schema } from '../../../../lib/arguments/index.ts';
-import { isSourceId } from '../config/config.ts';
+import { isSourceId } from '../config/source-entry.ts';
 import type { CustomSource } from './types.ts';
 
 /**

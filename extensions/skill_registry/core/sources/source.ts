@@ -70,6 +70,15 @@ export interface SourceScan {
   readonly problems: readonly Problem[];
 }
 
+/** Each scan is changed. Reading one skill again is a full scan then. */
+export function changeScans(source: SkillSource, change: (scan: SourceScan) => SourceScan): SkillSource {
+  const { scan } = source;
+  return Object.assign(source, {
+    rescan: undefined,
+    scan: async (...given: Parameters<SkillSource['scan']>) => change(await scan(...given)),
+  });
+}
+
 /** Never uses the paths of a caller's skill object, which could name any file. @param own - By qualified id. */
 export function ownSkill<T>(own: ReadonlyMap<string, T>, { qualifiedId }: Skill): T {
   const found = own.get(qualifiedId);

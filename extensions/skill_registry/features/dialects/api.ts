@@ -1,3 +1,4 @@
+import type { Dialect } from './config.ts';
 import type { RolePrompt } from './roles.ts';
 
 declare module '../../core/api.ts' {
@@ -11,5 +12,18 @@ declare module '../../core/api.ts' {
       role: string,
       options?: { readonly templates?: string; readonly variables?: Readonly<Record<string, unknown>> },
     ): Promise<RolePrompt>;
+  }
+}
+
+declare module '../../core/config/config.ts' {
+  interface SkillRegistryConfig {
+    /** Adds the tools of other designs after `tools`. */
+    readonly dialect: readonly Dialect[];
+  }
+  interface ToolNames {
+    readonly load_skill: true;
+    readonly skill: true;
+    readonly skill__activate: true;
+    readonly skill__read_resource: true;
   }
 }

@@ -4,12 +4,13 @@ import { futureRealPath } from '../../../../lib/files/index.ts';
 import { text, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import { dialectsConfig } from './config.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { activateSkillTool, readResourceTool } from './promptkit.ts';
 import { skillTool } from './skill.ts';
 
 /** The tools and role prompts of five other designs. Needs proposals and the history. */
-export const dialects: Feature = { id: 'dialects', open };
+export const dialects: Feature = { id: 'dialects', config: dialectsConfig, open };
 
 // --- internal ---
 

@@ -8,6 +8,7 @@ import type { Skill } from '../../core/skill/skill.ts';
 import { HeldSkills } from './held-skills.ts';
 import { inspectionsFile } from './inspections.ts';
 import { createInstalled } from './installed.ts';
+import { sourceDecisions } from './sources.ts';
 import type { TrustDecision } from './types.ts';
 
 export interface GuardPart {
@@ -25,6 +26,7 @@ export interface Holder {
 /** Inspection of skills, and what people decided about them. */
 export const guard: Feature<GuardPart> = {
   id: 'guard',
+  decisions: sourceDecisions,
   open,
   commands: async () => (await import('./commands/index.ts')).commands,
 };

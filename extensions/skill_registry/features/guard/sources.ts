@@ -4,6 +4,10 @@ import { CodedError, type Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside } from '../../../../lib/files/index.ts';
 import { decodedAddress, oneLine } from '../../../../lib/text/index.ts';
 import { type Decision, openTrust, type Trust } from '../../../../lib/trust/index.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { sourceWithoutSkills } from '../../core/sources/kinds/memory-source.ts';
+import { changeScans, type SkillSource } from '../../core/sources/source.ts';
+import type { SourceDecisions } from '../../core/sources/source-kind.ts';
 
 /** Names a program in decisions. Its arguments may hold a secret, so only their digest is part of the key. */
 export function programKey(commandLine: readonly string[]): string {
@@ -30,15 +34,8 @@ export function decisionAbout(source: string, trust: Pick<Trust, 'decisions'> = 
 }
 
 /** Who revoked a source and when; undefined when it is not revoked. */
-export function whyRevoked(source: string, trust?: Pick<Trust, 'decisions'>): string | undefined {
+function whyRevoked(source: string, trust?: Pick<Trust, 'decisions'>): string | undefined {
   return revocationReason(decisionAbout(source, trust), source);
-}
-
-/** Of a real path: who revoked it or a folder around it. Undefined when no folder is revoked. */
-export function revokedFiles(trust: Pick<Trust, 'decisions'>): ((realFile: string) => string | undefined) | undefined {
-  const folders = realFolders(trust.decisions().filter(({ kind }) => kind === 'source'));
-  if (!folders.some(({ decision }) => decision.action === 'revoke')) return undefined;
-  return (realFile) => revocationReason(nearest(realFile, folders), realFile);
 }
 
 /** @throws SOURCE_REVOKED. */
@@ -47,19 +44,59 @@ export function assertNotRevoked(source: string): void {
   if (reason !== undefined) throw new CodedError('SOURCE_REVOKED', `${source}: ${reason}.`, { source });
 }
 
+export const sourceDecisions: SourceDecisions = {
+  refusal(id, key) {
+    const reason = whyRevoked(key);
+    return reason === undefined ? undefined : revokedProblem(id, key, reason);
+  },
+  now() {
+    const decisions = openTrust().decisions();
+    const trust = { decisions: () => decisions };
+    return (source) => unlessRevoked(source, trust);
+  },
+};
+
+// --- internal ---
+
+/** Reads nothing from a revoked source. */
+async function unlessRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): Promise<SkillSource> {
+  const { id, location, key = location } = source;
+  const reason = whyRevoked(key, trust);
+  if (reason === undefined) return withoutRevoked(source, trust);
+  await source.close?.();
+  return { ...sourceWithoutSkills(source, revokedProblem(id, key, reason)), key };
+}
+
+/** A link can lead into a revoked folder, and a folder can contain one. */
+function withoutRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): SkillSource {
+  const whyRevokedFile = revokedFiles(trust);
+  if (!whyRevokedFile) return source;
+  return changeScans(source, (scan) => {
+    const problems: Problem[] = [];
+    const isKept = ({ file, realFile }: Skill): boolean => {
+      const reason = realFile === null ? undefined : whyRevokedFile(realFile);
+      if (reason === undefined) return true;
+      problems.push({ code: 'SOURCE_REVOKED', severity: 'warning', file, message: `It is not read: ${reason}.` });
+      return false;
+    };
+    const skills = scan.skills.filter(isKept);
+    const losers = (scan.losers ?? []).filter(isKept);
+    return problems.length === 0 ? scan : { skills, losers, problems: [...scan.problems, ...problems] };
+  });
+}
+
 /** For a source of the config. `location` as decisions name it. */
-export function revokedProblem(id: string, location: string, reason: string): Problem {
+function revokedProblem(id: string, location: string, reason: string): Problem {
   const message = `Nothing is read from the source "${id}": ${reason}, or remove it from \`sources\`.`;
   return { code: 'SOURCE_REVOKED', severity: 'warning', file: location, message, details: { source: location } };
 }
 
-/** For a skill behind a link or in a revoked folder. */
-export function revokedSkill(file: string, reason: string): Problem {
-  const message = `It is not read: ${reason}.`;
-  return { code: 'SOURCE_REVOKED', severity: 'warning', file, message };
+/** Of a real path: who revoked it or a folder around it. Undefined when no folder is revoked. */
+function revokedFiles(trust: Pick<Trust, 'decisions'>): ((realFile: string) => string | undefined) | undefined {
+  const folders = realFolders(trust.decisions().filter(({ kind }) => kind === 'source'));
+  if (!folders.some(({ decision }) => decision.action === 'revoke')) return undefined;
+  return (realFile) => revocationReason(nearest(realFile, folders), realFile);
 }
-
-// --- internal ---
 
 /** Equal for all addresses of one place: another spelling or protocol must not reopen a revoked source. */
 function placeOf(source: string): string {

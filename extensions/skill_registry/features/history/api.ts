@@ -1,4 +1,4 @@
-import type { ChangeToApprove, History, InspectedChange, Management, WritePolicy } from './types.ts';
+import type { ChangeToApprove, History, InspectedChange, Management, WritePolicy, Writes } from './types.ts';
 
 export type { Revision } from './types.ts';
 
@@ -29,5 +29,11 @@ declare module '../../core/api.ts' {
       shown: InspectedChange,
       actor: { readonly by: string; readonly reason?: string | undefined },
     ): Promise<string | null>;
+  }
+}
+
+declare module '../../core/config/config.ts' {
+  interface SkillRegistryConfig {
+    readonly writes: Writes;
   }
 }

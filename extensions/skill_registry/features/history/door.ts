@@ -3,6 +3,8 @@ import { type Schema, schema } from '../../../../lib/arguments/index.ts';
 import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from '../../core/api.ts';
 import { actor, revision, storedText, text, turn, words } from '../../core/checked-calls.ts';
+import { among, type ConfigKey, section } from '../../core/config/config-keys.ts';
+import { oneOf } from '../../core/config/readers.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { findVisible } from '../../core/show/scope.ts';
@@ -12,7 +14,7 @@ import { decider, fileContent } from './arguments.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { createJudgedChanges, type JudgedChanges } from './judged-changes.ts';
 import type { OpenChanges } from './open-changes.ts';
-import type { ChangeToApprove, InspectedChange } from './types.ts';
+import type { ChangeToApprove, InspectedChange, Writes } from './types.ts';
 import type { WaitingChanges } from './waiting-changes.ts';
 import { writePolicyOf } from './write-policy.ts';
 
@@ -31,11 +33,21 @@ export interface HistoryPart extends Pick<Changes, 'run' | 'join'> {
 /** The one writer of skills, its journal, revisions, and the way back. Needs the guard. */
 export const history: Feature<HistoryPart> = {
   id: 'history',
+  config: { keys: { writes: { ...writesKey(), after: 'watch' } } },
   open,
   commands: async () => (await import('./commands/index.ts')).commands,
 };
 
 // --- internal ---
+
+function writesKey(): ConfigKey<Writes> {
+  const mode = oneOf('allow', 'propose', 'deny');
+  return section<Writes>(
+    { create: mode, update: mode, delete: mode },
+    { create: 'propose', update: 'propose', delete: 'deny' },
+    { create: among('propose', 'deny'), update: among('propose', 'deny'), delete: among('deny') },
+  );
+}
 
 const change: Schema<ChangeToApprove> = schema((z) =>
   z.union(

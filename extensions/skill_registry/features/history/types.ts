@@ -120,3 +120,12 @@ export interface WritePolicy {
   /** The id that the file would have as a skill, if it is no `target`; write it with `Management.add`. */
   readonly skillId?: string;
 }
+
+export type WriteMode = 'allow' | 'propose' | 'deny';
+
+/** What agents may do to skills. */
+export interface Writes {
+  readonly create: WriteMode;
+  readonly update: WriteMode;
+  readonly delete: WriteMode;
+}

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { isPlainPath } from '../../../../lib/files/index.ts';
+import { isPlainPath, PACKAGE_NAME } from '../../../../lib/files/index.ts';
 import { isLoopback } from '../../../../lib/loopback/index.ts';
 import { decodedAddress } from '../../../../lib/text/index.ts';
-import { PACKAGE_NAME } from '../../core/config/config.ts';
 import { originInvalid } from './errors.ts';
 import type { GitOrigin, NpmOrigin, Origin, WellKnownOrigin } from './opened-origin.ts';
 import type { LockEntry } from './types.ts';

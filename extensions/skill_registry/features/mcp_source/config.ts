@@ -1,4 +1,4 @@
-import { isRecord, objectOf, type Reader, readerOf, refine, valueThat } from '../../core/config/readers.ts';
+import { isAddress, isRecord, objectOf, type Reader, readerOf, refine, valueThat } from '../../core/config/readers.ts';
 
 /** An MCP server with the Skills extension (SEP-2640): a program or an address. */
 export interface McpServerConfig {
@@ -47,12 +47,6 @@ const server: Reader<McpServerConfig> = refine(
 export const mcpServer: Reader<McpServerConfig> = readerOf(server.schema, (value, at) =>
   server(value, { ...at, isSecret: true }),
 );
-
-/** An http(s) address without user name and password. */
-export function isAddress(value: unknown): boolean {
-  const address = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-  return address !== undefined && /^https?:$/.test(address.protocol) && !address.username && !address.password;
-}
 
 // --- internal ---
 

@@ -1,3 +1,5 @@
+import type { EmbeddingsConfig } from './config.ts';
+
 declare module '../../core/api.ts' {
   interface SkillRegistryAdmin {
     /**
@@ -13,4 +15,10 @@ declare module '../../core/api.ts' {
 export interface EmbeddedSkills {
   readonly embedded: number;
   readonly total: number;
+}
+
+declare module '../../core/config/config.ts' {
+  interface SkillRegistryConfig {
+    readonly embeddings: EmbeddingsConfig;
+  }
 }

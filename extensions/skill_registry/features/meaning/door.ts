@@ -1,5 +1,6 @@
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import { meaningConfig } from './config.ts';
 import type { Meaning } from './meaning.ts';
 import { VECTORS } from './vector-schema.ts';
 
@@ -7,6 +8,7 @@ import { VECTORS } from './vector-schema.ts';
 export const meaning: Feature = {
   id: 'meaning',
   cache: [VECTORS],
+  config: meaningConfig,
   open,
   commands: async () => (await import('./commands.ts')).commands,
 };

@@ -1,6 +1,14 @@
 import type { SkillCheck, ValidateSkillOptions } from '../validate/validate-skill.ts';
 import type { Workflows } from './workflow/types.ts';
 
+declare module '../../core/config/config.ts' {
+  interface SourceConfig {
+    /** An npm package that can be resolved from the root. */
+    readonly package?: string | undefined;
+    readonly pack?: string | undefined;
+  }
+}
+
 declare module '../../core/api.ts' {
   interface SkillRegistryAdmin {
     /** The workflow state of each conversation. Calls with a `turn` of a conversation use it. */

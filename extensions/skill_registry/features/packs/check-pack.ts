@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { readNamedFile } from '../../../../lib/files/index.ts';
 import { Catalog } from '../../core/catalog/catalog.ts';
-import { readConfig } from '../../core/config/config.ts';
+import { DEFAULT_LIMITS } from '../../core/config/config-keys.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { SkillCheck, ValidateSkillOptions } from '../validate/validate-skill.ts';
 import { createPackSource, MAX_PACK_BYTES } from './pack-source.ts';
@@ -15,8 +15,7 @@ export async function checkPack(
 ): Promise<SkillCheck> {
   const file = resolve(cwd, path);
   const pack = createPackSource({ id: 'pack', file, allowOutside: false, validation: profile, preload: false });
-  const { limits } = readConfig({}, file).config;
-  const catalog = new Catalog([pack], { limits, callHook: (_name, hook) => hook() });
+  const catalog = new Catalog([pack], { limits: DEFAULT_LIMITS, callHook: (_name, hook) => hook() });
   const { byQualifiedId, problems } = await catalog.refresh();
   await catalog.close();
   const found = [...problems, ...unknownTools([...byQualifiedId.values()], file)];

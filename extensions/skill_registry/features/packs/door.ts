@@ -1,14 +1,46 @@
+import { basename } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
+import { PACKAGE_NAME } from '../../../../lib/files/index.ts';
 import { type CheckedCalls, ofTurn, text, words } from '../../core/checked-calls.ts';
+import { someText, textLike } from '../../core/config/readers.ts';
+import { locate } from '../../core/config/source-entry.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import type { SourceKind } from '../../core/sources/source-kind.ts';
 import { workflowCommand, workflowEventTool } from './workflow/doors.ts';
 import type { Workflows } from './workflow/types.ts';
 import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
+const packageKind: SourceKind = {
+  key: 'package',
+  entry: { package: textLike(PACKAGE_NAME, 'expected the name of an npm package') },
+  after: 'path',
+  // Because packs contain packages, too.
+  asksItself: true,
+  async open({ package: name = '' }, { decisions, idOr, options, root }) {
+    const id = idOr(name);
+    const { createPackageSource } = await import('./package-source.ts');
+    return [createPackageSource({ ...options, decisions, id, name, from: root })];
+  },
+};
+
+const packKind: SourceKind = {
+  key: 'pack',
+  entry: { pack: someText },
+  after: 'package',
+  preload: 'own',
+  async open({ pack = '', preload }, { decisions, idOr, options, root }) {
+    const file = locate(pack, root);
+    const id = idOr(basename(file).replace(/(\.pack)?\.json$/, ''));
+    const { createPackSource } = await import('./pack-source.ts');
+    return [createPackSource({ ...options, decisions, id, file, preload })];
+  },
+};
+
 /** npm packages and prompt packs as sources, and the workflows of packs. */
 export const packs: Feature = {
   id: 'packs',
+  sources: [packageKind, packKind],
   open,
   commands: async () => (await import('./commands.ts')).commands,
 };

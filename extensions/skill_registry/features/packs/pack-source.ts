@@ -9,11 +9,12 @@ import { createInlineSource } from '../../core/sources/kinds/inline-source.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { encodingFault } from '../../core/sources/walk/read-skill-md.ts';
 import { createGroupSource } from './group-source.ts';
-import { createPackageSource, findPackage, isPackageName } from './package-source.ts';
+import { createPackageSource, findPackage, isPackageName, type PackageSourceOptions } from './package-source.ts';
 import { escapePointer, type PackEntry, type PromptPack, packProblem, parsePromptPack } from './prompt-pack.ts';
 
 export interface PackSourceOptions
-  extends Pick<DirectorySourceOptions, 'allowOutside' | 'cache' | 'id' | 'optional' | 'validation'> {
+  extends Pick<DirectorySourceOptions, 'allowOutside' | 'cache' | 'id' | 'optional' | 'validation'>,
+    Pick<PackageSourceOptions, 'decisions'> {
   readonly file: string;
   /** Preload all skills, not only those marked in the pack. */
   readonly preload: boolean;
@@ -116,7 +117,7 @@ interface Part {
 }
 
 function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): Part {
-  const { id, allowOutside, validation, file, cache } = options;
+  const { id, allowOutside, decisions, validation, file, cache } = options;
   const { pointer } = entry;
   if ('inline' in entry) {
     const source = createInlineSource({ id, skills: [entry.inline], file });
@@ -126,7 +127,14 @@ function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): P
   const shared = { id, allowOutside, validation, cache };
   if (reference.startsWith('@') && isPackageName(reference)) {
     const namedIn = { file, pointer };
-    const source = createPackageSource({ ...shared, name: reference, from: folder, factory: false, namedIn });
+    const source = createPackageSource({
+      ...shared,
+      decisions,
+      name: reference,
+      from: folder,
+      factory: false,
+      namedIn,
+    });
     return { reference, pointer, source, preload, target: () => findPackage(reference, folder) };
   }
   const path = join(folder, reference);

@@ -4,17 +4,16 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { halfApproved, whileNobodyApproves, withDeadline } from '../../../../kernel/host.ts';
-import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
+import { futureRealPath, isInside, PACKAGE_NAME, readNamedFile } from '../../../../lib/files/index.ts';
 import { shellWord } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
-import { PACKAGE_NAME } from '../../core/config/config.ts';
 import { isRecord } from '../../core/config/readers.ts';
 import { shown } from '../../core/skill/field-values.ts';
 import { isCustomSource } from '../../core/sources/define-source.ts';
 import { createCustomSource } from '../../core/sources/kinds/custom-source.ts';
 import { createDirectorySource, type DirectorySourceOptions } from '../../core/sources/kinds/directory-source.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
-import { revokedProblem, whyRevoked } from '../guard/sources.ts';
+import type { SourceDecisions } from '../../core/sources/source-kind.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 
 export interface PackageSourceOptions
@@ -23,6 +22,8 @@ export interface PackageSourceOptions
   readonly name: string;
   /** Absolute. `node_modules` is searched in this folder and its parents. */
   readonly from: string;
+  /** Default: nobody has decided anything. */
+  readonly decisions?: SourceDecisions | undefined;
   /** Whether to call `skillSource()`, which runs code of the package. Default: true. */
   readonly factory?: boolean;
   readonly factoryMs?: number;
@@ -40,8 +41,7 @@ const MAX_RETRY_MS = 300_000;
 /**
  * Uses the first of these: the folders in `"skills"` of package.json; the folder `skills/`; the function
  * `skillSource()`, which runs code of the package and returns a `CustomSource` or the path of a folder. A broken
- * package keeps its last skills; a revoked one is not read. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN,
- * SOURCE_REVOKED.
+ * package keeps its last skills. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN, and that of `decisions`.
  */
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
@@ -55,8 +55,8 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
     location: findPackage(name, from) ?? join(from, 'node_modules', name),
     watch: () => [findPackage(name, from) ?? join(from, 'node_modules', name)],
     async members() {
-      const reason = whyRevoked(key);
-      if (reason !== undefined) return { members: [], problems: [revokedProblem(id, key, reason)] };
+      const refusal = options.decisions?.refusal(id, key);
+      if (refusal) return { members: [], problems: [refusal] };
       const folder = findPackage(name, from);
       if (!folder) {
         loaded = undefined;

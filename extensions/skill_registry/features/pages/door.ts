@@ -4,10 +4,12 @@ import type { Opened } from '../../core/seams.ts';
 import { guard } from '../guard/door.ts';
 import { install } from '../install/door.ts';
 import type { PublishOptions } from './publish/types.ts';
+import { pageKind } from './source-kind.ts';
 
 /** Pages with skills: as a source, to install from, and to publish. Needs install and the guard. */
 export const pages: Feature = {
   id: 'pages',
+  sources: [pageKind],
   open,
   commands: async () => (await import('./publish/commands.ts')).commands,
 };

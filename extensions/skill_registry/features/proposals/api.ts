@@ -22,6 +22,14 @@ declare module '../../core/api.ts' {
   }
 }
 
+declare module '../../core/config/config.ts' {
+  interface ToolNames {
+    readonly propose_skill_update: true;
+    readonly list_proposals: true;
+    readonly create_skill: true;
+  }
+}
+
 export interface WaitingForPerson {
   /** Open and stale proposals. */
   readonly proposals: readonly Proposal[];

@@ -26,6 +26,13 @@ export interface ProposalsPart {
 /** Changes that agents ask for, and what people decide about them. Needs the history and the guard. */
 export const proposals: Feature<ProposalsPart> = {
   id: 'proposals',
+  config: {
+    tools: [
+      { name: 'propose_skill_update', isDefault: true },
+      { name: 'list_proposals', isDefault: true },
+      { name: 'create_skill' },
+    ],
+  },
   open,
   commands: async () => (await import('./commands/index.ts')).commands,
 };

@@ -8,3 +8,10 @@ declare module '../../core/api.ts' {
     readonly usage: Usage;
   }
 }
+
+declare module '../../core/config/config.ts' {
+  interface SkillRegistryConfig {
+    /** Whether agents' use of skills is recorded. */
+    readonly usage: boolean;
+  }
+}

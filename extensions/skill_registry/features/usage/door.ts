@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { schema } from '../../../../lib/arguments/index.ts';
 import { words } from '../../core/checked-calls.ts';
+import { among } from '../../core/config/config-keys.ts';
+import { bool } from '../../core/config/readers.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { history } from '../history/door.ts';
@@ -10,6 +12,7 @@ import { createUsage } from './usage.ts';
 /** What agents did with skills. Needs the history, for the revisions of what was loaded. */
 export const usage: Feature = {
   id: 'usage',
+  config: { keys: { usage: { read: bool, default: true, harmless: among(false) } } },
   open,
   commands: async () => (await import('./commands.ts')).commands,
 };

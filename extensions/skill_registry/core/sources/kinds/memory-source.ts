@@ -82,6 +82,15 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
   };
 }
 
+/** Of a source that is not read: only why. */
+export function sourceWithoutSkills(
+  { id, kind, location }: Pick<SkillSource, 'id' | 'kind' | 'location'>,
+  problem: Problem | undefined,
+): SkillSource {
+  const problems = problem ? [problem] : [];
+  return createMemorySource({ id, kind, location, load: async () => ({ skills: [], problems }) });
+}
+
 // --- internal ---
 
 interface StoredSkill {

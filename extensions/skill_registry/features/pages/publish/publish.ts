@@ -8,7 +8,7 @@ import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { homeFolders } from '../../../core/sources/agent-folders.ts';
-import { shippedFolder } from '../../../core/sources/make-sources.ts';
+import { shippedFolder } from '../../../core/sources/kinds/core-kinds.ts';
 import type { SkillSource } from '../../../core/sources/source.ts';
 import type { HeldSkills } from '../../guard/held-skills.ts';
 import { inspectSkill } from '../../guard/inspect/inspect-skill.ts';

@@ -7,8 +7,9 @@ import { isInside } from '../../../../../lib/files/index.ts';
 import { type DescribedRule, type FindingFormat, formatFindings } from '../../../../../lib/findings/index.ts';
 import { loadTokenCounter, printable, showName } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
-import { readConfig, type SkillRegistryConfigInput } from '../../../core/config/config.ts';
+import type { SkillRegistryConfigInput } from '../../../core/config/config.ts';
 import { ownerFile } from '../../../core/config/owner-file.ts';
+import { configOf } from '../../../core/config/read-config.ts';
 import { bodyOf } from '../../../core/skill/frontmatter.ts';
 import type { ValidationProfile } from '../../../core/skill/spec-rules.ts';
 import { findSkillFiles } from '../../../core/sources/walk/find-skill-files.ts';
@@ -249,7 +250,7 @@ async function bodySizeFinding(
   root: string,
   values: SkillRegistryConfigInput,
 ): Promise<SkillFinding | undefined> {
-  const limit = readConfig(values, ownerFile(root)).config.limits.skill_tokens;
+  const limit = configOf([]).read(values, ownerFile(root)).config.limits.skill_tokens;
   const read = file === undefined ? { text: '' } : readSkillMd(file);
   const body = 'text' in read ? bodyOf(read.text) : '';
   // A token has at least one byte, and the tokenizer takes long to load.

@@ -1,0 +1,135 @@
+import type { Problem } from 'skill-registry/kernel';
+import type { DisabledSkill, SkillRegistryConfig } from './config.ts';
+import {
+  bool,
+  integerFrom,
+  json,
+  listOf,
+  numberFrom,
+  objectOf,
+  oneOf,
+  type Reader,
+  type Readers,
+  readerOf,
+  recordOf,
+  someText,
+  text,
+} from './readers.ts';
+import { SOURCE_DEFAULTS } from './source-entry.ts';
+
+/** One key of the config. */
+export interface ConfigKey<T = unknown> {
+  readonly read: Reader<T>;
+  readonly default: T;
+  /** Listed after this key. Default: last. */
+  readonly after?: string;
+  /** Values that show less than the default: a root that nobody has approved may set them. Default: none. */
+  readonly harmless?: IsHarmless | Readonly<Record<string, IsHarmless>>;
+}
+
+export type IsHarmless = (value: unknown) => boolean;
+
+/** A tool that the key `tools` can name. */
+export interface ToolOfConfig {
+  readonly name: string;
+  /** In `tools` without a config; a root that nobody has approved may name it too. Default: false. */
+  readonly isDefault?: boolean;
+  /** Listed after this tool. Default: last. */
+  readonly after?: string;
+}
+
+/** What the core, or a feature, has in the config. */
+export interface ConfigPart {
+  readonly keys?: Readonly<Record<string, ConfigKey>>;
+  readonly tools?: readonly ToolOfConfig[];
+  /** Changes the config after all keys have been read. @param positionOf - Where a key got its value. */
+  readonly complete?: (
+    config: SkillRegistryConfig,
+    positionOf: (path: readonly string[], value: unknown) => Pick<Problem, 'file' | 'line'>,
+  ) => { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] };
+}
+
+export const atMost =
+  (most: number): IsHarmless =>
+  (value) =>
+    typeof value === 'number' && value <= most;
+export const among =
+  (...allowed: readonly unknown[]): IsHarmless =>
+  (value) =>
+    allowed.includes(value);
+
+export const DEFAULT_LIMITS: SkillRegistryConfig['limits'] = {
+  skill_tokens: 8000,
+  resource_bytes: 1_048_576,
+  file_bytes: 4_194_304,
+  scan_depth: 8,
+};
+
+/** Without `sources` and `tools`, whose values come from features, too. */
+type CoreKey = 'disabled' | 'collision' | 'validation' | 'inject' | 'catalog' | 'watch' | 'limits' | 'gates';
+
+export const CORE_KEYS: { readonly [Key in CoreKey]: ConfigKey<SkillRegistryConfig[Key]> } = {
+  disabled: { read: listOf(disabledReader()), default: [], harmless: () => true },
+  collision: { read: oneOf('first', 'last', 'error'), default: 'first', harmless: among('first', 'error') },
+  validation: {
+    read: oneOf('lenient', 'spec', 'strict'),
+    default: 'lenient',
+    harmless: among('lenient', 'spec', 'strict'),
+  },
+  inject: { read: oneOf('catalog', 'bodies', 'off'), default: 'catalog', harmless: among('catalog', 'off') },
+  catalog: section<SkillRegistryConfig['catalog']>(
+    { format: oneOf('bullets', 'xml'), budget_tokens: integerFrom(50), enforcement: bool, pinned: listOf(text) },
+    { format: 'bullets', budget_tokens: 2000, enforcement: false, pinned: [] },
+    { budget_tokens: atMost(2000), enforcement: among(false), format: among('bullets', 'xml') },
+  ),
+  watch: section<SkillRegistryConfig['watch']>(
+    { mode: oneOf('events', 'poll', 'off'), interval_seconds: numberFrom(0.05, 86_400) },
+    { mode: 'events', interval_seconds: 5 },
+  ),
+  limits: section(
+    {
+      skill_tokens: integerFrom(1),
+      resource_bytes: integerFrom(1),
+      file_bytes: integerFrom(1),
+      scan_depth: integerFrom(0, 64),
+    },
+    DEFAULT_LIMITS,
+    Object.fromEntries(Object.entries(DEFAULT_LIMITS).map(([key, most]) => [key, atMost(most)])),
+  ),
+  gates: section<SkillRegistryConfig['gates']>(
+    { check: bool, settings: recordOf(json) },
+    { check: true, settings: {} },
+    { check: among(true) },
+  ),
+};
+
+export const DEFAULT_SOURCES: SkillRegistryConfig['sources'] = [
+  { path: 'skills', ...SOURCE_DEFAULTS, optional: true },
+  { shipped: 'if_none', ...SOURCE_DEFAULTS },
+];
+
+export const CORE_TOOLS: readonly ToolOfConfig[] = ['list_skills', 'read_skill', 'read_skill_resource'].map((name) => ({
+  name,
+  isDefault: true,
+}));
+
+/** A key that holds others: a wrong one costs only itself. */
+export function section<T extends object>(
+  readers: Readers<T>,
+  defaults: T,
+  harmless?: Readonly<Record<string, IsHarmless>>,
+): ConfigKey<T> {
+  return { read: objectOf(readers, defaults), default: defaults, ...(harmless ? { harmless } : {}) };
+}
+
+// --- internal ---
+
+function disabledReader(): Reader<DisabledSkill> {
+  const forAgent = objectOf<Exclude<DisabledSkill, string>>({ skill: someText, agent: someText }, {}, [
+    'skill',
+    'agent',
+  ]);
+  return readerOf({ anyOf: [someText.schema, forAgent.schema] }, (value, at) =>
+    typeof value === 'object' ? forAgent(value, at) : someText(value, at),
+  );
+}

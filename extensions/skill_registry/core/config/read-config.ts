@@ -1,0 +1,104 @@
+import type { Problem } from 'skill-registry/kernel';
+import type { SkillRegistryConfig, SkillRegistryConfigInput, SourceConfig, ToolName } from './config.ts';
+import { CORE_KEYS, CORE_TOOLS, type ConfigKey, type ConfigPart, DEFAULT_SOURCES } from './config-keys.ts';
+import { collectProblems, keyFinder } from './config-problems.ts';
+import { type JsonSchema, listOf, objectOf, oneOf, plainCopy, type Reader, type Readers } from './readers.ts';
+import { type SourceEntry, sourceReader } from './source-entry.ts';
+import { configOfUntrustedRoot, type Values } from './untrusted-config.ts';
+
+/** Reads the config with the keys, kinds of sources and tools of the core and its features. */
+export interface ConfigReader {
+  readonly schema: JsonSchema;
+  /**
+   * Unknown keys and wrong values are CONFIG_KEY_INVALID problems, with lines of `file` (the owner's) or `manifest`. A
+   * wrong key gets its default; a wrong entry of a list is left out.
+   */
+  read(
+    input: SkillRegistryConfigInput,
+    file: string,
+    manifest?: string,
+  ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] };
+  readonly readSource: ReadSource;
+  /** `configOfUntrustedRoot`, with these keys. */
+  ofUntrustedRoot(values: Values, rootDir: string): ReturnType<typeof configOfUntrustedRoot>;
+}
+
+/** Fills in the defaults of one source; undefined when it is wrong. `path`: its keys, for the problems. */
+export type ReadSource = (
+  entry: unknown,
+  path: readonly string[],
+  file: string,
+) => { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] };
+
+/** What a feature gives to the config. */
+interface GivesConfig {
+  readonly sources?: readonly SourceEntry[];
+  readonly config?: ConfigPart;
+}
+
+/** @param parts - First the core kinds of sources, then the features. */
+export function configOf(parts: readonly GivesConfig[]): ConfigReader {
+  const kinds = inOrder(parts.flatMap(({ sources = [] }) => sources.map((kind) => [kind.key, kind] as const)));
+  const secrets = kinds.flatMap(([key, { isSecret }]) => (isSecret ? [key] : []));
+  const source = sourceReader(kinds.map(([, kind]) => kind));
+  const keys = keysOf(parts, source);
+  const defaults = Object.fromEntries(
+    Object.entries(keys).map(([name, key]) => [name, key.default]),
+  ) as unknown as SkillRegistryConfig;
+  const readers = Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, key.read]));
+  const config = objectOf(readers as Readers<SkillRegistryConfig>, defaults);
+  return {
+    schema: config.schema,
+    read(input, file, manifest) {
+      const findKey = keyFinder(file, manifest);
+      const { at, problems } = collectProblems(file, [], 'the default is used', { findKey, secrets });
+      const given = plainCopy(() => input);
+      let read = config(given, at) ?? defaults;
+      const found: Problem[] = [];
+      for (const { config: part } of parts) {
+        const completed = part?.complete?.(read, (path, value) => ({ file, ...findKey(path, value) }));
+        read = completed?.config ?? read;
+        found.push(...(completed?.problems ?? []));
+      }
+      return { config: structuredClone(read), problems: [...problems(), ...found] };
+    },
+    readSource(entry, path, file) {
+      const { at, problems } = collectProblems(file, path, '', { refused: 'the source is not added', secrets });
+      const given = plainCopy(() => entry);
+      return { source: source(given, at), problems: problems() };
+    },
+    ofUntrustedRoot: (values, rootDir) => configOfUntrustedRoot(values, rootDir, keys),
+  };
+}
+
+// --- internal ---
+
+function keysOf(parts: readonly GivesConfig[], source: Reader<SourceConfig>): Readonly<Record<string, ConfigKey>> {
+  const ofFeatures = parts.flatMap(({ config }) => config?.tools ?? []);
+  const tools = inOrder([...CORE_TOOLS, ...ofFeatures].map((tool) => [tool.name, tool] as const));
+  const byDefault = tools.filter(([, { isDefault }]) => isDefault).map(([name]) => name);
+  const ofCore: Readonly<Record<string, ConfigKey>> = {
+    sources: { read: listOf(source), default: DEFAULT_SOURCES },
+    ...CORE_KEYS,
+    tools: {
+      read: listOf(oneOf(...tools.map(([name]) => name as ToolName))),
+      default: byDefault,
+      after: 'limits',
+      harmless: (value) => Array.isArray(value) && value.every((name) => byDefault.includes(name)),
+    },
+  };
+  const all = [ofCore, ...parts.map(({ config }) => config?.keys ?? {})].flatMap((keys) => Object.entries(keys));
+  return Object.fromEntries(inOrder(all));
+}
+
+/** Each after the one that it names, else last. */
+function inOrder<T extends { readonly after?: string }>(
+  given: readonly (readonly [name: string, value: T])[],
+): readonly (readonly [name: string, value: T])[] {
+  const ordered: (readonly [name: string, value: T])[] = [];
+  for (const one of given) {
+    const before = ordered.findIndex(([name]) => name === one[1].after);
+    ordered.splice(before === -1 ? ordered.length : before + 1, 0, one);
+  }
+  return ordered;
+}
