@@ -42,7 +42,7 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   history: ['guard'],
   proposals: ['guard', 'history'],
   install: ['guard', 'history'],
-  pages: ['guard', 'history', 'install'],
+  pages: ['guard', 'install'],
   mcp_source: ['guard'],
   packs: ['validate'],
   evaluate: ['guard', 'history', 'proposals'],

@@ -25,17 +25,10 @@ function open(core: Core): Opened {
   const { heldSkills } = core.of(guard);
   const { addKinds, origin } = core.of(install);
   addKinds({ 'well-known': async (...given) => (await import('./open-page.ts')).openWellKnown(...given) });
-  const context = {
-    root,
-    heldSkills,
-    snapshot: () => catalog.snapshot(),
-    sources: () => catalog.sources(),
-    refresh: () => catalog.refresh(),
-  };
   // Needs no history, so it works where none can be opened.
   const publish = core.call.later('origin.publish(options)', [publishOptions], async (options: PublishOptions) => {
     core.assertOpen();
-    return (await import('./publish/publish.ts')).publish(context, options);
+    return (await import('./publish/publish.ts')).publish({ root, catalog, heldSkills }, options);
   });
   return { registry: { origin: { ...origin, publish } } };
 }

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { futureRealPath, isInside } from '../../../../../lib/files/index.ts';
+import type { Catalog } from '../../../core/catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../../../core/catalog/snapshot.ts';
 import { invalidArgument, skillNotFound } from '../../../core/skill/errors.ts';
 import type { Finding } from '../../../core/skill/guard.ts';
@@ -13,22 +14,24 @@ import type { SkillSource } from '../../../core/sources/source.ts';
 import type { HeldSkills } from '../../guard/held-skills.ts';
 import { inspectSkill } from '../../guard/inspect/inspect-skill.ts';
 import { KEY_RULE } from '../../guard/inspect/rule-set.ts';
-import type { ChangeContext } from '../../history/change-context.ts';
 import { MAX_PAGE_BYTES, MAX_PAGE_FILES, MAX_PAGE_SKILLS } from '../page.ts';
 import { type Artifact, artifactOf, filesOf } from './artifact.ts';
 import { openPublished, writePublished } from './published-folder.ts';
 import type { NotPublished, Published, PublishOptions } from './types.ts';
 
-export interface PublishContext extends Pick<ChangeContext, 'root' | 'snapshot' | 'sources' | 'refresh'> {
+export interface PublishContext {
+  readonly root: string;
+  readonly catalog: Pick<Catalog, 'snapshot' | 'sources' | 'refresh'>;
   readonly heldSkills: Pick<HeldSkills, 'trustOf' | 'notAllowed'>;
 }
 
 export async function publish(context: PublishContext, { to, ids }: PublishOptions): Promise<Published> {
-  await context.refresh();
+  const { catalog } = context;
+  await catalog.refresh();
   const root = futureRealPath(context.root);
-  const snapshot = context.snapshot();
-  const folder = openPublished(resolve(root, to), context.sources());
-  const owned = new Set(context.sources().flatMap((source) => (isOfRoot(source, root) ? source.id : [])));
+  const snapshot = catalog.snapshot();
+  const folder = openPublished(resolve(root, to), catalog.sources());
+  const owned = new Set(catalog.sources().flatMap((source) => (isOfRoot(source, root) ? source.id : [])));
   const chosen = ids ? namedSkills(snapshot, ids) : snapshot.skills.filter(({ source }) => owned.has(source));
   const artifacts: Artifact[] = [];
   const refused: NotPublished[] = [];
@@ -99,7 +102,7 @@ function isOfRoot({ kind, location }: SkillSource, root: string): boolean {
 
 async function prepare(context: PublishContext, skill: Skill): Promise<Artifact | string> {
   if (skill.fillsLeft) return 'it is a draft. Replace each FILL, or remove draft from its metadata';
-  const source = context.sources().find(({ id }) => id === skill.source);
+  const source = context.catalog.sources().find(({ id }) => id === skill.source);
   if (!source) return 'its source was removed';
   const read = filesOf(skill, source);
   if (typeof read === 'string') return read;
@@ -121,7 +124,7 @@ async function prepare(context: PublishContext, skill: Skill): Promise<Artifact 
 const MAX_KEYS = 10;
 
 async function keysReason(
-  { heldSkills, snapshot }: PublishContext,
+  { heldSkills, catalog }: PublishContext,
   skill: Skill,
   keys: readonly Finding[],
 ): Promise<string | undefined> {
@@ -132,7 +135,7 @@ async function keysReason(
     .slice(0, MAX_KEYS)
     .map(({ file, line, message, excerpt }) => `${file}:${line}: ${message}, ${excerpt}`);
   const more = left.length > MAX_KEYS ? [`${left.length - MAX_KEYS} more`] : [];
-  const name = skillNamed(snapshot(), skill.id) === skill ? skill.id : skill.qualifiedId;
+  const name = skillNamed(catalog.snapshot(), skill.id) === skill ? skill.id : skill.qualifiedId;
   const advice = 'Have it replaced by a new one, and name the variable or program that holds it.';
   const allow = `skill-registry trust allow ${name} --digest ${digest}`;
   return `${[...named, ...more].join('; ')}. ${advice} If everybody may have it, allow it first (${allow})`;

@@ -22,7 +22,7 @@ import {
   skillsAt,
 } from '../../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../../history/skill-tree.ts';
-import { type ProposalRow, skillGone } from '../propose/proposal-store.ts';
+import { isWaiting, type ProposalRow, skillGone } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 
 export type Plan = ApplyPlan | StalePlan;
@@ -124,7 +124,7 @@ export function presentState(
   row: ProposalRow,
   readOnce?: ReadOnce,
 ): { readonly row: ProposalRow; readonly plan?: ApplyPlan } {
-  if (row.state !== 'open' && row.state !== 'stale') return { row };
+  if (!isWaiting(row)) return { row };
   try {
     // During an unfinished change the files may already have the proposed content.
     context.writer.assertFinished(row.place);

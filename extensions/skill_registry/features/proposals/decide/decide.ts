@@ -15,6 +15,7 @@ import {
   editProblem,
   eventsOf,
   historyFor,
+  isWaiting,
   noteReport,
   type ProposalRow,
   rowOf,
@@ -94,7 +95,7 @@ export async function recommend(
 /** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED (by default any `version` is accepted). */
 export function findUndecided(writer: Writer, id: string, version?: string): ProposalRow {
   const row = rowOf(historyFor(id, writer), id);
-  if (row.state !== 'open' && row.state !== 'stale') throw decidedError(row);
+  if (!isWaiting(row)) throw decidedError(row);
   if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
   return row;
 }

@@ -12,6 +12,7 @@ import {
   fileEdited,
   findRow,
   historyFor,
+  isWaiting,
   noteReport,
   type ProposalRow,
   proposalOf,
@@ -121,7 +122,7 @@ export function createProposals(
     text: (id) => proposedText(context, id),
     async filesAfter(id) {
       const row = rowOf(historyFor(id, writer), id);
-      if (row.state !== 'open' && row.state !== 'stale') return undefined;
+      if (!isWaiting(row)) return undefined;
       try {
         const plan = comparePresent(context, row);
         return 'stale' in plan ? undefined : filesAfter(context, row, plan);

@@ -67,6 +67,11 @@ export function assertNoNul(fields: Partial<ProposalRow>): void {
   }
 }
 
+/** Nobody has decided it. */
+export function isWaiting({ state }: Pick<Proposal, 'state'>): boolean {
+  return state === 'open' || state === 'stale';
+}
+
 /** Marks the report as due. */
 export function updateProposal(database: SqliteDatabase, id: string, fields: Partial<ProposalRow>): void {
   const sets = [...Object.keys(fields).map((name) => `${name} = ?`), 'version = version + 1', 'file_due = 1'];
@@ -199,10 +204,9 @@ export function editProblem(database: SqliteDatabase, row: Edited, dataDir: stri
 export function fileEdited({ id, state, proposed }: Edited, file: string): Problem {
   const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}. Remove that file when you do not need it, and this message ends.`;
   const textAdvice = `To change the proposal, take its text (\`skill-registry proposals show ${id} --proposed > FILE\`), edit that, and give it back: \`skill-registry proposals edit ${id} --from FILE\`.`;
-  const isDecided = state !== 'open' && state !== 'stale';
   const removalAdvice = 'The proposal is a removal, which has no text to change: approve or reject it.';
   const advice = proposed === null ? removalAdvice : textAdvice;
-  const message = `${what} ${isDecided ? `The proposal is ${state}, so the edit has no effect.` : advice}`;
+  const message = `${what} ${isWaiting({ state }) ? advice : `The proposal is ${state}, so the edit has no effect.`}`;
   return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message };
 }
 
