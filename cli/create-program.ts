@@ -3,7 +3,7 @@ import { type FeatureCommands, GROUPS, type Make, type Place } from '../extensio
 import { packageVersion } from '../kernel/host.ts';
 import { collect, type Streams } from '../lib/command-line/index.ts';
 import { printable } from '../lib/text/index.ts';
-import { addCommands } from './define/index.ts';
+import { addCommands } from './define-commands.ts';
 
 /** Calls an action, with a terminal before the last argument. */
 export type Run = (action: (...given: never[]) => unknown, given: readonly unknown[]) => Promise<void>;
@@ -45,7 +45,7 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
     const made = addGlobalOptions(parent?.command(name, { isDefault }) ?? program.createCommand(name))
       .addHelpText('after', `\nExample:\n  ${example.replace('$', path)}`)
       .copyInheritedSettings(program);
-    if (!(at instanceof Command)) placed.push({ command: made.helpGroup(at[0]), place: at });
+    if (!(at instanceof Command)) placed.push({ command: made.helpGroup(GROUPS[at[0]]), place: at });
     const act = async (...all: never[]) => {
       for (const { command, before = {} } of parent ? [] : added)
         for (const [option, loadBefore] of command === name ? Object.entries(before) : []) {
@@ -71,10 +71,10 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
     return made;
   });
   for (const { add } of given) add?.(make);
-  const rank = ([group, order]: Place): number => GROUPS.indexOf(group) * 100 + order;
+  const rank = ([group, order]: Place): number => Object.keys(GROUPS).indexOf(group) * 100 + order;
   for (const { command } of placed.sort((a, b) => rank(a.place) - rank(b.place))) program.addCommand(command);
   // Of the command `help`.
-  return program.commandsGroup(GROUPS.at(-1) ?? '');
+  return program.commandsGroup(GROUPS.setup);
 }
 
 // --- internal ---

@@ -33,7 +33,7 @@ export async function listTrust(options: Options, terminal: Terminal): Promise<E
   );
   const ofRoot = problems().find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
   const root = Array.isArray(ofRoot) ? ofRoot.map(String) : [];
-  const subjects = await Promise.all(subjectsOf(terminal).map((subject) => subject.list?.(registry)));
+  const subjects = await Promise.all((await subjectsOf(terminal)).map((subject) => subject.list?.(registry)));
   const rows = decisions.map((one) => {
     const { action, at, by, path, reason: why = '' } = one;
     return [action, describeSubject(one), minuteOf(at), by, path, why];
@@ -52,7 +52,7 @@ export async function listTrust(options: Options, terminal: Terminal): Promise<E
 }
 
 export async function showTrust(id: string, options: Options, terminal: Terminal): Promise<ExitStatus> {
-  for (const { show } of subjectsOf(terminal)) {
+  for (const { show } of await subjectsOf(terminal)) {
     const status = await show(id, options, terminal);
     if (status !== undefined) return status;
   }
@@ -68,7 +68,7 @@ type Decide = (given: string | undefined, options: TrustOptions, terminal: Termi
 
 async function decide(action: TrustAction, ...[given, options, terminal]: Parameters<Decide>): Promise<ExitStatus> {
   if (given === undefined) return decideRoot(action, given, options, terminal);
-  for (const subject of subjectsOf(terminal)) {
+  for (const subject of await subjectsOf(terminal)) {
     const status = await subject.decide(action, given, options, terminal);
     if (status !== undefined) return status;
   }
@@ -80,8 +80,9 @@ async function decide(action: TrustAction, ...[given, options, terminal]: Parame
 }
 
 /** Those that features give. */
-function subjectsOf({ features }: Terminal): readonly TrustSubject[] {
-  return features.flatMap(({ trust }) => trust ?? []).toSorted((a, b) => a.order - b.order);
+function subjectsOf({ features }: Terminal): Promise<readonly TrustSubject[]> {
+  const given = features.flatMap(({ trust }) => (trust ? [trust] : [])).toSorted(([a], [b]) => a - b);
+  return Promise.all(given.map(([, load]) => load()));
 }
 
 function decideRoot(action: TrustAction, ...[given, options, terminal]: Parameters<Decide>): ExitStatus {
@@ -104,7 +105,9 @@ function decideRoot(action: TrustAction, ...[given, options, terminal]: Paramete
 async function namesNothing(name: string, options: Options, terminal: Terminal): Promise<CodedError> {
   const { registry } = await terminal.openRegistry(options);
   // A broken lock must not hide the error about the name.
-  const sources = subjectsOf(terminal).map(async ({ names }) => (await names?.(registry).catch(() => [])) ?? []);
+  const sources = (await subjectsOf(terminal)).map(
+    async ({ names }) => (await names?.(registry).catch(() => [])) ?? [],
+  );
   const folders = readdirSync(terminal.cwd, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const names = [
     ...registry.snapshot().byId.keys(),

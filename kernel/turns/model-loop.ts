@@ -161,11 +161,7 @@ function modelParameters(parameters: AgentManifest['parameters'], tokenLimit: nu
 }
 
 /** Counts tokens itself when the endpoint does not report them: limits must work then, too. */
-async function usageOfStep(
-  step: StepResult<ToolSet>,
-  system: string,
-  messages: readonly ModelMessage[],
-): Promise<AgentResponse['usage']> {
+async function usageOfStep(step: StepResult<ToolSet>, system: string, messages: readonly ModelMessage[]) {
   const { inputTokens, outputTokens } = step.usage;
   const replies = JSON.stringify(step.content);
   return {

@@ -164,9 +164,9 @@ it('lets a feature import nothing of the registry but the core and other feature
   expect(wrong.map(show)).toEqual([]);
 });
 
-it('lets no file of the core name a feature, neither by an import nor by a word', () => {
-  const files = sourceFiles(`${REGISTRY}/core`);
-  const wrong = files.flatMap(importsOf).filter(({ target }) => target.startsWith(`${REGISTRY}/features`));
+it('lets no file of the core, the kernel or the command name a feature, neither by an import nor by a word', () => {
+  const files = [`${REGISTRY}/core`, 'kernel', 'cli'].flatMap(sourceFiles);
+  const wrong = files.flatMap(importsOf).filter(({ target }) => target.startsWith(`${REGISTRY}/features/`));
   expect(wrong.map(show)).toEqual([]);
   const named = files.filter((file) => {
     const words = readFileSync(join(ROOT, file), 'utf8').matchAll(/'([a-z_]+)'|"([a-z_]+)"|`([a-z_]+)`/g);

@@ -11,7 +11,8 @@ export interface FeatureCommands {
   /** A line of `list`. */
   notice?(registry: SkillRegistry): Promise<string | undefined>;
   doctor?(opened: OpenRegistry, terminal: CommandTerminal): Promise<DoctorPart>;
-  readonly trust?: TrustSubject;
+  /** Asked in the order of their numbers. */
+  readonly trust?: readonly [order: number, load: () => Promise<TrustSubject>];
   /** Why no agent is given a skill, after an inspection of its files; null when agents are. */
   heldBecause?(registry: SkillRegistry, qualifiedId: string): Promise<string | null>;
   /** What its options say about the turn for which skills are shown. */
@@ -38,8 +39,6 @@ export interface DoctorPart {
 
 /** What `trust` decides about beside roots. Undefined: it is none of these. */
 export interface TrustSubject {
-  /** Which is asked first. */
-  readonly order: number;
   /** For `trust list`. */
   list?(
     registry: SkillRegistry,
@@ -89,19 +88,19 @@ export interface CommandTerminal extends Terminal {
   readonly features: readonly FeatureCommands[];
 }
 
-/** Titles in the help, in their order. */
-export const GROUPS = [
-  'Agents:',
-  'Skills of a root:',
-  'Skills in folders:',
-  'Changes and their history:',
-  'Skills from elsewhere, and for others:',
-  'Approvals:',
-  'Servers and setup:',
-] as const;
+/** Their titles in the help, in this order. */
+export const GROUPS = {
+  agents: 'Agents:',
+  root: 'Skills of a root:',
+  folders: 'Skills in folders:',
+  changes: 'Changes and their history:',
+  elsewhere: 'Skills from elsewhere, and for others:',
+  approvals: 'Approvals:',
+  setup: 'Servers and setup:',
+} as const;
 
 /** The order is the position in the group. */
-export type Place = readonly [group: (typeof GROUPS)[number], order: number];
+export type Place = readonly [group: keyof typeof GROUPS, order: number];
 
 /**
  * Adds a command with the global options and an example in its help, where `$` stands for the whole command.

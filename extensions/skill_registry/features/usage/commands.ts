@@ -2,7 +2,7 @@ import type { FeatureCommands } from '../../core/command-line.ts';
 
 export const commands: FeatureCommands = {
   add(make) {
-    const made = make(['Skills of a root:', 6], 'stats', '$ --since 7d', 'stats', () => import('./stats.ts'))
+    const made = make(['root', 6], 'stats', '$ --since 7d', 'stats', () => import('./stats.ts'))
       .description('what agents did with skills: loads, offers, tokens, failures')
       .argument('[id]', 'only this skill')
       .option('--agent <id>', 'only this agent')

@@ -3,7 +3,7 @@ import type { FeatureCommands } from '../../../core/command-line.ts';
 
 export const commands: FeatureCommands = {
   add(make) {
-    make(['Skills of a root:', 7], 'eval', '$ code-review', 'evaluate', () => import('./eval.ts'))
+    make(['root', 7], 'eval', '$ code-review', 'evaluate', () => import('./eval.ts'))
       .description('run the test cases of skills, as far as they need no model')
       .argument('[id]', 'id or qualified id (default: every skill)')
       .option(

@@ -4,7 +4,7 @@ import type { FeatureCommands } from '../../../core/command-line.ts';
 export const commands: FeatureCommands = {
   add(make) {
     withFormat(
-      make(['Skills in folders:', 1], 'inspect', '$ ~/Downloads/some-skill', 'inspect', () => import('./inspect.ts'))
+      make(['folders', 1], 'inspect', '$ ~/Downloads/some-skill', 'inspect', () => import('./inspect.ts'))
         .description('what is dangerous in the files of a skill, most important first; nothing is run')
         .argument('<what...>', 'skill folders, or ids of the catalog'),
     );
@@ -12,9 +12,5 @@ export const commands: FeatureCommands = {
   completes: { inspect: 'ids' },
   heldBecause: async ({ admin }, id) => (await admin.trustOf(id)).heldBecause,
   doctor: async (...given) => (await import('./doctor.ts')).verdicts(...given),
-  trust: {
-    order: 2,
-    show: async (...given) => (await import('./trust-skills.ts')).showSkill(...given),
-    decide: async (...given) => (await import('./trust-skills.ts')).decideSkill(...given),
-  },
+  trust: [2, async () => (await import('./trust-skills.ts')).skillTrust],
 };

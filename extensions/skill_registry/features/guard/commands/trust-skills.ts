@@ -1,43 +1,39 @@
 import { isCodedError } from 'skill-registry/kernel';
-import { actorOf, EXIT, type ExitStatus, isPath, type Options } from '../../../../../lib/command-line/index.ts';
+import { actorOf, EXIT, isPath } from '../../../../../lib/command-line/index.ts';
 import { forTerminal, toWire } from '../../../../../lib/text/index.ts';
-import type { CommandTerminal, OpenRegistry, TrustAction, TrustOptions } from '../../../core/command-line.ts';
+import type { CommandTerminal, OpenRegistry, TrustAction, TrustSubject } from '../../../core/command-line.ts';
 import { decidable } from '../approvals.ts';
 import { describeTrust } from '../describe.ts';
 import type { SkillTrust, TrustDecision } from '../types.ts';
 import { isConfirmedWithId } from './confirm.ts';
 
-export async function showSkill(id: string, options: Options, terminal: CommandTerminal): Promise<ExitStatus> {
-  const { registry } = await terminal.openRegistry(options);
-  const found = await registry.admin.trustOf(id);
-  terminal.print(toWire(found), () => forTerminal(describeTrust(found), terminal, terminal.terminal));
-  return EXIT.done;
-}
-
-export async function decideSkill(
-  action: TrustAction,
-  id: string,
-  options: TrustOptions,
-  terminal: CommandTerminal,
-): Promise<ExitStatus | undefined> {
-  if (isPath(id)) return undefined;
-  const { registry } = await terminal.openRegistry(options);
-  try {
+export const skillTrust: TrustSubject = {
+  async show(id, options, terminal) {
+    const { registry } = await terminal.openRegistry(options);
     const found = await registry.admin.trustOf(id);
-    const digest = options.digest ?? (action === 'allow' ? await digestOfYes(found, terminal) : found.digest);
-    if (digest === undefined) {
-      terminal.say(`${id} stays as it is`);
-      return EXIT.problem;
-    }
-    const decided = await decideShown(registry, action, id, { ...actorOf(options, terminal), digest }, terminal);
-    terminal.print({ action, ...toWire(decided) });
+    terminal.print(toWire(found), () => forTerminal(describeTrust(found), terminal, terminal.terminal));
     return EXIT.done;
-  } catch (error) {
-    if (!isCodedError(error, 'SKILL_NOT_FOUND') || options.digest !== undefined || options.root !== undefined)
-      throw error;
-    return undefined;
-  }
-}
+  },
+  async decide(action, id, options, terminal) {
+    if (isPath(id)) return undefined;
+    const { registry } = await terminal.openRegistry(options);
+    try {
+      const found = await registry.admin.trustOf(id);
+      const digest = options.digest ?? (action === 'allow' ? await digestOfYes(found, terminal) : found.digest);
+      if (digest === undefined) {
+        terminal.say(`${id} stays as it is`);
+        return EXIT.problem;
+      }
+      const decided = await decideShown(registry, action, id, { ...actorOf(options, terminal), digest }, terminal);
+      terminal.print({ action, ...toWire(decided) });
+      return EXIT.done;
+    } catch (error) {
+      if (!isCodedError(error, 'SKILL_NOT_FOUND') || options.digest !== undefined || options.root !== undefined)
+        throw error;
+      return undefined;
+    }
+  },
+};
 
 export async function decideShown(
   { admin }: OpenRegistry['registry'],

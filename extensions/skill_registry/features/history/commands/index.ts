@@ -5,11 +5,10 @@ const loadRepair = () => import('./repair.ts');
 
 export const commands: FeatureCommands = {
   add(make) {
-    const title = 'Changes and their history:';
-    make([title, 2], 'history', '$ code-review', 'history', loadHistory)
+    make(['changes', 2], 'history', '$ code-review', 'history', loadHistory)
       .description('the revisions of a skill (what it was, who changed it, when and why), newest first')
       .argument('<id>', OF_REMOVED);
-    make([title, 3], 'diff', '$ code-review 1 2', 'diff', loadHistory)
+    make(['changes', 3], 'diff', '$ code-review 1 2', 'diff', loadHistory)
       .description('what changed between two revisions')
       .argument('<id>', OF_REMOVED)
       .argument(
@@ -17,12 +16,12 @@ export const commands: FeatureCommands = {
         'a revision: its number, the beginning of its digest, or "present" for the files as they are now',
       )
       .argument('<b>', 'another revision, in the same way');
-    withReason(make([title, 4], 'rollback', '$ code-review 1', 'rollback', loadHistory))
+    withReason(make(['changes', 4], 'rollback', '$ code-review 1', 'rollback', loadHistory))
       .description('make a skill what it was at a revision, after showing the difference; another rollback undoes it')
       .argument('<id>', ID)
       .argument('<revision>', 'number of the revision, or the beginning of its digest (history lists both)')
       .option(...YES_OF_CHANGE);
-    withReason(make([title, 5], 'restore', '$ code-review', 'restore', loadHistory))
+    withReason(make(['changes', 5], 'restore', '$ code-review', 'restore', loadHistory))
       .description('bring back a skill that was removed')
       .argument('<id>', 'the id that it had');
   },

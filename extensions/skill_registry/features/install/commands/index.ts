@@ -4,12 +4,10 @@ import { type FeatureCommands, ID, withReason } from '../../../core/command-line
 
 const adding = () => import('./add-import.ts');
 const installed = () => import('./remove-verify.ts');
-const loadTrust = async () => (await import('./trust-sources.ts')).sourceTrust;
 
 export const commands: FeatureCommands = {
   add(make) {
-    const title = 'Skills from elsewhere, and for others:';
-    withLetting(make([title, 1], 'add', '$ owner/repo', 'add', adding))
+    withLetting(make(['elsewhere', 1], 'add', '$ owner/repo', 'add', adding))
       .description('install skills from anywhere, after showing what they are')
       .argument('[what]', WHAT)
       .option('--skill <name>', 'only this skill: a name, an id or a folder; repeatable', collect)
@@ -18,31 +16,25 @@ export const commands: FeatureCommands = {
       .option('--link', 'for a folder: make a link to it instead of a copy; skills-lock.json does not list it')
       .option('--frozen', 'install exactly what skills-lock.json lists; when one skill differs, write nothing')
       .option('--dry-run', 'show what would be installed, and install nothing');
-    withLetting(make([title, 2], 'import', '$ templates/roles', 'importSkills', adding))
+    withLetting(make(['elsewhere', 2], 'import', '$ templates/roles', 'importSkills', adding))
       .description('turn role templates, or the sections of a long prompt, into skills, after showing them')
       .argument(
         '<path>',
         'a folder of roles (<role>/system_prompt.md), the folder of one role, or a prompt (prompt.jinja2, .md)',
       )
       .option('--name <id>', 'for a prompt: the id of the skill (default: the name of the file or folder)');
-    withLetting(make([title, 3], 'update', '$ --check', 'update', () => import('./update.ts')))
+    withLetting(make(['elsewhere', 3], 'update', '$ --check', 'update', () => import('./update.ts')))
       .description('bring installed skills up to date, and keep what was changed here')
       .argument('[id...]', 'only these (default: all in skills-lock.json)')
       .option('--check', 'say what is outdated, and change nothing');
-    confirmed(make([title, 4], 'remove', '$ code-review', 'remove', installed))
+    confirmed(make(['elsewhere', 4], 'remove', '$ code-review', 'remove', installed))
       .description('move a skill to the archive, and delete its entry in skills-lock.json; restore brings it back')
       .argument('<id>', ID);
-    make([title, 5], 'verify', '$ --json', 'verify', installed).description(
+    make(['elsewhere', 5], 'verify', '$ --json', 'verify', installed).description(
       'check that installed skills are what skills-lock.json says',
     );
   },
-  trust: {
-    order: 1,
-    list: async (...given) => (await loadTrust()).list(...given),
-    show: async (...given) => (await loadTrust()).show(...given),
-    decide: async (...given) => (await loadTrust()).decide(...given),
-    names: async (...given) => (await loadTrust()).names(...given),
-  },
+  trust: [1, async () => (await import('./trust-sources.ts')).sourceTrust],
 };
 
 // --- internal ---

@@ -17,7 +17,7 @@ import { addressKey, decisionAbout, programKey } from '../../guard/sources.ts';
 import { parseOrigin, sourceKey } from '../address.ts';
 import type { UsedSource } from '../types.ts';
 
-export const sourceTrust: Required<Omit<TrustSubject, 'order'>> = {
+export const sourceTrust: TrustSubject = {
   async list({ origin }) {
     const sources = await origin.sources();
     return {

@@ -6,7 +6,7 @@ const deciding = () => import('./decide-proposal.ts');
 
 export const commands: FeatureCommands = {
   add(make) {
-    const proposals = make(['Changes and their history:', 1], 'proposals', '$ list').description(
+    const proposals = make(['changes', 1], 'proposals', '$ list').description(
       'changes that agents ask for: list, show, review, edit, approve, reject, import, purge, stats',
     );
     const id = 'its id, or at least six characters of its beginning or end';

@@ -5,7 +5,7 @@ const validating = () => import('./validate.ts');
 
 export const commands: FeatureCommands = {
   add(make) {
-    const validate = make(['Skills in folders:', 2], 'validate', '$ skills', 'validate', validating)
+    const validate = make(['folders', 2], 'validate', '$ skills', 'validate', validating)
       .description('check skills against the rules of agentskills.io, and say what is wrong')
       .argument('[path...]', 'skill folders, their SKILL.md, prompt packs, or folders with skills anywhere below')
       .option(
@@ -17,19 +17,13 @@ export const commands: FeatureCommands = {
       .choices(['spec', 'strict', 'lenient'])
       .default('spec');
     withFormat(validate.addOption(profile).option('--strict', 'end with 1 for a warning, too'));
-    make(['Skills in folders:', 3], 'properties', '$ skills/code-review | jq .name', 'properties', validating)
+    make(['folders', 3], 'properties', '$ skills/code-review | jq .name', 'properties', validating)
       .description('the fields of one skill as JSON')
       .argument('<path>', 'skill folder, or its SKILL.md');
-    make(['Skills in folders:', 4], 'prompt', '$ skills/* > prompt.xml', 'prompt', validating)
+    make(['folders', 4], 'prompt', '$ skills/* > prompt.xml', 'prompt', validating)
       .description('the <available_skills> block for the system prompt of any agent')
       .argument('<path...>', 'skill folders, or their SKILL.md');
-    make(
-      ['Servers and setup:', 4],
-      'new',
-      '$ brew-tea --description "How to ..."',
-      'createSkill',
-      () => import('./new.ts'),
-    )
+    make(['setup', 4], 'new', '$ brew-tea --description "How to ..."', 'createSkill', () => import('./new.ts'))
       .description('start a skill: a valid SKILL.md to fill in')
       .argument('<id>', 'lowercase letters, digits and single hyphens; also the name of its folder')
       .option('--description <text>', 'what it does, and when to use it');

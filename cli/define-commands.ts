@@ -1,0 +1,141 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { BY, ID, type Make, REASON, withReason } from '../extensions/skill_registry/core/command-line.ts';
+import { collect } from '../lib/command-line/index.ts';
+
+/** @param added - Adds to a command the options that features have for it. */
+export function addCommands(make: Make, added: (command: Command) => Command): void {
+  const port = from(0, 65_535, 'A port is 0 to 65535.');
+  make(['agents', 1], 'start', '$ --root .', 'start', () => import('./commands/start.ts'))
+    .description('talk at this terminal to an agent that has the skills')
+    .option('--enable <id>', 'also start an extension that is off by default, such as skill_mcp; repeatable', collect);
+  addCatalogCommands(make, added);
+  addTrustCommands(make);
+  added(
+    make(['setup', 1], 'mcp', '$ --http 7337', 'mcp', () => import('./commands/mcp.ts'))
+      .description('serve the skills over MCP: on standard input and output, or HTTP')
+      .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', port)
+      .option(
+        '--host <host>',
+        'with --http: the address to listen on (default: 127.0.0.1); others need a token in SKILL_MCP_TOKEN',
+      )
+      .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
+      .option('--agent <id>', 'serve only the skills this agent is bound to, and take its proposals'),
+  );
+  make(['setup', 2], 'review', '$', 'review', () => import('./commands/review.ts'))
+    .description('open a page for your browser where you see what waits, and decide; its address is printed')
+    .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', port, 0)
+    .option('--as <name>', BY[1]);
+  make(['setup', 3], 'init', '$', 'init', () => import('./commands/init-new.ts'))
+    .description('make this folder a root: a config for the agents of this machine, skills/, and its approval')
+    .option('--yes', 'show what is written and do not ask')
+    .option('--reason <text>', 'why the root is approved; recorded with the decision')
+    .option(...BY);
+  make(['setup', 5], 'completion', 'source <($ bash)', 'completion', () => import('./commands/completion.ts'))
+    .description('a completion script for bash or zsh')
+    .argument('<shell>', 'bash, zsh');
+}
+
+// --- internal ---
+
+function addCatalogCommands(make: Make, added: (command: Command) => Command): void {
+  const count = from(1, 200, 'It is a whole number from 1 to 200.');
+  added(
+    make(['root', 1], 'list', '$ --json | jq .total', 'list', () => import('./commands/list.ts'))
+      .description('the catalog: id, tokens, source, description')
+      .option(
+        '--all',
+        'also skills whose id another skill has; for each skill, which agents see it, and why the others do not',
+      ),
+  );
+  for (const [order, name, description] of [
+    [2, 'enable', 'give a skill to agents again'],
+    [3, 'disable', 'keep a skill from agents, in the config; its files stay'],
+  ] as const)
+    make(['root', order], name, '$ code-review', name, () => import('./commands/enable-disable.ts'))
+      .description(description)
+      .argument('<id>', ID)
+      .option('--agent <id>', 'only for this agent (default: for every agent)')
+      .option(...REASON)
+      .option(...BY);
+  const raw = new Option('--raw', 'print SKILL.md as it is, frontmatter included');
+  raw.conflicts(['resource', 'reference', 'script']);
+  added(
+    make(['root', 4], 'show', '$ code-review', 'show', () => import('./commands/show.ts'))
+      .description('one skill: its instructions, its file as it is, or one of its files')
+      .argument('<id>', ID)
+      .option('--resource <path>', 'print this file of the skill')
+      .option('--reference <name>', 'print this file of references/')
+      .option('--script <name>', 'print this file of scripts/; it is never run'),
+  ).addOption(raw);
+  added(
+    make(['root', 5], 'search', '$ "flaky tests" --limit 5', 'search', () => import('./commands/search.ts'))
+      .description('the skills that fit, best first, and why')
+      .argument('<query>', 'what the skill should help with, its name, or a "phrase in quotes"')
+      .option('--limit <count>', 'at most this many, 1-200 (default: 20)', count)
+      .option('--tag <tag>', 'only skills with this tag')
+      .option('--source <id>', 'only skills of this source'),
+  );
+  added(
+    make(['root', 8], 'doctor', '$ --skills ~/.claude/skills', 'doctor', () => import('./commands/doctor.ts'))
+      .description('everything that is wrong, and what to fix first')
+      .option('--all', 'every problem, not only ten of each code'),
+  );
+}
+
+function addTrustCommands(make: Make): void {
+  const trusting = () => import('./commands/trust.ts');
+  const trust = make(['approvals', 1], 'trust', '$ list').description(
+    'what you have allowed on this machine: roots, sources of skills, and skills that are held because of what was found in them',
+  );
+  const subject =
+    'folder of a root, id of a skill, or source (owner/repo, an address, npm:name, "mcp:program arguments", a folder or file of the config); for a folder with the name of a skill write ./name (default: the root of this command)';
+  make(trust, 'list', '$ --json', 'listTrust', trusting).description('your decisions, and what is held in the root');
+  make(trust, 'show', '$ pdf-tools', 'showTrust', trusting)
+    .description('what was found in a skill, and why it is kept from agents (held); or who approved a source')
+    .argument('<id>', 'id or qualified id of a skill, or a source');
+  make(trust, 'allow', '$ ~/my-agents', 'allow', trusting)
+    .description(
+      'approve a root: its code and settings take effect from now on; or a held skill, after its findings were shown',
+    )
+    .argument('[what]', subject)
+    .option(
+      '--digest <digest>',
+      'digest of the skill, as trust show prints it; without it you are asked at the terminal',
+    )
+    .option(...REASON)
+    .option(...BY);
+  withReason(make(trust, 'revoke', '$ ~/my-agents', 'revoke', trusting))
+    .description('end the approval of a root, a skill or a source: nothing is taken from a revoked source')
+    .argument('[what]', subject);
+
+  const extending = () => import('./commands/extensions.ts');
+  const extensions = make(['approvals', 2], 'extensions', '$ list').description(
+    'the extensions of the package and the root, and what agents wrote that waits: list, show, approve, revoke',
+  );
+  const name = 'name of its folder in extensions/';
+  make(extensions, 'list', '$ --json', 'listExtensions', extending).description('all of them, and what waits');
+  make(extensions, 'show', '$ my_tool', 'showExtension', extending)
+    .description('what agents wrote for one extension, as a difference')
+    .argument('<name>', name);
+  make(extensions, 'approve', '$ my_tool', 'approve', extending)
+    .description('move what agents wrote to extensions/, after you have seen the difference')
+    .argument('<name>', name)
+    .option(
+      '--digest <digest>',
+      'digest of the difference, as extensions show prints it; without it you are asked at the terminal',
+    )
+    .option(...REASON)
+    .option(...BY);
+  withReason(make(extensions, 'revoke', '$ my_tool', 'revoke', extending))
+    .description('delete what waits; when nothing waits, move the extension to data/, where it does not run')
+    .argument('<name>', name);
+}
+
+/** Reads a whole number. */
+function from(least: number, most: number, message: string): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(message);
+  };
+}
