@@ -11,7 +11,6 @@ export async function search(
   terminal: Terminal,
 ): Promise<void> {
   const { registry, problems } = await terminal.openRegistry(options, { checksArguments: false });
-  const isByMeaning = registry.config.embeddings.base_url !== '';
   await terminal.during('Indexing skills, once', registry.admin.prepareSearch(query));
   const { limit = 20, tag, source } = options;
   if (source !== undefined) assertSource(source, registry.snapshot());
@@ -40,7 +39,8 @@ export async function search(
   if (message) {
     // Without any skill of this tag or source, search by meaning finds nothing either.
     const couldFit = total === 0 && registry.list({ ...among, limit: 1 }, { preview: true }).total > 0;
-    terminal.say(`${message}${nearestText(nearest ?? [])}${couldFit && !isByMeaning ? ` ${TURN_ON}` : ''}`);
+    const hints = couldFit ? terminal.features.flatMap(({ unfound }) => unfound?.(registry) ?? []) : [];
+    terminal.say([message + nearestText(nearest ?? []), ...hints].join(' '));
   }
   if (skills.length > 0)
     terminal.say(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}`);
@@ -50,8 +50,6 @@ export async function search(
 }
 
 // --- internal ---
-
-const TURN_ON = 'Search by meaning needs embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
 
 /** @throws INVALID_ARGUMENT for an unknown source, which would look as if no skill fits. */
 function assertSource(wanted: string, { sources, byQualifiedId }: Snapshot): void {

@@ -49,25 +49,13 @@ export interface SkillMcpDoor {
   close(): void;
 }
 
-/** Offered when the registry's config has a `dialect`. */
-const OF_DIALECTS: ReadonlySet<string> = new Set(['load_skill', 'skill', 'skill__activate', 'skill__read_resource']);
-/** Need an agent: the author of a proposal, who may list only its own proposals. */
-const WITH_AGENT: readonly string[] = ['propose_skill_update', 'list_proposals'];
-const DEFAULT_TOOLS: readonly string[] = ['list_skills', 'read_skill', 'read_skill_resource', ...WITH_AGENT];
-
 /** @throws INVALID_ARGUMENT for an unknown tool or a wrong page size */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
   const { turn = {}, pageSize = 100 } = options;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
-  const { dialect, tools: ofAgents } = registry.config;
-  // `skill` also changes skills, so it needs an author.
-  const isAdded = (name: string): boolean => OF_DIALECTS.has(name) && (name !== 'skill' || Boolean(turn.agentId));
-  const added = dialect.length > 0 ? ofAgents.filter(isAdded) : [];
-  const named = [...(options.tools ?? DEFAULT_TOOLS), ...added];
-  const offered = [...new Set(named)].filter((name) => !WITH_AGENT.includes(name) || turn.agentId);
-  const tools = registry.tools(offered);
+  const tools = registry.tools(offeredTools(registry, turn, options.tools));
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
@@ -148,6 +136,15 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 }
 
 // --- internal ---
+
+function offeredTools({ admin }: SkillRegistry, { agentId }: TurnContext, chosen?: readonly string[]) {
+  const served = admin.servedTools();
+  const named = chosen ?? served.map(({ name }) => name);
+  const all = [...named, ...served.flatMap(({ name, always }) => (always ? name : []))];
+  const isOffered = (name: string): boolean =>
+    Boolean(agentId) || !served.some((one) => one.name === name && one.needsAgent);
+  return [...new Set(all)].filter(isOffered);
+}
 
 /** Each text changes exactly when the list of resources or of prompts changes. */
 function listingOf(registry: SkillRegistry, turn: TurnContext): Readonly<Record<keyof ListChange, string>> {

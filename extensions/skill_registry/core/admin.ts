@@ -14,6 +14,7 @@ import { boundSkill, heldOrDisabled, isWithoutSkills } from './show/scope.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { instanceOf } from './sources/instance.ts';
+import { CORE_TOOLS } from './tools/index.ts';
 
 interface Given extends Pick<SkillRegistry, 'context'>, Pick<SkillRegistryAdmin, 'watchMode'> {
   readonly at: (turn: TurnContext) => TurnContext;
@@ -138,6 +139,10 @@ function kernelFunctions(parts: Parts, { at, registry }: Given) {
       return withNote({ text: content, leftOut });
     },
     agentTools: () => [...config.tools, ...opened.flatMap(({ agentTools = [] }) => agentTools)],
+    servedTools: () => [
+      ...Object.keys(CORE_TOOLS).map((name) => ({ name })),
+      ...opened.flatMap(({ servedTools = [] }) => servedTools),
+    ],
     commands: () => opened.flatMap(({ commands }) => commands?.(registry()) ?? []),
     news: async () => (await Promise.all(opened.map(async ({ news }) => (await news?.()) ?? []))).flat(),
     connect(kernel) {

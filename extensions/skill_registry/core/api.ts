@@ -125,6 +125,12 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   boundText(skillId: string, turn: TurnContext): Promise<string>;
   /** Names of the tools of an agent in the kernel. */
   agentTools(): readonly string[];
+  /** Tools for a door to programs outside, such as MCP. */
+  servedTools(): readonly {
+    readonly name: string;
+    readonly needsAgent?: true;
+    readonly always?: true;
+  }[];
   /** Commands of conversations, beside those of the skills. */
   commands(): readonly Command[];
   /** Lines that a person reads when a conversation begins. */

@@ -8,6 +8,8 @@ import type { SkillRegistry } from './api.ts';
 export interface FeatureCommands {
   add?(make: Make): void;
   readonly options?: readonly AddedOptions[];
+  /** A sentence after a search that found nothing. */
+  unfound?(registry: SkillRegistry): string | undefined;
   /** A line of `list`. */
   notice?(registry: SkillRegistry): Promise<string | undefined>;
   doctor?(opened: OpenRegistry, terminal: CommandTerminal): Promise<DoctorPart>;

@@ -25,6 +25,8 @@ export interface Opened<Part = unknown> {
   readonly registry?: Partial<SkillRegistry>;
   readonly admin?: Partial<SkillRegistryAdmin>;
   readonly tools?: Readonly<Record<string, MakeTool>>;
+  /** Tools that are served to programs outside, beside those of the core. */
+  readonly servedTools?: readonly ServedTool[];
   /** Tools that agents of the kernel have beside those of `config.tools`. */
   readonly agentTools?: readonly string[];
   /** For conversations. */
@@ -46,6 +48,13 @@ export interface Opened<Part = unknown> {
   /** Runs as long as the registry watches. */
   readonly background?: (signal: AbortSignal) => Promise<void>;
   readonly close?: () => void | Promise<void>;
+}
+
+/** `needsAgent`: only to a client that is an agent. `always`: also where a program chose the tools. */
+export interface ServedTool {
+  readonly name: string;
+  readonly needsAgent?: true;
+  readonly always?: true;
 }
 
 /** Tools find everything that the registry and its `admin` have. */

@@ -1,4 +1,4 @@
-import { formatTable, oneLine, printable } from '../../../../lib/text/index.ts';
+import { formatTable, oneLine, printable, toWire } from '../../../../lib/text/index.ts';
 import type { CaseResult, Claim, EvaluationResult, ProposalEvidence, QueryResult } from './types.ts';
 
 export function describeResult(result: EvaluationResult): string {
@@ -67,7 +67,30 @@ export function describeRan({ before, after, notRun, changes, takenOver }: Propo
   return lines.join('\n');
 }
 
+/** The same for a model. */
+export function factsOfRan({ before, after, notRun, changes, takenOver }: ProposalEvidence): object {
+  return {
+    before: before && summaryOf(before),
+    after: after && summaryOf(after),
+    not_run: notRun,
+    changed_queries: changes.slice(0, MAX_LINES).map(toWire),
+    changed_queries_total: changes.length,
+    new_description: takenOver?.text ?? null,
+  };
+}
+
 // --- internal ---
+
+function summaryOf({ totals, validity, tokens, triggers, problems }: EvaluationResult): object {
+  const { passed, failed, notRun } = totals;
+  return {
+    checks: { passed, failed, not_run: notRun },
+    validity,
+    tokens,
+    triggers: triggers && { precision: triggers.precision, recall: triggers.recall },
+    problems: problems.map(({ code, message }) => ({ code, message })),
+  };
+}
 
 /** Of each kind. */
 const MAX_LINES = 20;

@@ -23,7 +23,7 @@ const evaluateOptions = schema((z) => z.strictObject({ outputs: z.string().optio
 function open(core: Core): Opened {
   const { later } = core.call;
   const { heldSkills } = core.of(guard);
-  const { alsoShows, run, saysRetrieval } = core.of(proposals);
+  const { alsoShows, alsoTells, run, saysRetrieval } = core.of(proposals);
   const overlap = overlapOf(core);
   const source = { ...overlap, visible: () => core.visible({}), heldSkills };
   let evaluation: Evaluation | undefined;
@@ -39,6 +39,7 @@ function open(core: Core): Opened {
     if (state !== 'open' && state !== 'stale') return null;
     return (await import('./describe.ts')).describeRan(await proposalEvidence(id));
   });
+  alsoTells(async (id) => ({ ran: (await import('./describe.ts')).factsOfRan(await proposalEvidence(id)) }));
   return {
     admin: {
       overlap: overlap.overlap,

@@ -2,6 +2,7 @@ import { type ExitStatus, invalidArgument, type Options } from '../../../../lib/
 import type { CommandTerminal, FeatureCommands } from '../../core/command-line.ts';
 
 export const commands: FeatureCommands = {
+  unfound: ({ config }) => (config.embeddings.base_url === '' ? TURN_ON : undefined),
   options: [
     {
       command: 'search',
@@ -13,6 +14,8 @@ export const commands: FeatureCommands = {
 };
 
 // --- internal ---
+
+const TURN_ON = 'Search by meaning needs embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
 
 const NO_ENDPOINT =
   '--embed needs an embeddings endpoint. Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';

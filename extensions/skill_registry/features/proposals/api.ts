@@ -19,6 +19,8 @@ declare module '../../core/api.ts' {
     waitingProposals(): Promise<number>;
     /** A proposal as a person is shown it, with what other features add. */
     proposalText(proposal: Proposal): Promise<string>;
+    /** What other features know of a proposal, for an agent that reviews it. @throws as `Proposals.get`. */
+    proposalFacts(proposalId: string): Promise<object>;
   }
 }
 

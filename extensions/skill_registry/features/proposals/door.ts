@@ -20,6 +20,8 @@ export interface ProposalsPart {
   run<Result>(work: (proposals: OpenProposals, open: OpenChanges) => Result | Promise<Result>): Promise<Result>;
   /** A paragraph for a person who looks at a proposal; null for none. */
   alsoShows(show: (proposal: Proposal) => Promise<string | null>): void;
+  /** Facts about a proposal for an agent that reviews it. */
+  alsoTells(tell: (proposalId: string) => Promise<object>): void;
   saysRetrieval(effect: NonNullable<ProposalOptions['retrievalEffect']>): void;
 }
 
@@ -46,6 +48,7 @@ function open(core: Core): Opened<ProposalsPart> {
   const changes = core.of(history);
   const listeners = new Set<ArrivalListener>();
   const shows: Parameters<ProposalsPart['alsoShows']>[0][] = [];
+  const tells: Parameters<ProposalsPart['alsoTells']>[0][] = [];
   const options: { -readonly [Name in keyof ProposalOptions]: ProposalOptions[Name] } = { listeners };
   let opened: OpenProposals | undefined;
   // `joining` has opened them before any work begins.
@@ -73,6 +76,7 @@ function open(core: Core): Opened<ProposalsPart> {
     part: {
       run,
       alsoShows: (show) => void shows.push(show),
+      alsoTells: (tell) => void tells.push(tell),
       saysRetrieval: (effect) => {
         options.retrievalEffect = effect;
       },
@@ -84,6 +88,7 @@ function open(core: Core): Opened<ProposalsPart> {
         return waitingFor(core, heldSkills, () => run((now) => now.list()));
       },
       waitingProposals,
+      proposalFacts: async (id) => Object.assign({}, ...(await Promise.all(tells.map((tell) => tell(id))))),
       async proposalText(proposal) {
         const added = await Promise.all(shows.map((show) => show(proposal)));
         return describeProposal(
@@ -97,6 +102,11 @@ function open(core: Core): Opened<ProposalsPart> {
       list_proposals: listProposalsTool,
       create_skill: createSkillTool,
     },
+    // The author of a proposal, who may list only its own.
+    servedTools: [
+      { name: 'propose_skill_update', needsAgent: true },
+      { name: 'list_proposals', needsAgent: true },
+    ],
     commands: (registry) => [proposalsCommand(registry)],
     async news() {
       const count = await waitingProposals();
