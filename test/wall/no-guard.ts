@@ -1,5 +1,9 @@
 /** `skill-registry` as the tests of what stays are given it: without a guard, because its feature is gone, and the test says so. */
-import { createSkillRegistry as create, type SkillRegistry, type SkillRegistryOptions } from '../../extensions/skill_registry/index.ts';
+import {
+  createSkillRegistry as create,
+  type SkillRegistry,
+  type SkillRegistryOptions,
+} from '../../extensions/skill_registry/index.ts';
 
 export * from '../../extensions/skill_registry/index.ts';
 

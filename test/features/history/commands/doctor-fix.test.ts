@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
-import type { InternalOptions } from '../../extensions/skill_registry/core/options.ts';
-import { runCommand } from '../helpers/run-command.ts';
-import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import type { InternalOptions } from '../../../../extensions/skill_registry/core/options.ts';
+import { runCommand } from '../../../helpers/run-command.ts';
+import { tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
 
 const MARK = '\ufeff---\nname: mark\ndescription: Has a byte order mark.\n---\nBody.\n';
 const COLON = '---\nname: Colon\ndescription: Use it: always.\n---\nBody.\n';

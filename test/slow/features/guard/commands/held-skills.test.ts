@@ -11,15 +11,15 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { inspectionsFile } from '../../../extensions/skill_registry/features/guard/inspections.ts';
-import { openSqlite } from '../../../lib/sqlite/index.ts';
-import { openTrust } from '../../../lib/trust/index.ts';
-import { skill } from '../../helpers/boot-root.ts';
-import { attack, heldSkill } from '../../helpers/held.ts';
-import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
-import { runCommand } from '../../helpers/run-command.ts';
-import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
-import { waitFor } from '../../helpers/wait-for.ts';
+import { inspectionsFile } from '../../../../../extensions/skill_registry/features/guard/inspections.ts';
+import { openSqlite } from '../../../../../lib/sqlite/index.ts';
+import { openTrust } from '../../../../../lib/trust/index.ts';
+import { skill } from '../../../../helpers/boot-root.ts';
+import { attack, heldSkill } from '../../../../helpers/held.ts';
+import { openRegistry, openRoot } from '../../../../helpers/open-registry.ts';
+import { runCommand } from '../../../../helpers/run-command.ts';
+import { skillMd, type Tree, tempFolder } from '../../../../helpers/temp-folder.ts';
+import { waitFor } from '../../../../helpers/wait-for.ts';
 
 const PACKAGE = { sources: [{ package: '@acme/skills' }] };
 

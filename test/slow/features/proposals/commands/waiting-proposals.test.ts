@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openSqlite } from '../../../lib/sqlite/index.ts';
-import { openRoot } from '../../helpers/open-registry.ts';
-import { runCommand } from '../../helpers/run-command.ts';
-import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { openSqlite } from '../../../../../lib/sqlite/index.ts';
+import { openRoot } from '../../../../helpers/open-registry.ts';
+import { runCommand } from '../../../../helpers/run-command.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../../../../helpers/temp-folder.ts';
 
 const TEA = skillMd({ name: 'tea', description: 'Brew tea.' }, 'Boil water.');
 const SAID = 'proposal(s) wait for a decision: ';

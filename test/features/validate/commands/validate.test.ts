@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { packageRoot } from '../../kernel/host.ts';
-import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { packageRoot } from '../../../../kernel/host.ts';
+import { runCommand } from '../../../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../../../helpers/temp-folder.ts';
 
 const TEA = skillMd({ name: 'tea', description: 'How to brew tea.' });
 

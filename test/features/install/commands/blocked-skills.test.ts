@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { allowedIn, commandIn, house, lockOf, skillsOf, text } from '../helpers/blocked-skills.ts';
-import { attack } from '../helpers/held.ts';
-import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
-import { treeOf } from '../helpers/tree-of.ts';
+import { allowedIn, commandIn, house, lockOf, skillsOf, text } from '../../../helpers/blocked-skills.ts';
+import { attack } from '../../../helpers/held.ts';
+import { tempFolder, writeTree } from '../../../helpers/temp-folder.ts';
+import { treeOf } from '../../../helpers/tree-of.ts';
 
 it('writes nothing of a skill that looks like an attack, installs the others, and prints what lets it in', async () => {
   const { from, root, run } = house(121);

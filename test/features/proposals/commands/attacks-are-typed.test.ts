@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
-import { proposalsCommand } from '../../extensions/skill_registry/features/proposals/conversation.ts';
-import { attack } from '../helpers/held.ts';
-import { openRoot } from '../helpers/open-registry.ts';
-import { type RunOptions, type RunResult, runCommand } from '../helpers/run-command.ts';
-import { ADA, TEA } from '../helpers/tea.ts';
-import { tempFolder } from '../helpers/temp-folder.ts';
+import { proposalsCommand } from '../../../../extensions/skill_registry/features/proposals/conversation.ts';
+import { attack } from '../../../helpers/held.ts';
+import { openRoot } from '../../../helpers/open-registry.ts';
+import { type RunOptions, type RunResult, runCommand } from '../../../helpers/run-command.ts';
+import { ADA, TEA } from '../../../helpers/tea.ts';
+import { tempFolder } from '../../../helpers/temp-folder.ts';
 
 /** A root with the skill tea, and an open proposal that puts an attack into it. */
 async function attacked(host: number) {

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { createSkillRegistry, type Proposal } from 'skill-registry';
 import { expect, it } from 'vitest';
-import { proposalsCommand } from '../../../extensions/skill_registry/features/proposals/conversation.ts';
-import { type RunResult, runCommand } from '../../helpers/run-command.ts';
-import { LONGER, TEA } from '../../helpers/tea.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { proposalsCommand } from '../../../../../extensions/skill_registry/features/proposals/conversation.ts';
+import { type RunResult, runCommand } from '../../../../helpers/run-command.ts';
+import { LONGER, TEA } from '../../../../helpers/tea.ts';
+import { tempFolder } from '../../../../helpers/temp-folder.ts';
 
 /** What is where the report of a proposal belongs. @param reports - The folder of all reports, which is not there. */
 const HINDRANCES: readonly (readonly [what: string, hinder: (reports: string, id: string) => void])[] = [

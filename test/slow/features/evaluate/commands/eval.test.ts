@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runCli } from '../../../cli/run-cli.ts';
-import { openRoot } from '../../helpers/open-registry.ts';
-import { runCommand, spawnCommand } from '../../helpers/run-command.ts';
-import { evalsJson, evalYaml, TEA_SUITE } from '../../helpers/suites.ts';
-import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
+import { runCli } from '../../../../../cli/run-cli.ts';
+import { openRoot } from '../../../../helpers/open-registry.ts';
+import { runCommand, spawnCommand } from '../../../../helpers/run-command.ts';
+import { evalsJson, evalYaml, TEA_SUITE } from '../../../../helpers/suites.ts';
+import { skillMd, type Tree, tempFolder } from '../../../../helpers/temp-folder.ts';
 
 const STRAY = { query: 'coffee grinds', should_trigger: true };
 const SUITE: Tree = {

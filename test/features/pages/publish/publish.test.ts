@@ -1,9 +1,9 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { temporaryName } from '../../lib/files/index.ts';
-import { runCommand, spawnCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { temporaryName } from '../../../../lib/files/index.ts';
+import { runCommand, spawnCommand } from '../../../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../../../helpers/temp-folder.ts';
 
 const SKILLS = {
   'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brew tea.' }),

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openRegistry } from '../helpers/open-registry.ts';
-import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { openRegistry } from '../../helpers/open-registry.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 
 const skill = (path: string, fields: Readonly<Record<string, string>> = {}): Tree => ({
   [`${path}/SKILL.md`]: skillMd({ name: path.split('/').at(-1) as string, description: `Does ${path}.`, ...fields }),

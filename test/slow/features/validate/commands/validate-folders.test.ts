@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } f
 import { delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { packageRoot } from '../../../kernel/host.ts';
-import { gitRepository } from '../../helpers/git-repository.ts';
-import { runCommand } from '../../helpers/run-command.ts';
-import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { packageRoot } from '../../../../../kernel/host.ts';
+import { gitRepository } from '../../../../helpers/git-repository.ts';
+import { runCommand } from '../../../../helpers/run-command.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../../../../helpers/temp-folder.ts';
 
 const good = (name: string): string => skillMd({ name, description: 'How to brew it.' });
 const TREE: Tree = {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { scriptedServer, servedSkill } from '../helpers/mcp-server.ts';
-import { runCommand } from '../helpers/run-command.ts';
-import { tempFolder } from '../helpers/temp-folder.ts';
+import { scriptedServer, servedSkill } from '../../helpers/mcp-server.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
 
 it.each([
   ['list', ['list']],

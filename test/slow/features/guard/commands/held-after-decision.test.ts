@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { skill } from '../../helpers/boot-root.ts';
-import { attack } from '../../helpers/held.ts';
-import { openRoot } from '../../helpers/open-registry.ts';
-import { runCommand } from '../../helpers/run-command.ts';
-import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
+import { skill } from '../../../../helpers/boot-root.ts';
+import { attack } from '../../../../helpers/held.ts';
+import { openRoot } from '../../../../helpers/open-registry.ts';
+import { runCommand } from '../../../../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../../../../helpers/temp-folder.ts';
 
 const ON_ITS_OWN = (id: string, host: number): string =>
   skillMd({ name: id, description: `Does ${id}.` }, attack(host));

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { createSkillRegistry, type ProposalInput } from 'skill-registry';
 import { expect, it } from 'vitest';
-import { type RunResult, runCommand } from '../../helpers/run-command.ts';
-import { LONGER, TEA } from '../../helpers/tea.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { type RunResult, runCommand } from '../../../../helpers/run-command.ts';
+import { LONGER, TEA } from '../../../../helpers/tea.ts';
+import { tempFolder } from '../../../../helpers/temp-folder.ts';
 
 /** A root with one skill, and the command in it. */
 async function teaRoot(...proposals: readonly Partial<ProposalInput>[]) {

@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openRoot } from '../../helpers/open-registry.ts';
-import { type RunOptions, runCommand } from '../../helpers/run-command.ts';
-import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
-import { treeOf } from '../../helpers/tree-of.ts';
+import { openRoot } from '../../../../helpers/open-registry.ts';
+import { type RunOptions, runCommand } from '../../../../helpers/run-command.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../../../../helpers/temp-folder.ts';
+import { treeOf } from '../../../../helpers/tree-of.ts';
 
 const QA = 'templates/roles/qa/system_prompt.md';
 const ROLES: Tree = {

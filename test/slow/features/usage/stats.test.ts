@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runCli } from '../../../cli/run-cli.ts';
-import { skill } from '../../helpers/boot-root.ts';
-import { openRoot } from '../../helpers/open-registry.ts';
-import { runCommand, spawnCommand } from '../../helpers/run-command.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { runCli } from '../../../../cli/run-cli.ts';
+import { skill } from '../../../helpers/boot-root.ts';
+import { openRoot } from '../../../helpers/open-registry.ts';
+import { runCommand, spawnCommand } from '../../../helpers/run-command.ts';
+import { tempFolder } from '../../../helpers/temp-folder.ts';
 
 const LONG = 'a-skill-with-a-very-long-name-that-does-not-fit-on-a-narrow-screen';
 

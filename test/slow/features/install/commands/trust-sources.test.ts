@@ -1,11 +1,11 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openTrust } from '../../../lib/trust/index.ts';
-import { servePage } from '../../helpers/page-server.ts';
-import { type RunOptions, type RunResult, runCommand } from '../../helpers/run-command.ts';
-import { LONGER, TEA } from '../../helpers/tea.ts';
-import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { openTrust } from '../../../../../lib/trust/index.ts';
+import { servePage } from '../../../../helpers/page-server.ts';
+import { type RunOptions, type RunResult, runCommand } from '../../../../helpers/run-command.ts';
+import { LONGER, TEA } from '../../../../helpers/tea.ts';
+import { tempFolder, writeTree } from '../../../../helpers/temp-folder.ts';
 
 type Run = (args: readonly string[], options?: RunOptions) => Promise<RunResult>;
 

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it } from 'vitest';
-import { type RunOptions, type RunResult, runCommand, startOnTerminal } from '../../helpers/run-command.ts';
-import { LONGER, TEA } from '../../helpers/tea.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
-import { waitFor } from '../../helpers/wait-for.ts';
+import { type RunOptions, type RunResult, runCommand, startOnTerminal } from '../../../../helpers/run-command.ts';
+import { LONGER, TEA } from '../../../../helpers/tea.ts';
+import { tempFolder } from '../../../../helpers/temp-folder.ts';
+import { waitFor } from '../../../../helpers/wait-for.ts';
 
 /** A root with a proposal, the command in it, and an editor: a script that is handed a file. */
 async function proposed(script = 'exit 0') {

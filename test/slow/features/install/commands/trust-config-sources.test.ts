@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openTrust } from '../../../lib/trust/index.ts';
-import { scriptedServer, servedSkill } from '../../helpers/mcp-server.ts';
-import { type RunResult, runCommand } from '../../helpers/run-command.ts';
-import { TEA } from '../../helpers/tea.ts';
-import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
+import { openTrust } from '../../../../../lib/trust/index.ts';
+import { scriptedServer, servedSkill } from '../../../../helpers/mcp-server.ts';
+import { type RunResult, runCommand } from '../../../../helpers/run-command.ts';
+import { TEA } from '../../../../helpers/tea.ts';
+import { type Tree, tempFolder } from '../../../../helpers/temp-folder.ts';
 
 /** An approved root with the skill `milk` of its own. @param source - The second one of its config. */
 function house(source: string, tree: Tree = {}) {
