@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTool } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { shippedManifest } from '../../extensions/skill_registry/core/config/owner-file.ts';
 import { openRegistry } from '../../extensions/skill_registry/core/registry.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
@@ -37,4 +39,20 @@ it('lists, searches, shows and reads without any feature, where the program says
   expect(() => registry.tools(['propose_skill_update'])).toThrow(
     /Tools: list_skills, read_skill, read_skill_resource\./,
   );
+});
+
+it('knows no keys of features, and reports those of the owner, but not those that the manifest of the package shows', async () => {
+  const root = tempFolder({ ...TREE, 'data/skill_registry/config.yaml': 'usage: false\ntools: [load_skill]\n' });
+  const manifest = shippedManifest();
+  const { config } = parse(readFileSync(manifest, 'utf8')) as { config: object };
+  const problemsOf = async (given: object): Promise<readonly unknown[]> => {
+    const registry = await openRegistry({ root, noGuard: true, manifest, config: given }, []);
+    await registry.close();
+    return registry.problems().map(({ code, details }) => [code, details?.key]);
+  };
+  expect(await problemsOf(config)).toEqual([]);
+  expect(await problemsOf({ ...config, usage: false, tools: ['load_skill'] })).toEqual([
+    ['CONFIG_KEY_INVALID', 'usage'],
+    ['CONFIG_KEY_INVALID', 'tools.0'],
+  ]);
 });

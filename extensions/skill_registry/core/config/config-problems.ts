@@ -3,6 +3,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { readNamedFile } from '../../../../lib/files/index.ts';
+import { shippedManifest } from './owner-file.ts';
 import { isRecord, plainCopy, UNREADABLE, type ValuePosition } from './readers.ts';
 
 /** Finds the file that gave a key its value; undefined when a program or the command line gave it. */
@@ -46,11 +47,14 @@ export function collectProblems(
     const count = (counts.get(section) ?? 0) + 1;
     counts.set(section, count);
     if (count > MAX_LISTED) return;
+    const position = findKey(at.path, value);
+    // It also has the keys of features that somebody left out.
+    if (position?.file === shippedManifest()) return;
     const key = at.path.join('.');
     const got = at.isSecret ? `"(${value === null ? 'null' : typeof value})"` : shown(value, secrets);
     const what = `${key === '' ? 'The config' : `Config "${key}"`} is ${got}: ${expected}; ${refused ?? at.effect}.`;
     const advice = 'Correct it; docs/configuration.md of the package lists the keys.';
-    add(key, `${what}${hint()} ${advice}`, findKey(at.path, value));
+    add(key, `${what}${hint()} ${advice}`, position);
   };
   const problems = (): readonly Problem[] => {
     for (const [section, count] of counts) {

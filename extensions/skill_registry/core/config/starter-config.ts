@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { builtExtensions, packageRoot } from '../../../../kernel/host.ts';
+import { packageRoot } from '../../../../kernel/host.ts';
 import { isInside, realPathOf } from '../../../../lib/files/index.ts';
-import { ownerFile } from './owner-file.ts';
+import { ownerFile, shippedManifest } from './owner-file.ts';
 import { PRESET_NAMES, PRESETS, type PresetName } from './presets.ts';
 
 /** All keys of the manifest with defaults, commented out, except `presets` in `sources`. `root` is absolute. */
 export function starterConfig(root: string, presets: readonly PresetName[]): string {
-  const manifest = readFileSync(join(builtExtensions(), 'skill_registry', 'manifest.yaml'), 'utf8');
+  const manifest = readFileSync(shippedManifest(), 'utf8');
   const [, block = ''] = manifest.split(/^config:\n/m);
   const lines = block.trimEnd().split('\n');
   return [
