@@ -3,25 +3,21 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { isCodedError } from 'skill-registry/kernel';
 import { builtExtensions } from '../../kernel/host.ts';
-import { pageNotFound } from './errors.ts';
+import { type Answer, pageNotFound } from '../../lib/forms/index.ts';
+import { html } from '../../lib/html/index.ts';
 import { ASSETS, type Guard } from './guard.ts';
-import { html } from './html/html.ts';
-import { page } from './html/layout.ts';
+import { page, STYLES } from './layout.ts';
 import type { LiveUpdates } from './live.ts';
-import { addCatalog } from './pages/catalog.ts';
-import { addDecisions } from './pages/decisions.ts';
-import { addExtension } from './pages/extension.ts';
-import { addInbox } from './pages/inbox.ts';
-import { addProblems } from './pages/problems.ts';
-import { addProposal } from './pages/proposal.ts';
-import { addSkill } from './pages/skill.ts';
-import { addSkillAgents } from './pages/skill-agents.ts';
-import { addSkillEvidence } from './pages/skill-evidence.ts';
-import { addSkillFiles } from './pages/skill-files.ts';
-import { addSkillHistory } from './pages/skill-history.ts';
-import { addUpdates } from './pages/updates.ts';
-import { addUsage } from './pages/usage.ts';
-import type { Review, ReviewApp, ReviewContext, ReviewEnv } from './review.ts';
+import { catalogPages } from './pages/catalog.ts';
+import { decisionPages } from './pages/decisions.ts';
+import { extensionPages } from './pages/extension.ts';
+import { inboxPages } from './pages/inbox.ts';
+import { problemPages } from './pages/problems.ts';
+import { skillPages } from './pages/skill.ts';
+import { skillAgentsPages } from './pages/skill-agents.ts';
+import { skillFilesPages } from './pages/skill-files.ts';
+import { requestOf } from './request.ts';
+import type { CorePages, CoreRequest, Review, ReviewApp, ReviewContext, ReviewEnv } from './review.ts';
 
 export function createApp(review: Review, guard: Guard, live: LiveUpdates, onError: (error: Error) => void): ReviewApp {
   const app: ReviewApp = new Hono<ReviewEnv>();
@@ -31,18 +27,10 @@ export function createApp(review: Review, guard: Guard, live: LiveUpdates, onErr
     app.get(`${ASSETS}${name}`, (context) => context.body(bytes, 200, { 'Content-Type': type }));
   }
   app.get('/events', live.handler);
-  addInbox(app, review, addUpdates(app, review));
-  addProblems(app, review);
-  addDecisions(app, review);
-  addExtension(app, review);
-  addProposal(app, review);
-  addSkill(app, review);
-  addSkillFiles(app, review);
-  addSkillEvidence(app, review);
-  addSkillAgents(app, review);
-  addSkillHistory(app, review);
-  addCatalog(app, review);
-  addUsage(app, review);
+  for (const { get = {}, post = {} } of [...PAGES, ...review.features]) {
+    for (const [path, handle] of Object.entries(get)) app.get(path, (context) => answer(context, review, handle));
+    for (const [path, handle] of Object.entries(post)) app.post(path, (context) => answer(context, review, handle));
+  }
   app.notFound((context) => failed(context as ReviewContext, review, pageNotFound()));
   app.onError((error, context) => {
     if (!isCodedError(error)) onError(error);
@@ -53,23 +41,42 @@ export function createApp(review: Review, guard: Guard, live: LiveUpdates, onErr
 
 // --- internal ---
 
+const PAGES: readonly CorePages[] = [
+  inboxPages,
+  problemPages,
+  decisionPages,
+  extensionPages,
+  skillPages,
+  skillFilesPages,
+  skillAgentsPages,
+  catalogPages,
+];
+
 const FILES: Readonly<Record<string, string>> = {
-  'base.css': 'text/css; charset=utf-8',
-  'parts.css': 'text/css; charset=utf-8',
-  'forms.css': 'text/css; charset=utf-8',
-  'charts.css': 'text/css; charset=utf-8',
-  'reading.css': 'text/css; charset=utf-8',
+  ...Object.fromEntries(STYLES.map((name) => [name, 'text/css; charset=utf-8'])),
   'review.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 };
 
+async function answer(
+  context: ReviewContext,
+  review: Review,
+  handle: (request: CoreRequest) => Answer | Promise<Answer>,
+): Promise<Response> {
+  const given = await handle(await requestOf(context, review));
+  if ('text' in given) return context.text(given.text);
+  if ('redirect' in given) return context.redirect(given.redirect, context.req.method === 'POST' ? 303 : 302);
+  return context.html(page(context, review, given), given.status);
+}
+
 function failed(context: ReviewContext, review: Review, error: Error): Response | Promise<Response> {
   const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';
-  const main = html`<h1>${TITLES[statusOf(code)]}</h1>
+  const status = statusOf(code);
+  const main = html`<h1>${TITLES[status]}</h1>
 <p>${error.message}</p>
 <p class="quiet">${code}</p>
 <p><a href="/">Back to the inbox</a></p>`;
-  return context.html(page(context, review, { title: TITLES[statusOf(code)], main }), statusOf(code));
+  return context.html(page(context, review, { title: TITLES[status], main }), status);
 }
 
 type Status = 400 | 404 | 409 | 500 | 503;

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
-import { refusalPage } from './html/layout.ts';
+import { refusalPage } from './layout.ts';
 import type { ReviewContext, ReviewEnv } from './review.ts';
 
 /** Admits only a browser that opened the printed address. */

@@ -21,9 +21,10 @@ const LOOK_MS = 1_000;
 
 export function createLiveUpdates({
   registry,
+  features,
   root,
   isHeldReadable,
-}: Pick<Review, 'registry' | 'root' | 'isHeldReadable'>): LiveUpdates {
+}: Pick<Review, 'registry' | 'features' | 'root' | 'isHeldReadable'>): LiveUpdates {
   const senders = new Set<() => void>();
   const ends = new Set<() => void>();
   let count = 0;
@@ -42,9 +43,9 @@ export function createLiveUpdates({
     if (isLooking) return;
     isLooking = true;
     try {
-      const proposals = (await registry.proposals.list()).map(({ id, state, version }) => [id, state, version]);
+      const states = await Promise.all(features.map((one) => one.state?.(registry)));
       const held = isHeldReadable() ? heldExtensions(root).map(({ name, digest }) => [name, digest]) : [];
-      const waits = JSON.stringify([proposals, held]);
+      const waits = JSON.stringify([states, held]);
       if (waited !== undefined && waited !== waits) changed();
       waited = waits;
     } catch {
@@ -55,7 +56,8 @@ export function createLiveUpdates({
   };
   void look();
   const looks = setInterval(() => void (senders.size > 0 && look()), LOOK_MS).unref();
-  const stops = [registry.onChange(changed), registry.proposals.onArrival(changed), () => clearInterval(looks)];
+  const watched = features.flatMap((one) => one.watch?.(registry, changed) ?? []);
+  const stops = [registry.onChange(changed), ...watched, () => clearInterval(looks)];
   return {
     changed,
     count: () => count,

@@ -7,10 +7,10 @@ import {
   z,
 } from 'skill-registry/kernel';
 import { isHeldInRoot, isOwnCheckout } from '../../kernel/host.ts';
+import { invalidArgument } from '../../lib/forms/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { aborted } from '../../lib/waiting/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
-import { invalidArgument } from './errors.ts';
 import { type ReviewServing, serveReview } from './server.ts';
 
 export class SkillReviewMain implements Extension, ServiceProvider {

@@ -1,10 +1,12 @@
 import type { Context, Hono } from 'hono';
 import type { TurnContext } from 'skill-registry/kernel';
 import type { MarkdownReader } from '../../lib/markdown/index.ts';
-import type { SkillRegistry } from '../skill_registry/api.ts';
+import type { ReviewPages, ReviewRequest, Routes, SkillRegistry } from '../skill_registry/api.ts';
 
+/** What every request of one server has. */
 export interface Review {
   readonly registry: SkillRegistry;
+  readonly features: readonly ReviewPages[];
   readonly root: string;
   /** Waiting extensions may be read: the root is approved, or their folder does not link out of it. */
   isHeldReadable(): boolean;
@@ -19,6 +21,10 @@ export interface Review {
   count(): number;
   changed(): void;
 }
+
+/** A request to a page of the core. */
+export interface CoreRequest extends ReviewRequest, Review {}
+export type CorePages = Routes<CoreRequest>;
 
 /** Stored by the guard with each request. */
 export interface ReviewEnv {

@@ -27,6 +27,7 @@ const CORE_ROOMS = [
   'checked-calls.ts',
   'events.ts',
   'api.ts',
+  'review.ts',
   'seams.ts',
   'tools',
 ];

@@ -23,8 +23,8 @@ export const proposals = [
   },
   {
     title: 'The walk shows the least risky proposal first',
-    in: 'compare',
-    swap: ['(other[at] ?? 0) - (one[at] ?? 0)', '(one[at] ?? 0) - (other[at] ?? 0)'],
+    in: 'byRisk',
+    swap: ['(right[at] ?? 0) - (left[at] ?? 0)', '(left[at] ?? 0) - (right[at] ?? 0)'],
     test: 'shows the riskiest first, whole, and does with each what is answered',
   },
   {

@@ -107,8 +107,8 @@ export const reviewPage = [
   },
   {
     title: 'The review page restores an attack without the id of its skill',
-    in: 'addSkillHistory.restore',
-    drop: "assertIdTyped(id, inspected.blocks, fields.optional('typed_id'))",
+    in: 'change',
+    drop: "assertIdTyped(idOf({ id, registry }), inspected.blocks, optional('typed_id'))",
     test: 'restores an attack only where the id was typed, and offers first to leave it in the archive',
   },
   {
@@ -125,17 +125,14 @@ export const reviewPage = [
   },
   {
     title: 'The review page rolls back from a content that it has not shown',
-    in: 'addSkillHistory.rollBack',
-    swap: ["String(present?.number) !== fields.text('present')", "fields.text('present') === ''"],
+    in: 'change',
+    swap: ["present !== field('present')", "field('present') === ''"],
     test: 'is rolled back to what was shown, and not when it has changed meanwhile',
   },
   {
     title: 'The review page approves other code than it has shown',
     in: 'decide',
-    swap: [
-      'approveExtension(root, name, digest)',
-      "approveExtension(root, name, digest === '' ? digest : held.digest)",
-    ],
+    swap: ['approveExtension(root, id, digest)', "approveExtension(root, id, digest === '' ? digest : held.digest)"],
     test: 'is approved by the bytes that were shown, and not by others',
   },
   {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { UsageReport } from '../../extensions/skill_registry/api.ts';
-import { usageLine } from '../../extensions/skill_review/html/evidence.ts';
+import { usageLine } from '../../extensions/skill_registry/features/usage/pages.ts';
 import { attack } from '../helpers/held.ts';
 import { openRoot } from '../helpers/open-registry.ts';
 import { attributesOf, elementsOf, pageOf, reviewPage, textOf } from '../helpers/review-page.ts';

@@ -145,6 +145,7 @@ function kernelFunctions(parts: Parts, { at, registry }: Given) {
     ],
     commands: () => opened.flatMap(({ commands }) => commands?.(registry()) ?? []),
     news: async () => (await Promise.all(opened.map(async ({ news }) => (await news?.()) ?? []))).flat(),
+    reviewPages: () => Promise.all(opened.flatMap(({ reviewPages }) => reviewPages?.() ?? [])),
     connect(kernel) {
       for (const feature of opened) feature.connect?.(kernel);
     },

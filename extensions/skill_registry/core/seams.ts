@@ -3,6 +3,7 @@ import type { Command, ExtensionContext, Problem, Tool, TurnContext } from 'skil
 import type { Z } from '../../../lib/arguments/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import type { ConfigPart } from './config/config-keys.ts';
+import type { ReviewPages } from './review.ts';
 import type { Meaning } from './search/types.ts';
 import type { Guard } from './skill/guard.ts';
 import type { SourceDecisions, SourceKind } from './sources/source-kind.ts';
@@ -35,6 +36,7 @@ export interface Opened<Part = unknown> {
   readonly guard?: Guard;
   readonly meaning?: Meaning;
   readonly turns?: Turns;
+  readonly reviewPages?: () => Promise<ReviewPages>;
   /** For the events and messages of the kernel. */
   readonly connect?: (kernel: Pick<ExtensionContext, 'events' | 'notifyUser'>) => void;
   /** Lines that a person reads when a conversation begins. */

@@ -1,40 +1,21 @@
+import { hiddenField, type Page } from '../../../lib/forms/index.ts';
+import { address, formatNumber, type Html, html, plural, verbatim } from '../../../lib/html/index.ts';
+import { selection, tag } from '../../../lib/widgets/index.ts';
 import type { SkillList, SkillVisibility, TokenCounts } from '../../skill_registry/api.ts';
-import { actorOf, fieldsOf } from '../forms.ts';
-import { type Html, html, verbatim } from '../html/html.ts';
-import { page } from '../html/layout.ts';
-import { form, formatNumber, hiddenField, levelTag, plural, skillAddress, tag } from '../html/parts.ts';
-import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+import type { CorePages, CoreRequest } from '../review.ts';
 import { problemsLine } from './problems.ts';
 
-export function addCatalog(app: ReviewApp, review: Review): void {
-  const { registry } = review;
-  app.get('/catalog', async (context) => {
-    const wanted = wantedOf(context);
-    const found = await find(review, wanted);
-    const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
-    const rows = await Promise.all(found.shown.map((one) => rowOf(one, { context, review, wanted, counts })));
-    const main = html`<h1>Catalog</h1>
-${searchForm(review, wanted)}
-<p id="found" class="quiet" role="status" data-live>${foundText(found)}</p>
-<div id="skills" data-live>
-${problemsLine(review)}
-${rows.length === 0 ? html`<p class="empty">${registry.snapshot().skills.length === 0 ? 'There is no skill yet.' : 'No skill fits.'}${nearest(found)}</p>` : html`<ul class="cards skills">${rows}</ul>`}
-${pages(found, wanted)}
-</div>`;
-    return context.html(page(context, review, { title: 'Catalog', at: 'catalog', main, live: 'refresh' }));
-  });
-
-  app.post('/catalog/:action{on|off}', async (context) => {
-    const fields = await fieldsOf(context);
-    await registry.admin.setDisabled(
-      { skill: fields.text('skill') },
-      context.req.param('action') === 'off',
-      actorOf(review),
-    );
-    review.changed();
-    return context.redirect(addressOf(wantedOf(context)), 303);
-  });
-}
+export const catalogPages: CorePages = {
+  get: { '/catalog': list },
+  post: {
+    async '/catalog/:action{on|off}'(request) {
+      const { actor, field, param, registry } = request;
+      await registry.admin.setDisabled({ skill: field('skill') }, param('action') === 'off', actor);
+      request.changed();
+      return { redirect: `/catalog${queryOf(wantedOf(request))}` };
+    },
+  },
+};
 
 // --- internal ---
 
@@ -55,13 +36,30 @@ interface Found {
   readonly list?: SkillList;
 }
 
-function wantedOf({ req }: ReviewContext): Wanted {
-  const of = (name: string): string => req.query(name)?.trim() ?? '';
+function wantedOf({ query }: CoreRequest): Wanted {
+  const of = (name: string): string => query(name)?.trim() ?? '';
   return { q: of('q'), tag: of('tag'), source: of('source'), page: Math.max(1, Math.trunc(Number(of('page'))) || 1) };
 }
 
+async function list(request: CoreRequest): Promise<Page> {
+  const { registry } = request;
+  const wanted = wantedOf(request);
+  const found = await find(request, wanted);
+  const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
+  const rows = await Promise.all(found.shown.map((one) => rowOf(request, one, wanted, counts)));
+  const main = html`<h1>Catalog</h1>
+${searchForm(request, wanted)}
+<p id="found" class="quiet" role="status" data-live>${foundText(found)}</p>
+<div id="skills" data-live>
+${problemsLine(request)}
+${rows.length === 0 ? html`<p class="empty">${registry.snapshot().skills.length === 0 ? 'There is no skill yet.' : 'No skill fits.'}${nearest(found)}</p>` : html`<ul class="cards skills">${rows}</ul>`}
+${pages(found, wanted)}
+</div>`;
+  return { title: 'Catalog', at: '/catalog', main, live: 'refresh' };
+}
+
 /** Without a query in the order of the catalog, skills that lost their id last. */
-async function find({ registry, agents }: Review, { q, tag: of, source, page: at }: Wanted): Promise<Found> {
+async function find({ registry, agents }: CoreRequest, { q, tag: of, source, page: at }: Wanted): Promise<Found> {
   const seen = await registry.admin.whoSees(await agents());
   if (q === '') {
     const all = seen.filter(
@@ -80,69 +78,51 @@ function foundText({ total, shown }: Found): string {
   return total > shown.length ? `${formatNumber(shown.length)} of ${plural(total, 'skill')}` : plural(total, 'skill');
 }
 
-function searchForm({ registry }: Review, { q, tag: of, source }: Wanted): Html {
+function searchForm({ registry }: CoreRequest, { q, tag: of, source }: Wanted): Html {
   const { skills } = registry.snapshot();
-  const options = (name: string, label: string, values: Iterable<string>, chosen: string): Html => {
-    const all = [...new Set(values)].sort();
-    return html`<div><label for="${name}">${label}</label>
-<select id="${name}" name="${name}"><option value="">all</option>
-${all.map((one) => html`<option value="${verbatim(one)}"${one === chosen ? html` selected` : ''}>${one}</option>`)}
-</select></div>`;
+  const field = (name: string, label: string, values: readonly string[], chosen: string): Html => {
+    const all = [...new Set(values)].sort().map((one) => [one, one] as const);
+    return selection(name, label, [['', 'all'], ...all], chosen);
   };
+  const tags = skills.flatMap((skill) => skill.tags);
+  const sources = skills.map((skill) => skill.source);
   return html`<form method="get" action="/catalog" role="search" data-search>
 <div class="grow"><label for="q">Search</label>
 <input id="q" name="q" type="search" value="${verbatim(q)}" placeholder="a task, a name, &quot;a phrase&quot;" autocomplete="off"></div>
-${options(
-  'tag',
-  'Tag',
-  skills.flatMap(({ tags }) => tags),
-  of,
-)}
-${options(
-  'source',
-  'Source',
-  skills.map((skill) => skill.source),
-  source,
-)}
+${field('tag', 'Tag', tags, of)}
+${field('source', 'Source', sources, source)}
 <button>Search</button>
 </form>`;
 }
 
-interface Row {
-  readonly context: ReviewContext;
-  readonly review: Review;
-  readonly wanted: Wanted;
-  readonly counts: ReadonlyMap<string, TokenCounts>;
-}
-
 async function rowOf(
+  request: CoreRequest,
   { skill, isLoser, views }: SkillVisibility,
-  { context, review, wanted, counts }: Row,
+  wanted: Wanted,
+  counts: ReadonlyMap<string, TokenCounts>,
 ): Promise<Html> {
   const { id, qualifiedId, description, tags, source, heldBecause, disabledFor } = skill;
   const name = isLoser ? qualifiedId : id;
   const isOff = disabledFor === 'everyone';
   const tokens = isLoser ? undefined : counts.get(id);
-  // The skill may be removed meanwhile. A list does not fetch remote files.
-  const trust = skill.remote ? undefined : await review.registry.admin.trustOf(qualifiedId).catch(() => undefined);
-  const levels = (['block', 'warn'] as const).map(
-    (how) => [how, (trust?.findings ?? []).filter((one) => one.level === how).length] as const,
-  );
+  // A list does not fetch remote files.
+  const known = skill.remote
+    ? []
+    : await Promise.all(request.features.map((one) => one.skillCard?.(request, qualifiedId)));
   return html`<li class="card">
-<div class="line"><a class="title" href="${skillAddress(name)}">${name}</a>
+<div class="line"><a class="title" href="${address('skills', name)}">${name}</a>
 ${heldBecause === undefined ? '' : tag('held', 'block')}${isOff ? tag('off') : ''}
-${levels.map(([how, many]) => (many > 0 ? html`${levelTag(how)}<span class="quiet"> ${many}</span>` : ''))}
-${form(
-  context,
+${known.map((one) => one?.tags)}
+${request.form(
   `/catalog/${isOff ? 'on' : 'off'}${queryOf(wanted)}`,
   html`${hiddenField('skill', name)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} ${name} for every agent">Turn ${isOff ? 'on' : 'off'}</button>`,
   html` class="end"`,
 )}</div>
 <p>${shortened(description)}</p>
-<p class="quiet facts"><span>${source}${trust?.origin === 'brought-in' ? ', brought in' : ''}</span>
+<p class="quiet facts"><span>${source}${known.map((one) => one?.source)}</span>
 <span>${tokenText(tokens)}</span>
 <span>${seenText(views)}</span>
-${tags.map((one) => html`<a class="tag" href="${addressOf({ q: '', tag: one, source: '', page: 1 })}">${one}</a>`)}</p>
+${tags.map((one) => html`<a class="tag" href="/catalog${queryOf({ q: '', tag: one, source: '', page: 1 })}">${one}</a>`)}</p>
 </li>`;
 }
 
@@ -167,20 +147,17 @@ function shortened(text: string): string {
 
 function nearest({ list }: Found): Html | '' {
   if (!list?.nearest?.length) return '';
-  return html` Nearest: ${list.nearest.map((id) => html`<a href="${skillAddress(id)}">${id}</a> `)}`;
+  return html` Nearest: ${list.nearest.map((id) => html`<a href="${address('skills', id)}">${id}</a> `)}`;
 }
 
 function pages({ total, list }: Found, wanted: Wanted): Html | '' {
   const last = list ? 1 : Math.ceil(total / SHOWN);
   if (last < 2) return '';
-  const to = (at: number, text: string): Html => html`<a href="${addressOf({ ...wanted, page: at })}">${text}</a>`;
+  const to = (at: number, text: string): Html =>
+    html`<a href="/catalog${queryOf({ ...wanted, page: at })}">${text}</a>`;
   return html`<nav class="actions" aria-label="More skills">
 ${wanted.page > 1 ? to(wanted.page - 1, 'Before') : ''} <span>Page ${wanted.page} of ${last}</span> ${wanted.page < last ? to(wanted.page + 1, 'After') : ''}
 </nav>`;
-}
-
-function addressOf(wanted: Wanted): string {
-  return `/catalog${queryOf(wanted)}`;
 }
 
 function queryOf({ page: at, ...texts }: Wanted): string {

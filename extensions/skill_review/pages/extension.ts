@@ -10,80 +10,72 @@ import {
   recordExtensionDecision,
   revokeExtension,
 } from '../../../kernel/host.ts';
-import { actorOf, fieldsOf, isRefused, orRefusal } from '../forms.ts';
-import { difference, viewLink, viewOf } from '../html/difference.ts';
-import { type Html, html } from '../html/html.ts';
-import { page } from '../html/layout.ts';
-import { parseDifference } from '../html/parse-difference.ts';
-import { form, hiddenField, note, refusal } from '../html/parts.ts';
-import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+import { hiddenField, orRefusal, type Page, refusal } from '../../../lib/forms/index.ts';
+import { address, type Html, html } from '../../../lib/html/index.ts';
+import { differenceView, note, parseDifference } from '../../../lib/widgets/index.ts';
+import type { CorePages, CoreRequest } from '../review.ts';
 
-export function addExtension(app: ReviewApp, review: Review): void {
-  app.get('/extensions/:name', (context) => show(context, review, context.req.param('name')));
-
-  app.get('/extensions/:name/difference', async (context) => {
-    const held = heldNamed(review, context.req.param('name'));
-    return context.text(await describeHeld(held, ownExtensionIds()));
-  });
-
-  app.post('/extensions/:name/:action{approve|revoke}', async (context) => {
-    const { name, action } = context.req.param();
-    const digest = (await fieldsOf(context)).text('digest');
-    const outcome = await orRefusal(decide(review, name, action === 'approve', digest));
-    if (isRefused(outcome)) return show(context, review, name, outcome.refused);
-    review.changed();
-    const title = `extensions/${name}`;
-    const main = html`<h1>${title}</h1>
-${note(html`<p>${action === 'approve' ? 'Approved. The next start or restart loads it, when its root is approved.' : 'Revoked. The waiting code was deleted.'}</p>`)}
+export const extensionPages: CorePages = {
+  get: {
+    '/extensions/:id': (request) => show(request),
+    '/extensions/:id/difference': async (request) => ({
+      text: await describeHeld(heldNamed(request), ownExtensionIds()),
+    }),
+  },
+  post: {
+    async '/extensions/:id/:action{approve|revoke}'(request) {
+      const isApproved = request.param('action') === 'approve';
+      const { refused } = await orRefusal(decide(request, isApproved, request.field('digest')));
+      if (refused) return show(request, refused);
+      request.changed();
+      const title = `extensions/${request.id}`;
+      const main = html`<h1>${title}</h1>
+${note(html`<p>${isApproved ? 'Approved. The next start or restart loads it, when its root is approved.' : 'Revoked. The waiting code was deleted.'}</p>`)}
 <p><a href="/">Back to the inbox</a></p>`;
-    return context.html(page(context, review, { title, at: 'inbox', main }));
-  });
-}
-
-export function extensionAddress(name: string): string {
-  return `/extensions/${encodeURIComponent(name)}`;
-}
+      return { title, at: '/', main };
+    },
+  },
+};
 
 // --- internal ---
 
-function heldNamed({ root, isHeldReadable }: Review, name: string): HeldExtension {
-  const held = isHeldReadable() ? heldExtension(root, name) : undefined;
+function heldNamed({ id, root, isHeldReadable }: CoreRequest): HeldExtension {
+  const held = isHeldReadable() ? heldExtension(root, id) : undefined;
   if (held) return held;
-  throw extensionNotHeld(name, isHeldReadable() ? heldExtensions(root) : []);
+  throw extensionNotHeld(id, isHeldReadable() ? heldExtensions(root) : []);
 }
 
 /** Revoking here deletes only waiting code, never an approved extension. */
-async function decide(review: Review, name: string, isApproved: boolean, digest: string): Promise<void> {
-  const held = heldNamed(review, name);
+async function decide(request: CoreRequest, isApproved: boolean, digest: string): Promise<void> {
+  const { actor, id } = request;
+  const held = heldNamed(request);
   if (!isApproved && held.digest !== digest)
-    throw new CodedError('EXTENSION_CHANGED', `extensions/${name} has changed since this page was shown. Look again.`);
-  const root = { dir: review.root, trusted: review.isTrusted() };
-  if (isApproved) approveExtension(root, name, digest);
-  else revokeExtension(root, name);
-  recordExtensionDecision(review.root, name, { action: isApproved ? 'allow' : 'revoke', digest, ...actorOf(review) });
+    throw new CodedError('EXTENSION_CHANGED', `extensions/${id} has changed since this page was shown. Look again.`);
+  const root = { dir: request.root, trusted: request.isTrusted() };
+  if (isApproved) approveExtension(root, id, digest);
+  else revokeExtension(root, id);
+  recordExtensionDecision(request.root, id, { action: isApproved ? 'allow' : 'revoke', digest, ...actor });
 }
 
-async function show(context: ReviewContext, review: Review, name: string, refused?: CodedError): Promise<Response> {
-  const held = heldNamed(review, name);
-  const address = extensionAddress(name);
-  const view = viewOf(context.req.query('view'));
+async function show(request: CoreRequest, refused?: CodedError): Promise<Page> {
+  const name = request.id;
+  const held = heldNamed(request);
+  const here = address('extensions', name);
+  const view = differenceView(request.query('view'), here);
   const read = parseDifference(await describeHeld(held, ownExtensionIds()));
+  const isAllShown = read.leftOut === 0 && !read.cut;
+  const formFor = (action: string, button: Html): Html =>
+    request.form(`${here}/${action}`, html`${hiddenField('digest', held.digest)}<div class="actions">${button}</div>`);
   const main = html`<h1>extensions/${name}</h1>
 ${refusal(refused, 'done')}
 ${note(html`<p><b>An extension runs as you and may do everything you may do.</b> It was written by ${held.by.join(', ')}. The code below waits; no part of it runs before a person approves it.</p>`, 'block')}
-<div class="heading"><h2>Difference</h2>${viewLink(address, view)}</div>
-${difference(read, { view, whole: `${address}/difference` })}
+${view.heading('Difference')}
+${view.show(read, `${here}/difference`)}
 <h2>Decide</h2>
-${read.leftOut > 0 || read.cut ? html`<p>This page does not show all of it, so it cannot be approved here. The command shows everything:</p><pre tabindex="0">skill-registry extensions approve ${name}</pre>` : ''}
-${decideForms(context, address, held.digest, read.leftOut === 0 && !read.cut)}`;
-  return context.html(page(context, review, { title: `extensions/${name}`, at: 'inbox', main }), refused ? 409 : 200);
-}
-
-function decideForms(context: ReviewContext, address: string, digest: string, isAllShown: boolean): Html {
-  const one = (action: string, button: Html): Html =>
-    form(context, `${address}/${action}`, html`${hiddenField('digest', digest)}<div class="actions">${button}</div>`);
-  return html`<div class="decide">
-${isAllShown ? html`<div>${one('approve', html`<button class="main">Approve these bytes</button>`)}</div>` : ''}
-<div>${one('revoke', html`<button>Delete the waiting code</button>`)}</div>
+${isAllShown ? '' : html`<p>This page does not show all of it, so it cannot be approved here. The command shows everything:</p><pre tabindex="0">skill-registry extensions approve ${name}</pre>`}
+<div class="decide">
+${isAllShown ? html`<div>${formFor('approve', html`<button class="main">Approve these bytes</button>`)}</div>` : ''}
+<div>${formFor('revoke', html`<button>Delete the waiting code</button>`)}</div>
 </div>`;
+  return { title: `extensions/${name}`, at: '/', main, status: refused ? 409 : 200 };
 }

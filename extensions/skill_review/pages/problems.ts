@@ -1,31 +1,13 @@
 import { isAbsolute, relative } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { type Html, html } from '../html/html.ts';
-import { page } from '../html/layout.ts';
-import { formatNumber, plural, skillAddress, tag } from '../html/parts.ts';
-import type { Review, ReviewApp } from '../review.ts';
+import type { Page } from '../../../lib/forms/index.ts';
+import { address, formatNumber, type Html, html, plural } from '../../../lib/html/index.ts';
+import { tag } from '../../../lib/widgets/index.ts';
+import type { CorePages, CoreRequest } from '../review.ts';
 
-export function addProblems(app: ReviewApp, review: Review): void {
-  const { registry } = review;
-  app.get('/problems', async (context) => {
-    const isWhole = context.req.query('files') === 'all';
-    const found = [...(isWhole ? await inFiles(review) : []), ...registry.problems()];
-    const main = html`<h1>Problems</h1>
-<div id="problems" data-live>
-${found.length === 0 ? html`<p class="empty">Nothing is wrong.</p>` : html`<p>${summary(found)}.</p>${groups(found).map((group) => section(group, review))}`}
-</div>
-<form class="after" method="get" action="/problems">
-<input type="hidden" name="files" value="all">
-<button>Look into every file</button>
-<p class="quiet">${isWhole ? 'Hidden text and long instructions were looked for, too.' : 'Looks for hidden text and long instructions, too, which takes longer with many skills.'}</p>
-</form>`;
-    return context.html(
-      page(context, review, { title: 'Problems', at: 'inbox', main, live: isWhole ? 'notice' : 'refresh' }),
-    );
-  });
-}
+export const problemPages: CorePages = { get: { '/problems': show } };
 
-export function problemsLine({ registry }: Review): Html | '' {
+export function problemsLine({ registry }: CoreRequest): Html | '' {
   const found = registry.problems();
   return found.length === 0
     ? ''
@@ -33,6 +15,21 @@ export function problemsLine({ registry }: Review): Html | '' {
 }
 
 // --- internal ---
+
+async function show(request: CoreRequest): Promise<Page> {
+  const isWhole = request.query('files') === 'all';
+  const found = [...(isWhole ? await inFiles(request) : []), ...request.registry.problems()];
+  const main = html`<h1>Problems</h1>
+<div id="problems" data-live>
+${found.length === 0 ? html`<p class="empty">Nothing is wrong.</p>` : html`<p>${summary(found)}.</p>${groups(found).map((group) => section(group, request))}`}
+</div>
+<form class="after" method="get" action="/problems">
+<input type="hidden" name="files" value="all">
+<button>Look into every file</button>
+<p class="quiet">${isWhole ? 'Hidden text and long instructions were looked for, too.' : 'Looks for hidden text and long instructions, too, which takes longer with many skills.'}</p>
+</form>`;
+  return { title: 'Problems', at: '/', main, live: isWhole ? 'notice' : 'refresh' };
+}
 
 const MAX_SHOWN = 100;
 
@@ -45,9 +42,9 @@ function summary(found: readonly Problem[]): string {
   return both.join(' and ');
 }
 
-async function inFiles({ registry }: Review): Promise<readonly Problem[]> {
+async function inFiles({ registry, features }: CoreRequest): Promise<readonly Problem[]> {
   await registry.admin.tokenCounts();
-  return registry.admin.hiddenTextProblems();
+  return (await Promise.all(features.map((one) => one.problemsInFiles?.() ?? []))).flat();
 }
 
 /** Errors first, then the most frequent code: one correction may solve many problems. */
@@ -61,7 +58,7 @@ function groups(found: readonly Problem[]): readonly (readonly Problem[])[] {
   return [...byCode.values()].sort((one, other) => rank(one) - rank(other) || other.length - one.length);
 }
 
-function section(group: readonly Problem[], { registry, root }: Review): Html {
+function section(group: readonly Problem[], { registry, root }: CoreRequest): Html {
   const [{ code, severity } = { code: '', severity: 'warning' }] = group;
   const skills = [...registry.snapshot().byQualifiedId.values()];
   const items = group.slice(0, MAX_SHOWN).map(({ file, line, message }) => {
@@ -69,7 +66,7 @@ function section(group: readonly Problem[], { registry, root }: Review): Html {
       (skill) => skill.file === file || (skill.dir !== null && file.startsWith(`${skill.dir}/`)),
     );
     return html`<li class="card">
-<p class="line">${owner ? html`<a class="title" href="${skillAddress(owner.qualifiedId)}">${owner.id}</a>` : ''} <code>${shownPath(file, root)}${line === undefined ? '' : `:${line}`}</code></p>
+<p class="line">${owner ? html`<a class="title" href="${address('skills', owner.qualifiedId)}">${owner.id}</a>` : ''} <code>${shownPath(file, root)}${line === undefined ? '' : `:${line}`}</code></p>
 <p>${message}</p>
 </li>`;
   });

@@ -1,8 +1,7 @@
-import type { Skill, SkillRegistry, Snapshot } from '../../skill_registry/api.ts';
-import { type Html, html } from '../html/html.ts';
-import { note, skillAddress, tag } from '../html/parts.ts';
-
-export type SkillTab = 'instructions' | 'files' | 'history' | 'evidence' | 'agents';
+import { address, type Html, html } from '../../../lib/html/index.ts';
+import { note, tag } from '../../../lib/widgets/index.ts';
+import type { Skill, SkillRegistry, SkillTab, Snapshot } from '../../skill_registry/api.ts';
+import type { CoreRequest } from '../review.ts';
 
 /** Accepts an id or a qualified id; undefined when the skill is unknown or removed. */
 export function skillOf({ byId, byQualifiedId, builtIn }: Snapshot, id: string): Skill | undefined {
@@ -27,20 +26,37 @@ export function heldMark(heldBecause: string | undefined): Html | '' {
   return heldBecause === undefined ? '' : note(html`<p>Held, no agent is given this text: ${heldBecause}</p>`, 'block');
 }
 
-export function skillHead(id: string, skill: Skill | undefined, at?: SkillTab): Html {
-  const entry = (name: SkillTab, below: string, text: string): Html =>
-    html`<li><a href="${skillAddress(id)}${below}"${at === name ? html` aria-current="page"` : ''}>${text}</a></li>`;
+/** The tabs of a skill that exists, or of one that was removed. */
+export function tabsOf({ features }: CoreRequest, isThere: boolean): readonly SkillTab[] {
+  const tabs = [...FIRST, ...features.flatMap((one) => one.tabs ?? []), LAST];
+  return tabs.filter(({ ofRemoved = false }) => isThere || ofRemoved);
+}
+
+export function skillHead(request: CoreRequest, at: string): Html {
+  const { features, id, registry } = request;
+  const skill = skillOf(registry.snapshot(), id);
   const tags = [
     ...(skill === undefined ? [tag('removed', 'warn')] : []),
     ...(skill?.heldBecause === undefined ? [] : [tag('held', 'block')]),
     ...(skill?.disabledFor === undefined ? [] : [tag('disabled', 'warn')]),
     ...(skill?.hiddenBecause === undefined ? [] : [tag('hidden from models')]),
   ];
+  const parts = features.flatMap((one) => one.parts ?? []);
+  const tabs = tabsOf(request, skill !== undefined).map(({ path, text }) => {
+    const more = parts.filter(({ page }) => page === `/skills/:id${path}`).flatMap((one) => one.text ?? []);
+    return html`<li><a href="${address('skills', id)}${path}"${at === path ? html` aria-current="page"` : ''}>${[text, ...more].join(' and ')}</a></li>`;
+  });
   return html`<h1>${skill?.id ?? id} ${tags}</h1>
 ${skill === undefined ? '' : html`<p>${skill.description.slice(0, 1_024)}</p>`}
 <nav class="tabs" aria-label="Parts of this skill"><ul>
-${skill === undefined ? '' : [entry('instructions', '', 'Instructions'), entry('files', '/files', 'Files')]}
-${entry('history', '/history', 'History')}
-${skill === undefined ? '' : [entry('evidence', '/evidence', 'Evidence and usage'), entry('agents', '/agents', 'Agents')]}
+${tabs}
 </ul></nav>`;
 }
+
+// --- internal ---
+
+const FIRST: readonly SkillTab[] = [
+  { path: '', text: 'Instructions' },
+  { path: '/files', text: 'Files' },
+];
+const LAST: SkillTab = { path: '/agents', text: 'Agents' };

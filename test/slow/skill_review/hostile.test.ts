@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { difference } from '../../../extensions/skill_review/html/difference.ts';
-import { html } from '../../../extensions/skill_review/html/html.ts';
-import { markdownToHtml, safeAddress } from '../../../extensions/skill_review/html/markdown.ts';
-import { parseDifference } from '../../../extensions/skill_review/html/parse-difference.ts';
 import { holdExtensionFile } from '../../../kernel/host.ts';
+import { html, markdownToHtml, safeAddress } from '../../../lib/html/index.ts';
 import { createMarkdownReader } from '../../../lib/markdown/index.ts';
+import { differenceView, parseDifference } from '../../../lib/widgets/index.ts';
 import { loadedModules } from '../../helpers/loaded-modules.ts';
 import { fc } from '../../helpers/properties.ts';
 import { attributesOf, elementsOf, type ReviewPage, reviewPage, textOf } from '../../helpers/review-page.ts';
@@ -219,7 +217,7 @@ describe('a text that is too large or takes too long', () => {
     expect(long).toMatchObject({ leftOut: 1_003, cut: false });
     const wide = parseDifference(`--- a/a\n+++ b/a\n@@ -1 +1 @@\n-${'x'.repeat(5_000)}\n+y\n`);
     expect(wide).toMatchObject({ leftOut: 0, cut: true });
-    expect(String(difference(wide, { view: 'inline', whole: '/x' }))).toContain('This is not all of it');
+    expect(String(differenceView(undefined, '/').show(wide, '/x'))).toContain('This is not all of it');
   });
 });
 

@@ -49,6 +49,7 @@ function open(core: Core): Opened {
       ),
       proposalEvidence: later('admin.proposalEvidence(proposalId)', [text], proposalEvidence),
     },
+    reviewPages: async () => (await import('./pages.ts')).evidencePages,
   };
 }
 

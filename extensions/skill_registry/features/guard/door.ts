@@ -81,6 +81,7 @@ function open(core: Core): Opened<GuardPart> {
         await inspectAll(closing.signal);
       },
     },
+    reviewPages: async () => (await import('./pages.ts')).guardPages,
     problems: () => heldSkills.problems(),
     beforeScan: async () => installed.renew(),
     catchUp: inspectAll,

@@ -86,6 +86,7 @@ async function open(core: Core): Promise<Opened<HistoryPart>> {
         judged.allowShown(...given),
       ),
     },
+    reviewPages: async () => (await import('./pages.ts')).historyPages,
     problems: () => [...(waiting?.problems() ?? []), ...changes.problems()],
     beforeScan: async () => waiting?.renew(),
     recover: changes.recover,

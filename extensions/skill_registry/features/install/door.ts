@@ -82,5 +82,6 @@ function open({ call: { later }, of, root, trusted }: Core): Opened<InstallPart>
     },
     // Publishing belongs to the feature that has pages.
     registry: { origin: origin as RegistryOrigin },
+    reviewPages: async () => (await import('./pages/index.ts')).installPages(),
   };
 }

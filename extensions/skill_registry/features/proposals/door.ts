@@ -107,6 +107,7 @@ function open(core: Core): Opened<ProposalsPart> {
       { name: 'propose_skill_update', needsAgent: true },
       { name: 'list_proposals', needsAgent: true },
     ],
+    reviewPages: async () => (await import('./pages/index.ts')).proposalPages,
     commands: (registry) => [proposalsCommand(registry)],
     async news() {
       const count = await waitingProposals();

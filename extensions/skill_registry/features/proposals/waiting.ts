@@ -1,8 +1,7 @@
 import { isCodedError } from 'skill-registry/kernel';
 import type { Core } from '../../core/feature.ts';
-import type { FindingLevel } from '../../core/skill/guard.ts';
 import type { HeldSkills } from '../guard/held-skills.ts';
-import type { SkillTrust } from '../guard/types.ts';
+import { byRisk, countsOf, heldForPerson } from '../guard/waiting.ts';
 import type { WaitingForPerson } from './api.ts';
 import type { Proposal } from './propose/types.ts';
 
@@ -12,15 +11,7 @@ export async function waitingFor(
   heldSkills: Pick<HeldSkills, 'trustOf'>,
   list: () => Promise<readonly Proposal[]>,
 ): Promise<WaitingForPerson> {
-  const held: SkillTrust[] = [];
-  for (const skill of catalog.snapshot().byQualifiedId.values()) {
-    if (skill.heldBecause === undefined) continue;
-    const trust = await heldSkills.trustOf(skill).catch((error: unknown) => {
-      // It was removed meanwhile.
-      if (!isCodedError(error, 'SKILL_NOT_FOUND') && !isCodedError(error, 'RESOURCE_NOT_FOUND')) throw error;
-    });
-    if (trust && trust.heldBecause !== null) held.push(trust);
-  }
+  const held = await heldForPerson(catalog.snapshot().byQualifiedId.values(), (skill) => heldSkills.trustOf(skill));
   // A damaged history does not hide what else waits.
   let unreadable: string | null = null;
   const waiting = await list().catch((error: unknown) => {
@@ -28,28 +19,19 @@ export async function waitingFor(
     unreadable = error.message;
     return [];
   });
-  return {
-    proposals: [...waiting].sort((one, other) => compare(riskOf(one), riskOf(other))),
-    unreadable,
-    held: held.sort((one, other) => compare(countsOf(one.findings), countsOf(other.findings))),
-  };
+  return { proposals: riskiestFirst(waiting), unreadable, held };
+}
+
+/** Adding or removing a whole skill counts more than a change of its words. Of equal ones the oldest comes first. */
+export function riskiestFirst(proposals: readonly Proposal[]): readonly Proposal[] {
+  return byRisk(proposals, ({ checks, kind, created }) => [
+    ...countsOf(checks),
+    KINDS.indexOf(kind),
+    -Date.parse(created),
+  ]);
 }
 
 // --- internal ---
 
-/** Least risky first: adding or removing a whole skill counts more than a change of its words. */
+/** Least risky first. */
 const KINDS: readonly Proposal['kind'][] = ['update', 'create', 'delete'];
-
-/** The first different number decides. Of equal ones the oldest comes first. */
-function riskOf({ checks, kind, created }: Proposal): readonly number[] {
-  return [...countsOf(checks), KINDS.indexOf(kind), -Date.parse(created)];
-}
-
-function countsOf(found: readonly { readonly level: FindingLevel }[]): readonly number[] {
-  return (['block', 'warn'] as const).map((level) => found.filter((one) => one.level === level).length);
-}
-
-function compare(one: readonly number[], other: readonly number[]): number {
-  const at = one.findIndex((value, index) => value !== other[index]);
-  return at === -1 ? 0 : (other[at] ?? 0) - (one[at] ?? 0);
-}

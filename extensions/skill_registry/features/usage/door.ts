@@ -52,6 +52,7 @@ function open(core: Core): Opened {
         events: call.later('usage.events(query)', [eventQuery], recorded.events),
       },
     },
+    reviewPages: async () => (await import('./pages.ts')).usagePages,
     problems: recorded.problems,
     close: recorded.close,
   };

@@ -1,3 +1,4 @@
+import type { Problem } from 'skill-registry/kernel';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 
@@ -11,13 +12,13 @@ export const validate: Feature = {
 // --- internal ---
 
 function open(core: Core): Opened {
+  const hiddenTextProblems = async (): Promise<readonly Problem[]> => {
+    core.assertOpen();
+    const { hiddenTextOf } = await import('./hidden-text.ts');
+    return hiddenTextOf(core.catalog.snapshot(), core.reading);
+  };
   return {
-    admin: {
-      async hiddenTextProblems() {
-        core.assertOpen();
-        const { hiddenTextOf } = await import('./hidden-text.ts');
-        return hiddenTextOf(core.catalog.snapshot(), core.reading);
-      },
-    },
+    admin: { hiddenTextProblems },
+    reviewPages: async () => ({ problemsInFiles: hiddenTextProblems }),
   };
 }

@@ -1,18 +1,19 @@
 import type { CodedError } from 'skill-registry/kernel';
-import { findHiddenText, hiddenCharacters } from '../../../lib/text/index.ts';
-import type { Proposal, ProposedText } from '../../skill_registry/api.ts';
-import { type Html, html, verbatim } from '../html/html.ts';
-import { form, hiddenField, note, plural, proposalAddress } from '../html/parts.ts';
-import type { ReviewContext } from '../review.ts';
+import { hiddenField } from '../../../../../lib/forms/index.ts';
+import { address, type Html, html, plural, verbatim } from '../../../../../lib/html/index.ts';
+import { findHiddenText, hiddenCharacters } from '../../../../../lib/text/index.ts';
+import { note } from '../../../../../lib/widgets/index.ts';
+import type { ReviewRequest } from '../../../core/review.ts';
+import type { Proposal, ProposedText } from '../propose/types.ts';
 
 export function editorMain(
-  context: ReviewContext,
+  { form }: ReviewRequest,
   { id, skillId, state }: Proposal,
   { path, content: proposed, version }: ProposedText,
   { refused, content }: { readonly refused?: CodedError | undefined; readonly content?: string | undefined },
 ): Html {
   const head = html`<h1>Edit what is proposed for ${skillId}/${path}</h1>`;
-  const back = html`<a href="${proposalAddress(id)}">Back to the proposal</a>`;
+  const back = html`<a href="${address('proposals', id)}">Back to the proposal</a>`;
   const why = whyNotHere(proposed);
   if (why !== undefined)
     return html`${head}<p>${why}</p><pre tabindex="0">skill-registry proposals edit ${id}</pre><p>${back}</p>`;
@@ -29,8 +30,7 @@ ${refused ? note(html`<p>${refused.message}</p><p>What you wrote is below. ${ref
 ${stale}
 ${hiddenNote(text)}
 ${form(
-  context,
-  `${proposalAddress(id)}/edit`,
+  `${address('proposals', id)}/edit`,
   html`${hiddenField('version', version)}
 <label for="content">The whole text of ${path}</label>
 <textarea class="code" id="content" name="content" rows="28" spellcheck="false" autocapitalize="off" autocomplete="off">
@@ -56,8 +56,7 @@ function whyNotHere(text: string): string | undefined {
 }
 
 function hiddenNote(text: string): Html | '' {
-  let found = 0;
-  for (const _ of hiddenCharacters(text)) found += 1;
+  const found = [...hiddenCharacters(text)].length;
   if (found === 0) return '';
   const says = findHiddenText(text)?.says ?? '';
   return note(

@@ -1,24 +1,13 @@
 import type { CodedError } from 'skill-registry/kernel';
-import type { Finding, InspectedChange, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
-import { isRefused, orRefusal, shownDigest } from '../forms.ts';
-import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
-import { ranOnBoth, usageLine } from '../html/evidence.ts';
-import { type Html, html, verbatim } from '../html/html.ts';
-import {
-  findings,
-  form,
-  formatTime,
-  hiddenField,
-  idField,
-  levelTag,
-  note,
-  plural,
-  proposalAddress,
-  refusal,
-  skillAddress,
-  tag,
-} from '../html/parts.ts';
-import type { Review, ReviewContext } from '../review.ts';
+import { hiddenField, refusal } from '../../../../../lib/forms/index.ts';
+import { address, formatTime, type Html, html, plural, verbatim } from '../../../../../lib/html/index.ts';
+import { differenceView, levelTag, note, type Remark, tag } from '../../../../../lib/widgets/index.ts';
+import type { ReviewRequest } from '../../../core/review.ts';
+import type { Finding } from '../../../core/skill/guard.ts';
+import { attackNote, idField } from '../../guard/shown-findings.ts';
+import { shownDigest } from '../../history/pages.ts';
+import type { InspectedChange } from '../../history/types.ts';
+import type { Proposal } from '../propose/types.ts';
 
 export interface ActionResult {
   /** A key of `DONE`, from the address. */
@@ -29,47 +18,42 @@ export interface ActionResult {
   readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
 }
 
-export async function proposalMain(
-  context: ReviewContext,
-  { registry }: Review,
-  proposal: Proposal,
-  answer: ActionResult,
-): Promise<Html> {
-  const { id, kind, skillId, source, path, state, author, model, created, diff, purged } = proposal;
-  const inspected = await registry.admin.blockFindingsAfter({ proposalId: id });
-  const { blocks } = inspected;
-  const view = viewOf(context.req.query('view'));
-  const skill = registry.snapshot().byId.get(skillId);
-  const isWaiting = state === 'open' || state === 'stale';
-  const ran = isWaiting ? await evidenceParts(registry, proposal) : '';
-  const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
-  return html`<h1>${what} ${tag(state, STATE_COLOURS[state])}</h1>
-<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${formatTime(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
-${actionNote(answer)}
-${decided(proposal)}
-${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${skillAddress(skillId)}">See what was found</a></p>`, 'block') : ''}
-${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
-${conflict(proposal)}
-${blocks.length > 0 ? note(html`<h2 class="inside">A person would call this an attack</h2><p>Approving the change also allows it, so the id of the skill has to be typed.</p>${findings(blocks)}`, 'block') : ''}
-${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
-${
-  diff === ''
-    ? ''
-    : html`<div class="heading"><h2>Difference</h2>${viewLink(context.req.path, view)}</div>
-${difference(diff, { view, remarks: remarksOf(proposal, blocks), whole: `${proposalAddress(id)}/difference` })}`
-}
-${isWaiting ? decideForms(context, proposal, inspected, answer) : ''}
-${state === 'rejected' && !purged ? purgeForm(context, id) : ''}`;
-}
-
-// --- internal ---
-
-const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
+export const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
   open: '',
   stale: 'warn',
   approved: 'done',
   rejected: 'block',
 };
+
+export function titleOf({ kind, skillId, path }: Proposal): string {
+  return { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
+}
+
+export async function proposalMain(request: ReviewRequest, proposal: Proposal, answer: ActionResult): Promise<Html> {
+  const { id, kind, skillId, source, state, author, model, created, diff, purged } = proposal;
+  const { registry } = request;
+  const inspected = await registry.admin.blockFindingsAfter({ proposalId: id });
+  const { blocks } = inspected;
+  const view = differenceView(request.query('view'), request.path);
+  const skill = registry.snapshot().byId.get(skillId);
+  const isWaiting = state === 'open' || state === 'stale';
+  const parts = isWaiting ? await request.partsOf('/proposals/:id', kind === 'create' ? undefined : skillId) : [];
+  const ran = isWaiting && html`<h2>Before and after</h2>${parts}`;
+  return html`<h1>${titleOf(proposal)} ${tag(state, STATE_COLOURS[state])}</h1>
+<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${formatTime(created)} UTC, for ${skill ? html`<a href="${address('skills', skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
+${actionNote(answer)}
+${decided(proposal)}
+${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${address('skills', skillId)}">See what was found</a></p>`, 'block') : ''}
+${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
+${conflict(proposal)}
+${attackNote('Approving the change', blocks)}
+${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
+${diff === '' ? '' : [view.heading('Difference'), view.show(diff, address('proposals', id, 'difference'), remarksOf(proposal, blocks))]}
+${isWaiting ? decideForms(request, proposal, inspected, answer) : ''}
+${state === 'rejected' && !purged ? purgeForm(request, id) : ''}`;
+}
+
+// --- internal ---
 
 const DONE: ReadonlyMap<string, string> = new Map([
   ['approved', 'Approved, and in effect.'],
@@ -93,8 +77,8 @@ function actionNote({ done, refused, reasonMissing }: ActionResult): Html | '' {
 
 function decided({ decision, revision, skillId, state }: Proposal): Html | '' {
   if (decision === null) return '';
-  const made =
-    revision === null ? '' : html`, as <a href="${skillAddress(skillId)}/history/${revision}">revision ${revision}</a>`;
+  const to = address('skills', skillId, 'history', String(revision));
+  const made = revision === null ? '' : html`, as <a href="${to}">revision ${revision}</a>`;
   return html`<p>${state === 'approved' ? 'Approved' : 'Rejected'} by <b>${decision.by}</b>, ${formatTime(decision.at)} UTC${made}.</p>
 ${decision.reason === null ? '' : html`<p class="said">${decision.reason}</p>`}`;
 }
@@ -102,7 +86,7 @@ ${decision.reason === null ? '' : html`<p class="said">${decision.reason}</p>`}`
 function conflict({ id, conflict: text, editable }: Proposal): Html | '' {
   if (text === null) return '';
   const next = editable
-    ? html`<a href="${proposalAddress(id)}/edit">Edit it</a>: the page for editing has both texts, and you keep what is wanted of both.`
+    ? html`<a href="${address('proposals', id, 'edit')}">Edit it</a>: the page for editing has both texts, and you keep what is wanted of both.`
     : html`It cannot be edited to apply again, either. Reject it; if the change is still wanted, it is proposed anew.`;
   return note(
     html`<h2 class="inside">It does not apply any more</h2><pre class="wrapped">${text}</pre>
@@ -118,14 +102,6 @@ ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">$
 ${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${formatTime(at)}:</p><p class="said">${reason}</p>`)}`;
 }
 
-async function evidenceParts({ admin, usage }: SkillRegistry, { id, kind, skillId }: Proposal): Promise<Html> {
-  const ran = await orRefusal(admin.proposalEvidence(id));
-  const report = kind === 'create' ? undefined : await orRefusal(usage.report({ skillId }));
-  return html`<h2>Before and after</h2>
-${isRefused(ran) ? html`<p class="quiet">Not run: ${ran.refused.message}</p>` : ranOnBoth(ran)}
-${report === undefined || isRefused(report) ? '' : usageLine(report, skillId)}`;
-}
-
 function found({ checks }: Proposal): Html {
   const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
   const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
@@ -137,25 +113,22 @@ ${facts.length === 0 ? '' : html`<details><summary>${plural(facts.length, 'fact'
 
 /** For the lines of the diff: findings of level `block`, and checks above `info`. */
 function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): readonly Remark[] {
-  const found = blocks.flatMap(({ level: how, message, line, file }) =>
-    line === undefined || file.toLowerCase() !== path.toLowerCase() ? [] : [{ level: how, text: message, line }],
-  );
-  const lineRemarks = checks.flatMap(({ level: how, text, line }) =>
-    line === undefined ? [] : [{ level: how, text, line }],
-  );
-  return [...found, ...lineRemarks].filter(({ level: how }) => how !== 'info');
+  const inFile = blocks.filter(({ file }) => file.toLowerCase() === path.toLowerCase());
+  const found = inFile.flatMap(({ level, message: text, line }) => (line === undefined ? [] : [{ level, text, line }]));
+  const others = checks.flatMap(({ level, text, line }) => (line === undefined ? [] : [{ level, text, line }]));
+  return [...found, ...others].filter(({ level }) => level !== 'info');
 }
 
 /** With a finding of level `block`, rejecting comes first and has the coloured button; approving needs the typed id. */
 function decideForms(
-  context: ReviewContext,
+  request: ReviewRequest,
   proposal: Proposal,
   inspected: InspectedChange,
   answer: ActionResult,
 ): Html {
   const isAttack = inspected.blocks.length > 0;
-  const approve = html`<div>${approvePart(context, proposal, inspected, answer)}</div>`;
-  const reject = html`<div>${rejectForm(context, proposal, isAttack, answer)}</div>`;
+  const approve = html`<div>${approvePart(request, proposal, inspected, answer)}</div>`;
+  const reject = html`<div>${rejectForm(request, proposal, isAttack, answer)}</div>`;
   return html`<h2 id="decide">Decide</h2>
 <div class="decide">
 ${isAttack ? [reject, approve] : [approve, reject]}
@@ -163,42 +136,35 @@ ${isAttack ? [reject, approve] : [approve, reject]}
 }
 
 function approvePart(
-  context: ReviewContext,
+  request: ReviewRequest,
   { id, kind, state, version, editable, skillId }: Proposal,
   inspected: InspectedChange,
   { typed = {} }: ActionResult,
 ): Html {
-  const edit = editable ? html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>` : '';
-  if (state !== 'open') {
-    const reason = html`<p>It cannot be approved${editable ? ' as it is' : ''}.</p>`;
-    return html`${reason}${editable ? html`<div class="actions">${edit}</div>` : ''}`;
-  }
-  const button =
-    inspected.blocks.length > 0
-      ? html`<button>Approve, and allow what was found</button>`
-      : html`<button class="main">Approve</button>`;
-  return form(
-    context,
-    `${proposalAddress(id)}/approve`,
+  const isAttack = inspected.blocks.length > 0;
+  const edit = editable ? html`<a class="button" href="${address('proposals', id, 'edit')}">Edit and approve</a>` : '';
+  if (state !== 'open' && !editable) return html`<p>It cannot be approved.</p>`;
+  if (state !== 'open') return html`<p>It cannot be approved as it is.</p><div class="actions">${edit}</div>`;
+  return request.form(
+    address('proposals', id, 'approve'),
     html`${hiddenField('version', version)}${hiddenField('blocks', shownDigest(inspected))}
-${kind === 'delete' ? html`<p>Approving moves <a href="${skillAddress(skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
-${inspected.blocks.length > 0 ? idField('To approve it', skillId) : ''}
+${kind === 'delete' ? html`<p>Approving moves <a href="${address('skills', skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
+${isAttack ? idField('To approve it', skillId) : ''}
 <label for="note">A note (optional)</label>
 <input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
-<div class="actions">${button}
+<div class="actions">${isAttack ? html`<button>Approve, and allow what was found</button>` : html`<button class="main">Approve</button>`}
 ${edit}</div>`,
   );
 }
 
 function rejectForm(
-  context: ReviewContext,
+  request: ReviewRequest,
   { id, version }: Proposal,
   isMain: boolean,
   { typed = {} }: ActionResult,
 ): Html {
-  return form(
-    context,
-    `${proposalAddress(id)}/reject`,
+  return request.form(
+    address('proposals', id, 'reject'),
     html`${hiddenField('version', version)}
 <label for="reason">Why it is rejected</label>
 <textarea id="reason" name="reason" rows="3" required maxlength="2000">
@@ -207,9 +173,9 @@ ${verbatim(typed.reason ?? '')}</textarea>
   );
 }
 
-function purgeForm(context: ReviewContext, id: string): Html {
+function purgeForm(request: ReviewRequest, id: string): Html {
   return html`<details><summary>Purge its texts</summary>
 <p>Deletes its difference, its reasons and its report from all stored data. Who rejected it, and when, is kept. This cannot be undone.</p>
-${form(context, `${proposalAddress(id)}/purge`, html`<button>Purge</button>`)}
+${request.form(address('proposals', id, 'purge'), html`<button>Purge</button>`)}
 </details>`;
 }

@@ -1,53 +1,51 @@
-import type { FindingLevel } from '../../skill_registry/api.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, type Piece } from '../html/index.ts';
 import { type DiffRow, parseDifference, type ShownDifference } from './parse-difference.ts';
-import { levelTag } from './parts.ts';
+import { type Level, levelTag } from './parts.ts';
 
 export interface Remark {
-  readonly level: FindingLevel;
+  readonly level: Level;
   readonly text: string;
   /** 1-based, in the new text. */
   readonly line: number;
 }
 
-export interface DifferenceOptions {
-  /** `split`: side by side; `inline`: one below the other. */
-  readonly view: 'inline' | 'split';
-  readonly remarks?: readonly Remark[];
-  /** Address of the whole difference as text. */
-  readonly whole: string;
+type View = 'inline' | 'split';
+
+/** A difference as the address wants it: one line below the other, or side by side. @param path - Of the page. */
+export function differenceView(
+  query: string | undefined,
+  path: string,
+): {
+  heading(title: Piece): Html;
+  /** @param whole - Address of the whole difference as text. */
+  show(diff: string | ShownDifference, whole: string, remarks?: readonly Remark[]): Html;
+} {
+  const view = query === 'split' ? 'split' : 'inline';
+  const [to, text] = view === 'inline' ? [`${path}?view=split`, 'Side by side'] : [path, 'One below the other'];
+  return {
+    heading: (title) => html`<div class="heading"><h2>${title}</h2><a href="${to}">${text}</a></div>`,
+    show: (diff, whole, remarks = []) => difference(view, diff, whole, remarks),
+  };
 }
 
-/** The address keeps the view on the next pages. */
-export function viewOf(query: string | undefined): DifferenceOptions['view'] {
-  return query === 'split' ? 'split' : 'inline';
-}
+// --- internal ---
 
-export function viewLink(path: string, view: DifferenceOptions['view']): Html {
-  return view === 'inline'
-    ? html`<a href="${path}?view=split">Side by side</a>`
-    : html`<a href="${path}">One below the other</a>`;
-}
-
-export function difference(diff: string | ShownDifference, { view, remarks = [], whole }: DifferenceOptions): Html {
+function difference(view: View, diff: string | ShownDifference, whole: string, remarks: readonly Remark[]): Html {
   const read = typeof diff === 'string' ? parseDifference(diff) : diff;
   if (read.rows.length === 0) return html`<p class="empty">There is no difference.</p>`;
   const byLine = new Map<number, Remark[]>();
   for (const remark of remarks) byLine.set(remark.line, [...(byLine.get(remark.line) ?? []), remark]);
-  const rows = view === 'split' ? splitRows(read.rows, byLine) : inlineRows(read.rows, byLine);
-  const head =
-    view === 'split'
-      ? html`<tr><th scope="col">Line</th><th scope="col">Before</th><th scope="col">Line</th><th scope="col">After</th></tr>`
-      : html`<tr><th scope="col">Line before</th><th scope="col">Line after</th><th scope="col">Change</th><th scope="col">Text</th></tr>`;
+  const isSplit = view === 'split';
+  const rows = isSplit ? splitRows(read.rows, byLine) : inlineRows(read.rows, byLine);
+  const columns = isSplit ? ['at', '', 'at', ''] : ['at', 'at', 'sign', ''];
+  const names = isSplit ? ['Line', 'Before', 'Line', 'After'] : ['Line before', 'Line after', 'Change', 'Text'];
   return html`<div class="diff-frame"><table class="diff ${view}"><caption class="unseen">Difference</caption>
-${view === 'split' ? html`<colgroup><col class="at"><col><col class="at"><col></colgroup>` : html`<colgroup><col class="at"><col class="at"><col class="sign"><col></colgroup>`}
-<thead class="unseen">${head}</thead>
+<colgroup>${columns.map((kind) => (kind === '' ? html`<col>` : html`<col class="${kind}">`))}</colgroup>
+<thead class="unseen"><tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
 ${rows}</tbody></table></div>
 ${restOf(read, whole)}`;
 }
-
-// --- internal ---
 
 const SIGNS = { same: ' ', del: '−', add: '+' } as const;
 const SAID = { same: '', del: 'removed', add: 'added' } as const;

@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import type { MarkdownReader } from '../../../lib/markdown/index.ts';
+import type { MarkdownReader } from '../markdown/index.ts';
 import { type Html, html } from './html.ts';
 
 /** Limit for rendering; the rest is text behind a link. */
@@ -42,7 +42,7 @@ function block(token: Token, depth: number): Html | '' {
     case 'checkbox':
       return '';
     case 'heading':
-      return heading((token as Tokens.Heading).depth, inner());
+      return heading(Math.min((token as Tokens.Heading).depth + 2, 6), inner());
     case 'code':
       return html`<pre tabindex="0"><code>${(token as Tokens.Code).text}</code></pre>`;
     case 'blockquote':
@@ -66,17 +66,8 @@ function blocks(tokens: readonly Token[], depth: number): readonly (Html | '')[]
   return tokens.map((token) => block(token, depth + 1));
 }
 
-function heading(depth: number, text: readonly Html[]): Html {
-  switch (depth) {
-    case 1:
-      return html`<h3>${text}</h3>`;
-    case 2:
-      return html`<h4>${text}</h4>`;
-    case 3:
-      return html`<h5>${text}</h5>`;
-    default:
-      return html`<h6>${text}</h6>`;
-  }
+function heading(level: number, text: readonly Html[]): Html {
+  return html`<h${level}>${text}</h${level}>`;
 }
 
 function list({ ordered, start, items }: Tokens.List, depth: number): Html {

@@ -1,6 +1,6 @@
-import type { EvaluationResult, ProposalEvidence, SkillEvidence, UsageReport } from '../../skill_registry/api.ts';
-import { type Html, html } from './html.ts';
-import { formatNumber, formatTime, note, plural, tag } from './parts.ts';
+import { formatNumber, formatTime, type Html, html, plural } from '../../../../lib/html/index.ts';
+import { note, tag } from '../../../../lib/widgets/index.ts';
+import type { EvaluationResult, ProposalEvidence, SkillEvidence } from './types.ts';
 
 type Claim = SkillEvidence['claims'][number];
 
@@ -50,17 +50,6 @@ export function claimsPart(claims: readonly Claim[]): Html | '' {
 <p class="said">${text}</p>`,
   );
   return html`<h2>What others claim</h2><p class="quiet">The registry has not checked these claims.</p>${items}`;
-}
-
-export function usageLine({ totals, since, until }: UsageReport, skillId: string): Html {
-  // The report contains the whole first day, one more than requested.
-  const days = Math.floor((Date.parse(until) - Date.parse(since)) / 86_400_000);
-  const { offers, loads, refusals, failures: failed } = totals;
-  const more = [
-    ...(refusals > 0 ? [`refused ${plural(refusals, 'time')}`] : []),
-    ...(failed > 0 ? [`failed ${plural(failed, 'time')}`] : []),
-  ];
-  return html`<p>In the last ${plural(days, 'day')}: loaded ${plural(loads, 'time')}, offered ${plural(offers, 'time')}${more.map((one) => `, ${one}`)}. <a href="/usage?skill=${encodeURIComponent(skillId)}">Its usage</a></p>`;
 }
 
 // --- internal ---

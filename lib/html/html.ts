@@ -1,6 +1,6 @@
 import { html as template } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
-import { showHidden } from '../../../lib/text/index.ts';
+import { showHidden } from '../text/index.ts';
 
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 

@@ -1,5 +1,5 @@
 import { diffWordsWithSpace } from 'diff';
-import { showHidden } from '../../../lib/text/index.ts';
+import { showHidden } from '../text/index.ts';
 
 export interface DiffRow {
   readonly kind: 'file' | 'hunk' | 'same' | 'del' | 'add' | 'note';
@@ -48,12 +48,8 @@ export function parseDifference(diff: string): ShownDifference {
     } else {
       const [, oldAt, oldCount = '1', nextAt, nextCount = '1'] = HUNK.exec(line) ?? [];
       if (oldAt !== undefined) {
-        [old, next, oldLeft, nextLeft] = [oldAt, nextAt, oldCount, nextCount].map(Number) as [
-          number,
-          number,
-          number,
-          number,
-        ];
+        [old, next] = [Number(oldAt), Number(nextAt)];
+        [oldLeft, nextLeft] = [Number(oldCount), Number(nextCount)];
         rows.push({ kind: 'hunk', text });
       } else rows.push({ kind: /^(?:---|\+\+\+) /.test(line) ? 'file' : 'note', text });
     }

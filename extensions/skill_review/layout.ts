@@ -1,29 +1,20 @@
-import type { Review, ReviewContext } from '../review.ts';
-import { type Html, html, type Piece } from './html.ts';
+import type { Page } from '../../lib/forms/index.ts';
+import { type Html, html } from '../../lib/html/index.ts';
+import type { Review, ReviewContext } from './review.ts';
 
-export interface Page {
-  /** Without the name of the product. */
-  readonly title: string;
-  /** The selected entry of the navigation. */
-  readonly at?: NavigationEntry;
-  readonly main: Piece;
-  /** `refresh` reads the `data-live` parts again after a change; `notice` (default, for forms) offers to reload. */
-  readonly live?: 'refresh' | 'notice';
-}
-
-export type NavigationEntry = 'inbox' | 'catalog' | 'usage';
+/** Of the folder assets/. */
+export const STYLES: readonly string[] = ['base.css', 'parts.css', 'forms.css', 'charts.css', 'reading.css'];
 
 export function page(context: ReviewContext, review: Review, { title, at, main, live = 'notice' }: Page): Html {
-  const entry = (name: NavigationEntry, address: string, text: string): Html =>
-    html`<li><a href="${address}"${at === name ? html` aria-current="page"` : ''}>${text}</a></li>`;
+  const entries = [...NAVIGATION, ...review.features.flatMap(({ navigation = [] }) => navigation)].map(
+    ({ address, text }) =>
+      html`<li><a href="${address}"${at === address ? html` aria-current="page"` : ''}>${text}</a></li>\n`,
+  );
   const body = html`<header class="top">
 <div class="wide">
 <a class="brand" href="/">Skill review</a>
 <nav aria-label="Pages"><ul>
-${entry('inbox', '/', 'Inbox')}
-${entry('catalog', '/catalog', 'Catalog')}
-${entry('usage', '/usage', 'Usage')}
-</ul></nav>
+${entries}</ul></nav>
 </div>
 </header>
 <div class="changed wide" role="status" data-changed hidden>Something has changed since this page was read. <a href="${addressOf(context)}">Read it again</a></div>
@@ -48,6 +39,11 @@ export function refusalPage(reason: string): Html {
 
 // --- internal ---
 
+const NAVIGATION = [
+  { address: '/', text: 'Inbox' },
+  { address: '/catalog', text: 'Catalog' },
+];
+
 function shell(title: string, body: Html, attributes: Html | '' = ''): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -56,12 +52,7 @@ function shell(title: string, body: Html, attributes: Html | '' = ''): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Skill review</title>
-<link rel="stylesheet" href="/assets/base.css">
-<link rel="stylesheet" href="/assets/parts.css">
-<link rel="stylesheet" href="/assets/forms.css">
-<link rel="stylesheet" href="/assets/charts.css">
-<link rel="stylesheet" href="/assets/reading.css">
-<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+${STYLES.map((name) => html`<link rel="stylesheet" href="/assets/${name}">\n`)}<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <script type="module" src="/assets/review.js"></script>
 </head>
 <body${attributes}>

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../html/index.ts';
 
 export interface DayBar {
   readonly day: string;
@@ -32,10 +32,10 @@ ${rects}
 </figure>`;
 }
 
-/** @param parts - From left to right; `kind` is the class. @param most - Value at full width. */
-export function rowBar(parts: readonly { readonly value: number; readonly kind: string }[], most: number): Html {
+/** @param most - Value at full width. @param parts - Value and class, from left to right. */
+export function rowBar(most: number, ...parts: readonly (readonly [number, string])[]): Html {
   let from = 0;
-  const rects = parts.map(({ value, kind }) => {
+  const rects = parts.map(([value, kind]) => {
     const width = (value / Math.max(1, most)) * 100;
     from += width;
     return html`<rect class="${kind}" x="${(from - width).toFixed(2)}" y="0" width="${width.toFixed(2)}" height="10"></rect>`;

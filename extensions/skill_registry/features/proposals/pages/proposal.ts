@@ -1,0 +1,107 @@
+import { type CodedError, isCodedError } from 'skill-registry/kernel';
+import { orRefusal, type Page, shownChanged } from '../../../../../lib/forms/index.ts';
+import { address, html } from '../../../../../lib/html/index.ts';
+import { showHidden } from '../../../../../lib/text/index.ts';
+import { note } from '../../../../../lib/widgets/index.ts';
+import type { ReviewPages, ReviewRequest } from '../../../core/review.ts';
+import { assertIdTyped } from '../../guard/shown-findings.ts';
+import { shownDigest } from '../../history/pages.ts';
+import { editorMain } from './editor.ts';
+import { type ActionResult, proposalMain } from './shown-proposal.ts';
+
+export const proposalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
+  get: {
+    async '/proposals/:id'(request) {
+      const { id } = await request.registry.proposals.get(request.id);
+      if (id !== request.id) return { redirect: address('proposals', id) };
+      return show(request, { done: request.query('done') });
+    },
+    '/proposals/:id/difference': async ({ id, registry }) => ({
+      text: showHidden((await registry.proposals.get(id)).diff),
+    }),
+    '/proposals/:id/edit': (request) => editor(request),
+  },
+  post: {
+    '/proposals/:id/approve'(request) {
+      const { field, optional } = request;
+      const work = approveShown(request, field('version'), field('blocks'));
+      const typed = { note: optional('reason') };
+      return request.decide(work, (refused) => show(request, { refused, typed }));
+    },
+    '/proposals/:id/reject'(request) {
+      const { actor, field, id, optional, registry } = request;
+      const reason = optional('reason');
+      if (reason === undefined) return show(request, { reasonMissing: true });
+      const work = registry.proposals.reject(id, { ...actor, version: field('version') });
+      const next = work.then(() => pageOf(id, 'rejected'));
+      return request.decide(next, (refused) => show(request, { refused, typed: { reason } }));
+    },
+    '/proposals/:id/purge'(request) {
+      const { actor, id, registry } = request;
+      const work = registry.proposals.purge([id], { by: actor.by }).then(() => pageOf(id, 'purged'));
+      return request.decide(work, (refused) => show(request, { refused }));
+    },
+    async '/proposals/:id/edit'(request) {
+      const { actor, field, id, optional, registry } = request;
+      // Browsers send CRLF; the registry uses the line ends of the file.
+      const content = field('content').replace(/\r\n?/g, '\n');
+      const edit = { content, by: actor.by, version: field('version') };
+      const { refused, value: edited } = await orRefusal(registry.proposals.edit(id, edit));
+      if (refused) return editor(request, { refused, content });
+      request.changed();
+      if (optional('next') !== 'approve') return { redirect: pageOf(id, 'edited') };
+      // The person has not seen findings in the new text: approve it only when there are none of level `block`.
+      const { blocks } = await registry.admin.blockFindingsAfter({ proposalId: id });
+      if (blocks.length > 0) return { redirect: pageOf(id, 'look') };
+      return request.decide(approveShown(request, edited.version, ''), (why) => show(request, { refused: why }));
+    },
+  },
+};
+
+// --- internal ---
+
+function pageOf(id: string, done: string): string {
+  return `${address('proposals', id)}?done=${done}`;
+}
+
+/** Approves only the shown version with the shown findings. @param shown - `shownDigest`. @returns the next page. */
+async function approveShown(request: ReviewRequest, version: string, shown: string): Promise<string> {
+  const { actor, id, registry } = request;
+  const { admin, proposals } = registry;
+  const change = { proposalId: id };
+  const now = await admin.blockFindingsAfter(change);
+  const { skillId } = await proposals.get(id);
+  // Where it does not apply, `approve` throws the reason.
+  if (now.digest !== null && shownDigest(now) !== shown) throw shownChanged('What an inspection finds in this skill');
+  assertIdTyped(skillId, now.blocks, request.optional('typed_id'));
+  const { merged } = await proposals.approve(id, { ...actor, version, inspected: now.digest });
+  await admin.allowShown(change, now, actor);
+  return pageOf(id, merged ? 'merged' : 'approved');
+}
+
+async function show(request: ReviewRequest, answer: ActionResult): Promise<Page> {
+  const proposal = await request.registry.proposals.get(request.id);
+  const main = await proposalMain(request, proposal, answer);
+  const status = answer.refused ? 409 : answer.reasonMissing ? 400 : 200;
+  return { title: `${proposal.skillId}, ${proposal.state}`, at: '/', main, status };
+}
+
+async function editor(
+  request: ReviewRequest,
+  { refused, content }: { readonly refused?: CodedError; readonly content?: string } = {},
+): Promise<Page> {
+  const { proposals } = request.registry;
+  const proposal = await proposals.get(request.id);
+  const proposed = await proposals.text(proposal.id).catch((error: unknown) => {
+    if (isCodedError(error)) return error;
+    throw error;
+  });
+  const main = isCodedError(proposed)
+    ? html`<h1>${proposal.skillId}</h1>
+${note(html`<p>${proposed.message}</p>`, 'warn')}
+${content === undefined ? '' : html`<h2>What you wrote</h2><pre class="wrapped">${content}</pre>`}
+<p><a href="${address('proposals', proposal.id)}">Back to the proposal</a></p>`
+    : editorMain(request, proposal, proposed, { refused, content });
+  const status = refused || isCodedError(proposed) ? 409 : 200;
+  return { title: `Edit ${proposal.skillId}`, at: '/', main, status };
+}
