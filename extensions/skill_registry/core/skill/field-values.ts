@@ -114,8 +114,13 @@ export function report(key: string, { data, add, lineOf }: FieldSource, expected
 
 export const NAME_RULE = '1-64 lowercase letters, digits and single hyphens, none at the ends';
 
+/** Without letters of other scripts: as new skills are called. */
+export function isPlainName(text: string): boolean {
+  return ASCII_NAME.test(text);
+}
+
 export function isName(text: string): boolean {
-  return ASCII_NAME.test(text) || NAME.test(text.normalize('NFKC'));
+  return isPlainName(text) || NAME.test(text.normalize('NFKC'));
 }
 
 export function nameRemedy(directory: string): string {

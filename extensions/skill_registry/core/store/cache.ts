@@ -6,7 +6,7 @@ import { futureRealPath } from '../../../../lib/files/index.ts';
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import { userCacheDirectory } from '../../../../lib/trust/index.ts';
 import { storeUnavailable } from '../skill/errors.ts';
-import { openDatabase, type SqliteDatabase } from './open-database.ts';
+import { openDatabase, type SqliteDatabase, versionOf } from './open-database.ts';
 
 export interface CachePart {
   /** Its table, or the beginning of its tables' names: `search` for `search_document`. */
@@ -181,8 +181,7 @@ function isCurrent(database: SqliteDatabase, parts: readonly CachePart[]): boole
 }
 
 function versionsIn(database: SqliteDatabase): ReadonlyMap<string, number> | undefined {
-  const { user_version } = database.prepare<{ user_version: number }>('PRAGMA user_version').get() ?? {};
-  if (user_version !== FORMAT) return undefined;
+  if (versionOf(database) !== FORMAT) return undefined;
   if (!database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'part'").get()) return undefined;
   const rows = database.prepare<{ name: string; version: number }>('SELECT name, version FROM part').all();
   const versions = new Map(rows.map(({ name, version }) => [name, version]));

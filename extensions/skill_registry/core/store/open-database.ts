@@ -27,6 +27,10 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
   }
 }
 
+export function versionOf(database: SqliteDatabase): number {
+  return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
+}
+
 /** A link out of `data/` or the cache directory may lead to another program's file. @throws STORE_UNAVAILABLE. */
 export function assertNoLinkLeadsOut(file: string): void {
   const data = futureRealPath(dirname(dirname(file)));

@@ -5,6 +5,7 @@ import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import { findVisible, visibleSkills } from '../../core/show/scope.ts';
 import { invalidArgument, skillNotFound } from '../../core/skill/errors.ts';
+import { isPlainName } from '../../core/skill/field-values.ts';
 import type { Guard } from '../../core/skill/guard.ts';
 import { isUsableId, type Skill } from '../../core/skill/skill.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
@@ -58,8 +59,6 @@ export interface ConflictProposals {
   ): Promise<{ readonly id: string; store(database: SqliteDatabase): void }>;
 }
 
-const NEW_ID = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-
 /** With a turn: only a skill that its agent may see. @throws SKILL_NOT_FOUND. */
 export function findSkill(context: ChangeContext, skillId: string, turn?: TurnContext): Skill {
   const snapshot = context.snapshot();
@@ -105,7 +104,7 @@ export function newLocation(
   skillId: string,
   otherwise: string = 'take another name',
 ): SkillLocation {
-  if (skillId.length > 64 || !NEW_ID.test(skillId) || !isUsableId(skillId)) {
+  if (!isPlainName(skillId) || !isUsableId(skillId)) {
     const got = quoted(skillId, 80);
     throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
   }

@@ -1,4 +1,5 @@
 import { CodedError, isCodedError } from 'skill-registry/kernel';
+import type { SkillRegistryAdmin } from '../../core/api.ts';
 import { skillNamed } from '../../core/catalog/snapshot.ts';
 import type { Core } from '../../core/feature.ts';
 import type { Skill } from '../../core/skill/skill.ts';
@@ -16,17 +17,11 @@ export interface ChangeKind {
   skillOf(change: ChangeToApprove): Promise<Skill | undefined>;
 }
 
-export interface JudgedChanges {
+export interface JudgedChanges extends Pick<SkillRegistryAdmin, 'allowShown'> {
   /** Of a feature with changes of its own. */
   add(kind: ChangeKind): void;
   /** @param mayBeAllowed - False: also what a person has allowed, because the same words may now run something else. */
   inspectAfter(change: ChangeToApprove, mayBeAllowed?: boolean): Promise<InspectedChange>;
-  /** @returns why the skill is held; null when it is not. */
-  allowShown(
-    change: ChangeToApprove,
-    shown: InspectedChange,
-    actor: { readonly by: string; readonly reason?: string | undefined },
-  ): Promise<string | null>;
   /**
    * Who is no person decides only on what is no attack.
    * @param work - Gets `inspected` for the decision. @throws BLOCK_NOT_CONFIRMED.

@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { openDatabase, type SqliteDatabase } from '../../core/store/open-database.ts';
+import { openDatabase, type SqliteDatabase, versionOf } from '../../core/store/open-database.ts';
 import type { OfferCount, Unwritten, UsageRow } from './recorder.ts';
 import { conditions, type ReportQuery, usageReport } from './report.ts';
 import { DAY_MS, dayOf, KEPT_DAYS } from './since.ts';
@@ -78,10 +78,6 @@ const GROUPS = [
   { limit: 'loads', where: "kind NOT IN ('refusal', 'failure')" },
   { limit: 'refusals', where: "kind IN ('refusal', 'failure')" },
 ] as const;
-
-function versionOf(database: SqliteDatabase): number {
-  return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
-}
 
 /** Keeps data only of the release before: the file may be deleted. @returns as `notTakenOver`. */
 function makeTables(database: SqliteDatabase, limits: UsageLimits): number {

@@ -3,7 +3,7 @@ import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { makePrivateFile } from '../../../../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../../../../lib/sqlite/index.ts';
 import { storeUnavailable } from '../../../core/skill/errors.ts';
-import { openDatabase, type SqliteDatabase } from '../../../core/store/open-database.ts';
+import { openDatabase, type SqliteDatabase, versionOf } from '../../../core/store/open-database.ts';
 import { type HistoryRefusal, historyDamaged, historyRefused, quoted, rowRefused } from '../errors.ts';
 
 /**
@@ -89,10 +89,6 @@ export function assertSound(database: SqliteDatabase, file: string): void {
 }
 
 // --- internal ---
-
-function versionOf(database: SqliteDatabase): number {
-  return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
-}
 
 function migrate(database: SqliteDatabase, file: string, found: number, migrations: readonly string[]): void {
   if (found > 0) backUp(database, backupOf(file, found));

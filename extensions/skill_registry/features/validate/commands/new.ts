@@ -5,6 +5,7 @@ import { packageRoot } from '../../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
 import { readContained, writeContained } from '../../../../../lib/files/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
+import { isPlainName } from '../../../core/skill/field-values.ts';
 import { checkSkill } from '../validate-skill.ts';
 
 /** Writes into the first folder of `--skills`, else into `skills/` of the root. Never changes an existing skill. */
@@ -13,7 +14,7 @@ export function createSkill(
   options: Options & { readonly description?: string },
   terminal: CommandTerminal,
 ): ExitStatus {
-  if (!/^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/.test(id))
+  if (!isPlainName(id))
     throw invalidArgument(
       `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`,
     );
