@@ -144,7 +144,7 @@ it('lets imports inside the core run one way', () => {
   ).toEqual([]);
 });
 
-it('lets a feature need of others what its line says, and no circle of them', () => {
+it('lets a feature need of others what its door and its line here say, and no circle of them', () => {
   const featureOf = (path: string): string => /^extensions\/skill_registry\/features\/([^/]+)/.exec(path)?.[1] ?? '';
   const found = new Map<string, Set<string>>();
   for (const { file, target } of sourceFiles(`${REGISTRY}/features`).flatMap(importsOf)) {
@@ -154,6 +154,13 @@ it('lets a feature need of others what its line says, and no circle of them', ()
   }
   expect(Object.fromEntries([...found].map(([feature, needs]) => [feature, [...needs].sort()]))).toEqual(NEEDS);
   const features = Object.keys(NEEDS);
+  const said = features.map((feature) => {
+    const [, words = ''] = /^\/\*\*.* Needs ([^.]*)\./m.exec(
+      readFileSync(join(ROOT, REGISTRY, 'features', feature, 'door.ts'), 'utf8'),
+    ) ?? [''];
+    return [feature, features.filter((other) => words.split(/[\s,]+/).includes(other)).sort()];
+  });
+  expect(Object.fromEntries(said)).toEqual(NEEDS);
   const upwards = features.filter((feature, at) => NEEDS[feature]?.some((other) => features.indexOf(other) >= at));
   expect(upwards).toEqual([]);
 });

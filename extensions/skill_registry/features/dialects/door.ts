@@ -9,7 +9,7 @@ import { loadSkillTool } from './load-skill.ts';
 import { activateSkillTool, readResourceTool } from './promptkit.ts';
 import { skillTool } from './skill.ts';
 
-/** The tools and role prompts of five other designs. Needs proposals and the history. */
+/** The tools and role prompts of five other designs. Needs proposals. */
 export const dialects: Feature = { id: 'dialects', config: dialectsConfig, open };
 
 // --- internal ---

@@ -9,7 +9,7 @@ import { proposals } from '../proposals/door.ts';
 import type { Overlap } from './overlap/overlap.ts';
 import type { Evaluation } from './types.ts';
 
-/** Test cases of skills, their evidence, and skills that compete. Needs proposals and the guard. */
+/** Test cases of skills, their evidence, and skills that compete. Needs proposals, the history and the guard. */
 export const evaluate: Feature = {
   id: 'evaluate',
   open,

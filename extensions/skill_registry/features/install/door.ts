@@ -13,7 +13,7 @@ export interface InstallPart {
   addKinds(kinds: OriginKinds): void;
 }
 
-/** Skills from git, npm, archives and folders: add, lock, update, verify, remove. Needs the history. */
+/** Skills from git, npm, archives and folders: add, lock, update, verify, remove. Needs the history and the guard. */
 export const install: Feature<InstallPart> = {
   id: 'install',
   open,

@@ -37,7 +37,7 @@ const packKind: SourceKind = {
   },
 };
 
-/** npm packages and prompt packs as sources, and the workflows of packs. */
+/** npm packages and prompt packs as sources, and the workflows of packs. Needs validate. */
 export const packs: Feature = {
   id: 'packs',
   sources: [packageKind, packKind],
