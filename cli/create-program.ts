@@ -1,5 +1,11 @@
 import { Command, Help } from 'commander';
-import { type FeatureCommands, GROUPS, type Make, type Place } from '../extensions/skill_registry/core/command-line.ts';
+import {
+  type AddedOptions,
+  type FeatureCommands,
+  GROUPS,
+  type Make,
+  type Place,
+} from '../extensions/skill_registry/core/command-line.ts';
 import { packageVersion } from '../kernel/host.ts';
 import { collect, type Streams } from '../lib/command-line/index.ts';
 import { printable } from '../lib/text/index.ts';
@@ -37,8 +43,29 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
     });
   addGlobalOptions(program);
   const added = given.flatMap(({ options = [] }) => options).toSorted((a, b) => a.order - b.order);
-  const placed: { readonly command: Command; readonly place: Place }[] = [];
-  const make: Make = (at, name, example, action, load) => {
+  const placed: Placed[] = [];
+  const make = createMake(program, run, added, placed);
+  addCommands(make, (made) => {
+    for (const { add } of added.filter(({ command }) => command === made.name())) add(made);
+    return made;
+  });
+  for (const { add } of given) add?.(make);
+  const rank = ({ place: [group, order] }: Placed): number => Object.keys(GROUPS).indexOf(group) * 100 + order;
+  for (const { command } of placed.sort((a, b) => rank(a) - rank(b))) program.addCommand(command);
+  // Of the command `help`.
+  return program.commandsGroup(GROUPS.setup);
+}
+
+// --- internal ---
+
+interface Placed {
+  readonly command: Command;
+  readonly place: Place;
+}
+
+/** @param placed - Receives the commands of the program; those below a command are added at once. */
+function createMake(program: Command, run: Run, added: readonly AddedOptions[], placed: Placed[]): Make {
+  return (at, name, example, action, load) => {
     const parent = at instanceof Command ? at : undefined;
     const isDefault = parent !== undefined && name === 'list';
     const path = parent ? `skill-registry ${parent.name()} ${name}` : `skill-registry ${name}`;
@@ -46,12 +73,14 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
       .addHelpText('after', `\nExample:\n  ${example.replace('$', path)}`)
       .copyInheritedSettings(program);
     if (!(at instanceof Command)) placed.push({ command: made.helpGroup(GROUPS[at[0]]), place: at });
+    const befores = added.flatMap(({ command, before = {} }) =>
+      command === name && !parent ? Object.entries(before) : [],
+    );
     const act = async (...all: never[]) => {
-      for (const { command, before = {} } of parent ? [] : added)
-        for (const [option, loadBefore] of command === name ? Object.entries(before) : []) {
-          const status = made.getOptionValue(option) === undefined ? undefined : await (await loadBefore())(...all);
-          if (status !== undefined) return status;
-        }
+      for (const [option, loadBefore] of befores) {
+        const status = made.getOptionValue(option) === undefined ? undefined : await (await loadBefore())(...all);
+        if (status !== undefined) return status;
+      }
       return action && (await load?.())?.[action](...all);
     };
     if (action) made.action((...words: unknown[]) => run(act, words));
@@ -66,18 +95,7 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
       },
     });
   };
-  addCommands(make, (made) => {
-    for (const { command, add } of added) if (command === made.name()) add(made);
-    return made;
-  });
-  for (const { add } of given) add?.(make);
-  const rank = ([group, order]: Place): number => Object.keys(GROUPS).indexOf(group) * 100 + order;
-  for (const { command } of placed.sort((a, b) => rank(a.place) - rank(b.place))) program.addCommand(command);
-  // Of the command `help`.
-  return program.commandsGroup(GROUPS.setup);
 }
-
-// --- internal ---
 
 /** An unset variable of a script gives an empty text, which as a path means the working folder. */
 function refuseEmpty(command: Command): void {

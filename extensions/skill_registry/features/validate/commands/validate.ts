@@ -48,14 +48,7 @@ export async function validate(
   const isLong = terminal.terminal && checks.length > MANY;
   const unsearched = found.flatMap(({ problems }) => problems);
   if (options.format) {
-    const all = [...checks, { path: '.', findings: unsearched }].map(({ findings, ...of }) => ({
-      ...of,
-      findings: findings.map((one) => (one.code === undefined ? { rule: 'agentskills/skill', ...one } : one)),
-    }));
-    const rules = Object.entries(STANDARD).map(([field, rule]) => ({ id: `agentskills/${field}`, ...rule }));
-    const helpUri = (rule: string) =>
-      rule.startsWith('agentskills/') ? 'https://agentskills.io/specification' : undefined;
-    terminal.out(formatFindings(all, options.format, { cwd, version: packageVersion(), rules, helpUri }));
+    terminal.out(inFormat([...checks, { path: '.', findings: unsearched }], options.format, cwd));
   } else if (options.json) {
     const results = checks.map(({ path, errors, warnings }) => ({
       path,
@@ -117,6 +110,17 @@ declare module '../../../core/command-line.ts' {
 const MANY = 60;
 
 const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
+
+function inFormat(checks: Parameters<typeof formatFindings>[0], format: FindingFormat, cwd: string): string {
+  const named = checks.map(({ findings, ...of }) => ({
+    ...of,
+    findings: findings.map((one) => (one.code === undefined ? { rule: 'agentskills/skill', ...one } : one)),
+  }));
+  const rules = Object.entries(STANDARD).map(([field, rule]) => ({ id: `agentskills/${field}`, ...rule }));
+  const helpUri = (rule: string) =>
+    rule.startsWith('agentskills/') ? 'https://agentskills.io/specification' : undefined;
+  return formatFindings(named, format, { cwd, version: packageVersion(), rules, helpUri });
+}
 
 /** The skills below a folder. Without any it returns the path itself, so that the result names it. */
 async function meantBy(path: string, changes: GitChanges | undefined, { cwd }: CommandTerminal) {
