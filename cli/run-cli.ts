@@ -1,11 +1,6 @@
 import { CommanderError } from 'commander';
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import {
-  type CommandTerminal,
-  commandsOf,
-  type FeatureCommands,
-  type OpenRegistry,
-} from '../extensions/skill_registry/core/command-line.ts';
+import { commandsOf } from '../extensions/skill_registry/core/command-line.ts';
 import features from '../extensions/skill_registry/features.ts';
 import {
   EXIT,
@@ -16,9 +11,8 @@ import {
   type Terminal,
   terminalOf,
 } from '../lib/command-line/index.ts';
+import { commandTerminal } from './command-terminal.ts';
 import { createProgram, type Run } from './create-program.ts';
-import { findRoot, isRoot, isTrusted, ownerConfig } from './find-root.ts';
-import { openRegistry } from './open-registry.ts';
 
 /**
  * @param args - Without the name of the program.
@@ -47,22 +41,6 @@ export async function runCli(args: readonly string[], streams: Streams): Promise
 }
 
 // --- internal ---
-
-function commandTerminal(terminal: Terminal, given: readonly FeatureCommands[]): CommandTerminal {
-  const opened = new WeakMap<Options, Promise<OpenRegistry>>();
-  return {
-    ...terminal,
-    features: given,
-    isRoot,
-    findRoot: (options) => findRoot(options, terminal),
-    configOf: (root, options) => ownerConfig(root, isTrusted(root, options, terminal)).values,
-    openRegistry(options, opening) {
-      const open = opened.get(options) ?? openRegistry(options, terminal, opening);
-      opened.set(options, open);
-      return open;
-    },
-  };
-}
 
 function fail(error: unknown, terminal: Terminal): ExitStatus {
   const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';

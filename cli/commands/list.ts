@@ -45,12 +45,10 @@ export async function list(options: Options & { readonly all?: boolean }, termin
   return found.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 
+type Turn = Partial<TurnContext>;
+
 /** As the options that features added say. */
-export async function turnOf(
-  options: Options,
-  { registry }: OpenRegistry,
-  { features }: Terminal,
-): Promise<Partial<TurnContext>> {
+export async function turnOf(options: Options, { registry }: OpenRegistry, { features }: Terminal): Promise<Turn> {
   return Object.assign({}, ...(await Promise.all(features.map(({ turn }) => turn?.(options, registry)))));
 }
 
@@ -108,7 +106,7 @@ type SeenRow = Awaited<ReturnType<typeof seenRows>>[number];
 async function seenRows(
   { root, trusted, registry }: OpenRegistry,
   counts: ReadonlyMap<string, TokenCounts>,
-  state: Partial<TurnContext>,
+  state: Turn,
 ) {
   const turns = (await declaredTurns(root, trusted)).map((turn) => ({ ...turn, ...state }));
   const seen = await registry.admin.whoSees(turns);

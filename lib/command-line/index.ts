@@ -31,7 +31,7 @@ export interface Terminal extends Streams {
   write(text: string): void;
   /** Writes one or more lines for people, control characters escaped. */
   say(line: string): void;
-  sayProblem(problem: ProblemToSay): void;
+  sayProblem(problem: { severity: string; file: string; line?: number | undefined; message: string }): void;
   /** Announces work that takes more than a second, if standard error is a terminal. */
   during<T>(what: string, work: Promise<T>): Promise<T>;
   /** @throws INVALID_ARGUMENT without a terminal and without `--yes`, because nobody would see what is done */
@@ -44,22 +44,9 @@ export interface Terminal extends Streams {
    * @param confirm - How it asks. Default: `isConfirmed`.
    * @throws INVALID_ARGUMENT without a terminal
    */
-  agreesTo(
-    shown: string,
-    question: string,
-    see: string,
-    decide: string,
-    confirm?: typeof isConfirmed,
-  ): Promise<boolean>;
+  agreesTo(shown: string, question: string, see: string, decide: string, confirm?: Confirm): Promise<boolean>;
   /** Registers what runs after the command, also after a failure. */
   atEnd(close: () => Promise<void>): void;
-}
-
-interface ProblemToSay {
-  readonly severity: string;
-  readonly file: string;
-  readonly line?: number | undefined;
-  readonly message: string;
 }
 
 /** Those that many commands have. */
@@ -138,20 +125,17 @@ export function terminalOf(streams: Streams, { json, yes }: Options, ending: (()
   };
 }
 
+type Confirm = typeof isConfirmed;
+
 export async function isConfirmed({ ask }: Pick<Required<Terminal>, 'ask'>, question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `))?.trim() ?? '');
-}
-
-interface Actor {
-  readonly by: string;
-  readonly reason?: string;
 }
 
 /**
  * `--by`, else the user who is logged in.
  * @throws INVALID_ARGUMENT for a name that is not a person, such as `agent:x`
  */
-export function actorOf({ by, reason }: Options, { environment }: Terminal): Actor {
+export function actorOf({ by, reason }: Options, { environment }: Terminal): { by: string; reason?: string } {
   const name = by ?? environment.USER ?? environment.LOGNAME ?? userInfo().username;
   const actor = /^\w+:/.test(name) ? name : `person:${name}`;
   if (!actor.startsWith('person:'))

@@ -1,6 +1,6 @@
 import { actorOf, EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
 import { formatTable, printable, toWire } from '../../../../../lib/text/index.ts';
-import type { CommandTerminal } from '../../../core/command-line.ts';
+import { type CommandTerminal, filePathOf, type ShowOptions } from '../../../core/command-line.ts';
 import { blockNotConfirmed, isConfirmedWithId, sayHeld } from '../../guard/commands/confirm.ts';
 import { describeBlockFindings } from '../../guard/describe.ts';
 import type { Revision } from '../types.ts';
@@ -11,6 +11,21 @@ export async function history(id: string, options: Options, terminal: CommandTer
   terminal.print({ skill_id: id, revisions: revisions.map(toWire) }, () =>
     describeRevisions(revisions, terminal.width),
   );
+}
+
+export async function showRevision(
+  id: string,
+  options: ShowOptions & { readonly revision: string },
+  terminal: CommandTerminal,
+): Promise<ExitStatus> {
+  const path = filePathOf(options);
+  const { registry } = await terminal.openRegistry(options, { checksArguments: false });
+  const bytes = await registry.history.read(id, options.revision, path);
+  const text = Buffer.from(bytes).toString('utf8');
+  if (options.json) terminal.print({ skill_id: id, revision: options.revision, content: text, size: bytes.length });
+  else if (terminal.terminal) terminal.write(text.endsWith('\n') ? text : `${text}\n`);
+  else terminal.out(bytes);
+  return EXIT.done;
 }
 
 export async function diff(

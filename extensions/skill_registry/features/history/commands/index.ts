@@ -34,7 +34,7 @@ export const commands: FeatureCommands = {
           '--revision <revision>',
           'as it was at this revision: a number, or the beginning of a digest (history lists both)',
         ),
-      before: { revision: async () => (await import('./show-revision.ts')).showRevision },
+      before: { revision: async () => (await loadHistory()).showRevision },
     },
     {
       command: 'doctor',

@@ -3,7 +3,7 @@ import { collect } from '../../../../../lib/command-line/index.ts';
 import { type FeatureCommands, ID, withReason } from '../../../core/command-line.ts';
 
 const adding = () => import('./add-import.ts');
-const installed = () => import('./remove-verify.ts');
+const installed = () => import('./installed.ts');
 
 export const commands: FeatureCommands = {
   add(make) {
@@ -23,7 +23,7 @@ export const commands: FeatureCommands = {
         'a folder of roles (<role>/system_prompt.md), the folder of one role, or a prompt (prompt.jinja2, .md)',
       )
       .option('--name <id>', 'for a prompt: the id of the skill (default: the name of the file or folder)');
-    withLetting(make(['elsewhere', 3], 'update', '$ --check', 'update', () => import('./update.ts')))
+    withLetting(make(['elsewhere', 3], 'update', '$ --check', 'update', installed))
       .description('bring installed skills up to date, and keep what was changed here')
       .argument('[id...]', 'only these (default: all in skills-lock.json)')
       .option('--check', 'say what is outdated, and change nothing');

@@ -1,12 +1,35 @@
 import { createSkillRegistry } from 'skill-registry';
-import type { Opening, OpenRegistry } from '../extensions/skill_registry/core/command-line.ts';
+import type {
+  CommandTerminal,
+  FeatureCommands,
+  Opening,
+  OpenRegistry,
+} from '../extensions/skill_registry/core/command-line.ts';
 import type { InternalOptions } from '../extensions/skill_registry/host.ts';
 import { createSecrets, mergeConfig } from '../kernel/host.ts';
 import type { Options, Terminal } from '../lib/command-line/index.ts';
-import { findRoot, flagConfig, isTrusted, ownerConfig } from './find-root.ts';
+import { findRoot, flagConfig, isRoot, isTrusted, ownerConfig } from './find-root.ts';
 
-/** Uses the same options as a kernel. The registry is closed when the command ends. */
-export async function openRegistry(
+export function commandTerminal(terminal: Terminal, features: readonly FeatureCommands[]): CommandTerminal {
+  const opened = new WeakMap<Options, Promise<OpenRegistry>>();
+  return {
+    ...terminal,
+    features,
+    isRoot,
+    findRoot: (options) => findRoot(options, terminal),
+    configOf: (root, options) => ownerConfig(root, isTrusted(root, options, terminal)).values,
+    openRegistry(options, opening) {
+      const open = opened.get(options) ?? openRegistry(options, terminal, opening);
+      opened.set(options, open);
+      return open;
+    },
+  };
+}
+
+// --- internal ---
+
+/** Uses the same options as a kernel. */
+async function openRegistry(
   options: Options,
   terminal: Terminal,
   { inspect = true, checksArguments = true }: Opening = {},
