@@ -20,7 +20,7 @@ import {
 } from '../../kernel/host.ts';
 import { assertWritable, futureRealPath, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
 import { withoutHidden } from '../../lib/text/index.ts';
-import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
+import type { SkillRegistry } from '../skill_registry/api.ts';
 import { decodeText, isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
 export interface WorkspaceOptions {
@@ -154,6 +154,7 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   return { success: true, path, created, size };
 }
 
+type WritePolicy = NonNullable<ReturnType<SkillRegistry['admin']['writePolicy']>>;
 type Target = NonNullable<WritePolicy['target']>;
 
 async function proposeFile(

@@ -172,8 +172,8 @@ it('lets a feature import nothing of the registry but the core and other feature
   expect(wrong.map(show)).toEqual([]);
 });
 
-it('lets no file of the core, the kernel or the command name a feature, neither by an import nor by a word', () => {
-  const files = [`${REGISTRY}/core`, 'kernel', 'cli'].flatMap(sourceFiles);
+it('lets no file of the core, the kernel, the command or the review page name a feature, neither by an import nor by a word', () => {
+  const files = [`${REGISTRY}/core`, 'kernel', 'cli', 'extensions/skill_review'].flatMap(sourceFiles);
   const wrong = files.flatMap(importsOf).filter(({ target }) => target.startsWith(`${REGISTRY}/features/`));
   expect(wrong.map(show)).toEqual([]);
   const named = files.filter((file) => {
