@@ -69,7 +69,7 @@ function addCatalogCommands(make: Make, added: (command: Command) => Command): v
   ).addOption(raw);
   added(
     make(['root', 5], 'search', '$ "flaky tests" --limit 5', 'search', () => import('./commands/search.ts'))
-      .description('the skills that fit, best first, and why')
+      .description('the skills nearest to it, best first, and why')
       .argument('<query>', 'what the skill should help with, its name, or a "phrase in quotes"')
       .option('--limit <count>', 'at most this many, 1-200 (default: 20)', count)
       .option('--tag <tag>', 'only skills with this tag')

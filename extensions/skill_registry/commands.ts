@@ -17,7 +17,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
       name: 'skills',
       usage: '[reload|words]',
       choices: ['reload'],
-      description: 'The skills there are, or those that fit; reload looks at every source now',
+      description: 'The skills there are, or those nearest to a query; reload looks at every source now',
       async execute(args) {
         if (args === 'reload') {
           const { skills } = await registry.refresh();

@@ -61,7 +61,7 @@ it('takes a limit, a tag and a source', async () => {
   expect((await searchIn(root, 'brew', '--limit', '0')).status).toBe(2);
 });
 
-it('names what is near when nothing fits, which is no failure', async () => {
+it('names what is near when nothing is found, which is no failure', async () => {
   const root = kitchen();
   const { status, stdout, stderr } = await searchIn(root, 'bru-tee');
   expect([status, stdout]).toEqual([0, '']);
@@ -88,7 +88,7 @@ it('doctor --overlap names skills that compete and queries that go astray', asyn
   expect(json).toMatchObject({ queries: 1, stolen: [{ found: 'review-pull-requests' }], problems: [] });
 });
 
-it('says of a question in another language that nothing fits, and how to turn search by meaning on', async () => {
+it('says of a question in another language that no skill fits, and how to turn search by meaning on', async () => {
   const { status, stdout, stderr } = await searchIn(kitchen(), 'Wie koche ich einen guten Kaffee?');
   expect([status, stdout]).toEqual([0, '']);
   expect(stderr).toBe(

@@ -88,13 +88,22 @@ export const shown = [
     test: 'of a body that is too long leaves its line in the catalog, and the owner is told',
   },
   {
-    title: 'A skill with one common word fits',
-    in: 'fittingOf',
-    swap: [
-      'best >= 0 && fits(best, MIN_SCORE) ? (position) => fits(position, least) : () => false',
-      'best >= 0 ? () => true : () => false',
-    ],
-    test: 'of which a skill has one common word finds nothing, and says so',
+    title: 'What is nearest is left out',
+    in: 'hitsOf',
+    swap: ['(combined[at] as number) >= least', '(combined[at] as number) >= least && !words.isWeak'],
+    test: 'of which a skill has one common word finds what is nearest',
+  },
+  {
+    title: 'Words that search leaves out find nothing',
+    in: 'hitsWithoutWords',
+    swap: ['hitsInHeaders(pool, text, accepts)', '[]'],
+    test: 'of words that search leaves out elsewhere finds what is nearest',
+  },
+  {
+    title: 'A search has no tail',
+    in: 'bestByWords',
+    swap: ['highest * TAIL', 'highest / 1000'],
+    test: 'leaves out what has less than 40 % of the best rank',
   },
   {
     title: 'Words of another language are taken for slips',

@@ -15,7 +15,7 @@ const SETS = ['uipath', 'dotnet'] as const;
 const FLOORS = { uipath: [53.9, 75.6, 67.7], dotnet: [75.8, 92.4, 85.9] } as const;
 
 const TITLE =
-  'finds the right one of 1,810 real skills, knows when there is none, and shows it in the catalog (skipped without SKILL_CORPUS)';
+  'finds the right one of 1,810 real skills, never nothing, and shows it in the catalog (skipped without SKILL_CORPUS)';
 
 it.skipIf(!corpusFolder)(TITLE, async () => {
   const root = unpackCorpus(corpusFolder ?? '');
@@ -52,16 +52,10 @@ it.skipIf(!corpusFolder)(TITLE, async () => {
       .map(({ query }) => alone.list({ query, audience: 'person' }).skills[0]?.score ?? 0);
   const [answered, unanswered] = [best('uipath'), best('uipath-none')];
   const auc = aucOf(answered, unanswered);
-  const none = (scores: readonly number[]): string =>
-    ((100 * scores.filter((score) => score === 0).length) / scores.length).toFixed(1);
-  say(`AUC ${auc.toFixed(3)}; nothing found for ${none(unanswered)} % and, wrongly, ${none(answered)} %`);
-  expect(auc).toBeGreaterThanOrEqual(0.9);
-  const totals = labelled
-    .filter(({ set }) => set === 'uipath-none')
-    .map(({ query }) => registry.list({ query, audience: 'person' }).total);
-  const mean = totals.reduce((sum, one) => sum + one, 0) / totals.length;
-  say(`what nothing in uipath answers finds ${mean.toFixed(1)} of all skills`);
-  expect(mean).toBeLessThanOrEqual(30);
+  say(`AUC ${auc.toFixed(3)}`);
+  expect(auc).toBeGreaterThanOrEqual(0.8);
+  const isEmpty = ({ query }: Labelled): boolean => registry.list({ query, audience: 'person' }).total === 0;
+  expect(labelled.filter(isEmpty)).toEqual([]);
 });
 
 // --- internal ---

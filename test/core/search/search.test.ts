@@ -83,9 +83,9 @@ describe('a query finds', () => {
     expect(ids(registry, 'patience rise')[0]).toBe('bake-bread');
   });
 
-  it('nothing where nothing fits, and names what is near', async () => {
+  it('nothing where no word is known, and names what is near', async () => {
     const { registry } = await openRegistry(KITCHEN);
-    expect(registry.list({ query: 'deploy a kubernetes cluster on friday' })).toMatchObject({ skills: [], total: 0 });
+    expect(registry.list({ query: 'deploy kubernetes clusters' })).toMatchObject({ skills: [], total: 0 });
     expect(registry.list({ query: 'bru-tee' })).toMatchObject({ total: 0, nearest: ['brew-tea'] });
   });
 

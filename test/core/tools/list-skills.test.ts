@@ -66,8 +66,10 @@ describe('a query', () => {
     ['any case of letters, and other forms of a word', 'REVIEWING', ['code-review', 'review-notes']],
     ['words of one edit', 'documnets', ['pdf-forms']],
     ['part of a word', 'orm', ['pdf-forms']],
-    ['what has all of the words, and nothing that has one of them', 'notes code', ['review-notes']],
-    ['nothing when the word that matters is nowhere', 'code elephants', []],
+    ['what has all of the words before what has one of them', 'notes code', ['review-notes', 'code-review']],
+    ['what is nearest when the word that matters is nowhere', 'code elephants', ['code-review', 'review-notes']],
+    ['what says a word that search leaves out elsewhere', 'after', ['review-notes']],
+    ['nothing when no word is known', 'elephants abound', []],
     ['nothing when there is no word in it', '?!', []],
     ['everything when it is blank', '  ', ['code-review', 'pdf-forms', 'review-notes']],
   ])('finds %s', async (_, query, ids) => {

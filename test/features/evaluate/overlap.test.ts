@@ -11,7 +11,7 @@ const skill = (id: string, description: string, queries?: unknown): Tree => ({
 const CATALOG: Tree = {
   ...skill('review-pull-requests', 'Reviews pull requests for style and security.', [
     { query: 'review this pull request', should_trigger: true },
-    { query: 'bake a sourdough loaf', should_trigger: false },
+    { query: 'bake sourdough bread', should_trigger: false },
   ]),
   ...skill('check-pull-requests', 'Checks pull requests for style and security.'),
   ...skill('bake-bread', 'Bakes sourdough loaves.', [{ query: 'security of pull requests', should_trigger: true }]),

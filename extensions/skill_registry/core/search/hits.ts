@@ -1,6 +1,7 @@
 import { foldLine, nearestIds } from '../../../../lib/text/index.ts';
+import { CHUNK_DOCUMENTS, type PostingChunk, postingDocument, runsOf } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { fitOf, type QueryFit } from './fit.ts';
+import { headerText } from './document.ts';
 import { normalizedName, scoresByName, skillsWithNamePart } from './names.ts';
 import type { Pool } from './pool.ts';
 import { isMostlyUnknown } from './query.ts';
@@ -12,11 +13,13 @@ export interface SearchHit {
   /** 0-1, descending. From 0.85 on the query is a name, the beginning of one, or a trigger keyword. */
   readonly score: number;
   readonly byMeaning?: true;
+  /** The first hit has little of the query, or hardly more of it than many others; so have the hits after it. */
+  readonly weak?: true;
 }
 
 export interface RelevantSkill {
   readonly skill: Skill;
-  /** A search for the prompt would find the skill. */
+  /** A search for the prompt would find the skill. Of weak hits only the best one fits. */
   readonly fits: boolean;
 }
 
@@ -24,18 +27,22 @@ export type Accepts = (skill: Skill) => boolean;
 
 /** Words have the weight 1. A skill without a word of the query never comes before the best skill by words. */
 const MEANING = 0.3;
-/** A skill with less than this part of the best rank does not fit. */
+/** When the best skill by words is weak, meaning goes before words. */
+const WEAK_WORDS = 0.1;
+/** Hits with less than this part of the best rank are left out. */
 const TAIL = 0.4;
-/** A floating-point sum is rarely exactly 1. */
-const ALL_WORDS = 0.999;
+/** The best skill is weak with less of the query than this, or when so many skills, itself included, are that close. */
+const MIN_SHARE = 0.32;
+const CROWD = 10;
+const CLOSE = 0.785;
 const MAX_SCORE = 0.84;
 const PART_OF_NAME = 0.3;
 const PART_OF_TEXT = 0.15;
 /** Characters. */
 const MIN_SUBSTRING = 3;
 const MAX_NEAREST = 3;
-/** Coverage from which a skill that does not fit is proposed as near. */
-const MIN_NEAR = 0.5;
+/** Nearly every skill has some of these words. */
+const MAX_IN_HEADERS = 5;
 const MAX_RELEVANT = 1000;
 /** Characters; a longer query is not compared with names. */
 const MAX_NAME = 80;
@@ -53,15 +60,16 @@ export function hitsOf(
 ): readonly SearchHit[] {
   const { combined } = ranking;
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
-  const { best, fits, ...fit } = bestFit(pool, ranking, accepted);
+  const words = bestByWords(pool, ranking, accepted);
+  const { best, least } = words;
   const names = scoresByName(pool.names, queryName.length <= MAX_NAME ? queryName : '');
-  const ranks = likeness ? addMeaning(pool, combined, best, likeness) : combined;
+  const ranks = likeness ? addMeaning(pool, combined, words, likeness) : combined;
   const highest = ranks[bestOf(ranks, accepted)] ?? 0;
   // A skill with every word of the query stays first.
-  if (likeness && best >= 0 && (fit.coverage[best] as number) >= ALL_WORDS) ranks[best] = highest;
-  const byWords = best >= 0 ? Math.min(MAX_SCORE, fit.scores[best] as number) : 0;
-  const topScore = Math.max(byWords, (likeness?.confidence ?? 0) * MAX_SCORE);
-  const isByWords = (at: number): boolean => names.has(at) || fits(at);
+  if (likeness && best >= 0 && hasEveryTerm(pool, ranking, best)) ranks[best] = highest;
+  const ofWords = best >= 0 ? (ranking.shares[best] as number) : 0;
+  const topScore = MAX_SCORE * Math.max(ofWords, likeness?.confidence ?? 0);
+  const isByWords = (at: number): boolean => names.has(at) || (combined[at] as number) >= least;
   const scores = new Float64Array(combined.length);
   const isNear = (at: number): boolean => likeness?.fitting.has(pool.skills[at] as Skill) ?? false;
   const found = positionsWhere(combined, (at) => accepted?.[at] !== false && (isByWords(at) || isNear(at)));
@@ -70,8 +78,10 @@ export function hitsOf(
   // Sorts positions, not hits: there may be thousands.
   const [byScore, byRank] = [byValue(scores), byValue(combined)];
   found.sort((a, b) => byScore(a, b) || byRank(a, b));
+  const [first = -1] = found;
+  const weak = words.isWeak && !names.has(first) && !isNear(first) ? { weak: true as const } : {};
   return found.map((at) => {
-    const hit = { skill: pool.skills[at] as Skill, score: scores[at] as number };
+    const hit = { skill: pool.skills[at] as Skill, score: scores[at] as number, ...weak };
     return isByWords(at) ? hit : { ...hit, byMeaning: true };
   });
 }
@@ -79,13 +89,14 @@ export function hitsOf(
 /** Skills that share a term with a prompt or are near it by meaning, best first. */
 export function relevantOf(pool: Pool, ranking: Ranking, likeness?: Likeness): readonly RelevantSkill[] {
   const { combined } = ranking;
-  const { fits } = bestFit(pool, ranking, undefined);
-  const ranks = likeness ? addMeaning(pool, combined, bestOf(combined, undefined), likeness) : combined;
+  const words = bestByWords(pool, ranking, undefined);
+  const ranks = likeness ? addMeaning(pool, combined, words, likeness) : combined;
   const least = leastOf(ranks, MAX_RELEVANT);
   const positions = positionsWhere(ranks, (at) => (ranks[at] as number) >= least);
   return positions.sort(byValue(ranks)).map((at) => {
     const skill = pool.skills[at] as Skill;
-    return { skill, fits: fits(at) || (likeness?.fitting.has(skill) ?? false) };
+    const isFound = words.isWeak ? at === words.best : (combined[at] as number) >= words.least;
+    return { skill, fits: isFound || (likeness?.fitting.has(skill) ?? false) };
   });
 }
 
@@ -107,6 +118,19 @@ export function hitsInsideWords(
     .map((skill) => ({ skill, score: PART_OF_TEXT }));
 }
 
+/** For words that no index has, as "does": the skills whose lines in the catalog have most of them. */
+export function hitsInHeaders({ skills }: Pool, query: string, accepts: Accepts = () => true): readonly SearchHit[] {
+  const wordsIn = (text: string): ReadonlySet<string> => new Set(runsOf(text.toLowerCase()));
+  const asked = wordsIn(query);
+  const found = skills.filter(accepts).flatMap((skill) => {
+    const words = wordsIn(headerText(skill));
+    const count = [...asked].filter((word) => words.has(word)).length;
+    return count > 0 ? [{ skill, score: (PART_OF_TEXT * count) / asked.size, weak: true as const }] : [];
+  });
+  found.sort((a, b) => b.score - a.score);
+  return found.slice(0, MAX_IN_HEADERS).filter(({ score }) => score >= TAIL * (found[0]?.score ?? 0));
+}
+
 /** First ids that look like the query (when most words are unknown: only for one word), then the best by rank. */
 export function nearestTo(pool: Pool, ranking: Ranking, query: string, accepts?: Accepts): readonly string[] {
   const skills = accepts ? pool.skills.filter(accepts) : pool.skills;
@@ -117,17 +141,46 @@ export function nearestTo(pool: Pool, ranking: Ranking, query: string, accepts?:
   const ids = sentence ? [] : skills.map(({ id }) => id);
   const alike = nearestIds(ids, query.trim(), MAX_NEAREST);
   if (isStrange) return alike;
-  const { coverage } = bestFit(pool, ranking, accepts ? pool.skills.map(accepts) : undefined);
-  const ranked = positionsWhere(combined, (at) => (coverage[at] as number) >= MIN_NEAR).sort(byValue(combined));
+  const accepted = accepts ? pool.skills.map(accepts) : undefined;
+  const { least } = bestByWords(pool, ranking, accepted);
+  const isNear = (at: number): boolean => (combined[at] as number) >= least && accepted?.[at] !== false;
+  const ranked = positionsWhere(combined, isNear).sort(byValue(combined));
   const shared = ranked.slice(0, MAX_NEAREST).map((at) => (pool.skills[at] as Skill).id);
   return [...new Set([...alike, ...shared])].slice(0, MAX_NEAREST);
 }
 
 // --- internal ---
 
-/** @param best - The best position by words, which gets the rank 1; -1: words are not counted. */
-function addMeaning(pool: Pool, combined: Float64Array, best: number, { near }: Likeness): Float64Array {
-  const scale = best >= 0 ? 1 / (combined[best] as number) : 0;
+interface WordHits {
+  /** Position of the best skill; -1 when no skill has a word of the query. */
+  readonly best: number;
+  /** The lowest rank of a hit. */
+  readonly least: number;
+  readonly isWeak: boolean;
+}
+
+function bestByWords(pool: Pool, ranking: Ranking, accepted: readonly boolean[] | undefined): WordHits {
+  const { combined, shares } = ranking;
+  const best = bestOf(combined, accepted);
+  if (best < 0) return { best, least: Number.POSITIVE_INFINITY, isWeak: true };
+  const highest = combined[best] as number;
+  const isClose = (at: number): boolean => (combined[at] as number) > highest * CLOSE && accepted?.[at] !== false;
+  const hasLittle = (shares[best] as number) < MIN_SHARE && !hasEveryTerm(pool, ranking, best);
+  const isWeak = hasLittle || positionsWhere(combined, isClose).length >= CROWD;
+  return { best, least: highest * TAIL, isWeak };
+}
+
+function hasEveryTerm({ positions }: Pool, { terms }: Ranking, position: number): boolean {
+  const document = positions.indexOf(position);
+  const isIn = ({ chunk, postings }: PostingChunk): boolean =>
+    postings.some((posting) => chunk * CHUNK_DOCUMENTS + postingDocument(posting) === document);
+  return terms.every(({ needed, chunks }) => !needed || chunks.some(isIn));
+}
+
+/** The best skill by words gets the rank 1, or `WEAK_WORDS`. */
+function addMeaning(pool: Pool, combined: Float64Array, words: WordHits, { near }: Likeness): Float64Array {
+  const weight = words.isWeak ? WEAK_WORDS : 1;
+  const scale = words.best >= 0 ? weight / (combined[words.best] as number) : 0;
   return combined.map((rank, at) => rank * scale + MEANING * (near.get(pool.skills[at] as Skill) ?? 0));
 }
 
@@ -138,19 +191,6 @@ function contains({ tags, triggerKeywords, description }: Skill, part: string): 
 function leastOf(values: Float64Array, most: number): number {
   const above = values.filter((value) => value > 0);
   return above.sort()[Math.max(0, above.length - most)] ?? Number.POSITIVE_INFINITY;
-}
-
-/** `best` is -1 when no skill fits. Only skills with a rank near the best are compared. */
-function bestFit(
-  pool: Pool,
-  { combined, terms }: Ranking,
-  accepted: readonly boolean[] | undefined,
-): QueryFit & { readonly best: number } {
-  const best = bestOf(combined, accepted);
-  const least = best >= 0 ? (combined[best] as number) * TAIL : Number.POSITIVE_INFINITY;
-  const near = positionsWhere(combined, (at) => (combined[at] as number) >= least && accepted?.[at] !== false);
-  const fit = fitOf(pool, terms, near, best);
-  return { ...fit, best: fit.fits(best) ? best : -1 };
 }
 
 function positionsWhere(values: Float64Array, keep: (position: number) => boolean): number[] {

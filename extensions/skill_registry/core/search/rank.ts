@@ -11,7 +11,7 @@ export interface RankedTerm {
   readonly term: string;
   readonly chunks: readonly PostingChunk[];
   readonly weight: number;
-  /** Whether a skill without the term fits less. */
+  /** Whether a skill without the term has less of the query. */
   readonly needed: boolean;
   /** Number of sections in the pool that have the term, headers included. */
   readonly frequency: number;
@@ -20,6 +20,8 @@ export interface RankedTerm {
 export interface Ranking {
   /** By position in the pool: 0 to the sum of the weights. */
   readonly combined: Float64Array;
+  /** By position: the part of all that a skill could have of the query, unknown words included. 0 to 1. */
+  readonly shares: Float64Array;
   readonly terms: readonly RankedTerm[];
 }
 
@@ -37,14 +39,14 @@ export function rankPool(pool: Pool, terms: readonly RankedTerm[]): Ranking {
   const header = new Float64Array(count);
   const all = new Float64Array(count);
   const sections = new Float32Array(pool.sectionLengths.length);
-  for (const { chunks, weight, frequency } of terms) {
-    if (frequency > 0) add(pool, chunks, weight * inverseFrequency(pool, frequency), { header, all, sections });
+  let most = 0;
+  for (const { chunks, weight, needed, frequency } of terms) {
+    const information = weight * inverseFrequency(pool, frequency);
+    if (needed) most += information * (K1 + 1);
+    if (frequency > 0) add(pool, chunks, information, { header, all, sections });
   }
-  return { combined: combineRanks(header, all, bestSections(pool, sections, all)), terms };
-}
-
-export function inverseFrequency({ sectionLengths }: Pool, frequency: number): number {
-  return Math.log(1 + (sectionLengths.length - frequency + 0.5) / (frequency + 0.5));
+  const combined = combineRanks(header, all, bestSections(pool, sections, all));
+  return { combined, shares: all.map((value) => (most > 0 ? Math.min(1, value / most) : 0)), terms };
 }
 
 export function frequencyOf({ positions }: Pool, chunks: readonly PostingChunk[]): number {
@@ -59,6 +61,10 @@ export function frequencyOf({ positions }: Pool, chunks: readonly PostingChunk[]
 }
 
 // --- internal ---
+
+function inverseFrequency({ sectionLengths }: Pool, frequency: number): number {
+  return Math.log(1 + (sectionLengths.length - frequency + 0.5) / (frequency + 0.5));
+}
 
 interface Sums {
   readonly header: Float64Array;

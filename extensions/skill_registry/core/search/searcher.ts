@@ -15,6 +15,7 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 import { bodyIfThere, documentKey, headerText } from './document.ts';
 import {
   type Accepts,
+  hitsInHeaders,
   hitsInsideWords,
   hitsOf,
   nearestTo,
@@ -30,7 +31,7 @@ import type { Likeness } from './types.ts';
 
 export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
-  /** Up to three similar ids when nothing fits; else empty. */
+  /** Up to three similar ids when nothing was found; else empty. */
   readonly nearest: readonly string[];
   readonly terms: ReadonlySet<string>;
 }
@@ -77,7 +78,7 @@ export class Searcher {
       ? this.#withPhrases(found, query)
       : found.some(({ byMeaning }) => !byMeaning)
         ? found
-        : withMeaning(hitsInsideWords(pool, text, accepts), found);
+        : withMeaning(hitsWithoutWords(pool, text, accepts), found);
     const terms = new Set(ranking.terms.map(({ term }) => term));
     return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
   }
@@ -213,6 +214,12 @@ function written(index: TextIndex, batch: OpenBatch): OpenBatch {
 
 function rankedIn(index: TextIndex, pool: Pool, query: Query, corrected: boolean): Ranking {
   return index.atOnce(() => rankPool(pool, lookUpTerms(query, pool, index, corrected)));
+}
+
+/** For a query of which no skill has an indexed word. */
+function hitsWithoutWords(pool: Pool, text: string, accepts: Accepts | undefined): readonly SearchHit[] {
+  const inside = hitsInsideWords(pool, text, accepts);
+  return inside.length > 0 ? inside : hitsInHeaders(pool, text, accepts);
 }
 
 function folded(text: string): string {

@@ -26,16 +26,16 @@ export interface ListedSkill {
 
 export interface SkillList {
   readonly skills: readonly ListedSkill[];
-  /** Skills that fit, before `limit`. Without a query: all that were asked for, also those not inspected yet. */
+  /** Skills that were found, before `limit`. Without a query: all that were asked for, also those not inspected yet. */
   readonly total: number;
   readonly truncated: boolean;
   /** Only while skills that were asked for are not inspected yet. `message` says when to ask again. */
   readonly provisional?: true;
   /** Number of skills that are not inspected yet; only with `provisional`. A person gets them in `skills` already. */
   readonly pending?: number;
-  /** Up to three similar ids; only when no skill fits the query. */
+  /** Up to three similar ids; only when none was found. */
   readonly nearest?: readonly string[];
-  /** One line, only when no skill fits or the answer is provisional: says so, and what to do. */
+  /** One line, only when no skill was found or the answer is provisional: says so, and what to do. */
   readonly message?: string;
 }
 

@@ -117,7 +117,8 @@ async function firstHitsIn(
   for (const query of queries) {
     await takeBreak();
     const isTried = performance.now() < until;
-    hits.push(isTried ? (searcher.search(skills, query).hits[0]?.skill ?? null) : undefined);
+    const [first] = isTried ? searcher.search(skills, query).hits : [];
+    hits.push(isTried ? (first && !first.weak ? first.skill : null) : undefined);
   }
   return hits;
 }

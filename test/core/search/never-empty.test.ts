@@ -9,6 +9,8 @@ import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
 const skill = (id: string, description: string, body: string): Tree => ({
   [`skills/${id}/SKILL.md`]: skillMd({ name: id, description }, body),
 });
+/** Different ones, which nobody has. */
+const longWords = (count: number): string => Array.from({ length: count }, (_, n) => `qx${n}z`).join(' ');
 /** Every skill has "file", "create" and "project" somewhere, as real ones do. */
 const ENGLISH: Tree = {
   ...skill(
@@ -60,15 +62,30 @@ const NOTHING = {
 describe('a question', () => {
   it.each([
     ['of which a skill has one common word', 'Create a bill for the customers in our accounts'],
-    [
-      'that is a sentence about something else',
-      'Which project should the council vote for in the election this spring?',
-    ],
+    ['about something else', 'Which project should the council vote for in the election this spring?'],
     ['of a name that nobody has', 'Create a Zapier project'],
     ['of two words, one of them unknown', 'elephant file'],
-  ])('%s finds nothing, and says so', async (_, query) => {
+    ['of words that search leaves out elsewhere', 'does it have a'],
+    ['with one such word', 'elephants for zebras'],
+    ['of more unknown words than are looked up, before one', `${'zyx vut '.repeat(20)}${longWords(150)} from`],
+  ])('%s finds what is nearest', async (_, query) => {
     const { registry } = await openRegistry(ENGLISH);
-    expect(registry.list({ query })).toMatchObject(NOTHING);
+    const found = registry.list({ query });
+    expect(found.total).toBeGreaterThan(0);
+    for (const { score } of found.skills) expect(score).toBeGreaterThan(0);
+  });
+
+  it('of every word in the catalog finds a skill', async () => {
+    const { registry } = await openRegistry({ ...ENGLISH, ...OTHERS });
+    const lines = registry.list().skills.map(({ skillId, description }) => `${skillId} ${description}`);
+    const words = new Set(lines.join(' ').match(/[\p{L}\p{N}]+/gu));
+    expect([...words].filter((query) => registry.list({ query }).total === 0)).toEqual([]);
+    expect([...words].filter((word) => registry.list({ query: `zyxvut ${word} utsrq` }).total === 0)).toEqual([]);
+  });
+
+  it('of words that search leaves out finds what is described in them', async () => {
+    const { registry } = await openRegistry({ ...ENGLISH, ...skill('helper', 'Does a for whoever asks.', 'So.') });
+    expect(registry.list({ query: 'does a' }).skills[0]?.skillId).toBe('helper');
   });
 
   it.each([
@@ -92,10 +109,9 @@ describe('a question', () => {
   ])('finds among few skills what has most of its words: %s', async (query, first) => {
     const { registry } = await openRegistry({}, { sources: [{ shipped: true }] });
     expect(registry.list({ query }).skills[0]?.skillId).toBe(first);
-    expect(registry.list({ query: 'cook a dinner for the elephants of Berlin' })).toMatchObject({ total: 0 });
   });
 
-  it('counts the skills that fit, not those that share a word', async () => {
+  it('leaves out what has less than 40 % of the best rank', async () => {
     const many = Array.from({ length: 40 }, (_, n) =>
       skill(`file-${n}x`, `Puts part ${n} of a thing in order.`, `Create the file of part ${n} for the project.`),
     );
@@ -107,19 +123,19 @@ describe('a question', () => {
     });
   });
 
-  it('about nothing is answered so by the tool, too, without another key', async () => {
+  it('of no known word is told so by the tool, too, without another key', async () => {
     const { registry } = await openRegistry(ENGLISH);
-    const query = 'Create a bill for the customers in our accounts';
-    expect(await runRegistryTool(registry, 'list_skills', { query })).toEqual({ success: true, ...NOTHING });
+    expect(await runRegistryTool(registry, 'list_skills', { query: 'blorf zindle quav' })).toEqual({
+      success: true,
+      ...NOTHING,
+    });
   });
 
-  it('about nothing still leaves the catalog in order of relevance', async () => {
+  it('about nothing leaves the catalog in order of relevance', async () => {
     const many = Array.from({ length: 60 }, (_, n) => skill(`a-thing-${n}`, `Puts thing number ${n} in order.`, 'So.'));
     const tree = Object.assign({}, ENGLISH, ...many);
     const { registry } = await openRegistry(tree, { catalog: { budget_tokens: 100 } });
-    const prompt = 'Why would elephants dislike hotels in winter?';
-    expect(registry.list({ query: prompt }).total).toBe(0);
-    expect(await registry.context(prompt)).toContain('`trip-planner`');
+    expect(await registry.context('Why would elephants dislike hotels in winter?')).toContain('`trip-planner`');
   });
 });
 
@@ -133,8 +149,7 @@ describe.each(FOREIGN)('a question in %s', (_, query) => {
 
   it('finds the skill in its language', async () => {
     const { registry } = await openRegistry({ ...ENGLISH, ...OTHERS });
-    const { skills, total } = registry.list({ query });
-    expect(total).toBe(1);
+    const { skills } = registry.list({ query });
     expect(Object.keys(OTHERS)).toContain(`skills/${skills[0]?.skillId}/SKILL.md`);
   });
 });
