@@ -1,20 +1,11 @@
 // Builds dist/: declarations, code, and copied files. --if-needed: only when a source is newer.
 // Contains only the package's own extensions; others run from their sources.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const OWN_EXTENSIONS = [
-  'builder_agent',
-  'cli_channel',
-  'orchestrator_agent',
-  'skill_mcp',
-  'skill_registry',
-  'skill_review',
-  'skill_reviewer',
-  'workspace_files',
-];
+const OWN_EXTENSIONS = readdirSync('extensions');
 const ASSETS = ['manifest.yaml', 'prompt.md', 'prompt.jinja2', 'assets'];
 
 if (process.argv.includes('--if-needed') && isUpToDate()) process.exit(0);
@@ -23,7 +14,7 @@ const startedAt = Date.now();
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 await bundle();
 for (const id of OWN_EXTENSIONS) {
-  for (const asset of ASSETS.filter((name) => statSync(join('extensions', id, name), { throwIfNoEntry: false }))) {
+  for (const asset of ASSETS.filter((name) => existsSync(join('extensions', id, name)))) {
     cpSync(join('extensions', id, asset), join('dist', 'extensions', id, asset), { recursive: true });
   }
 }
@@ -47,13 +38,11 @@ async function bundle() {
   const { metafile } = await build({
     entryPoints: [
       ...Object.values({ ...exports, ...imports }).flatMap(({ source }) => source ?? []),
-      ...OWN_EXTENSIONS.map((id) => `extensions/${id}/main.ts`).filter((path) =>
-        statSync(path, { throwIfNoEntry: false }),
-      ),
+      ...OWN_EXTENSIONS.map((id) => `extensions/${id}/main.ts`).filter(existsSync),
       'cli/main.ts',
       // For tests and bench/.
       'cli/run-cli.ts',
-      'extensions/skill_registry/features/pages/fetch-copy.ts',
+      ...['extensions/skill_registry/features/pages/fetch-copy.ts'].filter(existsSync),
     ],
     outdir: 'dist',
     outbase: '.',
