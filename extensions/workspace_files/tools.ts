@@ -47,6 +47,8 @@ export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
 
 // --- internal ---
 
+type WritePolicy = NonNullable<ReturnType<SkillRegistry['admin']['writePolicy']>>;
+
 function listFilesTool(options: WorkspaceOptions): Tool {
   const { root, registry } = options;
   return defineTool({
@@ -154,7 +156,6 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   return { success: true, path, created, size };
 }
 
-type WritePolicy = NonNullable<ReturnType<SkillRegistry['admin']['writePolicy']>>;
 type Target = NonNullable<WritePolicy['target']>;
 
 async function proposeFile(

@@ -155,7 +155,7 @@ export const shown = [
   },
   {
     title: 'Bodies of bound skills stay in a state that shows no skills',
-    in: 'kernelFunctions.boundText',
+    in: 'kernelFunctions',
     never: 'isWithoutSkills(catalog.snapshot(), at(turn))',
     test: 'has no body of a bound skill, and nothing that a person has loaded',
   },

@@ -29,7 +29,7 @@ export function createAdmin(parts: Parts, call: CheckedCalls, given: Given): Par
     ...readingFunctions(parts, call),
     ...accessFunctions(parts, call),
     ...catalogFunctions(parts, call, given),
-    ...kernelFunctions(parts, given),
+    ...kernelFunctions(parts, call, given),
   };
 }
 
@@ -58,6 +58,13 @@ const countOptions = schema((z) => {
 const turns = schema((z) => z.array(ofTurn()));
 const disabledSkill = schema((z) => z.object({ skill: z.string(), agent: words() }));
 const flag = schema((z) => z.boolean());
+type KernelPart = Parameters<SkillRegistryAdmin['connect']>[0];
+const kernelPart = schema((z) =>
+  z.custom<KernelPart>((value) => {
+    const { events, notifyUser } = Object(value) as Partial<KernelPart>;
+    return typeof events?.emit === 'function' && typeof notifyUser === 'function';
+  }, 'the context of an extension'),
+);
 
 function readingFunctions(parts: Parts, { now, later }: CheckedCalls) {
   const { events, reading } = parts;
@@ -126,18 +133,18 @@ function catalogFunctions(parts: Parts, { later }: CheckedCalls, { context }: Gi
   } satisfies Partial<SkillRegistryAdmin>;
 }
 
-function kernelFunctions(parts: Parts, { at, registry }: Given) {
+function kernelFunctions(parts: Parts, { later, now }: CheckedCalls, { at, registry }: Given) {
   const { catalog, config, opened } = parts;
   return {
     hasGuard: () => opened.some(({ guard }) => guard),
-    async boundText(skillId, turn) {
+    boundText: later('admin.boundText(skillId, turn)', [text, ofTurn], async (skillId, turn) => {
       if (isWithoutSkills(catalog.snapshot(), at(turn))) return '';
       const skill = boundSkill(catalog.snapshot(), skillId);
       if (skill && heldOrDisabled(turn, skill) === 'SKILL_DISABLED') return '';
       const id = skill?.qualifiedId ?? skillId;
       const { content, hiddenLeftOut: leftOut = 0 } = await registry().read(id, { audience: 'binding' }, turn);
       return withNote({ text: content, leftOut });
-    },
+    }),
     agentTools: () => [...config.tools, ...opened.flatMap(({ agentTools = [] }) => agentTools)],
     servedTools: () => [
       ...Object.keys(CORE_TOOLS).map((name) => ({ name })),
@@ -146,9 +153,9 @@ function kernelFunctions(parts: Parts, { at, registry }: Given) {
     commands: () => opened.flatMap(({ commands }) => commands?.(registry()) ?? []),
     news: async () => (await Promise.all(opened.map(async ({ news }) => (await news?.()) ?? []))).flat(),
     reviewPages: () => Promise.all(opened.flatMap(({ reviewPages }) => reviewPages?.() ?? [])),
-    connect(kernel) {
+    connect: now('admin.connect(kernel)', [kernelPart], (kernel: KernelPart) => {
       for (const feature of opened) feature.connect?.(kernel);
-    },
+    }),
   } satisfies Partial<SkillRegistryAdmin>;
 }
 

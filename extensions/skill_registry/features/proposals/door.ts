@@ -88,14 +88,16 @@ function open(core: Core): Opened<ProposalsPart> {
         return waitingFor(core, heldSkills, () => run((now) => now.list()));
       },
       waitingProposals,
-      proposalFacts: async (id) => Object.assign({}, ...(await Promise.all(tells.map((tell) => tell(id))))),
-      async proposalText(proposal) {
+      proposalFacts: core.call.later('admin.proposalFacts(proposalId)', [text], async (id) =>
+        Object.assign({}, ...(await Promise.all(tells.map((tell) => tell(id))))),
+      ),
+      proposalText: core.call.later('admin.proposalText(proposal)', [shownProposal], async (proposal: Proposal) => {
         const added = await Promise.all(shows.map((show) => show(proposal)));
         return describeProposal(
           proposal,
           added.flatMap((paragraph) => paragraph ?? []),
         );
-      },
+      }),
     },
     tools: {
       propose_skill_update: proposeSkillUpdateTool,
@@ -132,6 +134,12 @@ async function joining(): Promise<Joining> {
   return { onCommit: noteApproved, catchUp: writeDueReports, conflicts: conflictProposals };
 }
 
+const shownProposal: Schema<Proposal> = schema((z) =>
+  z.custom<Proposal>((value) => {
+    const { id, diff, checks, recommendations } = Object(value) as Partial<Proposal>;
+    return [id, diff].every((one) => typeof one === 'string') && [checks, recommendations].every(Array.isArray);
+  }, 'a proposal'),
+);
 const state = schema((z) => z.enum(['open', 'stale', 'approved', 'rejected', 'all']).optional());
 const filter: Schema<Parameters<Proposals['list']>[1]> = schema(() => proposalFilter().optional());
 const purger = schema((z) => z.object({ by: by() }));
