@@ -30,7 +30,7 @@ export function commandTerminal(terminal: Terminal, features: readonly FeatureCo
 
 /** Uses the same options as a kernel. */
 async function openRegistry(
-  options: Options,
+  options: Options & { readonly guard?: boolean },
   terminal: Terminal,
   { inspect = true, checksArguments = true }: Opening = {},
 ): Promise<OpenRegistry> {
@@ -40,6 +40,7 @@ async function openRegistry(
   const given: InternalOptions = {
     root,
     trust: trusted,
+    ...(options.guard === false && { noGuard: true }),
     inspect,
     checksArguments,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),

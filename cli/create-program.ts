@@ -36,15 +36,17 @@ export function createProgram(streams: Streams, run: Run, given: readonly Featur
     .hook('preAction', (_all, command) => {
       for (let above = command.parent; above; above = above.parent) {
         for (const [name, value] of Object.entries(above.opts())) {
-          if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
+          if (command.getOptionValueSource(name) !== 'cli') command.setOptionValue(name, value);
         }
       }
       refuseEmpty(command);
     });
-  addGlobalOptions(program);
+  const hasGuard = given.some(({ heldBecause }) => heldBecause);
+  const withGlobal = (command: Command): Command => addGlobalOptions(command, hasGuard);
+  withGlobal(program);
   const added = given.flatMap(({ options = [] }) => options).toSorted((a, b) => a.order - b.order);
   const placed: Placed[] = [];
-  const make = createMake(program, run, added, placed);
+  const make = createMake(program, run, added, placed, withGlobal);
   addCommands(make, (made) => {
     for (const { add } of added.filter(({ command }) => command === made.name())) add(made);
     return made;
@@ -64,12 +66,18 @@ interface Placed {
 }
 
 /** @param placed - Receives the commands of the program; those below a command are added at once. */
-function createMake(program: Command, run: Run, added: readonly AddedOptions[], placed: Placed[]): Make {
+function createMake(
+  program: Command,
+  run: Run,
+  added: readonly AddedOptions[],
+  placed: Placed[],
+  withGlobal: (command: Command) => Command,
+): Make {
   return (at, name, example, action, load) => {
     const parent = at instanceof Command ? at : undefined;
     const isDefault = parent !== undefined && name === 'list';
     const path = parent ? `skill-registry ${parent.name()} ${name}` : `skill-registry ${name}`;
-    const made = addGlobalOptions(parent?.command(name, { isDefault }) ?? program.createCommand(name))
+    const made = withGlobal(parent?.command(name, { isDefault }) ?? program.createCommand(name))
       .addHelpText('after', `\nExample:\n  ${example.replace('$', path)}`)
       .copyInheritedSettings(program);
     if (!(at instanceof Command)) placed.push({ command: made.helpGroup(GROUPS[at[0]]), place: at });
@@ -106,7 +114,8 @@ function refuseEmpty(command: Command): void {
   if (option) command.error(`error: option '${option.flags}' is empty`);
 }
 
-function addGlobalOptions(command: Command): Command {
+function addGlobalOptions(command: Command, hasGuard: boolean): Command {
+  if (!hasGuard) command.option('--no-guard', 'go on although nothing inspects skills before agents are given them');
   return command
     .option(
       '--root <dir>',

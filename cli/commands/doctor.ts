@@ -14,10 +14,12 @@ import {
 } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, firstLines, type Options } from '../../lib/command-line/index.ts';
 import { countedWords, formatTable, forTerminal, printable, showName } from '../../lib/text/index.ts';
+import { NO_GUARD } from './list.ts';
 
 export async function doctor(options: Options & { readonly all?: boolean }, terminal: Terminal): Promise<ExitStatus> {
   const opened = await terminal.openRegistry(options);
   const { report, parts: ofFeatures } = await examine(opened, terminal);
+  if (!opened.registry.admin.hasGuard()) terminal.say(NO_GUARD);
   terminal.print(fieldsOf(report, ofFeatures), () => {
     const parts = [
       totals(report, ofFeatures, opened.registry),

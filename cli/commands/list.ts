@@ -40,10 +40,13 @@ export async function list(options: Options & { readonly all?: boolean }, termin
     printTable(tokenTable(skills, counts), terminal, FIRST);
     terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
   } else terminal.say(totals);
+  if (!registry.admin.hasGuard()) terminal.say(NO_GUARD);
   // Else the totals already count the skills that are not inspected yet.
   if (message && audience === 'model') terminal.say(message);
   return found.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
+
+export const NO_GUARD = 'There is no guard: nothing inspects skills before agents are given them.';
 
 type Turn = Partial<TurnContext>;
 

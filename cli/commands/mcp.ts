@@ -12,6 +12,7 @@ interface McpOptions extends Options {
   readonly allowHost?: readonly string[];
   readonly host?: string;
   readonly http?: number;
+  readonly guard?: boolean;
 }
 
 /** Runs until the client closes the connection (stdio), or until a signal. */
@@ -19,6 +20,8 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   const { http, host, allowHost, agent } = options;
   if (http === undefined && (allowHost || host !== undefined))
     throw invalidArgument('--host and --allow-host are for HTTP: give --http <port>, too.');
+  if (http !== undefined && options.guard === false)
+    throw invalidArgument('--no-guard is not for HTTP: other machines would be given skills that nothing inspects.');
   const standardOutput = http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, serveHttp, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
