@@ -2,7 +2,7 @@
  * `npm run bench`: one table of ratios, everything measured in this run; `npm run bench commands`: only its rows of commands. How to
  * read it: bench/README.md.
  *
- * SKILL_CORPUS=<folder> adds the real skills and the retrieval figures.
+ * SKILL_CORPUS=<folder> adds the real skills and the retrieval figures, SKILL_PACKAGES=<folder> the long questions.
  */
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -109,11 +109,20 @@ function measureAnswers(base, { label, folder }) {
   }
   const queries = join(CORPUS, 'retrieval-queries.jsonl');
   if (!existsSync(queries)) return;
-  for (const [set, { queries: count, hit1, hit5, recall5, ndcg10, l1, total, auc, unanswered }] of Object.entries(
-    child('retrieval.mjs', [queries, folder, rootIn(base, 'wild')]),
-  )) {
-    const ratio = `Hit@1 ${hit1}, Hit@5 ${hit5}, Recall@5 ${recall5}, nDCG@10 ${ndcg10}, in L1 ${l1} %, ${total} skills found${auc === undefined ? '' : `, AUC ${auc}`}`;
-    rows.push({ what: `retrieval, ${count} queries`, on: set, ratio, budget: 'L1 92 %' });
+  const packages = process.env.SKILL_PACKAGES;
+  const figures = child('retrieval.mjs', [queries, folder, rootIn(base, 'wild'), ...(packages ? [packages] : [])]);
+  for (const [
+    set,
+    { queries: count, hit1, hit5, recall5, ndcg10, l1, total, empty, weak, auc, unanswered },
+  ] of Object.entries(figures)) {
+    const parts = [
+      hit1 !== undefined && `Hit@1 ${hit1}, Recall@5 ${recall5}, nDCG@10 ${ndcg10}, ${empty} empty`,
+      hit5 !== undefined && `Hit@5 ${hit5}, in L1 ${l1} %, ${total} skills found`,
+      weak && `weak ${weak.right} % of right first hits, ${weak.none} % without the right skills`,
+      auc !== undefined && `AUC ${auc}`,
+    ];
+    const row = { what: `retrieval, ${count} queries`, on: set, ratio: parts.filter(Boolean).join(', ') };
+    rows.push({ ...row, budget: l1 === undefined ? '' : 'L1 92 %' });
     if (!unanswered) continue;
     const answered = `${unanswered.found} get an answer, ${unanswered.total} skills found`;
     rows.push({ what: `retrieval, ${unanswered.queries} queries`, on: `${set}-none`, ratio: answered, budget: '' });

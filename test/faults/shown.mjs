@@ -112,6 +112,24 @@ export const shown = [
     test: 'words of which most are unknown are no slips',
   },
   {
+    title: 'The end of a long query weighs most',
+    in: 'lookUpTerms',
+    swap: ['lookUp(term, placeWeight(place))', 'lookUp(term, placeWeight(terms.length - place))'],
+    test: 'of a long query is about what stands at its beginning',
+  },
+  {
+    title: 'A short query is ranked by place',
+    in: 'placeWeight',
+    swap: ['place - SHORT.terms', 'place'],
+    test: 'of up to 24 words counts each the same, wherever it stands',
+  },
+  {
+    title: 'A long query is ranked as a short one',
+    in: 'constantsFor',
+    swap: ['length - SHORT.terms', 'length - length'],
+    test: 'of a long query takes the length of a skill into account more than a short one does',
+  },
+  {
     title: 'The best section weighs nothing',
     in: 'WEIGHTS',
     swap: ['0.5', '0'],

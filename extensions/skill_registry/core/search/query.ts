@@ -7,7 +7,7 @@ import {
   termOf,
 } from '../../../../lib/text-index/index.ts';
 import type { Pool } from './pool.ts';
-import { frequencyOf, type RankedTerm } from './rank.ts';
+import { frequencyOf, placeWeight, type RankedTerm } from './rank.ts';
 
 /** Only pairs of double quotes are syntax. */
 export interface Query extends QueryTerms {
@@ -38,14 +38,15 @@ export function lookUpTerms(query: Query, pool: Pool, index: TextIndex, correcte
     const frequency = frequencyOf(pool, chunks);
     return { term, chunks, weight, needed: frequency > 0 || !/\d/.test(term), frequency };
   };
-  const asked = terms.map((term) => lookUp(term));
+  const asked = terms.map((term, place) => lookUp(term, placeWeight(place)));
   const correctable = corrected && terms.length <= SENTENCE_TERMS && (terms.length === 1 || !isMostlyUnknown(asked));
   const found = asked.map((one) => {
     if (one.frequency > 0) return one;
     const correction = correctable ? correctionOf(words.get(one.term) ?? one.term, pool, index) : undefined;
     return correction ? lookUp(correction, CORRECTED_WEIGHT) : one;
   });
-  return [...found, ...optional.map((term) => ({ ...lookUp(term), needed: false }))];
+  const last = placeWeight(terms.length);
+  return [...found, ...optional.map((term) => ({ ...lookUp(term, last), needed: false }))];
 }
 
 /** Then the query is about another topic, or in another language. */

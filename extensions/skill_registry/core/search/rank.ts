@@ -25,16 +25,27 @@ export interface Ranking {
   readonly terms: readonly RankedTerm[];
 }
 
-/** The constants of BM25. `B` is low: long instructions are detailed, and length must not lower their rank. */
-const K1 = 1.2;
-const B = 0.4;
+/** The constants of BM25. `b` is low: long instructions are detailed, and length must not lower their rank. */
+const SHORT = { terms: 24, k1: 1.2, b: 0.4 } as const;
+/** A long query has some word of nearly every long text. Between the two numbers of terms the constants grow evenly. */
+const LONG = { terms: 64, k1: 2, b: 0.75 } as const;
+/** A term this many places behind those of a short query counts half: what is asked stands at the beginning. */
+const HALF_AFTER = 16;
 const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;
+
+/** Of a term of a query. @param place - From 0. */
+export function placeWeight(place: number): number {
+  return 1 / (1 + Math.max(0, place - SHORT.terms) / HALF_AFTER);
+}
 
 /**
  * The weighted sum of three BM25 rankings, each divided by its maximum: some queries match a header, some a whole text,
  * some one section. Frequencies are counted over sections and headers: a word that every skill has still counts.
+ *
+ * @param length - Of the query, in terms.
  */
-export function rankPool(pool: Pool, terms: readonly RankedTerm[]): Ranking {
+export function rankPool(pool: Pool, terms: readonly RankedTerm[], length: number): Ranking {
+  const constants = constantsFor(length);
   const count = pool.skills.length;
   const header = new Float64Array(count);
   const all = new Float64Array(count);
@@ -42,8 +53,8 @@ export function rankPool(pool: Pool, terms: readonly RankedTerm[]): Ranking {
   let most = 0;
   for (const { chunks, weight, needed, frequency } of terms) {
     const information = weight * inverseFrequency(pool, frequency);
-    if (needed) most += information * (K1 + 1);
-    if (frequency > 0) add(pool, chunks, information, { header, all, sections });
+    if (needed) most += information * (constants.k1 + 1);
+    if (frequency > 0) add(pool, chunks, information, constants, { header, all, sections });
   }
   const combined = combineRanks(header, all, bestSections(pool, sections, all));
   return { combined, shares: all.map((value) => (most > 0 ? Math.min(1, value / most) : 0)), terms };
@@ -62,6 +73,16 @@ export function frequencyOf({ positions }: Pool, chunks: readonly PostingChunk[]
 
 // --- internal ---
 
+interface Constants {
+  readonly k1: number;
+  readonly b: number;
+}
+
+function constantsFor(length: number): Constants {
+  const part = Math.min(1, Math.max(0, length - SHORT.terms) / (LONG.terms - SHORT.terms));
+  return { k1: SHORT.k1 + part * (LONG.k1 - SHORT.k1), b: SHORT.b + part * (LONG.b - SHORT.b) };
+}
+
 function inverseFrequency({ sectionLengths }: Pool, frequency: number): number {
   return Math.log(1 + (sectionLengths.length - frequency + 0.5) / (frequency + 0.5));
 }
@@ -72,14 +93,14 @@ interface Sums {
   readonly sections: Float32Array;
 }
 
-function add(pool: Pool, chunks: readonly PostingChunk[], information: number, sums: Sums): void {
+function add(pool: Pool, chunks: readonly PostingChunk[], information: number, { k1, b }: Constants, sums: Sums): void {
   const { header, all, sections } = sums;
   const { positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means } = pool;
-  const perHeader = (K1 * B) / means.header;
-  const perTotal = (K1 * B) / means.total;
-  const perSection = (K1 * B) / means.section;
-  const base = K1 * (1 - B);
-  const gain = information * (K1 + 1);
+  const perHeader = (k1 * b) / means.header;
+  const perTotal = (k1 * b) / means.total;
+  const perSection = (k1 * b) / means.section;
+  const base = k1 * (1 - b);
+  const gain = information * (k1 + 1);
   for (const { chunk, postings } of chunks) {
     const first = chunk * CHUNK_DOCUMENTS;
     for (let at = 0; at < postings.length; ) {

@@ -213,7 +213,7 @@ function written(index: TextIndex, batch: OpenBatch): OpenBatch {
 }
 
 function rankedIn(index: TextIndex, pool: Pool, query: Query, corrected: boolean): Ranking {
-  return index.atOnce(() => rankPool(pool, lookUpTerms(query, pool, index, corrected)));
+  return index.atOnce(() => rankPool(pool, lookUpTerms(query, pool, index, corrected), query.terms.length));
 }
 
 /** For a query of which no skill has an indexed word. */
