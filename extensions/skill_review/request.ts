@@ -17,6 +17,10 @@ export async function requestOf(context: ReviewContext, review: Review): Promise
     ...review,
     path: req.path,
     id: req.param('id') ?? '',
+    get skill() {
+      const { byId, byQualifiedId, builtIn } = review.registry.snapshot();
+      return byId.get(request.id) ?? byQualifiedId.get(request.id) ?? builtIn.get(request.id);
+    },
     param: (name) => req.param(name) ?? '',
     query: (name) => req.query(name),
     field(name) {

@@ -108,7 +108,7 @@ export const reviewPage = [
   {
     title: 'The review page restores an attack without the id of its skill',
     in: 'change',
-    drop: "assertIdTyped(idOf({ id, registry }), inspected.blocks, optional('typed_id'))",
+    drop: "assertIdTyped(skill?.id ?? id, inspected.blocks, optional('typed_id'))",
     test: 'restores an attack only where the id was typed, and offers first to leave it in the archive',
   },
   {

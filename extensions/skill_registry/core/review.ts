@@ -5,6 +5,7 @@ import type { Answer } from '../../../lib/forms/index.ts';
 import type { Html, Piece } from '../../../lib/html/index.ts';
 import type { SkillRegistry } from './api.ts';
 import type { Finding } from './skill/guard.ts';
+import type { Skill } from './skill/skill.ts';
 
 declare module './api.ts' {
   interface SkillRegistryAdmin {
@@ -19,6 +20,8 @@ export interface ReviewRequest {
   readonly path: string;
   /** `:id` of the route. Of a skill: also a qualified id. */
   readonly id: string;
+  /** The skill with this id, as it is now; undefined when it is unknown or removed. */
+  readonly skill: Skill | undefined;
   /** Another part of the path that the route names. */
   param(name: string): string;
   query(name: string): string | undefined;

@@ -2,7 +2,6 @@ import { hiddenField, invalidArgument, type Page, pageNotFound } from '../../../
 import { address, html } from '../../../lib/html/index.ts';
 import { table } from '../../../lib/widgets/index.ts';
 import type { CorePages, CoreRequest } from '../review.ts';
-import { skillOf } from './skill-parts.ts';
 
 export const skillAgentsPages: CorePages = {
   get: { '/skills/:id/agents': show },
@@ -22,8 +21,7 @@ export const skillAgentsPages: CorePages = {
 // --- internal ---
 
 async function show(request: CoreRequest): Promise<Page> {
-  const { form, id, registry } = request;
-  const skill = skillOf(registry.snapshot(), id);
+  const { form, id, registry, skill } = request;
   const seen = (await registry.admin.whoSees(await request.agents())).find(
     (one) => one.skill.qualifiedId === skill?.qualifiedId,
   );

@@ -4,13 +4,13 @@ import { showHidden } from '../../../lib/text/index.ts';
 import { levelTag, note } from '../../../lib/widgets/index.ts';
 import type { Finding } from '../../skill_registry/api.ts';
 import type { CorePages, CoreRequest } from '../review.ts';
-import { heldMark, readMarked, skillOf } from './skill-parts.ts';
+import { heldMark, readMarked } from './skill-parts.ts';
 
 export const skillFilesPages: CorePages = {
   get: {
     '/skills/:id/files': files,
-    async '/skills/:id/text'({ id, query, registry }) {
-      const { text, heldBecause } = await readMarked(registry, id, query('path'));
+    async '/skills/:id/text'(request) {
+      const { text, heldBecause } = await readMarked(request, request.query('path'));
       const mark = heldBecause === undefined ? '' : `[Held, no agent is given this text: ${heldBecause}]\n\n`;
       return { text: showHidden(`${mark}${text.toString('utf8')}`) };
     },
@@ -20,9 +20,8 @@ export const skillFilesPages: CorePages = {
 // --- internal ---
 
 async function files(request: CoreRequest): Promise<Page> {
-  const { id, registry } = request;
+  const { id, registry, skill } = request;
   const { admin } = registry;
-  const skill = skillOf(registry.snapshot(), id);
   if (!skill) throw pageNotFound();
   const found = (await Promise.all(request.features.map((one) => one.fileRemarks?.(request) ?? []))).flat();
   const path = request.query('path');
@@ -46,8 +45,8 @@ function fileAddress(id: string, path: string): string {
   return `${address('skills', id)}/files?path=${encodeURIComponent(path)}#file`;
 }
 
-async function oneFile({ id, registry }: CoreRequest, path: string, found: readonly Finding[]): Promise<Html> {
-  const { refused, value } = await orRefusal(readMarked(registry, id, path === 'SKILL.md' ? undefined : path));
+async function oneFile(request: CoreRequest, path: string, found: readonly Finding[]): Promise<Html> {
+  const { refused, value } = await orRefusal(readMarked(request, path === 'SKILL.md' ? undefined : path));
   const head = html`<h2 id="file" tabindex="-1">${path}</h2>`;
   if (refused) return html`${head}${note(html`<p>${refused.message}</p>`, 'warn')}`;
   const { text: bytes, heldBecause } = value;
@@ -66,7 +65,7 @@ async function oneFile({ id, registry }: CoreRequest, path: string, found: reado
     return html`<tr id="line-${at + 1}"><td class="at">${at + 1}</td><td class="text">${line}</td></tr>
 ${onLine.length === 0 ? '' : html`<tr class="remark"><td colspan="2">${remarks}</td></tr>`}`;
   });
-  const whole = `${address('skills', id)}/text${path === 'SKILL.md' ? '' : `?path=${encodeURIComponent(path)}`}`;
+  const whole = `${address('skills', request.id, 'text')}${path === 'SKILL.md' ? '' : `?path=${encodeURIComponent(path)}`}`;
   return html`${head}
 ${heldMark(heldBecause)}
 ${isCut ? note(html`<p>Only the beginning of it is shown.</p>`, 'warn') : ''}

@@ -1,24 +1,22 @@
 import { address, type Html, html } from '../../../lib/html/index.ts';
 import { note, tag } from '../../../lib/widgets/index.ts';
-import type { Skill, SkillRegistry, SkillTab, Snapshot } from '../../skill_registry/api.ts';
+import type { SkillTab } from '../../skill_registry/api.ts';
 import type { CoreRequest } from '../review.ts';
-
-/** Accepts an id or a qualified id; undefined when the skill is unknown or removed. */
-export function skillOf({ byId, byQualifiedId, builtIn }: Snapshot, id: string): Skill | undefined {
-  return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
-}
 
 /** Reads the present bytes; `heldBecause` is about exactly these. @param path - Default: SKILL.md. */
 export async function readMarked(
-  { admin }: Pick<SkillRegistry, 'admin'>,
-  id: string,
+  { id, registry }: CoreRequest,
   path?: string,
 ): Promise<{ readonly text: Buffer; readonly heldBecause: string | undefined }> {
   let heldBecause: string | undefined;
   const onHeld = (because: string): void => {
     heldBecause = because;
   };
-  const bytes = await admin.readBytes(id, { countsAsLoad: false, onHeld, ...(path === undefined ? {} : { path }) });
+  const bytes = await registry.admin.readBytes(id, {
+    countsAsLoad: false,
+    onHeld,
+    ...(path === undefined ? {} : { path }),
+  });
   return { text: Buffer.from(bytes), heldBecause };
 }
 
@@ -33,8 +31,7 @@ export function tabsOf({ features }: CoreRequest, isThere: boolean): readonly Sk
 }
 
 export function skillHead(request: CoreRequest, at: string): Html {
-  const { features, id, registry } = request;
-  const skill = skillOf(registry.snapshot(), id);
+  const { features, id, skill } = request;
   const tags = [
     ...(skill === undefined ? [tag('removed', 'warn')] : []),
     ...(skill?.heldBecause === undefined ? [] : [tag('held', 'block')]),

@@ -12,7 +12,7 @@ import {
 import { factList, note } from '../../../lib/widgets/index.ts';
 import type { Skill, TokenCounts } from '../../skill_registry/api.ts';
 import type { CorePages, CoreRequest } from '../review.ts';
-import { heldMark, readMarked, skillOf, tabsOf } from './skill-parts.ts';
+import { heldMark, readMarked, tabsOf } from './skill-parts.ts';
 
 export const skillPages: CorePages = {
   get: { '/skills/:id': (request) => showSkill(request) },
@@ -28,8 +28,7 @@ export const skillPages: CorePages = {
 };
 
 export async function showSkill(request: CoreRequest, refused?: CodedError): Promise<Answer> {
-  const { features, id, registry } = request;
-  const skill = skillOf(registry.snapshot(), id);
+  const { features, id, registry, skill } = request;
   if (!skill) {
     const [tab] = tabsOf(request, false);
     if (!tab) throw pageNotFound();
@@ -64,13 +63,9 @@ const DONE = {
 };
 
 /** Shows the frontmatter as text and renders the body. @param said - What the page says above. */
-async function instructions(
-  { id, markdown, registry }: CoreRequest,
-  skill: Skill,
-  said: readonly string[],
-): Promise<Html> {
+async function instructions(request: CoreRequest, skill: Skill, said: readonly string[]): Promise<Html> {
   if (skill.remote) return html`<p>Its files lie on another machine, and are fetched when an agent reads it.</p>`;
-  const { refused, value: read } = await orRefusal(readMarked(registry, id));
+  const { refused, value: read } = await orRefusal(readMarked(request));
   if (refused) return note(html`<p>${refused.message}</p>`, 'warn');
   const text = read.text.toString('utf8').replace(/\r\n?/g, '\n');
   const [whole = '', head] = /^\ufeff?---[^\S\n]*\n([\s\S]{0,65536}?)\n---[^\S\n]*(?:\n|$)/.exec(text) ?? [];
@@ -80,8 +75,8 @@ async function instructions(
 <h2 class="unseen">Instructions</h2>
 ${said.some((one) => one === read.heldBecause) ? '' : heldMark(read.heldBecause)}
 ${body.length > MAX_RENDERED ? note(html`<p>${cut}</p>`, 'warn') : ''}
-${await markdownToHtml(markdown, body)}
-<p class="quiet"><a href="${address('skills', id, 'text')}">SKILL.md as text</a></p>`;
+${await markdownToHtml(request.markdown, body)}
+<p class="quiet"><a href="${address('skills', request.id, 'text')}">SKILL.md as text</a></p>`;
 }
 
 function facts(skill: Skill, more: readonly (readonly [string, Piece])[], tokens: TokenCounts | undefined): Html {

@@ -2,7 +2,6 @@ import type { CodedError } from 'skill-registry/kernel';
 import { orRefusal, type Page, pageNotFound, refusal } from '../../../../lib/forms/index.ts';
 import { address, type Html, html, plural } from '../../../../lib/html/index.ts';
 import { note } from '../../../../lib/widgets/index.ts';
-import { skillNamed } from '../../core/catalog/snapshot.ts';
 import type { ReviewPages, ReviewRequest } from '../../core/review.ts';
 import { claimsPart, ranOnBoth, resultPart } from './shown-results.ts';
 import type { SkillEvidence } from './types.ts';
@@ -31,8 +30,7 @@ export const evidencePages: ReviewPages = {
 // --- internal ---
 
 async function show(request: ReviewRequest, refused?: CodedError): Promise<Page> {
-  const { id, registry } = request;
-  const skill = skillNamed(registry.snapshot(), id);
+  const { id, registry, skill } = request;
   if (!skill) throw pageNotFound();
   const evidence = await registry.admin.evidence(id);
   const main = html`${request.skillHead('/evidence')}

@@ -11,7 +11,6 @@ import {
 import { address, formatTime, type Html, html, plural } from '../../../../lib/html/index.ts';
 import { showHidden } from '../../../../lib/text/index.ts';
 import { differenceView } from '../../../../lib/widgets/index.ts';
-import { skillNamed } from '../../core/catalog/snapshot.ts';
 import type { ReviewPages, ReviewRequest } from '../../core/review.ts';
 import { assertIdTyped, attackNote, idField } from '../guard/shown-findings.ts';
 import type { ChangeToApprove, Decider, InspectedChange, Revision } from './types.ts';
@@ -58,7 +57,7 @@ export function shownDigest({ blocks, digest }: InspectedChange): string {
 
 /** Makes the change that was shown, and allows what was found in it. @returns the address of the next page. */
 async function change(
-  { actor, field, id, optional, registry }: ReviewRequest,
+  { actor, field, id, optional, registry, skill }: ReviewRequest,
   wanted: ChangeToApprove,
   make: (actor: Decider) => Promise<Revision>,
   done: string,
@@ -68,7 +67,7 @@ async function change(
   const present = 'revision' in wanted ? String((await history.revisions(id)).at(-1)?.number) : undefined;
   const isOther = present !== undefined && present !== field('present');
   if (isOther || shownDigest(inspected) !== field('blocks')) throw shownChanged(`The skill "${id}"`);
-  assertIdTyped(idOf({ id, registry }), inspected.blocks, optional('typed_id'));
+  assertIdTyped(skill?.id ?? id, inspected.blocks, optional('typed_id'));
   await make({ ...actor, inspected: inspected.digest });
   await admin.allowShown(wanted, inspected, actor);
   return `${address('skills', id)}?done=${done}`;
@@ -98,20 +97,15 @@ async function revisionPage(request: ReviewRequest): Promise<Page> {
 ${view.heading(html`Revision ${revision}${before && html`, against revision ${before.number}`}`)}
 ${madeBy(one)}
 ${before === undefined ? html`<p>It is the first that is known.</p>${fileList(one)}` : view.show(diff, address('skills', id, 'history', revision, 'difference'))}
-${isPresent || !skillNamed(request.registry.snapshot(), id) ? '' : html`<p><a class="button" href="${address('skills', id, 'rollback', revision)}">Roll back to this</a></p>`}`;
+${isPresent || !request.skill ? '' : html`<p><a class="button" href="${address('skills', id, 'rollback', revision)}">Roll back to this</a></p>`}`;
   return { title: `Revision ${revision} of ${id}`, at: '/catalog', main };
 }
 
 const MAX_REVISIONS = 500;
 
-function idOf({ id, registry }: Pick<ReviewRequest, 'id' | 'registry'>): string {
-  return skillNamed(registry.snapshot(), id)?.id ?? id;
-}
-
 async function list(request: ReviewRequest, refused?: CodedError): Promise<Page> {
-  const { id } = request;
-  const { admin, history, snapshot } = request.registry;
-  const skill = skillNamed(snapshot(), id);
+  const { id, skill } = request;
+  const { admin, history } = request.registry;
   const revisions = await history.revisions(id);
   const rows = revisions
     .slice(-MAX_REVISIONS)
@@ -175,7 +169,7 @@ ${request.form(
   to,
   html`${present ? hiddenField('present', String(present.number)) : ''}${hiddenField('blocks', shownDigest(inspected))}
 ${reasonField()}
-${isAttack ? idField(`To ${action === 'Restore' ? 'restore it' : 'roll it back'}`, idOf(request)) : ''}
+${isAttack ? idField(`To ${action === 'Restore' ? 'restore it' : 'roll it back'}`, request.skill?.id ?? request.id) : ''}
 <div class="actions">${isAttack ? html`<a class="button main" href="/">Leave it as it is</a><button>${action}, and allow what was found</button>` : html`<button class="main">${action}</button>`}</div>`,
 )}`;
 }

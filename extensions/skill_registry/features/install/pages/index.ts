@@ -1,7 +1,6 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { hiddenField, reasonField, shownChanged } from '../../../../../lib/forms/index.ts';
 import { address, type Html, html } from '../../../../../lib/html/index.ts';
-import { skillNamed } from '../../../core/catalog/snapshot.ts';
 import type { ReviewPages, ReviewRequest } from '../../../core/review.ts';
 import type { LockedSkill } from '../types.ts';
 import { decideSource, sourcesPart } from './sources.ts';
@@ -25,14 +24,14 @@ export function installPages(): ReviewPages {
 
 // --- internal ---
 
-async function remove({ actor, field, id, registry }: ReviewRequest): Promise<string> {
-  if (skillNamed(registry.snapshot(), id)?.digest !== field('digest')) throw shownChanged(`The skill "${id}"`);
+async function remove({ actor, field, id, registry, skill }: ReviewRequest): Promise<string> {
+  if (skill?.digest !== field('digest')) throw shownChanged(`The skill "${id}"`);
   await registry.origin.remove(id, actor);
   return address('skills', id, 'history');
 }
 
-async function originOf({ id, registry: { origin, snapshot } }: ReviewRequest): Promise<string> {
-  const locked = (await origin.verify()).find((one) => one.id === skillNamed(snapshot(), id)?.id);
+async function originOf({ registry, skill }: ReviewRequest): Promise<string> {
+  const locked = (await registry.origin.verify()).find((one) => one.id === skill?.id);
   if (!locked) return '';
   return `${locked.source}: ${STATES[locked.state]}${locked.reason === undefined ? '' : `, ${locked.reason}`}`;
 }
@@ -49,10 +48,10 @@ function nothingKnown(error: unknown): string {
   throw error;
 }
 
-function removeForm({ form, id, registry }: ReviewRequest): Html {
+function removeForm({ form, id, skill }: ReviewRequest): Html {
   return html`<details><summary>Remove it</summary>${form(
     address('skills', id, 'remove'),
-    html`${hiddenField('digest', skillNamed(registry.snapshot(), id)?.digest ?? '')}<p>Its folder is archived, and its lock entry is deleted. The skill can be restored.</p>
+    html`${hiddenField('digest', skill?.digest ?? '')}<p>Its folder is archived, and its lock entry is deleted. The skill can be restored.</p>
 ${reasonField('why-removed', 'Why it is removed')}
 <div class="actions"><button>Remove it</button></div>`,
   )}</details>`;

@@ -23,18 +23,15 @@ export const proposalRoutes: Required<Pick<ReviewPages, 'get' | 'post'>> = {
   },
   post: {
     '/proposals/:id/approve'(request) {
-      const { field, optional } = request;
-      const work = approveShown(request, field('version'), field('blocks'));
-      const typed = { note: optional('reason') };
-      return request.decide(work, (refused) => show(request, { refused, typed }));
+      const work = approveShown(request, request.field('version'), request.field('blocks'));
+      return request.decide(work, (refused) => show(request, { refused }));
     },
     '/proposals/:id/reject'(request) {
       const { actor, field, id, optional, registry } = request;
-      const reason = optional('reason');
-      if (reason === undefined) return show(request, { reasonMissing: true });
+      if (optional('reason') === undefined) return show(request, { reasonMissing: true });
       const work = registry.proposals.reject(id, { ...actor, version: field('version') });
       const next = work.then(() => pageOf(id, 'rejected'));
-      return request.decide(next, (refused) => show(request, { refused, typed: { reason } }));
+      return request.decide(next, (refused) => show(request, { refused }));
     },
     '/proposals/:id/purge'(request) {
       const { actor, id, registry } = request;

@@ -15,7 +15,6 @@ export interface ActionResult {
   readonly refused?: CodedError;
   /** The person gave no reason for a rejection. */
   readonly reasonMissing?: true;
-  readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
 }
 
 export const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
@@ -49,7 +48,7 @@ ${conflict(proposal)}
 ${attackNote('Approving the change', blocks)}
 ${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
 ${diff === '' ? '' : [view.heading('Difference'), view.show(diff, address('proposals', id, 'difference'), remarksOf(proposal, blocks))]}
-${isWaiting ? decideForms(request, proposal, inspected, answer) : ''}
+${isWaiting ? decideForms(request, proposal, inspected) : ''}
 ${state === 'rejected' && !purged ? purgeForm(request, id) : ''}`;
 }
 
@@ -120,15 +119,10 @@ function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): read
 }
 
 /** With a finding of level `block`, rejecting comes first and has the coloured button; approving needs the typed id. */
-function decideForms(
-  request: ReviewRequest,
-  proposal: Proposal,
-  inspected: InspectedChange,
-  answer: ActionResult,
-): Html {
+function decideForms(request: ReviewRequest, proposal: Proposal, inspected: InspectedChange): Html {
   const isAttack = inspected.blocks.length > 0;
-  const approve = html`<div>${approvePart(request, proposal, inspected, answer)}</div>`;
-  const reject = html`<div>${rejectForm(request, proposal, isAttack, answer)}</div>`;
+  const approve = html`<div>${approvePart(request, proposal, inspected)}</div>`;
+  const reject = html`<div>${rejectForm(request, proposal, isAttack)}</div>`;
   return html`<h2 id="decide">Decide</h2>
 <div class="decide">
 ${isAttack ? [reject, approve] : [approve, reject]}
@@ -139,7 +133,6 @@ function approvePart(
   request: ReviewRequest,
   { id, kind, state, version, editable, skillId }: Proposal,
   inspected: InspectedChange,
-  { typed = {} }: ActionResult,
 ): Html {
   const isAttack = inspected.blocks.length > 0;
   const edit = editable ? html`<a class="button" href="${address('proposals', id, 'edit')}">Edit and approve</a>` : '';
@@ -151,26 +144,26 @@ function approvePart(
 ${kind === 'delete' ? html`<p>Approving moves <a href="${address('skills', skillId)}">${skillId}</a> with all its files to the archive, from which it can be restored.</p>` : ''}
 ${isAttack ? idField('To approve it', skillId) : ''}
 <label for="note">A note (optional)</label>
-<input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
+<input id="note" name="reason" maxlength="2000" autocomplete="off" value="${typed(request, 'approve')}">
 <div class="actions">${isAttack ? html`<button>Approve, and allow what was found</button>` : html`<button class="main">Approve</button>`}
 ${edit}</div>`,
   );
 }
 
-function rejectForm(
-  request: ReviewRequest,
-  { id, version }: Proposal,
-  isMain: boolean,
-  { typed = {} }: ActionResult,
-): Html {
+function rejectForm(request: ReviewRequest, { id, version }: Proposal, isMain: boolean): Html {
   return request.form(
     address('proposals', id, 'reject'),
     html`${hiddenField('version', version)}
 <label for="reason">Why it is rejected</label>
 <textarea id="reason" name="reason" rows="3" required maxlength="2000">
-${verbatim(typed.reason ?? '')}</textarea>
+${typed(request, 'reject')}</textarea>
 <div class="actions">${isMain ? html`<button class="main">Reject</button>` : html`<button>Reject</button>`}</div>`,
   );
+}
+
+/** What a person wrote, when that was refused. */
+function typed({ optional, path }: ReviewRequest, form: 'approve' | 'reject'): Html {
+  return verbatim(path.endsWith(`/${form}`) ? (optional('reason') ?? '') : '');
 }
 
 function purgeForm(request: ReviewRequest, id: string): Html {
