@@ -1,6 +1,5 @@
 /** The interface of the registry for other extensions, programs and doors. */
 export type { SkillRegistry, SkillRegistryExtension } from './core/api.ts';
-export type { Snapshot } from './core/catalog/snapshot.ts';
 export type { UsageEvent } from './core/events.ts';
 export type { ReadPolicy } from './core/read/types.ts';
 export type * from './core/review.ts';

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { attack } from '../helpers/held.ts';
-import { attributesOf, elementsOf, reviewPage, textOf } from '../helpers/review-page.ts';
-import { ADA, LONGER, TEA } from '../helpers/tea.ts';
+import { attack } from '../../helpers/held.ts';
+import { attributesOf, elementsOf, reviewPage, textOf } from '../../helpers/review-page.ts';
+import { ADA, LONGER, TEA } from '../../helpers/tea.ts';
 
 const ATTACK = `${TEA}\n${attack(91)}\n`;
 

@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest';
-import type { UsageReport } from '../../extensions/skill_registry/api.ts';
-import { usageLine } from '../../extensions/skill_registry/features/usage/pages.ts';
-import { attack } from '../helpers/held.ts';
-import { openRoot } from '../helpers/open-registry.ts';
-import { attributesOf, elementsOf, pageOf, reviewPage, textOf } from '../helpers/review-page.ts';
-import { ADA, LONGER, TEA } from '../helpers/tea.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { attack } from '../../helpers/held.ts';
+import { openRoot } from '../../helpers/open-registry.ts';
+import { attributesOf, elementsOf, pageOf, reviewPage, textOf } from '../../helpers/review-page.ts';
+import { ADA, LONGER, TEA } from '../../helpers/tea.ts';
+import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 
 const order = (text: string, words: readonly string[]): readonly number[] => words.map((word) => text.indexOf(word));
 const sorted = (numbers: readonly number[]): readonly number[] => [...numbers].sort((one, other) => one - other);
@@ -80,57 +78,4 @@ it('leads from a part of an id to the whole one, and counts no look as a load', 
   for (const path of ['/skills/tea', '/skills/tea/files?path=SKILL.md', '/skills/tea/text', `/proposals/${id}`])
     await page.get(path);
   expect((await page.registry.usage.report()).totals.loads).toBe(0);
-});
-
-it('runs the test cases of a skill when somebody asks for it, and shows what failed and what others claim', async () => {
-  const page = await reviewPage({
-    'skills/tea/evals/trigger-eval.json': JSON.stringify([
-      { query: 'brew some tea', should_trigger: true },
-      { query: 'rinse the pot', should_trigger: false },
-    ]),
-  });
-  expect(textOf((await page.get('/skills/tea/evidence')).text)).toContain('Nothing was run on this content.');
-  expect((await page.send('/skills/tea/evidence', '/skills/tea/evidence')).status).toBe(303);
-  const shown = textOf((await page.get('/skills/tea/evidence')).text);
-  expect(shown).toContain('precision 50 %, recall 100 %, of 2 queries');
-  expect(shown).toContain('“rinse the pot” should not find tea');
-});
-
-it('shows a finding below its line in the file that has it', async () => {
-  const page = await reviewPage({ 'skills/tea/scripts/run.sh': `#!/bin/sh\n# first\n${attack(82)}\n` });
-  await page.registry.admin.inspectSkills();
-  const { text } = await page.get('/skills/tea/files?path=scripts/run.sh');
-  const rows = elementsOf(text).filter(({ tagName }) => tagName === 'tr');
-  const at = rows.findIndex((row) => attributesOf(row).id === 'line-3');
-  expect(attributesOf(rows[at + 1] ?? (rows[0] as never)).class).toBe('remark');
-  expect(rows.filter((row) => attributesOf(row).class === 'remark')).toHaveLength(1);
-});
-
-it('marks a held text wherever it shows one', async () => {
-  const page = await reviewPage({ 'skills/tea/notes.md': `Notes.\n${attack(83)}\n` });
-  // Written after the catalog was read: only what is shown says so.
-  for (const path of ['/skills/tea', '/skills/tea/files?path=notes.md', '/skills/tea/text?path=notes.md']) {
-    const { text } = await page.get(path);
-    expect(textOf(text)).toMatch(/Held.*no agent is given/);
-  }
-});
-
-it('says one of a thing in the singular', () => {
-  const totals = { offers: 1, loads: 1, resources: 0, refusals: 1, failures: 1, tokens: 1 };
-  const range = { since: '2026-11-21T00:00:00.000Z', until: '2026-11-22T16:00:00.000Z' };
-  const line = textOf(String(usageLine({ totals, ...range } as UsageReport, 'tea')));
-  expect(line).toContain('In the last 1 day: loaded 1 time, offered 1 time, refused 1 time, failed 1 time.');
-});
-
-it('says of the usage of 30 days that it is of 30 days, at every hour', async () => {
-  const page = await reviewPage();
-  expect(textOf((await page.get('/skills/tea/evidence')).text)).toContain('In the last 30 days:');
-  for (const until of ['2026-11-22T00:00:00.000Z', '2026-11-22T23:59:59.999Z']) {
-    const totals = { offers: 0, loads: 0, resources: 0, refusals: 0, failures: 0, tokens: 0 };
-    const report = { totals, since: '2026-10-23T00:00:00.000Z', until } as UsageReport;
-    expect(textOf(String(usageLine(report, 'tea')))).toContain('In the last 30 days:');
-  }
-  const { text } = await page.get('/usage');
-  expect(textOf(text)).toContain('last 30 days');
-  expect(textOf(text)).not.toMatch(/\b31\b days/);
 });

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { attack } from '../helpers/held.ts';
-import { reviewPage, textOf } from '../helpers/review-page.ts';
-import { ADA, LONGER, TEA } from '../helpers/tea.ts';
-import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { attack } from '../../helpers/held.ts';
+import { reviewPage, textOf } from '../../helpers/review-page.ts';
+import { ADA, LONGER, TEA } from '../../helpers/tea.ts';
+import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 const POT = TEA.replaceAll('tea', 'pot');
 
