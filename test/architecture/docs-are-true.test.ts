@@ -59,6 +59,7 @@ it.each([
   'README.md',
   'AGENTS.md',
   'docs/internals/architecture.md',
+  'docs/internals/add-a-feature.md',
   'docs/command.md',
   'docs/extension-contract.md',
   'docs/decisions.md',
