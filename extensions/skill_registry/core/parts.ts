@@ -17,7 +17,8 @@ import { createGrants, createVisibility, type Grants } from './show/scope.ts';
 import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { registryClosed } from './skill/errors.ts';
-import type { Guard } from './skill/guard.ts';
+import type { Admission, Guard, LeavingBytes, LeavingLine } from './skill/guard.ts';
+import { NOT_INSPECTED } from './skill/held.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostEnvironment } from './sources/host-environment.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
@@ -109,7 +110,6 @@ export async function openParts(
     ...base,
     ...skills,
     ...bytes,
-    options,
     events,
     closing,
     grants,
@@ -153,20 +153,30 @@ export function meaningOf({ opened }: Pick<Parts, 'opened'>): Meaning | undefine
   return opened.find(({ meaning }) => meaning)?.meaning;
 }
 
-export function guardOf({ opened }: Pick<Parts, 'opened'>): Guard {
-  return opened.find(({ guard }) => guard)?.guard ?? NO_GUARD;
+/** Without a guard everything may leave if the program said so, and nothing else. */
+export function guardOf({ opened, options }: Pick<Parts, 'opened' | 'options'>): Guard {
+  return opened.find(({ guard }) => guard)?.guard ?? (options.noGuard === true ? NO_GUARD : HOLDS_ALL);
 }
 
-/** Everything may leave; for a registry without a guard. */
-const NO_GUARD: Guard = {
-  admit: (({ kind }: { readonly kind: string }) =>
-    kind === 'line' ? { given: true } : Promise.resolve({ given: true })) as Guard['admit'],
-  prepare: async () => undefined,
-  mayGive: async () => true,
-  noteBlocked: async () => true,
-};
-
 // --- internal ---
+
+function sameForAll(admission: Admission): Guard {
+  const admit = ({ kind }: LeavingLine | LeavingBytes) => (kind === 'line' ? admission : Promise.resolve(admission));
+  return {
+    admit: admit as Guard['admit'],
+    prepare: async () => undefined,
+    mayGive: async () => admission.given,
+    noteBlocked: async () => admission.given,
+  };
+}
+
+const NO_GUARD = sameForAll({ given: true });
+const HOLDS_ALL = sameForAll({
+  given: false,
+  code: 'SKILL_NOT_INSPECTED',
+  findings: [],
+  heldBecause: NOT_INSPECTED,
+});
 
 function openBase(
   options: InternalOptions,
@@ -201,14 +211,14 @@ function openBase(
     problems,
     hooks,
     skillFiles,
-    environment: options.environment,
+    options,
   };
 }
 
 async function openSkills(base: ReturnType<typeof openBase>, features: readonly GivenByFeature[]) {
-  const { root, trusted, config, configFile, cacheFile, hooks, ownData } = base;
+  const { options, root, trusted, config, configFile, cacheFile, hooks, ownData } = base;
   const opened: Opened[] = [];
-  const guard = (): Guard => guardOf({ opened });
+  const guard = (): Guard => guardOf({ opened, options });
   const admit = ((leaving: never) => guard().admit(leaving)) as Guard['admit'];
   const sourceIds = new Set<string>();
   const foreign = new Set<string>();
@@ -246,7 +256,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
       ownData.renew();
       for (const feature of opened) await feature.beforeScan?.();
     },
-    ...(config.gates.check ? { gates: () => hostEnvironment(base.environment, config.gates.settings) } : {}),
+    ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
   const isForeign = (sourceId: string): boolean => foreign.has(sourceId);
   return { opened, admit, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
