@@ -25,7 +25,7 @@ export function addCommands(make: Make, added: (command: Command) => Command): v
     .description('open a page for your browser where you see what waits, and decide; its address is printed')
     .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', port, 0)
     .option('--as <name>', BY[1]);
-  make(['setup', 3], 'init', '$', 'init', () => import('./commands/init-new.ts'))
+  make(['setup', 3], 'init', '$', 'init', () => import('./commands/init.ts'))
     .description('make this folder a root: a config for the agents of this machine, skills/, and its approval')
     .option('--yes', 'show what is written and do not ask')
     .option('--reason <text>', 'why the root is approved; recorded with the decision')

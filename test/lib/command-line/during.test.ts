@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type Streams, terminalOf } from '../../lib/command-line/index.ts';
+import { type Streams, terminalOf } from '../../../lib/command-line/index.ts';
 
 /** Words on standard error, and work that ends when it is told to. */
 function slowWork(progress: boolean) {
