@@ -4,6 +4,7 @@ import { CodedError, type Problem } from 'skill-registry/kernel';
 import { configOfUntrustedRoot } from '../extensions/skill_registry/host.ts';
 import { isOwnCheckout, readOwnerConfig, unapprovedRootProblem } from '../kernel/host.ts';
 import { invalidArgument, type Options, type Terminal } from '../lib/command-line/index.ts';
+import { withFallback } from '../lib/errors/index.ts';
 import { openTrust } from '../lib/trust/index.ts';
 
 /**
@@ -67,9 +68,5 @@ export function ownerConfig(
 // --- internal ---
 
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return withFallback(() => readdirSync(folder), []);
 }

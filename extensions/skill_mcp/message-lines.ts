@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { INVALID_REQUEST, PARSE_ERROR, parseJSONRPCMessage } from '@modelcontextprotocol/server';
+import { withFallback } from '../../lib/errors/index.ts';
 
 /** A partly read line. Above the limit it keeps only `long`, not the bytes. */
 export interface Line {
@@ -86,11 +87,7 @@ function createTopLevel(): TopLevel {
   const takeToken = (): unknown => {
     const text = Buffer.from(token).toString('utf8');
     token = [];
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
+    return withFallback(() => JSON.parse(text));
   };
   const endValue = (): void => {
     const value = takeToken();

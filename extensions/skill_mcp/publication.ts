@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server/ext/skills';
 import { describeError, isCodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../lib/digest/index.ts';
+import { withFallback } from '../../lib/errors/index.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 
 export const SKILL_MD: string = 'SKILL.md';
@@ -151,11 +152,7 @@ async function publishSkill(
 }
 
 function decode(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
+  return withFallback(() => decodeURIComponent(segment));
 }
 
 /** Bytes with the digest of the entry. */

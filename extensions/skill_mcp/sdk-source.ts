@@ -7,6 +7,7 @@ import {
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
 import { getMimeType } from 'hono/utils/mime';
+import { withFallback } from '../../lib/errors/index.ts';
 import { foldLine } from '../../lib/text/index.ts';
 import { toProtocolError } from './errors.ts';
 import { filesOf, type Publication, SKILL_MD, skillIdOf } from './publication.ts';
@@ -116,11 +117,7 @@ function idOf(skill: Entry | undefined): string | undefined {
 }
 
 function canonical(uri: string): string {
-  try {
-    return new URL(uri).href;
-  } catch {
-    return uri;
-  }
+  return withFallback(() => new URL(uri).href, uri);
 }
 
 function childrenOf(entry: Entry, folder: string): readonly DirectoryResource[] | undefined {

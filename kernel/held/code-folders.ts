@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
+import { withFallback } from '../../lib/errors/index.ts';
 import { futureRealPath, isInside, isOtherRoot } from '../../lib/files/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 
@@ -55,9 +56,5 @@ function isInstalled(folder: string): boolean {
 }
 
 function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return withFallback(() => readdirSync(folder, { withFileTypes: true }), []);
 }

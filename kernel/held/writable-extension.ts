@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
+import { withFallback } from '../../lib/errors/index.ts';
 import {
   isInside,
   isOtherRoot,
@@ -133,11 +134,7 @@ export function makeFolder(path: string): string {
 
 function namesInHeld(rootDir: string): readonly string[] {
   const base = heldFolder(rootDir);
-  try {
-    return base === undefined ? [] : readdirSync(base).filter(isExtensionName);
-  } catch {
-    return [];
-  }
+  return withFallback(() => (base === undefined ? [] : readdirSync(base).filter(isExtensionName)), []);
 }
 
 function changedAt(path: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { Token, Tokens } from 'marked';
+import { withFallback } from '../errors/index.ts';
 import type { MarkdownReader } from '../markdown/index.ts';
 import { type Html, html } from './html.ts';
 
@@ -20,11 +21,7 @@ export async function markdownToHtml(reader: MarkdownReader, markdown: string): 
 /** Undefined for an address that a link may not open. */
 export function safeAddress(href: string): string | undefined {
   if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return undefined;
-  try {
-    return new URL(href).href;
-  } catch {
-    return undefined;
-  }
+  return withFallback(() => new URL(href).href);
 }
 
 // --- internal ---

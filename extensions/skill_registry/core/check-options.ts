@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { CodedError } from 'skill-registry/kernel';
 import { unknownField, unreadable, wrongArgument } from '../../../lib/arguments/index.ts';
+import { withFallback } from '../../../lib/errors/index.ts';
 import type { InternalOptions } from './options.ts';
 
 /**
@@ -74,9 +75,5 @@ function wrong(at: string, expected: string, value: unknown): CodedError {
 }
 
 function isFolder(path: string): boolean {
-  try {
-    return path !== '' && statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return withFallback(() => path !== '' && statSync(path).isDirectory(), false);
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import type { GateEnvironment } from '../skill/gates.ts';
 
 /** Searches each program once. @param given - Default: the environment of the process. */
@@ -34,11 +35,7 @@ export function hostEnvironment(
 // --- internal ---
 
 function namesIn(folder: string): ReadonlySet<string> | undefined {
-  try {
-    return new Set(readdirSync(folder));
-  } catch {
-    return undefined;
-  }
+  return withFallback(() => new Set(readdirSync(folder)));
 }
 
 function isProgram(path: string): boolean {

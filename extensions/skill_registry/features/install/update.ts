@@ -1,5 +1,6 @@
 import { mergeTexts, unifiedDiff } from '../../../../lib/diff/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { newFindings } from '../guard/inspect/inspect-skill.ts';
@@ -211,11 +212,7 @@ function digestIn(line: string): string {
 }
 
 function blobOf(writer: ChangeContext['writer'], digest: string): Buffer | undefined {
-  try {
-    return getBlob(writer.database(), digest);
-  } catch {
-    return undefined;
-  }
+  return withFallback(() => getBlob(writer.database(), digest));
 }
 
 function diffOf(

@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { readNamedFile } from '../../../../lib/files/index.ts';
 import { Catalog } from '../../core/catalog/catalog.ts';
 import { DEFAULT_LIMITS } from '../../core/config/config-keys.ts';
@@ -40,11 +41,10 @@ function unknownTools(skills: readonly Skill[], file: string): readonly Problem[
 }
 
 function toolsOf(file: string): ReadonlySet<string> {
-  try {
-    return parsePromptPack(readNamedFile(file, MAX_PACK_BYTES).toString('utf8'), file).pack?.tools ?? new Set();
-  } catch {
-    return new Set();
-  }
+  return withFallback(
+    () => parsePromptPack(readNamedFile(file, MAX_PACK_BYTES).toString('utf8'), file).pack?.tools ?? new Set(),
+    new Set(),
+  );
 }
 
 function lineOf({ code, file, line, message }: Problem, pack: string, cwd: string): string {

@@ -2,6 +2,7 @@ import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Sta
 import { basename, dirname, join, sep } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import {
   futureRealPath,
   isInside,
@@ -254,11 +255,7 @@ function follow(link: string, { realRoot, boundary, options, outside, problems }
 }
 
 function isLinkToFile(path: string): boolean {
-  try {
-    return !statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return withFallback(() => !statSync(path).isDirectory(), false);
 }
 
 const SETTLED_AFTER_MS = 2_000;

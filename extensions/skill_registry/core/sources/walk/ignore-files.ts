@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import ignore from 'ignore';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import { readNamedFile } from '../../../../../lib/files/index.ts';
 
 export interface IgnoreRules {
@@ -35,9 +36,5 @@ function isCheap(line: string): boolean {
 }
 
 function readIfExists(file: string): string {
-  try {
-    return readNamedFile(file, MAX_BYTES).toString('utf8');
-  } catch {
-    return '';
-  }
+  return withFallback(() => readNamedFile(file, MAX_BYTES).toString('utf8'), '');
 }

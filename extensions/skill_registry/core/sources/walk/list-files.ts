@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
 import type { Steps } from '../../../../../lib/breaks/index.ts';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import { isPrivatePath, isTemporaryName, listContained } from '../../../../../lib/files/index.ts';
 import type { ResourceInfo, SkillListing } from '../../skill/skill.ts';
 
@@ -73,9 +74,5 @@ function isDependency(path: string): boolean {
 
 /** Nothing for a folder that is missing, unreadable or too deep, so the others are still listed. */
 function entriesOf(dir: string, below: string, sizes: boolean, own: boolean): ReturnType<typeof listContained> {
-  try {
-    return listContained(dir, below, { sizes, own });
-  } catch {
-    return [];
-  }
+  return withFallback(() => listContained(dir, below, { sizes, own }), []);
 }

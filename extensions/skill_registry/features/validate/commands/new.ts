@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { packageRoot } from '../../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import { readContained, writeContained } from '../../../../../lib/files/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { isPlainName } from '../../../core/skill/field-values.ts';
@@ -57,9 +58,5 @@ function exists(folder: string, path: string): boolean {
 }
 
 function realOf(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
+  return withFallback(() => realpathSync(folder), folder);
 }

@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { packageVersion } from '../../../../../kernel/host.ts';
 import { EXIT, type ExitStatus, exitOf, invalidArgument, type Options } from '../../../../../lib/command-line/index.ts';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import { isInside } from '../../../../../lib/files/index.ts';
 import { type DescribedRule, type FindingFormat, formatFindings } from '../../../../../lib/findings/index.ts';
 import { loadTokenCounter, printable, showName } from '../../../../../lib/text/index.ts';
@@ -220,11 +221,7 @@ function failure(code: string, message: string, terminal: CommandTerminal): Exit
 }
 
 function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
+  return withFallback(() => statSync(path));
 }
 
 function report({ path, errors, warnings }: CheckedPath, { out, say }: CommandTerminal): void {
