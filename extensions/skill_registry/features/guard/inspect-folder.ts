@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
-import { asInspected, readRecordedFiles } from '../../core/sources/walk/recorded-files.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
 import type { Inspection } from './inspect/types.ts';
+import { asInspected, readRecordedFiles } from './recorded-files.ts';
 
 /** Larger files are not read. */
 const MAX_BYTES = 16 * 1024 * 1024;

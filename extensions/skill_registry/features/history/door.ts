@@ -1,8 +1,8 @@
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { type Schema, schema } from '../../../../lib/arguments/index.ts';
+import { checkArgument, type FieldsSchema, type Schema, schema } from '../../../../lib/arguments/index.ts';
 import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from '../../core/api.ts';
-import { actor, revision, storedText, text, turn, words } from '../../core/checked-calls.ts';
+import { actor, by, revision, storedText, text, turn, words } from '../../core/checked-calls.ts';
 import { among, type ConfigKey, section } from '../../core/config/config-keys.ts';
 import { oneOf } from '../../core/config/readers.ts';
 import type { Core, Feature } from '../../core/feature.ts';
@@ -10,11 +10,10 @@ import type { Opened } from '../../core/seams.ts';
 import { findVisible } from '../../core/show/scope.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import { guard } from '../guard/door.ts';
-import { decider, fileContent } from './arguments.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { createJudgedChanges, type JudgedChanges } from './judged-changes.ts';
 import type { OpenChanges } from './open-changes.ts';
-import type { ChangeToApprove, InspectedChange, Writes } from './types.ts';
+import type { ChangeToApprove, Decider, FileContent, InspectedChange, Writes } from './types.ts';
 import type { WaitingChanges } from './waiting-changes.ts';
 import { writePolicyOf } from './write-policy.ts';
 
@@ -37,6 +36,21 @@ export const history: Feature<HistoryPart> = {
   open,
   commands: async () => (await import('./commands/index.ts')).commands,
 };
+
+export const decider: FieldsSchema<Decider> = schema((z) =>
+  z.object({ by: by(), reason: storedText().optional(), inspected: z.string().nullish() }),
+);
+
+/** Makes the new text from the present one. Its result is checked like a text. */
+export const newText: Schema<(present: string) => string> = schema((z) =>
+  z
+    .custom<(present: string) => string>((value) => typeof value === 'function', 'a function')
+    .transform((make) => (present: string) => checkArgument('what the function gives', storedText, make(present))),
+);
+
+export const fileContent: Schema<FileContent> = schema((z) =>
+  z.union([storedText(), z.null(), newText()], { error: 'a text, null or a function' }),
+);
 
 // --- internal ---
 

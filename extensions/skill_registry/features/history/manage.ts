@@ -2,11 +2,11 @@ import { lstatSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
 import { futureRealPath, writeContained } from '../../../../lib/files/index.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
-import { repairSkill } from '../../core/skill/repair.ts';
 import { type ChangeContext, findLocation, newLocation, withJudgedErrors } from './change-context.ts';
 import { noChange, shownChanged, skillExists, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal/journal-entries.ts';
 import type { RevisionRecorder } from './recorder.ts';
+import { repairSkill } from './repair.ts';
 import {
   assertRemovable,
   bytesAfter,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { recordedFiles } from '../../core/sources/walk/recorded-files.ts';
+import { recordedFiles } from '../guard/recorded-files.ts';
 import type { ChangeContext } from './change-context.ts';
 import { type RevisionNote, recordPresent } from './revisions.ts';
 import { skillKey } from './skill-location.ts';

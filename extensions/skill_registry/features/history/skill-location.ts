@@ -18,13 +18,13 @@ import {
 import { hiddenCharacters } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
 import { PRESETS } from '../../core/config/presets.ts';
-import { newErrors, newMissingParts } from '../../core/skill/changed-text.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
-import { isLeftover } from '../../core/sources/walk/recorded-files.ts';
+import { isLeftover } from '../guard/recorded-files.ts';
+import { newErrors, newMissingParts } from './changed-text.ts';
 import { noChange, quoted, sourceNotWritable } from './errors.ts';
 import type { FileContent } from './types.ts';
 

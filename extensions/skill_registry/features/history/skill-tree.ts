@@ -5,7 +5,7 @@ import { digestOf } from '../../../../lib/digest/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
-import { type RecordedFile, readRecordedFiles } from '../../core/sources/walk/recorded-files.ts';
+import { type RecordedFile, readRecordedFiles } from '../guard/recorded-files.ts';
 import type { RevisionFile } from './types.ts';
 
 /** Sorted by path; `bytes` has only the kept files. */

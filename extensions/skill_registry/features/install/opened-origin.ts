@@ -1,6 +1,6 @@
 import { type Archive, type ArchiveEntry, originRefused, type PackedFile } from '../../../../lib/fetch/index.ts';
 import { foldersAbove, isPlainPath, isPrivatePath } from '../../../../lib/files/index.ts';
-import { isLeftover } from '../../core/sources/walk/recorded-files.ts';
+import { isLeftover } from '../guard/recorded-files.ts';
 
 export const MAX_SKILL_FILES = 1_000;
 /** Bytes per skill, unpacked. */

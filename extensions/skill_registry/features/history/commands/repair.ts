@@ -4,9 +4,9 @@ import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { actorOf, EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
 import { unifiedDiff } from '../../../../../lib/diff/index.ts';
 import type { CommandTerminal, DoctorPart, OpenRegistry } from '../../../core/command-line.ts';
-import { repairSkill } from '../../../core/skill/repair.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { sayHeld } from '../../guard/commands/confirm.ts';
+import { repairSkill } from '../repair.ts';
 
 /** For `doctor --fix`. */
 export async function repairAll(options: Options, terminal: CommandTerminal): Promise<ExitStatus> {

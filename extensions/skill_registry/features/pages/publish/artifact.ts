@@ -7,7 +7,7 @@ import { shorten } from '../../../../../lib/text/index.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import type { SkillSource } from '../../../core/sources/source.ts';
 import { MAX_LISTED_FILES } from '../../../core/sources/walk/list-files.ts';
-import { isLeftover } from '../../../core/sources/walk/recorded-files.ts';
+import { isLeftover } from '../../guard/recorded-files.ts';
 import { type IncomingFile, MAX_ARCHIVE, MAX_UNPACKED } from '../../install/opened-origin.ts';
 import { type IndexEntry, MAX_DESCRIPTION, SKILL_NAME } from '../page.ts';
 

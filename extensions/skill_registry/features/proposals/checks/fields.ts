@@ -1,8 +1,8 @@
-import { parsedText } from '../../../core/skill/changed-text.ts';
 import { splitFrontmatter } from '../../../core/skill/frontmatter.ts';
 import { asMapping } from '../../../core/skill/gates.ts';
 import type { SkillHeader } from '../../../core/skill/parse-skill.ts';
 import { readYamlFields } from '../../../core/skill/yaml-fields.ts';
+import { parsedText } from '../../history/changed-text.ts';
 import { type Check, type CheckInput, type Fact, listChecks, quote } from './checks.ts';
 
 export function fieldChecks({ before, after, isSkillFile, skillId }: CheckInput): readonly Check[] {

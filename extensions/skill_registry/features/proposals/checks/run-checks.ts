@@ -1,12 +1,12 @@
 import type { Problem } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { loadTokenCounter, oneLine } from '../../../../../lib/text/index.ts';
-import { parsedText } from '../../../core/skill/changed-text.ts';
 import { bodyOf } from '../../../core/skill/frontmatter.ts';
 import { bulletOf } from '../../../core/skill/skill.ts';
 import { inspectSkill, isScript, newFindings } from '../../guard/inspect/inspect-skill.ts';
 import { compareLevels, KEY_RULE } from '../../guard/inspect/rule-set.ts';
 import { RULES } from '../../guard/inspect/rules/index.ts';
+import { parsedText } from '../../history/changed-text.ts';
 import { characterChecks } from './characters.ts';
 import { type Check, type CheckInput, type Fact, listChecks, notIn } from './checks.ts';
 import { fieldChecks } from './fields.ts';

@@ -1,7 +1,7 @@
 /** Descriptions are for models. */
 import { type FieldsSchema, schema } from '../../../../../lib/arguments/index.ts';
 import { by, storedText } from '../../../core/checked-calls.ts';
-import { decider, newText } from '../../history/arguments.ts';
+import { decider, newText } from '../../history/door.ts';
 import type { Actor, Decider } from '../../history/types.ts';
 import type { ProposalEdit, ProposalFilter, ProposalInput } from './types.ts';
 

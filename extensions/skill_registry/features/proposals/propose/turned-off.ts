@@ -1,10 +1,10 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import { findVisible } from '../../../core/show/scope.ts';
-import { parsedText } from '../../../core/skill/changed-text.ts';
 import { splitFrontmatter } from '../../../core/skill/frontmatter.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { fieldAt } from '../../../core/skill/yaml-fields.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
+import { parsedText } from '../../history/changed-text.ts';
 import { getBlob, lastRevision } from '../../history/revisions.ts';
 import { folderOf, locationOfSkill } from '../../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../../history/skill-tree.ts';

@@ -1,11 +1,11 @@
 import type { Problem } from 'skill-registry/kernel';
 import { shorten } from '../../../../lib/text/index.ts';
-import { splitFrontmatter } from './frontmatter.ts';
-import { type ParsedSkill, parseSkill } from './parse-skill.ts';
-import { readRawFrontmatter } from './raw-frontmatter.ts';
-import type { ValidationProfile } from './spec-rules.ts';
-import { specViolations } from './spec-rules.ts';
-import { strictVerdict } from './strict-rules.ts';
+import { splitFrontmatter } from '../../core/skill/frontmatter.ts';
+import { type ParsedSkill, parseSkill } from '../../core/skill/parse-skill.ts';
+import { readRawFrontmatter } from '../../core/skill/raw-frontmatter.ts';
+import type { ValidationProfile } from '../../core/skill/spec-rules.ts';
+import { specViolations } from '../../core/skill/spec-rules.ts';
+import { strictVerdict } from '../../core/skill/strict-rules.ts';
 
 /** Keeps the last two results, because the checks of one change ask for the same two texts several times. */
 export function parsedText(text: string, skillId: string): ParsedSkill {

@@ -1,10 +1,10 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { withFallback } from '../../../../../lib/errors/index.ts';
-import { isTemporaryName, listContained, readContained } from '../../../../../lib/files/index.ts';
-import type { InspectedFile } from '../../skill/guard.ts';
-import type { ResourceInfo } from '../../skill/skill.ts';
-import { isSkillFileName } from './names.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
+import { isTemporaryName, listContained, readContained } from '../../../../lib/files/index.ts';
+import type { InspectedFile } from '../../core/skill/guard.ts';
+import type { ResourceInfo } from '../../core/skill/skill.ts';
+import { isSkillFileName } from '../../core/sources/walk/names.ts';
 
 /** Reading more files would delay every other writer. */
 export const MAX_RECORDED_FILES = 2_000;

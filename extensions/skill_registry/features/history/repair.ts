@@ -1,7 +1,13 @@
-import { isName, nameValue } from './field-values.ts';
-import { bodyOf, splitFrontmatter } from './frontmatter.ts';
-import { OWN_FIELDS, parseSkill } from './parse-skill.ts';
-import { fieldAt, newFrontmatter, readWithPackage, readYamlFields, type YamlFields } from './yaml-fields.ts';
+import { isName, nameValue } from '../../core/skill/field-values.ts';
+import { bodyOf, splitFrontmatter } from '../../core/skill/frontmatter.ts';
+import { OWN_FIELDS, parseSkill } from '../../core/skill/parse-skill.ts';
+import {
+  fieldAt,
+  newFrontmatter,
+  readWithPackage,
+  readYamlFields,
+  type YamlFields,
+} from '../../core/skill/yaml-fields.ts';
 
 export interface Repair {
   /** The whole text; the same one where only the name of the file is wrong. */

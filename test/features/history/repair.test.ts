@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { bodyOf } from '../../../extensions/skill_registry/core/skill/frontmatter.ts';
 import { parseSkill } from '../../../extensions/skill_registry/core/skill/parse-skill.ts';
-import { repairSkill } from '../../../extensions/skill_registry/core/skill/repair.ts';
+import { repairSkill } from '../../../extensions/skill_registry/features/history/repair.ts';
 import { fc } from '../../helpers/properties.ts';
 
 const BODY = '# Tea\n\nBoil water.\n';
