@@ -2,6 +2,8 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { withoutPaths } from '../../kernel/host.ts';
 
+export { invalidArgument } from '../../lib/errors/index.ts';
+
 /** Thrown when the server starts. */
 export type McpDoorErrorCode = 'INVALID_ARGUMENT' | 'MCP_LISTEN_FAILED' | 'MCP_TOKEN_MISSING';
 
@@ -22,10 +24,6 @@ export function listenFailed(host: string, port: number, cause: unknown): CodedE
   const reason = code === 'EADDRINUSE' ? 'the port is taken' : describeError(cause);
   const message = `Cannot listen on ${host}, port ${port}: ${reason}. Give another port (0 takes a free one) or host.`;
   return new CodedError('MCP_LISTEN_FAILED', message, { host, port }, cause);
-}
-
-export function invalidArgument(message: string): CodedError<McpDoorErrorCode> {
-  return new CodedError('INVALID_ARGUMENT', message);
 }
 
 /** Removes paths of this machine. */

@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os';
-import { CodedError } from '../errors/index.ts';
+import { invalidArgument } from '../errors/index.ts';
 import { formatTable, printable } from '../text/index.ts';
+
+export { invalidArgument };
 
 /** Commands use this instead of globals of the process. */
 export interface Streams {
@@ -73,10 +75,6 @@ export const EXIT_OF_CODE: ReadonlyMap<string, ExitStatus> = new Map([
 
 export function exitOf(code: string): ExitStatus {
   return EXIT_OF_CODE.get(code) ?? EXIT.problem;
-}
-
-export function invalidArgument(message: string): CodedError<'INVALID_ARGUMENT'> {
-  return new CodedError('INVALID_ARGUMENT', message);
 }
 
 /** @param ending - Receives the functions to call when the command has ended. */

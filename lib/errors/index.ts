@@ -12,6 +12,10 @@ export class CodedError<Code extends string = string> extends Error {
   }
 }
 
+export function invalidArgument(message: string): CodedError<'INVALID_ARGUMENT'> {
+  return new CodedError('INVALID_ARGUMENT', message);
+}
+
 /** True also for another copy of this package, which an extension may have. */
 export function isCodedError(error: unknown, code?: string): error is CodedError {
   if (!(error instanceof Error) || error.name !== 'CodedError' || !('code' in error)) return false;

@@ -84,15 +84,10 @@ function readingFunctions(parts: Parts, { now, later }: CheckedCalls) {
 }
 
 function accessFunctions(parts: Parts, { later }: CheckedCalls) {
-  const { catalog, grants } = parts;
+  const { catalog } = parts;
   return {
     readPolicies: later('admin.readPolicies(paths, turn)', [texts, turn], (paths, turn = {}) =>
-      readPoliciesOf(paths, turn, {
-        snapshot: () => catalog.snapshot(),
-        granted: grants.of,
-        sources: () => catalog.sources(),
-        refresh: () => catalog.refresh(),
-      }),
+      readPoliciesOf(paths, turn, parts),
     ),
     mayGivePlainFile: later('admin.mayGivePlainFile(path, bytes)', [text, bytes], async (path, bytes) => {
       const source = catalog.sources().find((one) => one.contains(path));

@@ -126,11 +126,7 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   /** Names of the tools of an agent in the kernel. */
   agentTools(): readonly string[];
   /** Tools for a door to programs outside, such as MCP. */
-  servedTools(): readonly {
-    readonly name: string;
-    readonly needsAgent?: true;
-    readonly always?: true;
-  }[];
+  servedTools(): readonly ServedTool[];
   /** Commands of conversations, beside those of the skills. */
   commands(): readonly Command[];
   /** Lines that a person reads when a conversation begins. */
@@ -139,6 +135,13 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   connect(kernel: Pick<ExtensionContext, 'events' | 'notifyUser'>): void;
   /** How changes on disk are noticed at present. */
   watchMode(): 'events' | 'poll' | 'off';
+}
+
+/** `needsAgent`: only to a client that is an agent. `always`: also where a program chose the tools. */
+export interface ServedTool {
+  readonly name: string;
+  readonly needsAgent?: true;
+  readonly always?: true;
 }
 
 /** The result of `getExtension('skill_registry')`. */

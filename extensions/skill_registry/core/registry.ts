@@ -24,7 +24,7 @@ import { contextOf, pendingFor } from './context.ts';
 import type { Core, Feature } from './feature.ts';
 import type { InternalOptions } from './options.ts';
 import { assertOpen, meaningOf, openParts, type Parts } from './parts.ts';
-import type { MakeTool, Opened, ToolRegistry } from './seams.ts';
+import type { ToolRegistry } from './seams.ts';
 import { listSkills } from './search/list-skills.ts';
 import { skillsInScope } from './show/scope.ts';
 import { NOT_INSPECTED } from './skill/held.ts';
@@ -88,10 +88,6 @@ async function openFeatures(features: readonly Feature[], given: Omit<Core, 'of'
   }
 }
 
-function makers(opened: readonly Opened[]): Readonly<Record<string, MakeTool>> {
-  return Object.assign({}, CORE_TOOLS, ...opened.map(({ tools }) => tools));
-}
-
 function createRegistry(
   parts: Parts,
   call: CheckedCalls,
@@ -114,7 +110,7 @@ function createRegistry(
       watch: call.later('registry.watch(signal)', [signal], watching.watch),
       problems: watching.problems,
       tools: call.now('registry.tools(names)', [names], (names: readonly string[] = config.tools) =>
-        makeTools(names, makers(opened), all, at),
+        makeTools(names, Object.assign({}, CORE_TOOLS, ...opened.map(({ tools }) => tools)), all, at),
       ),
       async close() {
         if (!closing.signal.aborted) await parts.close();
@@ -182,11 +178,11 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
 function readingFunctions(parts: Parts, { later }: CheckedCalls) {
   const { reading } = parts;
   return {
-    read: later('registry.read(skillId, options, turn)', [text, readOptions, turn], (skillId, options, turn) =>
-      reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
+    read: later('registry.read(skillId, options, turn)', [text, readOptions, turn], (...given) =>
+      reading.read(...given),
     ),
-    readResource: later('registry.readResource(skillId, path, turn)', [text, text, turn], (skillId, path, turn) =>
-      reading.readResource(skillId, path, turn),
+    readResource: later('registry.readResource(skillId, path, turn)', [text, text, turn], (...given) =>
+      reading.readResource(...given),
     ),
     apply: later(
       'registry.apply(skillId, args, turn, options)',

@@ -1,7 +1,7 @@
 /** What features add to the core, which names none. */
 import type { Command, ExtensionContext, Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Z } from '../../../lib/arguments/index.ts';
-import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import type { ServedTool, SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import type { ConfigPart } from './config/config-keys.ts';
 import type { ReviewPages } from './review.ts';
 import type { Meaning } from './search/types.ts';
@@ -50,13 +50,6 @@ export interface Opened<Part = unknown> {
   /** Runs as long as the registry watches. */
   readonly background?: (signal: AbortSignal) => Promise<void>;
   readonly close?: () => void | Promise<void>;
-}
-
-/** `needsAgent`: only to a client that is an agent. `always`: also where a program chose the tools. */
-export interface ServedTool {
-  readonly name: string;
-  readonly needsAgent?: true;
-  readonly always?: true;
 }
 
 /** Tools find everything that the registry and its `admin` have. */

@@ -5,32 +5,28 @@ import { withFallback } from '../../../../lib/errors/index.ts';
 import { realPathOf } from '../../../../lib/files/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { onceFor } from '../show/formats.ts';
-import { ALL_SKILLS, findVisible, type Granted } from '../show/scope.ts';
+import { ALL_SKILLS, findVisible } from '../show/scope.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/names.ts';
+import type { ReadingContext } from './reading.ts';
 import type { ReadPolicy } from './types.ts';
 
-export interface ReadPolicyContext {
-  snapshot(): Snapshot;
-  sources(): readonly SkillSource[];
-  granted(turn: TurnContext): Granted;
-  refresh(): Promise<unknown>;
-}
+type Context = Pick<ReadingContext, 'catalog' | 'grants'>;
 
 export async function readPoliciesOf(
   paths: readonly string[],
   turn: TurnContext,
-  context: ReadPolicyContext,
+  context: Context,
 ): Promise<readonly (ReadPolicy | undefined)[]> {
   const lookUpAll = () => {
-    const unknown = unknownSkills(context.sources());
+    const unknown = unknownSkills(context.catalog.sources());
     return paths.map((path) => ownerOf(path, context, turn) ?? unknown(path));
   };
   let owners = lookUpAll();
   // This turn may not be allowed to see a skill that is newer than the snapshot.
   if (owners.some((owner) => owner && 'folder' in owner)) {
-    await context.refresh();
+    await context.catalog.refresh();
     owners = lookUpAll();
   }
   return owners.map((owner, index) =>
@@ -45,11 +41,11 @@ interface Owner {
   readonly policy: ReadPolicy | undefined;
 }
 
-function ownerOf(path: string, { snapshot, granted }: ReadPolicyContext, turn: TurnContext): Owner | undefined {
-  const now = snapshot();
+function ownerOf(path: string, { catalog, grants }: Context, turn: TurnContext): Owner | undefined {
+  const [now, granted] = [catalog.snapshot(), grants.of(turn)];
   const { folders, files } = indexesOf(now);
   const sees = ({ qualifiedId }: Skill): boolean => {
-    const { skill, refusal } = findVisible(now, qualifiedId, turn, granted(turn));
+    const { skill, refusal } = findVisible(now, qualifiedId, turn, granted);
     return skill !== undefined && refusal === undefined;
   };
   const isWhole = (skill: Skill): boolean => skill.realFile !== null;
@@ -61,7 +57,7 @@ function ownerOf(path: string, { snapshot, granted }: ReadPolicyContext, turn: T
   const found = seen ?? candidates.find(({ skill }) => !sees(skill));
   if (!found) return undefined;
   const { skill, below } = found;
-  const isFirst = findVisible(now, skill.id, turn, granted(turn)).skill === skill;
+  const isFirst = findVisible(now, skill.id, turn, granted).skill === skill;
   return {
     policy: {
       skillId: isFirst ? skill.id : skill.qualifiedId,

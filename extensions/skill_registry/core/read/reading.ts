@@ -7,11 +7,11 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { onceFor } from '../show/formats.ts';
-import { type Found, findVisible, type Grants, heldOrDisabled, visibleSkills } from '../show/scope.ts';
+import { type Found, findVisible, type Grants, heldOrDisabled, notVisible } from '../show/scope.ts';
 import type { SentBodies } from '../show/sent-bodies.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';
-import { skillHeldOrDisabled, skillNotFound } from '../skill/errors.ts';
+import { skillHeldOrDisabled } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Guard, JudgedFile } from '../skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
@@ -44,7 +44,7 @@ export class SkillReading implements Reading {
   }
 
   async read(skillId: string, options: ReadOptions = {}, turn?: TurnContext): Promise<SkillContent> {
-    const { view, audience = 'person' } = options;
+    const { view, audience = turn ? 'model' : 'person' } = options;
     return this.#loadContent({ skillId, audience, turn, view });
   }
 
@@ -253,10 +253,7 @@ export class SkillReading implements Reading {
 
   #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
     const { catalog, grants } = this.#context;
-    const snapshot = catalog.snapshot();
-    const found = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
-    const ids = found.map(({ id }) => id);
-    return skillNotFound(skillId, ids);
+    return notVisible(catalog.snapshot(), skillId, audience === 'model' ? turn : undefined, grants.of(turn));
   }
 
   #sourceOf(skill: Skill): SkillSource | undefined {

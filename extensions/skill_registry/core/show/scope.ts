@@ -1,6 +1,7 @@
-import type { TurnContext } from 'skill-registry/kernel';
+import type { CodedError, TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { frozen, type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
+import { skillNotFound } from '../skill/errors.ts';
 import { NOT_INSPECTED } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
 import { onceFor } from './formats.ts';
@@ -131,6 +132,20 @@ export function findVisible(snapshot: Snapshot, skillId: string, turn: TurnConte
   if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
   const refusal = refusalOf(skill, scope, turn, granted, true);
   return { skill, ...(refusal ? { refusal } : {}) };
+}
+
+/** Its message names ids that the agent sees; without a turn, all. */
+export function notVisible(
+  snapshot: Snapshot,
+  skillId: string,
+  turn: TurnContext | undefined,
+  granted: Granted,
+): CodedError {
+  const known = turn ? visibleSkills(snapshot, turn, granted) : snapshot.skills;
+  return skillNotFound(
+    skillId,
+    known.map(({ id }) => id),
+  );
 }
 
 /** The workflow state is `none`: no skill is shown, and no body of a bound skill. */

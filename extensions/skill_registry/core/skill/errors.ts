@@ -1,9 +1,12 @@
 import { CodedError } from 'skill-registry/kernel';
+
+export { invalidArgument } from '../../../../lib/errors/index.ts';
+
 import { nearestIds } from '../../../../lib/text/index.ts';
 
 /** Thrown by the registry and returned by its tools. The kernel defines the codes of files. */
 type RegistryError = CodedError<
-  'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'SKILL_HELD' | 'SKILL_DISABLED' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE'
+  'SKILL_NOT_FOUND' | 'SKILL_HELD' | 'SKILL_DISABLED' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE'
 >;
 
 /** @param known - The ids that the caller may see; the message names the nearest. */
@@ -22,10 +25,6 @@ export function skillHeldOrDisabled(code: 'SKILL_HELD' | 'SKILL_DISABLED', skill
       ? `"${skillId}" is held, so no agent is given it. skill-registry trust show ${skillId} says why.`
       : `"${skillId}" is disabled in the config. skill-registry enable ${skillId} enables it.`;
   return new CodedError(code, message, { skill_id: skillId });
-}
-
-export function invalidArgument(message: string): RegistryError {
-  return new CodedError('INVALID_ARGUMENT', message);
 }
 
 export function registryClosed(): RegistryError {

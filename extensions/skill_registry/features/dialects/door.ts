@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { schema } from '../../../../lib/arguments/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
+import type { ServedTool } from '../../core/api.ts';
 import { text, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
-import type { MakeTool, Opened, ServedTool } from '../../core/seams.ts';
+import type { MakeTool, Opened } from '../../core/seams.ts';
 import { dialectsConfig } from './config.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { activateSkillTool, readResourceTool } from './promptkit.ts';
@@ -43,14 +44,10 @@ function open(core: Core): Opened {
         async (role, { templates = 'templates/roles', variables = {} } = {}) => {
           core.assertOpen();
           const { rolePrompt } = await import('./roles.ts');
-          const skills = { read: readAsPerson(reading), config, snapshot: () => catalog.snapshot() };
+          const skills = { read: reading.read.bind(reading), config, snapshot: () => catalog.snapshot() };
           return rolePrompt(skills, role, futureRealPath(resolve(root, templates)), variables);
         },
       ),
     },
   };
-}
-
-function readAsPerson(reading: Core['reading']): Core['reading']['read'] {
-  return (id, options, turn) => reading.read(id, { audience: turn ? 'model' : 'person', ...options }, turn);
 }

@@ -1,5 +1,6 @@
 import { formatNumber, formatTime, type Html, html, plural } from '../../../../lib/html/index.ts';
 import { note, tag } from '../../../../lib/widgets/index.ts';
+import { countsOf } from './describe.ts';
 import type { EvaluationResult, ProposalEvidence, SkillEvidence } from './types.ts';
 
 type Claim = SkillEvidence['claims'][number];
@@ -17,7 +18,7 @@ export function ranOnBoth({ before, after, notRun, changes, takenOver }: Proposa
   const hasQueries = before?.triggers || after?.triggers;
   return html`${why}
 <table class="narrow"><thead><tr><th scope="col">Run by the registry</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>
-${row('Checks', ({ totals }) => totalsOf(totals))}
+${row('Checks', ({ totals }) => countsOf(totals))}
 ${row('Validity', ({ validity }) => validityOf(validity))}
 ${row('Tokens in the catalog', ({ tokens }) => (tokens.l1 === null ? '' : formatNumber(tokens.l1)))}
 ${row('Tokens when read', ({ tokens }) => formatNumber(tokens.l2))}
@@ -29,7 +30,7 @@ ${changes.length === 0 ? '' : html`<p>Queries that find another skill than befor
 
 export function resultPart(result: EvaluationResult): Html {
   const { totals, validity, tokens, triggers, at } = result;
-  return html`<dl class="facts"><dt>Run</dt><dd>${formatTime(at)} UTC</dd><dt>Checks</dt><dd>${totalsOf(totals)}</dd>
+  return html`<dl class="facts"><dt>Run</dt><dd>${formatTime(at)} UTC</dd><dt>Checks</dt><dd>${countsOf(totals)}</dd>
 <dt>Validity</dt><dd>${validityOf(validity)}, by the profile ${validity.profile}</dd>
 <dt>Tokens</dt><dd>${tokens.l1 === null ? '' : `${formatNumber(tokens.l1)} in the catalog, `}${formatNumber(tokens.l2)} when it is read</dd>
 ${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, of ${triggers.queries.length === 1 ? '1 query' : `${formatNumber(triggers.queries.length)} queries`}</dd>` : ''}</dl>
@@ -55,10 +56,6 @@ export function claimsPart(claims: readonly Claim[]): Html | '' {
 // --- internal ---
 
 const MAX_LISTED = 20;
-
-function totalsOf({ passed, failed, notRun }: EvaluationResult['totals']): string {
-  return `${passed} passed, ${failed} failed, ${notRun} not run`;
-}
 
 function validityOf({ errors }: EvaluationResult['validity']): string {
   return errors.length === 0 ? 'valid' : plural(errors.length, 'error');

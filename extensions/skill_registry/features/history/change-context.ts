@@ -3,8 +3,8 @@ import type { CodedError, TurnContext } from 'skill-registry/kernel';
 import { assertWritable, futureRealPath, isInside } from '../../../../lib/files/index.ts';
 import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
-import { findVisible, visibleSkills } from '../../core/show/scope.ts';
-import { invalidArgument, skillNotFound } from '../../core/skill/errors.ts';
+import { findVisible, notVisible } from '../../core/show/scope.ts';
+import { invalidArgument } from '../../core/skill/errors.ts';
 import { isPlainName } from '../../core/skill/field-values.ts';
 import type { Guard } from '../../core/skill/guard.ts';
 import { isUsableId, type Skill } from '../../core/skill/skill.ts';
@@ -143,11 +143,8 @@ export function freeLocation(
 
 // --- internal ---
 
-function notFound(context: ChangeContext, skillId: string, turn: TurnContext | undefined): CodedError {
-  const snapshot = context.snapshot();
-  const candidates = turn ? visibleSkills(snapshot, turn, context.granted(turn)) : snapshot.skills;
-  const ids = candidates.map(({ id }) => id);
-  return skillNotFound(skillId, ids);
+function notFound({ snapshot, granted }: ChangeContext, skillId: string, turn: TurnContext | undefined): CodedError {
+  return notVisible(snapshot(), skillId, turn, granted(turn ?? {}));
 }
 
 function changeOr(otherwise: string): string {

@@ -13,9 +13,9 @@ import type { Finding } from '../../../core/skill/guard.ts';
 import { blockNotConfirmed, isConfirmedWithId, sayHeld } from '../../guard/commands/confirm.ts';
 import { describeBlockFindings } from '../../guard/describe.ts';
 import type { Actor, InspectedChange } from '../../history/types.ts';
-import { isAsShown, subjectOf, undoText } from '../propose/describe.ts';
+import { isAsShown, isWaiting, subjectOf, undoText } from '../propose/describe.ts';
 import type { DecidedProposal, Proposal } from '../propose/types.ts';
-import { isWaiting, sayReportProblem } from './show-proposals.ts';
+import { sayReportProblem } from './show-proposals.ts';
 
 export async function approveProposal(
   idOrPart: string,

@@ -2,7 +2,7 @@ import type { Options } from '../../../../../lib/command-line/index.ts';
 import { forTerminal } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
-import { changesDescription, describeProposals, describeStats } from '../propose/describe.ts';
+import { changesDescription, describeProposals, describeStats, isWaiting } from '../propose/describe.ts';
 import type { Proposal, ProposalFigures, ProposalState, ProposalStats } from '../propose/types.ts';
 
 export async function listProposals(
@@ -47,10 +47,6 @@ export async function showStats(options: Options, terminal: CommandTerminal): Pr
   const { registry } = await terminal.openRegistry(options, { checksArguments: false });
   const stats = await registry.proposals.stats();
   terminal.print(statsOnWire(stats), () => describeStats(stats, terminal.width));
-}
-
-export function isWaiting({ state }: Proposal): boolean {
-  return state === 'open' || state === 'stale';
 }
 
 export function sayReportProblem({ problem }: Proposal, { say }: CommandTerminal): void {

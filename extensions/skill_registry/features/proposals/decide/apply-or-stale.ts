@@ -22,7 +22,8 @@ import {
   skillsAt,
 } from '../../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../../history/skill-tree.ts';
-import { isWaiting, type ProposalRow, skillGone } from '../propose/proposal-store.ts';
+import { isWaiting } from '../propose/describe.ts';
+import { type ProposalRow, skillGone } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 
 export type Plan = ApplyPlan | StalePlan;

@@ -10,12 +10,12 @@ import type { Writer } from '../../history/journal/writer.ts';
 import { putBlob } from '../../history/revisions.ts';
 import type { SkillLocation } from '../../history/skill-location.ts';
 import type { Decider, Revision } from '../../history/types.ts';
+import { isWaiting } from '../propose/describe.ts';
 import {
   addEvent,
   editProblem,
   eventsOf,
   historyFor,
-  isWaiting,
   noteReport,
   type ProposalRow,
   rowOf,

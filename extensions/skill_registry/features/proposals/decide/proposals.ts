@@ -8,11 +8,11 @@ import { compareLevels } from '../../guard/inspect/rule-set.ts';
 import type { ChangeContext } from '../../history/change-context.ts';
 import type { FilesAfter } from '../../history/inspected-change.ts';
 import { type Check, type Fact, listChecks } from '../checks/checks.ts';
+import { isWaiting } from '../propose/describe.ts';
 import {
   fileEdited,
   findRow,
   historyFor,
-  isWaiting,
   noteReport,
   type ProposalRow,
   proposalOf,

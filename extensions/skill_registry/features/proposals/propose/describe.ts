@@ -16,6 +16,10 @@ export function changesDescription({ checks }: Pick<Proposal, 'checks'>): boolea
   return checks.some(({ kind }) => kind === 'description');
 }
 
+export function isWaiting({ state }: Pick<Proposal, 'state'>): boolean {
+  return state === 'open' || state === 'stale';
+}
+
 /** For a question: `the change of tea/SKILL.md`. */
 export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skillId' | 'path'>): string {
   return {

@@ -6,6 +6,7 @@ import type { SqliteDatabase } from '../../../core/store/open-database.ts';
 import { quoted } from '../../history/errors.ts';
 import type { Writer } from '../../history/journal/writer.ts';
 import type { Check } from '../checks/checks.ts';
+import { isWaiting } from './describe.ts';
 import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
 /** Contents are digests of blobs. */
@@ -68,10 +69,6 @@ export function assertNoNul(fields: Partial<ProposalRow>): void {
 }
 
 /** Nobody has decided it. */
-export function isWaiting({ state }: Pick<Proposal, 'state'>): boolean {
-  return state === 'open' || state === 'stale';
-}
-
 /** Marks the report as due. */
 export function updateProposal(database: SqliteDatabase, id: string, fields: Partial<ProposalRow>): void {
   const sets = [...Object.keys(fields).map((name) => `${name} = ?`), 'version = version + 1', 'file_due = 1'];
