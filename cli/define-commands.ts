@@ -131,7 +131,6 @@ function addTrustCommands(make: Make): void {
     .argument('<name>', name);
 }
 
-/** Reads a whole number. */
 function from(least: number, most: number, message: string): (text: string) => number {
   return (text) => {
     const number = Number(text);

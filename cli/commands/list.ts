@@ -50,7 +50,6 @@ export const NO_GUARD = 'There is no guard: nothing inspects skills before agent
 
 type Turn = Partial<TurnContext>;
 
-/** As the options that features added say. */
 export async function turnOf(options: Options, { registry }: OpenRegistry, { features }: Terminal): Promise<Turn> {
   return Object.assign({}, ...(await Promise.all(features.map(({ turn }) => turn?.(options, registry)))));
 }

@@ -79,7 +79,6 @@ async function decide(action: TrustAction, ...[given, options, terminal]: Parame
   return decideRoot(action, given, options, terminal);
 }
 
-/** Those that features give. */
 function subjectsOf({ features }: Terminal): Promise<readonly TrustSubject[]> {
   const given = features.flatMap(({ trust }) => (trust ? [trust] : [])).toSorted(([a], [b]) => a - b);
   return Promise.all(given.map(([, load]) => load()));

@@ -29,7 +29,6 @@ export interface SkillMcpOptions {
   readonly onProblem?: (problem: Problem) => void;
 }
 
-/** True for each list that changed. */
 export interface ListChange {
   readonly resources: boolean;
   readonly prompts: boolean;

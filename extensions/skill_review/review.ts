@@ -22,11 +22,9 @@ export interface Review {
   changed(): void;
 }
 
-/** A request to a page of the core. */
 export interface CoreRequest extends ReviewRequest, Review {}
 export type CorePages = Routes<CoreRequest>;
 
-/** Stored by the guard with each request. */
 export interface ReviewEnv {
   Variables: {
     csrf: string;

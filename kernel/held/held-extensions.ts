@@ -34,7 +34,6 @@ export interface HeldFile {
   readonly changedSince: boolean;
 }
 
-/** The held files of one folder of `extensions/`. */
 export interface HeldExtension {
   readonly name: string;
   /** Authors, as `agent:<id>`. */

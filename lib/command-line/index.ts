@@ -51,7 +51,6 @@ export interface Terminal extends Streams {
   atEnd(close: () => Promise<void>): void;
 }
 
-/** Those that many commands have. */
 export interface Options {
   readonly root?: string;
   readonly skills?: readonly string[];

@@ -31,7 +31,6 @@ export function describeError(error: unknown): string {
   return String(error);
 }
 
-/** What `work` gives, or `fallback` when it throws. */
 export function withFallback<T, Fallback = undefined>(work: () => T, fallback?: Fallback): T | Fallback {
   try {
     return work();

@@ -26,7 +26,6 @@ interface PathFindings {
 
 export type FindingFormat = 'lines' | 'github' | 'sarif';
 
-/** As SARIF describes it. */
 export interface DescribedRule {
   readonly id: string;
   readonly message: string;

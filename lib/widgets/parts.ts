@@ -1,6 +1,5 @@
 import { formatNumber, type Html, html, type Piece, verbatim } from '../html/index.ts';
 
-/** How serious something is. */
 export type Level = 'info' | 'warn' | 'block';
 
 export function levelTag(level: Level): Html {

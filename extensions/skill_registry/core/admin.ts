@@ -21,7 +21,6 @@ interface Given extends Pick<SkillRegistry, 'context'>, Pick<SkillRegistryAdmin,
   readonly registry: () => SkillRegistry;
 }
 
-/** What the core has of it. */
 export function createAdmin(parts: Parts, call: CheckedCalls, given: Given): Partial<SkillRegistryAdmin> {
   return {
     instanceId: () => instanceOf(parts.root, parts.config.sources),

@@ -25,13 +25,11 @@ export interface FeatureCommands {
   >;
 }
 
-/** A part of the report of `doctor`. */
 export interface DoctorPart {
   /** The position of its fields in `--json`. */
   readonly order?: number;
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly problems?: readonly Problem[];
-  /** A line among the totals. */
   readonly total?: string | undefined;
   /** A line below the number of problems. */
   readonly remedy?: string;
@@ -117,7 +115,6 @@ export type Make = <Name extends string>(
   load?: () => Promise<Readonly<Record<NoInfer<Name>, Action>>>,
 ) => Command;
 
-/** Options of a command of the core. */
 export interface AddedOptions {
   readonly command: string;
   /** Among what is added to the command. */

@@ -5,7 +5,6 @@ import { givenSkills, pendingSkills } from './show/scope.ts';
 import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 
-/** The text of a turn. */
 export function contextOf(parts: Parts): SkillRegistry['context'] {
   const { catalog, config, events, opened, reading, searcher, sentBodies, visible } = parts;
   const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn) => {

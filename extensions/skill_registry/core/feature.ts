@@ -8,11 +8,9 @@ export interface Feature<Part = unknown> extends GivenByFeature {
   readonly id: string;
   /** Called once for each registry, before the first scan, in the order of the list. */
   open?(core: Core): Opened<Part> | Promise<Opened<Part>>;
-  /** What it gives to the command line. */
   commands?(): Promise<FeatureCommands>;
 }
 
-/** What a feature gets. */
 export interface Core extends Omit<Parts, 'close'> {
   readonly call: CheckedCalls;
   /** To be called when there may be a new problem. */

@@ -1,7 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { withFallback } from '../../../lib/errors/index.ts';
+import { futureRealPath, type Reservation, reserve } from '../../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../../lib/text-index/index.ts';
+import { userCacheDirectory, userStateDirectory } from '../../../lib/trust/index.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { DisabledSkill, SkillRegistryConfig, SourceConfig } from './config/config.ts';
@@ -33,9 +36,7 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import type { SqliteDatabase } from './store/open-database.ts';
-import { reserveOwnData } from './store/own-data.ts';
 
-/** Of one registry. */
 export interface Parts extends SourceReader {
   readonly options: InternalOptions;
   readonly root: string;
@@ -69,7 +70,6 @@ export interface Parts extends SourceReader {
   readonly cacheFile: string | undefined;
   /** cache.db, for whoever keeps a connection of their own. */
   readonly openCache: () => SqliteDatabase;
-  /** Aborts when the registry closes. */
   readonly closing: AbortController;
   /** Of every part except `Watching`. */
   problems(): readonly Problem[];
@@ -260,4 +260,34 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
   });
   const isForeign = (sourceId: string): boolean => foreign.has(sourceId);
   return { opened, admit, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
+}
+
+/** No file tool, source, list, revision or proposal can reach `data/` or the user's state and cache directories. */
+interface OwnData extends Pick<Reservation, 'release'> {
+  /** Resolves the paths again: a folder can be created or become a link at any time. */
+  renew(): void;
+}
+
+function reserveOwnData(root: string): OwnData {
+  const reservation = reserve(root, 'skill_registry');
+  const renew = (): void => reservation.keep(reservedPaths(root));
+  renew();
+  return { renew, release: reservation.release };
+}
+
+function reservedPaths(root: string): readonly string[] {
+  const data = join(futureRealPath(root), 'data');
+  const folder = futureRealPath(join(futureRealPath(data), 'skill_registry'));
+  const linked = linksIn(folder).flatMap((link) => {
+    const target = futureRealPath(link);
+    return ['', '-wal', '-shm', '-journal'].map((end) => target + end);
+  });
+  // This user's approvals and other roots' caches. They can be inside the root, which may be the home directory.
+  const ofUser = [userStateDirectory(), userCacheDirectory()].flatMap((path) => [path, futureRealPath(path)]);
+  return [...new Set([join(root, 'data'), data, futureRealPath(data), folder, ...linked, ...ofUser])];
+}
+
+function linksIn(folder: string): readonly string[] {
+  const entries = withFallback(() => readdirSync(folder, { withFileTypes: true }), []);
+  return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
 }

@@ -9,7 +9,6 @@ import type { Skill } from './skill/skill.ts';
 
 declare module './api.ts' {
   interface SkillRegistryAdmin {
-    /** What features add to the review page, in their order. */
     reviewPages(): Promise<readonly ReviewPages[]>;
   }
 }
@@ -94,7 +93,6 @@ export interface PagePart {
   show(request: ReviewRequest, skillId: string | undefined): Promise<Piece>;
 }
 
-/** What waits for a person. */
 export interface InboxPart {
   /** Above everything: why it cannot be read, which is not that nothing waits. */
   readonly unreadable?: Piece;

@@ -37,7 +37,6 @@ export interface Opened<Part = unknown> {
   readonly meaning?: Meaning;
   readonly turns?: Turns;
   readonly reviewPages?: () => Promise<ReviewPages>;
-  /** For the events and messages of the kernel. */
   readonly connect?: (kernel: Pick<ExtensionContext, 'events' | 'notifyUser'>) => void;
   /** Lines that a person reads when a conversation begins. */
   readonly news?: () => Promise<readonly string[]>;

@@ -17,7 +17,6 @@ import {
 } from './readers.ts';
 import { SOURCE_DEFAULTS } from './source-entry.ts';
 
-/** One key of the config. */
 export interface ConfigKey<T = unknown> {
   readonly read: Reader<T>;
   readonly default: T;
@@ -29,7 +28,6 @@ export interface ConfigKey<T = unknown> {
 
 export type IsHarmless = (value: unknown) => boolean;
 
-/** A tool that the key `tools` can name. */
 export interface ToolOfConfig {
   readonly name: string;
   /** In `tools` without a config; a root that nobody has approved may name it too. Default: false. */
@@ -38,7 +36,6 @@ export interface ToolOfConfig {
   readonly after?: string;
 }
 
-/** What the core, or a feature, has in the config. */
 export interface ConfigPart {
   readonly keys?: Readonly<Record<string, ConfigKey>>;
   readonly tools?: readonly ToolOfConfig[];

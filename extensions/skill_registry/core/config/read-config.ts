@@ -19,7 +19,6 @@ export interface ConfigReader {
     manifest?: string,
   ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] };
   readonly readSource: ReadSource;
-  /** `configOfUntrustedRoot`, with these keys. */
   ofUntrustedRoot(values: Values, rootDir: string): ReturnType<typeof configOfUntrustedRoot>;
 }
 
@@ -30,7 +29,6 @@ export type ReadSource = (
   file: string,
 ) => { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] };
 
-/** What a feature gives to the config. */
 interface GivesConfig {
   readonly sources?: readonly SourceEntry[];
   readonly config?: ConfigPart;

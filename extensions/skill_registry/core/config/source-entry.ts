@@ -4,7 +4,6 @@ import type { SourceConfig } from './config.ts';
 import { sourceAdvice } from './config-problems.ts';
 import { bool, objectOf, oneOf, type Reader, type Readers, readerOf, refine, textLike } from './readers.ts';
 
-/** How entries of `sources` of one kind are written. */
 export interface SourceEntry {
   /** Only entries of this kind have it, and each has it. */
   readonly key: string;
@@ -20,7 +19,6 @@ export interface SourceEntry {
   readonly ofAddress?: string;
 }
 
-/** Whether an id can be the first half of a qualified id. */
 export function isSourceId(id: string): boolean {
   return SOURCE_ID.test(id);
 }

@@ -46,11 +46,9 @@ export interface ResourceContent {
   readonly encoding: 'utf-8' | 'base64';
   readonly size: number;
   readonly approxTokens: number;
-  /** As of `SkillContent`. */
   readonly heldBecause?: string;
 }
 
-/** For a door that sends the message of `apply` later. */
 export interface PreparedMessage {
   readonly message: string;
   /** Call it once: only a message that an agent received counts as a load, and as text in its conversation. */

@@ -39,7 +39,6 @@ export interface CatalogTextOptions {
 
 export interface CatalogText {
   readonly text: string | null;
-  /** The skills that have a line. */
   readonly listed: readonly Skill[];
 }
 

@@ -7,7 +7,6 @@ export interface TokenCounts {
   readonly l2: number | null;
 }
 
-/** Tokens of skills in every system prompt. */
 export interface ContextCost {
   readonly tokens: number;
   /** The part for the text of `catalog.enforcement`. */

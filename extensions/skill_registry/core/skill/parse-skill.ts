@@ -21,7 +21,6 @@ import { MAX_FRONTMATTER, type SplitSkill, splitFrontmatter } from './frontmatte
 import { asMapping, type Gate, readGate } from './gates.ts';
 import { readFieldsByLine, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
-/** The fields of a SKILL.md, without the body. */
 export interface SkillHeader {
   /** For people; the id is the name of the directory. */
   readonly name: string;

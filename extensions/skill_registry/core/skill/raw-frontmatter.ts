@@ -55,7 +55,6 @@ function fail(kind: RawFailure['kind'], detail = '', line = 1): { readonly failu
   return { failure: { kind, detail, line } };
 }
 
-/** What is refused, and where. */
 class Refusal extends Error {
   readonly offset: number;
 

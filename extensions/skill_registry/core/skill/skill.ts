@@ -32,7 +32,6 @@ export interface Skill extends SkillHeader {
   readonly pack?: { readonly id: string; readonly path: string };
 }
 
-/** A file of a skill other than SKILL.md. */
 export interface ResourceInfo {
   /** Relative to the skill, `/` between segments. */
   readonly path: string;

@@ -15,7 +15,6 @@ export interface SourceKind extends SourceEntry {
   open(config: SourceConfig, host: SourceHost): Promise<readonly SkillSource[]>;
 }
 
-/** What people decided about sources. */
 export interface SourceDecisions {
   /** Why nothing may be read of a source with this key (`SkillSource.key`); undefined when it may be read. */
   refusal(id: string, key: string): Problem | undefined;
@@ -23,7 +22,6 @@ export interface SourceDecisions {
   now(): (source: SkillSource) => Promise<SkillSource>;
 }
 
-/** What the registry gives to each source. */
 export interface SourceDefaults {
   readonly root: string;
   readonly validation: ValidationProfile;
@@ -36,7 +34,6 @@ export interface SourceDefaults {
   /** Reports progress when fetching takes more than a second. */
   readonly onProgress: (line: string) => void;
   readonly configFile: string;
-  /** `sources` of the config. */
   readonly configured?: readonly SourceConfig[];
   readonly cache?: SkillFileCache | undefined;
   readonly getSecret?: (name: string) => string | undefined;

@@ -1,13 +1,15 @@
 import { resolve } from 'node:path';
-import { schema } from '../../../../lib/arguments/index.ts';
+import { defineTool, type Tool } from 'skill-registry/kernel';
+import { schema, type Z } from '../../../../lib/arguments/index.ts';
 import { futureRealPath } from '../../../../lib/files/index.ts';
 import type { ServedTool } from '../../core/api.ts';
 import { text, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
-import type { MakeTool, Opened } from '../../core/seams.ts';
+import { contentWithNote } from '../../core/read/reading.ts';
+import type { MakeTool, Opened, ToolRegistry } from '../../core/seams.ts';
+import { withoutHiddenText } from '../../core/tools/list-and-read-skills.ts';
 import { dialectsConfig } from './config.ts';
 import { loadSkillTool } from './load-skill.ts';
-import { activateSkillTool, readResourceTool } from './promptkit.ts';
 import { skillTool } from './skill.ts';
 
 /** The tools and role prompts of five other designs. Needs proposals. */
@@ -50,4 +52,33 @@ function open(core: Core): Opened {
       ),
     },
   };
+}
+
+/** As in PromptKit. There is no `skill__deactivate`: nothing is kept active, and a skill grants no tools. */
+function activateSkillTool(registry: Pick<ToolRegistry, 'read'>, z: Z): Tool {
+  return defineTool({
+    name: 'skill__activate',
+    description:
+      'Activates a skill: gives its full instructions. Do this before you act whenever a skill fits the task.',
+    input: z.strictObject({ name: z.string().describe('The id as it stands in the list of available skills.') }),
+    async execute({ name }, { turn }) {
+      const read = await registry.read(name, { audience: 'model' }, turn);
+      return { success: true, instructions: contentWithNote(read), files: read.resources.map(({ path }) => path) };
+    },
+  });
+}
+
+function readResourceTool(registry: Pick<ToolRegistry, 'readResource'>, z: Z): Tool {
+  return defineTool({
+    name: 'skill__read_resource',
+    description: 'Reads one file of a skill. Scripts are given as text, never run.',
+    input: z.strictObject({
+      skill_name: z.string().describe('The id of the skill the file belongs to.'),
+      path: z.string().describe('Relative to the skill, as it is listed there: references/guide.md'),
+    }),
+    async execute({ skill_name, path }, { turn }) {
+      const read = await withoutHiddenText(await registry.readResource(skill_name, path, turn));
+      return { success: true, content: contentWithNote(read) };
+    },
+  });
 }

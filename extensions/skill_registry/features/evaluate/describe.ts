@@ -38,7 +38,6 @@ export function countsOf({ passed, failed, notRun }: EvaluationResult['totals'])
   return `${passed} passed, ${failed} failed, ${notRun} not run`;
 }
 
-/** What a proposal would change in the results. */
 export function describeRan({ before, after, notRun, changes, takenOver }: ProposalEvidence): string {
   const both = (of: (result: EvaluationResult) => string): string => {
     const [then, now] = [before ? of(before) : 'nothing', after ? of(after) : 'nothing'];

@@ -32,7 +32,6 @@ export interface EvaluationSuite {
   /** Relative to the skill. */
   readonly files: readonly string[];
   readonly cases: readonly EvaluationCase[];
-  /** Of the trigger list and the trigger keywords. */
   readonly queries: readonly TriggerCase[];
   /** EVALS_INVALID, TRIGGER_EVAL_INVALID: what is not used, and what was expected. */
   readonly problems: readonly Problem[];

@@ -1,4 +1,4 @@
-import type { Inspection, InspectionRule } from './inspect/types.ts';
+import type { Inspection, InspectionRule } from './inspect/rule.ts';
 import type { SkillTrust, TrustDecision } from './types.ts';
 
 declare module '../../core/api.ts' {
@@ -27,5 +27,5 @@ export async function inspectionRules(): Promise<readonly InspectionRule[]> {
  * @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
  */
 export async function inspectFolder(folder: string): Promise<Inspection> {
-  return (await import('./inspect-folder.ts')).inspectFolder(folder);
+  return (await import('./files-for-inspection.ts')).inspectFolder(folder);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { eachInSteps, type Steps } from '../../../../lib/breaks/index.ts';
 import { isReserved, listContained, readContained } from '../../../../lib/files/index.ts';
@@ -8,6 +8,9 @@ import type { ResourceInfo, Skill } from '../../core/skill/skill.ts';
 import type { SourceReader } from '../../core/sources/source.ts';
 import { type FolderListing, filesBelow, shownOf } from '../../core/sources/walk/list-files.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
+import { inspectSkill } from './inspect/inspect-skill.ts';
+import type { Inspection } from './inspect/rule.ts';
+import { asInspected, readRecordedFiles } from './recorded-files.ts';
 
 /** More than agents see listed: a file that is not listed can still be read by its path. */
 const MOST = 2_000;
@@ -58,6 +61,15 @@ export function* asReadForInspection(files: readonly Required<InspectedFile>[]):
     else if (bytes.length > MAX_BYTES) yield tooLarge(path, bytes.length);
     else yield { path, bytes, executable };
   }
+}
+
+/** Larger files of a folder are not read. */
+const MAX_IN_FOLDER = 16 * 1024 * 1024;
+
+/** Does not read links and private files. @param folder - Absolute. @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND. */
+export async function inspectFolder(folder: string): Promise<Inspection> {
+  const files = [...readRecordedFiles(realpathSync(folder), MAX_IN_FOLDER)].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return inspectSkill(files.flatMap(({ path, bytes, mode }) => (bytes ? [asInspected(path, bytes, mode)] : [])));
 }
 
 // --- internal ---

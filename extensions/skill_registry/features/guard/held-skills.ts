@@ -19,7 +19,7 @@ import type {
 import { NOT_INSPECTED } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { decidable, decide, isAllowed } from './approvals.ts';
-import type { Inspection } from './inspect/types.ts';
+import type { Inspection } from './inspect/rule.ts';
 import type { ReadPart } from './inspect-files.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
 import { blockReason } from './reasons.ts';

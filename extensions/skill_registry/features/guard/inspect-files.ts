@@ -4,7 +4,7 @@ import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import type { Finding, InspectedFile, JudgedFile } from '../../core/skill/guard.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
-import type { Inspection } from './inspect/types.ts';
+import type { Inspection } from './inspect/rule.ts';
 
 export interface InspectedSkill {
   readonly digest: string;

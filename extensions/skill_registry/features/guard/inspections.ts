@@ -3,8 +3,8 @@ import type { Problem } from 'skill-registry/kernel';
 import { userCacheDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
 import { type CachePart, cacheProblems, createCache } from '../../core/store/cache.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
+import type { Inspection } from './inspect/rule.ts';
 import { RULE_SET } from './inspect/rule-set.ts';
-import type { Inspection } from './inspect/types.ts';
 
 export interface InspectionEntry {
   /** Of SKILL.md. */

@@ -8,7 +8,6 @@ import type { Changes } from './changes.ts';
 import type { FilesAfter } from './inspected-change.ts';
 import type { ChangeToApprove, Decider, InspectedChange } from './types.ts';
 
-/** What a change of some kind would leave. */
 export interface ChangeKind {
   readonly has: (change: ChangeToApprove) => boolean;
   /** undefined when the change cannot be made now. */

@@ -123,7 +123,6 @@ export interface WritePolicy {
 
 export type WriteMode = 'allow' | 'propose' | 'deny';
 
-/** What agents may do to skills. */
 export interface Writes {
   readonly create: WriteMode;
   readonly update: WriteMode;

@@ -4,7 +4,6 @@ import { describeError } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
 import { abortAfter } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from './config.ts';
-import { INSTANCE_CAPABILITY } from './cycle.ts';
 import { type Entry, MAX_FRONTMATTER, type McpListing } from './entries.ts';
 import { httpTransport, ServerProcessTransport } from './transports.ts';
 
@@ -62,6 +61,20 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
     if (!isProgram || options.signal.aborted || !isEnded) throw error;
     return connectAs('legacy', options);
   }
+}
+
+/** The MCP capability with the `instanceOf` of our servers. */
+const INSTANCE_CAPABILITY = 'skill-registry';
+
+/** The registries above this process. Without it, a registry that serves itself would start processes without end. */
+export const CHAIN_VARIABLE = 'SKILL_REGISTRY_MCP_CHAIN';
+
+export const MAX_CHAIN = 8;
+
+export function chainOfProcess(): readonly string[] {
+  // biome-ignore lint/style/noProcessEnv: the process that started this one has set it
+  const chain = process.env[CHAIN_VARIABLE] ?? '';
+  return chain.split(',').filter((instance) => instance !== '');
 }
 
 // --- internal ---

@@ -3,7 +3,7 @@ import { oneLine } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from './config.ts';
 import type { ConnectOptions, McpConnection } from './connect.ts';
-import { CHAIN_VARIABLE, chainOfProcess, MAX_CHAIN } from './cycle.ts';
+import { CHAIN_VARIABLE, chainOfProcess, MAX_CHAIN } from './connect.ts';
 import type { McpFailure } from './errors.ts';
 
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {

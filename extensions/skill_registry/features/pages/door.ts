@@ -1,10 +1,29 @@
+import { unapprovedRootProblem } from '../../../../kernel/host.ts';
 import { type Schema, schema } from '../../../../lib/arguments/index.ts';
+import { isLoopback } from '../../../../lib/loopback/index.ts';
+import type { SourceConfig } from '../../core/config/config.ts';
+import { numberFrom, refine, text } from '../../core/config/readers.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import { sourceWithoutSkills } from '../../core/sources/kinds/memory-source.ts';
+import type { SkillSource } from '../../core/sources/source.ts';
+import type { SourceHost, SourceKind } from '../../core/sources/source-kind.ts';
 import { guard } from '../guard/door.ts';
 import { install } from '../install/door.ts';
 import type { PublishOptions } from './publish/types.ts';
-import { pageKind } from './source-kind.ts';
+import type { FetchCopy } from './well-known-copy.ts';
+
+const PAGE_EXPECTED = 'expected an https: address (http: only on this machine) without user name, query and fragment';
+
+const pageKind: SourceKind = {
+  key: 'wellKnown',
+  entry: {
+    wellKnown: refine(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
+    interval_seconds: numberFrom(1, 86_400),
+  },
+  ofAddress: '{ wellKnown: <address> }',
+  open: async (config, host) => [await openPageSource(config, host)],
+};
 
 /** Pages with skills: as a source, to install from, and to publish. Needs install and the guard. */
 export const pages: Feature = {
@@ -31,4 +50,29 @@ function open(core: Core): Opened {
     return (await import('./publish/publish.ts')).publish({ root, catalog, heldSkills }, options);
   });
   return { registry: { origin: { ...origin, publish } } };
+}
+
+/** Without approval of the root, its page is never contacted, even if a program names it. */
+async function openPageSource(config: SourceConfig, host: SourceHost): Promise<SkillSource> {
+  const { wellKnown = '', interval_seconds: seconds = 60 } = config;
+  const { idOr, onProgress, options, root, trusted } = host;
+  const url = pageAddress(wellKnown) ?? '';
+  const id = idOr(new URL(url).hostname);
+  if (!trusted) {
+    const problem = unapprovedRootProblem(root, [`sources (${url})`]);
+    return sourceWithoutSkills({ id, kind: 'well-known', location: url }, problem);
+  }
+  const { createWellKnownSource } = await import('./well-known-source.ts');
+  return createWellKnownSource({ ...options, fetchCopy, id, intervalMs: seconds * 1000, onProgress, url });
+}
+
+/** Loaded when a page is asked: its copy is often new enough. */
+const fetchCopy: FetchCopy = async (request) => (await import('./fetch-copy.ts')).fetchCopy(request);
+
+/** The page without a slash at the end. `text`: its address, or that of its `/.well-known/` index; else undefined. */
+function pageAddress(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) return undefined;
+  if (`${url.username}${url.password}${url.search}${url.hash}` !== '') return undefined;
+  return url.origin + url.pathname.replace(/\/\.well-known\/.*$/, '').replace(/\/+$/, '');
 }

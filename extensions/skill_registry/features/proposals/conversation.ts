@@ -14,7 +14,6 @@ const USAGE = `/proposals                      the proposals that wait
 /proposals stats                how many were approved
 To edit one: skill-registry proposals edit <id>, or the page of skill-registry review`;
 
-/** People review proposals with it. */
 export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'proposals' | 'admin'>): Command {
   const seen = shownBy.get(proposals) ?? new Map<string, Shown>();
   shownBy.set(proposals, seen);

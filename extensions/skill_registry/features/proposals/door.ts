@@ -20,7 +20,6 @@ export interface ProposalsPart {
   run<Result>(work: (proposals: OpenProposals, open: OpenChanges) => Result | Promise<Result>): Promise<Result>;
   /** A paragraph for a person who looks at a proposal; null for none. */
   alsoShows(show: (proposal: Proposal) => Promise<string | null>): void;
-  /** Facts about a proposal for an agent that reviews it. */
   alsoTells(tell: (proposalId: string) => Promise<object>): void;
   saysRetrieval(effect: NonNullable<ProposalOptions['retrievalEffect']>): void;
 }

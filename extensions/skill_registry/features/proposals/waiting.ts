@@ -5,7 +5,6 @@ import { byRisk, countsOf, heldForPerson } from '../guard/waiting.ts';
 import type { WaitingForPerson } from './api.ts';
 import type { Proposal } from './propose/types.ts';
 
-/** What waits for a person: proposals and held skills. */
 export async function waitingFor(
   { catalog }: Pick<Core, 'catalog'>,
   heldSkills: Pick<HeldSkills, 'trustOf'>,

@@ -46,9 +46,7 @@ export interface RecordedStep {
 /** Called during a turn: nothing waits or throws. Ignores previews and persons outside a conversation. */
 export interface UsageRecorder {
   loaded(event: SkillLoadedEvent, details: LoadDetails): void;
-  /** Named to an agent. */
   offered(skills: readonly (Skill | string)[], turn: TurnContext): void;
-  /** The body is in the text of a turn. */
   given(skill: Skill, tokens: number, turn: TurnContext): void;
   step(step: RecordedStep): void;
   readonly unwritten: Unwritten;

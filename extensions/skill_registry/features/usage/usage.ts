@@ -20,7 +20,6 @@ export interface UsageOptions {
   readonly snapshot: () => Snapshot;
   /** Oldest first; empty without a history. */
   readonly revisions: (skillId: string) => Promise<readonly Revision[]>;
-  /** Called when there may be a new problem. */
   readonly onProblem: () => void;
 }
 

@@ -7,9 +7,9 @@ import { type FindingFormat, type FormattedFinding, formatFindings } from '../..
 import { forTerminal, printable, toWire } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal, OpenRegistry } from '../../../core/command-line.ts';
 import type { Finding, FindingLevel } from '../../../core/skill/guard.ts';
+import { inspectFolder } from '../files-for-inspection.ts';
 import { inspectionRules } from '../inspect/inspect-skill.ts';
-import type { Inspection } from '../inspect/types.ts';
-import { inspectFolder } from '../inspect-folder.ts';
+import type { Inspection } from '../inspect/rule.ts';
 
 type InspectOptions = Options & { readonly format?: FindingFormat };
 

@@ -4,12 +4,11 @@ import { oneLine, withoutKeys } from '../../../../../lib/text/index.ts';
 import type { Finding, InspectedFile } from '../../../core/skill/guard.ts';
 import { createPassageSearch, matchesIn } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
-import type { ClassifiedFile, Match, Pattern, Rule, Span } from './rule.ts';
+import type { ClassifiedFile, Inspection, InspectionRule, Match, Pattern, Rule, Span } from './rule.ts';
 import { compareLevels } from './rule-set.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
 import { stanceOf } from './stance.ts';
-import type { Inspection, InspectionRule } from './types.ts';
 
 export { RULE_SET } from './rule-set.ts';
 

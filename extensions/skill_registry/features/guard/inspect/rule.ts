@@ -1,4 +1,4 @@
-import type { InspectionRule } from './types.ts';
+import type { Finding, FindingLevel } from '../../../core/skill/guard.ts';
 
 /** Each has one of these. */
 export interface Rule extends InspectionRule {
@@ -69,4 +69,23 @@ export interface Match {
   readonly message?: string;
   /** Default: the text asks to do it. */
   readonly stance?: Stance;
+}
+
+export interface Inspection {
+  /** The highest level of the findings; `info` without any. */
+  readonly verdict: FindingLevel;
+  /** Most important first: by level, then by file and line. */
+  readonly findings: readonly Finding[];
+}
+
+export interface InspectionRule {
+  /** Stable: approvals name it. */
+  readonly id: string;
+  readonly level: FindingLevel;
+  /** `install lures`, `secrets`, `instructions`, ... */
+  readonly family: string;
+  readonly message: string;
+  readonly why: string;
+  /** What an author can do about it. */
+  readonly mend: string;
 }

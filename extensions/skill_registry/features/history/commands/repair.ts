@@ -63,7 +63,6 @@ interface PlannedRepair {
   readonly text: string;
   /** In words. */
   readonly done: readonly string[];
-  /** As a unified diff. */
   readonly difference: string;
 }
 

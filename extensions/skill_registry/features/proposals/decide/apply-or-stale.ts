@@ -92,7 +92,6 @@ export function comparePresent(
   return compareFile(row, location, { current, before, proposed });
 }
 
-/** The skill as an approval leaves it. */
 export function filesAfter(context: ChangeContext, row: ProposalRow, { location, after }: ApplyPlan): FilesAfter {
   const skill = row.kind === 'create' ? undefined : skillOf(context, row);
   const changed = afterChanges(context, location.key, skill, [{ path: row.path, after }]);
@@ -158,7 +157,6 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
 
 // --- internal ---
 
-/** Reads what several proposals are about once. */
 type ReadOnce = <T>(key: string, read: () => T) => T;
 
 function createReadOnce(): ReadOnce {

@@ -68,7 +68,6 @@ export function assertNoNul(fields: Partial<ProposalRow>): void {
   }
 }
 
-/** Nobody has decided it. */
 /** Marks the report as due. */
 export function updateProposal(database: SqliteDatabase, id: string, fields: Partial<ProposalRow>): void {
   const sets = [...Object.keys(fields).map((name) => `${name} = ?`), 'version = version + 1', 'file_due = 1'];
@@ -207,7 +206,6 @@ export function fileEdited({ id, state, proposed }: Edited, file: string): Probl
   return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message };
 }
 
-/** For a conflict. */
 export function skillGone(skillId: string): string {
   return `the skill "${skillId}" does not exist any more.`;
 }
