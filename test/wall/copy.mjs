@@ -18,7 +18,10 @@ const LIST = `${REGISTRY}/features.ts`;
 const FEATURES = `${REGISTRY}/features`;
 
 /** Extensions that are nothing without a feature: they go with it. */
-const EXTENSIONS = { history: ['workspace_files'], proposals: ['skill_reviewer', 'workspace_files'] };
+const EXTENSIONS = {
+  history: ['workspace_files', 'builder_agent'],
+  proposals: ['skill_reviewer', 'workspace_files', 'builder_agent'],
+};
 
 export function allFeatures() {
   return readdirSync(join(ROOT, FEATURES)).filter((name) => existsSync(join(ROOT, FEATURES, name, 'door.ts')));
