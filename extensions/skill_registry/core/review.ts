@@ -43,10 +43,12 @@ export interface ReviewRequest {
   partsOf(page: string, skillId: string | undefined): Promise<readonly Piece[]>;
 }
 
-/** Handlers by route. */
+/** By route. */
+type Handlers<Request> = Readonly<Record<string, (request: Request) => Answer | Promise<Answer>>>;
+
 export interface Routes<Request> {
-  readonly get?: Readonly<Record<string, (request: Request) => Answer | Promise<Answer>>>;
-  readonly post?: Readonly<Record<string, (request: Request) => Answer | Promise<Answer>>>;
+  readonly get?: Handlers<Request>;
+  readonly post?: Handlers<Request>;
 }
 
 /** Pages of its own, and what it adds to others, each in the order of the features. */

@@ -104,6 +104,8 @@ async function rowOf(
   const { id, qualifiedId, description, tags, source, heldBecause, disabledFor } = skill;
   const name = isLoser ? qualifiedId : id;
   const isOff = disabledFor === 'everyone';
+  const to = isOff ? 'on' : 'off';
+  const button = html`${hiddenField('skill', name)}<button class="small" aria-label="Turn ${to} ${name} for every agent">Turn ${to}</button>`;
   const tokens = isLoser ? undefined : counts.get(id);
   // A list does not fetch remote files.
   const known = skill.remote
@@ -113,11 +115,7 @@ async function rowOf(
 <div class="line"><a class="title" href="${address('skills', name)}">${name}</a>
 ${heldBecause === undefined ? '' : tag('held', 'block')}${isOff ? tag('off') : ''}
 ${known.map((one) => one?.tags)}
-${request.form(
-  `/catalog/${isOff ? 'on' : 'off'}${queryOf(wanted)}`,
-  html`${hiddenField('skill', name)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} ${name} for every agent">Turn ${isOff ? 'on' : 'off'}</button>`,
-  html` class="end"`,
-)}</div>
+${request.form(`/catalog/${to}${queryOf(wanted)}`, button, html` class="end"`)}</div>
 <p>${shortened(description)}</p>
 <p class="quiet facts"><span>${source}${known.map((one) => one?.source)}</span>
 <span>${tokenText(tokens)}</span>

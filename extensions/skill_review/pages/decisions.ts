@@ -51,14 +51,10 @@ ${form(`/decisions/root/${isAllowed ? 'revoke' : 'allow'}`, decideForm(isAllowed
 }
 
 function decisionTable(decisions: readonly Decision[]): Html {
-  const rows = decisions.map((one) => [
-    ACTIONS[one.action],
-    describeSubject(one),
-    formatTime(one.at),
-    one.by,
-    one.path,
-    one.reason ?? '',
-  ]);
+  const rows = decisions.map((one) => {
+    const { action, at, by, path, reason = '' } = one;
+    return [ACTIONS[action], describeSubject(one), formatTime(at), by, path, reason];
+  });
   return table('Decisions', ['Decision', 'What', 'When, UTC', 'Who', 'Where', 'Why'], rows);
 }
 

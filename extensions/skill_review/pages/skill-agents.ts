@@ -28,15 +28,12 @@ async function show(request: CoreRequest): Promise<Page> {
   if (!skill || !seen) throw pageNotFound();
   const rows = seen.views.map(({ agent, because }) => {
     const isOff = agent !== null && Array.isArray(skill.disabledFor) && skill.disabledFor.includes(agent);
+    const to = isOff ? 'on' : 'off';
+    const button = html`${hiddenField('agent', agent ?? '')}<button class="small" aria-label="Turn ${to} for ${agent}">Turn ${to}</button>`;
     // The catalog has the switch for everyone.
-    const button =
-      agent === null || skill.disabledFor === 'everyone'
-        ? ''
-        : form(
-            `${address('skills', id)}/agents/${isOff ? 'on' : 'off'}`,
-            html`${hiddenField('agent', agent)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} for ${agent}">Turn ${isOff ? 'on' : 'off'}</button>`,
-          );
-    return [agent ?? 'any other agent', because === undefined ? 'yes' : 'no', because ?? '', button];
+    const isFixed = agent === null || skill.disabledFor === 'everyone';
+    const cell = isFixed ? '' : form(address('skills', id, 'agents', to), button);
+    return [agent ?? 'any other agent', because === undefined ? 'yes' : 'no', because ?? '', cell];
   });
   const main = html`${request.skillHead('/agents')}
 <h2>Who sees it</h2>

@@ -3,8 +3,6 @@ import { note, tag } from '../../../../lib/widgets/index.ts';
 import { countsOf } from './describe.ts';
 import type { EvaluationResult, ProposalEvidence, SkillEvidence } from './types.ts';
 
-type Claim = SkillEvidence['claims'][number];
-
 export function ranOnBoth({ before, after, notRun, changes, takenOver }: ProposalEvidence): Html {
   const isWarning = takenOver !== null && (takenOver.claimsAll || takenOver.skills.length > 0);
   const others = takenOver && html`<p>${takenOver.text}</p>`;
@@ -37,19 +35,13 @@ ${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, rec
 ${failures(result)}`;
 }
 
-export function claimsPart(claims: readonly Claim[]): Html | '' {
+export function claimsPart(claims: SkillEvidence['claims']): Html | '' {
   if (claims.length === 0) return '';
-  const items = claims.map(
-    ({
-      by,
-      at,
-      about,
-      text,
-      summary,
-      kind,
-    }) => html`<p class="quiet">${tag('claim')} ${by}, of ${kind === 'grading' ? 'case ' : ''}${about}, ${formatTime(at)}${summary ? `: ${summary.passed} of ${summary.total} passed` : ''}</p>
-<p class="said">${text}</p>`,
-  );
+  const items = claims.map(({ by, at, about, text, summary, kind }) => {
+    const result = summary && `: ${summary.passed} of ${summary.total} passed`;
+    return html`<p class="quiet">${tag('claim')} ${by}, of ${kind === 'grading' ? 'case ' : ''}${about}, ${formatTime(at)}${result}</p>
+<p class="said">${text}</p>`;
+  });
   return html`<h2>What others claim</h2><p class="quiet">The registry has not checked these claims.</p>${items}`;
 }
 
@@ -66,12 +58,12 @@ function share(value: number | null | undefined): string {
 }
 
 function failures({ validity, triggers, cases, problems, skillId }: EvaluationResult): Html | '' {
+  const queries = (triggers?.queries ?? []).filter(({ passed }) => !passed);
   const failed = [
     ...validity.errors,
-    ...(triggers?.queries ?? []).flatMap(({ query, shouldTrigger, found, passed }) =>
-      passed
-        ? []
-        : [`“${query}” should${shouldTrigger ? '' : ' not'} find ${skillId}, and finds ${found ?? 'nothing'}`],
+    ...queries.map(
+      ({ query, shouldTrigger, found }) =>
+        `“${query}” should${shouldTrigger ? '' : ' not'} find ${skillId}, and finds ${found ?? 'nothing'}`,
     ),
     ...cases.flatMap(({ id, assertions }) =>
       assertions.flatMap(({ passed, evidence }) => (passed ? [] : [`Case ${id}: ${evidence}`])),

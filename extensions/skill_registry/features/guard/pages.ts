@@ -19,7 +19,8 @@ export const guardPages: ReviewPages = {
     return { main: trust && trustPart(request, trust), heldBecause: trust?.heldBecause };
   },
   async skillCard({ registry }, id) {
-    const trust = await trustOf({ registry, id });
+    // A catalog is shown whatever is wrong with one skill.
+    const trust = await registry.admin.trustOf(id).catch(() => undefined);
     return { tags: trust && levelTags(trust), source: trust?.origin === 'brought-in' ? ', brought in' : '' };
   },
   fileRemarks: async (request) => (await trustOf(request))?.findings ?? [],
@@ -47,7 +48,7 @@ async function decide(
 }
 
 /** Undefined when it cannot be inspected, or is removed meanwhile. */
-function trustOf({ registry, id }: Pick<ReviewRequest, 'registry' | 'id'>): Promise<SkillTrust | undefined> {
+function trustOf({ registry, id }: ReviewRequest): Promise<SkillTrust | undefined> {
   return registry.admin.trustOf(id).catch((error: unknown) => {
     if (isCodedError(error)) return undefined;
     throw error;
@@ -90,11 +91,7 @@ function trustPart(request: ReviewRequest, trust: SkillTrust): Html {
       ? 'Allowing counts for these findings in this folder, so the skill can still be edited; a new finding holds it again.'
       : 'Allowing counts for exactly these bytes, in any folder; when a byte changes, the skill is held again.';
   const typed = isAttack && idField('To allow it', skillId);
-  const allow = formFor(
-    'allow',
-    typed,
-    isAttack ? html`<button>Allow</button>` : html`<button class="main">Allow</button>`,
-  );
+  const allow = formFor('allow', typed, html`<button${isAttack ? '' : html` class="main"`}>Allow</button>`);
   return note(
     html`<h2 class="inside">Held: no agent is given it</h2><p>${heldBecause}</p>${list}
 <p>Agents follow what a skill says. ${scope}</p>${allow}`,

@@ -157,7 +157,7 @@ function rejectForm(request: ReviewRequest, { id, version }: Proposal, isMain: b
 <label for="reason">Why it is rejected</label>
 <textarea id="reason" name="reason" rows="3" required maxlength="2000">
 ${typed(request, 'reject')}</textarea>
-<div class="actions">${isMain ? html`<button class="main">Reject</button>` : html`<button>Reject</button>`}</div>`,
+<div class="actions"><button${isMain ? html` class="main"` : ''}>Reject</button></div>`,
   );
 }
 
