@@ -22,6 +22,15 @@ it('opens no registry without a guard, and leaves nothing open', async () => {
   expect(existsSync(join(root, 'data', 'skill_registry', 'history.db'))).toBe(false);
 });
 
+it('closes what was opened before a feature fails', async () => {
+  const root = tempFolder(TREE);
+  let isClosed = false;
+  const opens = { id: 'opens', open: () => ({ close: () => void (isClosed = true) }) };
+  const fails = { id: 'fails', open: () => Promise.reject(new Error('no')) };
+  await expect(openRegistry({ root, noGuard: true }, [opens, fails])).rejects.toThrow('no');
+  expect(isClosed).toBe(true);
+});
+
 it('lists, searches, shows and reads without any feature, where the program says so', async () => {
   const root = tempFolder(TREE);
   const registry = await openRegistry({ root, noGuard: true, config: { sources: [{ path: 'skills' }] } }, []);

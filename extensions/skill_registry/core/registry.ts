@@ -47,20 +47,22 @@ export async function openRegistry(options: InternalOptions, features: readonly 
   const { catalog, hooks, opened } = parts;
   const at = (turn: TurnContext): TurnContext => opened.reduce((now, { turns }) => turns?.at(now) ?? now, turn);
   const call = createCheckedCalls(at, options.checksArguments ?? true);
-  await openFeatures(features, { ...parts, call, onProblem });
-  if (!opened.some(({ guard }) => guard) && options.noGuard !== true) {
+  try {
+    await openFeatures(features, { ...parts, call, onProblem });
+    if (!opened.some(({ guard }) => guard) && options.noGuard !== true) throw guardMissing();
+    const watching = createWatching(parts, onProblem);
+    const gather = () => frozen([...parts.problems(), ...watching.problems()]);
+    if (hooks.onProblem) problems = problemReporter(gather, hooks.onProblem);
+    const registry = createRegistry(parts, call, { ...watching, problems: gather }, at);
+    for (const { recover } of opened) await recover?.();
+    await catalog.refresh();
+    problems?.begin();
+    if (problems) catalog.onChange(onProblem);
+    return registry;
+  } catch (error) {
     await parts.close();
-    throw guardMissing();
+    throw error;
   }
-  const watching = createWatching(parts, onProblem);
-  const gather = () => frozen([...parts.problems(), ...watching.problems()]);
-  if (hooks.onProblem) problems = problemReporter(gather, hooks.onProblem);
-  const registry = createRegistry(parts, call, { ...watching, problems: gather }, at);
-  for (const { recover } of opened) await recover?.();
-  await catalog.refresh();
-  problems?.begin();
-  if (problems) catalog.onChange(onProblem);
-  return registry;
 }
 
 // --- internal ---
