@@ -74,6 +74,15 @@ it.each([
   expect(missing).toEqual([]);
 });
 
+it('names only files that exist in the imports of examples/own-feature, seen from where it is copied to', () => {
+  const there = join(ROOT, 'extensions/skill_registry/features/glossary');
+  const imports = sourceFiles('examples/own-feature').flatMap((file) => [
+    ...read(file).matchAll(/'(\.\.\/[^']+\.ts)'/g),
+  ]);
+  expect(imports.length).toBeGreaterThan(5);
+  expect(imports.filter(([, path = '']) => !existsSync(join(there, path)))).toEqual([]);
+});
+
 it('shows the two commands in the README as they are', () => {
   const readme = read('README.md');
   expect(readme).toContain('npm ci && npm start');
