@@ -24,11 +24,11 @@ it('opens no registry without a guard, and leaves nothing open', async () => {
 
 it('closes what was opened before a feature fails', async () => {
   const root = tempFolder(TREE);
-  let isClosed = false;
-  const opens = { id: 'opens', open: () => ({ close: () => void (isClosed = true) }) };
+  const closed: string[] = [];
+  const opens = { id: 'opens', open: () => ({ close: () => void closed.push('opens') }) };
   const fails = { id: 'fails', open: () => Promise.reject(new Error('no')) };
   await expect(openRegistry({ root, noGuard: true }, [opens, fails])).rejects.toThrow('no');
-  expect(isClosed).toBe(true);
+  expect(closed).toEqual(['opens']);
 });
 
 it('lists, searches, shows and reads without any feature, where the program says so', async () => {
