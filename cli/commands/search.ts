@@ -21,9 +21,9 @@ export async function search(
   const { byId } = registry.snapshot();
   if (options.json) {
     const counts = await registry.admin.tokenCounts({ bodies: false });
-    const rows = skills.flatMap(({ skillId, score, why }) => {
+    const rows = skills.flatMap(({ skillId, score, weak, why }) => {
       const skill = byId.get(skillId);
-      return skill ? [{ ...skillRowOf(skill, counts.get(skillId)), score, why }] : [];
+      return skill ? [{ ...skillRowOf(skill, counts.get(skillId)), score, weak, why }] : [];
     });
     terminal.print({ skills: rows, total, provisional, pending, nearest, message, problems: problems() });
   } else if (skills.length > 0) {

@@ -70,7 +70,8 @@ async function foundText(registry: SkillRegistry, query: string): Promise<AtWidt
   if (skills.length > 0) {
     const { byId } = registry.snapshot();
     const rows = skills.map(({ skillId, description }) => [skillId, withHeldReason(byId.get(skillId), description)]);
-    return (columns) => formatTable(['SKILL', 'DESCRIPTION'], rows, columns);
+    const below = skills[0]?.weak ? `\n${message}` : '';
+    return (columns) => `${formatTable(['SKILL', 'DESCRIPTION'], rows, columns)}${below}`;
   }
   return () => `${message}${nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ''}`;
 }

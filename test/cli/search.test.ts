@@ -72,6 +72,15 @@ it('names what is near when nothing is found, which is no failure', async () => 
   expect(json).toMatchObject({ skills: [], total: 0, nearest: ['brew-tea'], message: expect.any(String) });
 });
 
+it('says on the terminal and in JSON that what is nearest may not fit', async () => {
+  const root = kitchen();
+  const query = 'tea ceremonies of elephants in Kyoto and zebras in Nairobi';
+  const { status, stdout, stderr } = await searchIn(root, query);
+  expect([status, stdout]).toEqual([0, expect.stringContaining('brew-tea')]);
+  expect(stderr).toMatch(/^These may not fit; they are only the nearest\.\n/);
+  expect(JSON.parse((await searchIn(root, query, '--json')).stdout).skills[0]).toHaveProperty('weak', true);
+});
+
 it('doctor --overlap names skills that compete and queries that go astray', async () => {
   const root = tempFolder({
     ...skill('review-pull-requests', 'Reviews pull requests for style and security.'),

@@ -67,12 +67,25 @@ describe('a question', () => {
     ['of two words, one of them unknown', 'elephant file'],
     ['of words that search leaves out elsewhere', 'does it have a'],
     ['with one such word', 'elephants for zebras'],
-    ['of more unknown words than are looked up, before one', `${'zyx vut '.repeat(20)}${longWords(150)} from`],
-  ])('%s finds what is nearest', async (_, query) => {
+    ['of many unknown words before one such word', `${longWords(70)} from`],
+  ])('%s finds what is nearest, and says that it may not fit', async (_, query) => {
     const { registry } = await openRegistry(ENGLISH);
     const found = registry.list({ query });
     expect(found.total).toBeGreaterThan(0);
     for (const { score } of found.skills) expect(score).toBeGreaterThan(0);
+    expect(found.skills.map(({ weak }) => weak)).toEqual(found.skills.map(() => true));
+    expect(found.message).toBe('These may not fit; they are only the nearest.');
+    const told = await runRegistryTool(registry, 'list_skills', { query });
+    expect(told).toMatchObject({ skills: found.skills.map(() => ({ weak: true })), message: found.message });
+  });
+
+  it('that fits many skills equally well finds what may not fit', async () => {
+    const alike = Array.from({ length: 12 }, (_, n) => skill(`garden-${n}x`, 'Prunes an orchard.', 'Graft the roots.'));
+    const { registry } = await openRegistry(Object.assign({}, ENGLISH, ...alike));
+    expect(registry.list({ query: 'prune an orchard' }).skills[0]).toHaveProperty('weak', true);
+    const few = await openRegistry(Object.assign({}, ENGLISH, ...alike.slice(0, 9)));
+    expect(few.registry.list({ query: 'prune an orchard' }).skills[0]).not.toHaveProperty('weak');
+    expect(registry.list({ query: 'garden-3x' }).skills[0]).not.toHaveProperty('weak');
   });
 
   it('of every word in the catalog finds a skill', async () => {
@@ -98,6 +111,7 @@ describe('a question', () => {
     const { registry } = await openRegistry(ENGLISH);
     const found = registry.list({ query });
     expect(found.skills[0]?.skillId).toBe(first);
+    expect(found.skills[0]).not.toHaveProperty('weak');
     expect(found).not.toHaveProperty('message');
     expect(found).not.toHaveProperty('nearest');
   });
@@ -108,7 +122,10 @@ describe('a question', () => {
     ['how do I review a pull request for security problems', 'code-review'],
   ])('finds among few skills what has most of its words: %s', async (query, first) => {
     const { registry } = await openRegistry({}, { sources: [{ shipped: true }] });
-    expect(registry.list({ query }).skills[0]?.skillId).toBe(first);
+    expect(registry.list({ query }).skills[0]).toMatchObject({ skillId: first });
+    expect(registry.list({ query }).skills[0]).not.toHaveProperty('weak');
+    const other = 'cook a dinner for the elephants of Berlin';
+    expect(registry.list({ query: other }).skills[0]).toHaveProperty('weak', true);
   });
 
   it('leaves out what has less than 40 % of the best rank', async () => {

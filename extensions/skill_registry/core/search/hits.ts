@@ -13,7 +13,6 @@ export interface SearchHit {
   /** 0-1, descending. From 0.85 on the query is a name, the beginning of one, or a trigger keyword. */
   readonly score: number;
   readonly byMeaning?: true;
-  /** The first hit has little of the query, or hardly more of it than many others; so have the hits after it. */
   readonly weak?: true;
 }
 

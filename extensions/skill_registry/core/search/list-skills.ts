@@ -22,6 +22,7 @@ const MAX_QUERY = 2000;
 const WITHOUT_MEANING =
   'Search by meaning is off, so only skills that contain words of the query are found: use other words, in the language of the skills.';
 const WITH_MEANING = 'Use other words for the query.';
+const WEAK = 'These may not fit; they are only the nearest.';
 const NO_SKILLS = 'There is none that may be seen.';
 const NOT_THERE = 'None that may be seen has this tag or source, whatever the words are: leave it out.';
 
@@ -55,13 +56,15 @@ export function listSkills(
     if (!skills.some(accepts)) return NOT_THERE;
     return meaning ? WITH_MEANING : WITHOUT_MEANING;
   };
-  const listed = hits.slice(0, limit).map(({ skill, score, byMeaning }) => ({
+  const listed = hits.slice(0, limit).map(({ skill, score, byMeaning, weak }) => ({
     ...rowOf(skill),
     score: Number(score.toFixed(3)),
+    ...(weak ? { weak } : {}),
     ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
   }));
   const more = { ...(nearest.length > 0 ? { nearest } : {}), ...provisional };
-  return pageOf(listed, hits.length, more, hits.length === 0 ? ['No skill fits.', advice(), ...said] : said);
+  const first = hits.length === 0 ? ['No skill fits.', advice()] : hits[0]?.weak ? [WEAK] : [];
+  return pageOf(listed, hits.length, more, [...first, ...said]);
 }
 
 // --- internal ---

@@ -21,6 +21,8 @@ export interface ListedSkill {
   readonly source: string;
   /** 0-1, comparable within one answer; only with a query. */
   readonly score?: number;
+  /** May not fit: the first hit has little of the query, or hardly more than others. Then all hits are marked. */
+  readonly weak?: true;
   readonly why?: SearchReason;
 }
 
@@ -35,7 +37,7 @@ export interface SkillList {
   readonly pending?: number;
   /** Up to three similar ids; only when none was found. */
   readonly nearest?: readonly string[];
-  /** One line, only when no skill was found or the answer is provisional: says so, and what to do. */
+  /** One line, only when no skill was found, hits are weak or the answer is provisional: says so, and what to do. */
   readonly message?: string;
 }
 

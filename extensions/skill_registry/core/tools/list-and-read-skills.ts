@@ -12,7 +12,7 @@ export function listSkillsTool(registry: Pick<ToolRegistry, 'list' | 'prepareSea
     description:
       'Lists the skills there are for you: procedural knowledge for particular kinds of task. ' +
       'Always check available skills before starting a complex task. Give a query to find skills among many: ' +
-      'the nearest are listed, the best first; when none fits the task, work without a skill.',
+      'the nearest are listed, the best first. Those marked weak may not fit: when none does, work without a skill.',
     input: z.strictObject({
       query: z.string().max(500).optional().describe('What the skill is for, or its name.'),
       tag: z.string().max(100).optional().describe('Only skills with this tag.'),
