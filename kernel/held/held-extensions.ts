@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CodedError, isCodedError } from '../../lib/errors/index.ts';
+import { type CodedError, isCodedError, unlessCoded } from '../../lib/errors/index.ts';
 import {
   type FolderEntry,
   fileSegments,
@@ -200,12 +200,7 @@ export function readIfThere(
   maxBytes: number = MAX_BYTES,
 ): Buffer | null {
   if (base === undefined) return null;
-  try {
-    return readContained(base, path, maxBytes, { own });
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return null;
-    throw error;
-  }
+  return unlessCoded(() => readContained(base, path, maxBytes, { own }), null, 'RESOURCE_NOT_FOUND');
 }
 
 export function readHeldRecord(base: string, name: string, path: string): HeldRecord | undefined {
@@ -247,12 +242,7 @@ function filesBelow(base: string, folder: string): readonly string[] {
 }
 
 function entriesIfThere(base: string, folder: string): readonly FolderEntry[] {
-  try {
-    return listContained(base, folder, { own: true });
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
-    throw error;
-  }
+  return unlessCoded(() => listContained(base, folder, { own: true }), [], 'RESOURCE_NOT_FOUND');
 }
 
 function unreadableHeld(name: string, { code, message }: CodedError): UnreadableHeld {

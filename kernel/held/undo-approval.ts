@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { posix } from 'node:path';
-import { describeError, isCodedError } from '../../lib/errors/index.ts';
+import { describeError, unlessCoded } from '../../lib/errors/index.ts';
 import { removeContained, renameContained, writeContained, writeFailed } from '../../lib/files/index.ts';
 import type { Root } from '../boot/extension-folders.ts';
 import { heldOfRoot, heldWithProblems, unapprovedRootProblem } from '../boot/untrusted-root.ts';
@@ -120,12 +120,7 @@ export function deleteKept(live: string, name: string, path: string): void {
 
 /** Held files that are in effect. None when they cannot be read, which is reported elsewhere. */
 function approvedFiles(rootDir: string, name: string): readonly HeldFile[] {
-  try {
-    return heldFiles(rootDir, name).filter(({ before, after }) => before?.equals(after));
-  } catch (error) {
-    if (isCodedError(error)) return [];
-    throw error;
-  }
+  return unlessCoded(() => heldFiles(rootDir, name).filter(({ before, after }) => before?.equals(after)), []);
 }
 
 /** Leaves a file that has changed since. @throws EXTENSION_CHANGED: it is unclear which of two texts is meant. */

@@ -39,6 +39,16 @@ export function withFallback<T, Fallback = undefined>(work: () => T, fallback?: 
   }
 }
 
+/** As `withFallback`, for a CodedError only, or for one of `code` only. */
+export function unlessCoded<T, Fallback>(work: () => T, fallback: Fallback, code?: string): T | Fallback {
+  try {
+    return work();
+  } catch (error) {
+    if (isCodedError(error, code)) return fallback;
+    throw error;
+  }
+}
+
 // --- internal ---
 
 interface Issue {

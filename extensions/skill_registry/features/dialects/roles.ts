@@ -1,5 +1,6 @@
-import { describeError, isCodedError } from 'skill-registry/kernel';
+import { describeError } from 'skill-registry/kernel';
 import { renderTemplate } from '../../../../kernel/host.ts';
+import { unlessCoded } from '../../../../lib/errors/index.ts';
 import { readContained } from '../../../../lib/files/index.ts';
 import { foldLine, shorten, withNote, withoutHidden } from '../../../../lib/text/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
@@ -94,12 +95,8 @@ function rank(id: string, highlight: string): number {
 }
 
 function readTemplate(templates: string, role: string): string | undefined {
-  try {
-    return readContained(templates, `${role}/system_prompt.md`, MAX_TEMPLATE_BYTES).toString('utf8');
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
-    throw error;
-  }
+  const read = () => readContained(templates, `${role}/system_prompt.md`, MAX_TEMPLATE_BYTES).toString('utf8');
+  return unlessCoded(read, undefined, 'RESOURCE_NOT_FOUND');
 }
 
 async function render(template: string, variables: Readonly<Record<string, unknown>>): Promise<string> {

@@ -1,4 +1,4 @@
-import { printable } from '../../../../lib/text/index.ts';
+import { oneLine, printable } from '../../../../lib/text/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import type { SkillTrust } from './types.ts';
 
@@ -30,6 +30,13 @@ export function describeTrust({ qualifiedId, digest, origin, findings, heldBecau
 /** What a person types to allow an attack: the id, which must not be what is typed by habit. */
 export function wordsToType(skillId: string): string {
   return HABITS.test(skillId) ? `skill ${skillId}` : skillId;
+}
+
+export function blockReason([first, ...others]: readonly Finding[]): string {
+  if (!first) return 'something in it would be called an attack';
+  const at = first.line === undefined ? '' : `:${first.line}`;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return `${first.rule} in ${oneLine(first.file, 200)}${at}${more}`;
 }
 
 // --- internal ---

@@ -19,10 +19,10 @@ import type {
 import { NOT_INSPECTED } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { decidable, decide, isAllowed } from './approvals.ts';
+import { blockReason } from './describe.ts';
 import type { Inspection } from './inspect/rule.ts';
 import type { ReadPart } from './inspect-files.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
-import { blockReason } from './reasons.ts';
 import type { SkillTrust, TrustDecision } from './types.ts';
 
 interface HeldSkillsOptions {

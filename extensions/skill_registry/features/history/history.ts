@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { CodedError } from 'skill-registry/kernel';
 import { unifiedDiff } from '../../../../lib/diff/index.ts';
+import { unlessCoded } from '../../../../lib/errors/index.ts';
 import { resourceNotFound } from '../../../../lib/files/index.ts';
 import { nearestIds } from '../../../../lib/text/index.ts';
 import { skillNamed } from '../../core/catalog/snapshot.ts';
@@ -155,15 +156,12 @@ export function createHistory(context: ChangeContext, recorder: RevisionRecorder
       const target = findRevision(loaded, skillId, number);
       const skill = skillNamed(context.snapshot(), skillId);
       if (!skill) return undefined;
-      try {
+      // `rollback` throws the reason.
+      return unlessCoded(() => {
         const location = locationOfSkill(skill, context.sources(), root);
         const changes = changesTo(target, loaded.revisions.at(-1), location, bytesOf);
         return afterChanges(context, location.key, skill, changes);
-      } catch (error) {
-        // `rollback` throws the reason.
-        if (isCodedError(error)) return undefined;
-        throw error;
-      }
+      }, undefined);
     },
     restoredSkill(skillId) {
       const key = lastKeyOf(writer.database(), skillId);

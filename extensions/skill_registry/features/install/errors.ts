@@ -1,7 +1,7 @@
 import { CodedError } from 'skill-registry/kernel';
 import { didYouMean } from '../../../../lib/text/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
-import { blockReason } from '../guard/reasons.ts';
+import { blockReason } from '../guard/describe.ts';
 import type { ChangedSkill } from './types.ts';
 
 export function originInvalid(what: string, why: string, cause?: unknown): CodedError<'ORIGIN_INVALID'> {

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { unlessCoded } from '../../../../../lib/errors/index.ts';
 import { readContained } from '../../../../../lib/files/index.ts';
 import { foldLine } from '../../../../../lib/text/index.ts';
 import { makeStoreFolder, type SqliteDatabase } from '../../../core/store/open-database.ts';
 import { changeUnfinished, type Unfinished } from '../errors.ts';
 import { putBlob, recordPresent } from '../revisions.ts';
 import { folderOf, pathInSource, type SkillLocation } from '../skill-location.ts';
-import { readFolderTree, type SkillTree } from '../skill-tree.ts';
+import { readFolderTree } from '../skill-tree.ts';
 import type { Revision, RevisionFile } from '../types.ts';
 import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
@@ -118,13 +119,9 @@ export class Writer {
 
   /** Call it inside `exclusively`. @returns the skill's files; none without a folder. */
   record(location: SkillLocation): Revision['files'] {
-    let tree: SkillTree;
-    try {
-      tree = readFolderTree(folderOf(location), this.#options.maxBytes);
-    } catch (error) {
-      if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
-      throw error;
-    }
+    const read = () => readFolderTree(folderOf(location), this.#options.maxBytes);
+    const tree = unlessCoded(read, undefined, 'RESOURCE_NOT_FOUND');
+    if (!tree) return [];
     recordPresent(this.#history.reading(), location, tree, this.now());
     return tree.files;
   }

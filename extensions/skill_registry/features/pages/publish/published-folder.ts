@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
+import { unlessCoded } from '../../../../../lib/errors/index.ts';
 import {
   futureRealPath,
   isReserved,
@@ -147,12 +148,8 @@ function isAddress(text: string): boolean {
 
 /** Compares all bytes: a crash of the machine may have left a partial file. */
 function isThere(path: string, address: string, bytes: Buffer): boolean {
-  try {
-    return readContained(path, `${FOLDER}/${address}`, MAX_ARCHIVE).equals(bytes);
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return false;
-    throw error;
-  }
+  const isSame = () => readContained(path, `${FOLDER}/${address}`, MAX_ARCHIVE).equals(bytes);
+  return unlessCoded(isSame, false, 'RESOURCE_NOT_FOUND');
 }
 
 function removeOthers(path: string, kept: ReadonlySet<string>): void {

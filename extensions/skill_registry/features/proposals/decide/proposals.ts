@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
-import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { describeError, type TurnContext } from 'skill-registry/kernel';
+import { unlessCoded } from '../../../../../lib/errors/index.ts';
 import { oneLine } from '../../../../../lib/text/index.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { isSkillFileName } from '../../../core/sources/walk/names.ts';
@@ -123,14 +124,11 @@ export function createProposals(
     async filesAfter(id) {
       const row = rowOf(historyFor(id, writer), id);
       if (!isWaiting(row)) return undefined;
-      try {
+      // `approve` throws the reason.
+      return unlessCoded(() => {
         const plan = comparePresent(context, row);
         return 'stale' in plan ? undefined : filesAfter(context, row, plan);
-      } catch (error) {
-        // `approve` throws the reason.
-        if (isCodedError(error)) return undefined;
-        throw error;
-      }
+      }, undefined);
     },
     skillOf: (id) => skillOf(context, rowOf(historyFor(id, writer), id)),
     edit: (...given) => edit(context, ...given),
