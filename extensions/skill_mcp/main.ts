@@ -36,7 +36,7 @@ export class SkillMcpMain implements Extension, ServiceProvider {
     const { registry } = context.getExtension<SkillRegistryExtension>('skill_registry');
     const door = createSkillMcpDoor(registry, {
       turn: turnOf(agent, context),
-      tools,
+      ...(tools && { tools }),
       pageSize: page_size,
       onProblem: ({ file, message }) => context.log.info(`${file}: ${message}`),
     });
@@ -85,7 +85,7 @@ function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext
 
 const schema = z.strictObject({
   agent: z.string().nullable(),
-  tools: z.array(z.string()),
+  tools: z.array(z.string()).nullable(),
   page_size: z.int().min(1).max(1000),
   http: z.strictObject({
     host: z.string().min(1),

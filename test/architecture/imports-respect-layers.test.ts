@@ -128,6 +128,13 @@ it('lets an extension import the two doors of the kernel, its own folder, lib, p
   expect(wrong.map(show)).toEqual([]);
 });
 
+it('tests the core without importing a feature', () => {
+  const wrong = sourceFiles('test/core')
+    .flatMap(importsOf)
+    .filter(({ target }) => target.startsWith(`${REGISTRY}/features/`) || target.startsWith('test/features/'));
+  expect(wrong.map(show)).toEqual([]);
+});
+
 it('lets imports inside the core run one way', () => {
   const floorOf = (path: string): number => {
     const floor = CORE_ROOMS.indexOf(path.split('/')[3] ?? '');

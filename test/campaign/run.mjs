@@ -4,6 +4,7 @@
 // and PAGE_SKILLS change a part.
 // Exit status 1 when one fails.
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -15,6 +16,8 @@ const PARTS = {
   'root-is-a-skill': { files: ['root-is-a-skill'], environment: { CAMPAIGN_SECONDS: '60' } },
   /** More skills than one index may name. */
   'large-page': { files: ['large-page'], environment: { PAGE_SKILLS: '50000' } },
+  /** What tests are left without each feature. */
+  wall: {},
   'hostile-agent': { files: ['hostile-agent'], environment: { CAMPAIGN_CALLS: '200' } },
 };
 
@@ -29,14 +32,24 @@ process.stdout.write(`\nNode ${process.version}\n${rows.map(({ line }) => line).
 process.exitCode = rows.every(({ passed }) => passed) ? 0 : 1;
 
 function run(name) {
-  const { files, environment } = PARTS[name];
-  const args = ['run', '--config', 'vitest.slow.config.ts', ...files.map((file) => `test/slow/${file}.test.ts`)];
   const startedAt = performance.now();
-  const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], {
-    cwd: ROOT,
-    env: { ...environment, ...process.env },
-    stdio: 'inherit',
-  });
+  const status = name === 'wall' ? runWall() : runSlow(PARTS[name]);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   return { passed: status === 0, line: `${name}: ${status === 0 ? 'passed' : 'FAILED'}, ${seconds} s` };
+}
+
+function runSlow({ files, environment }) {
+  const args = ['run', '--config', 'vitest.slow.config.ts', ...files.map((file) => `test/slow/${file}.test.ts`)];
+  return execute(['node_modules/vitest/vitest.mjs', ...args], environment);
+}
+
+function runWall() {
+  const features = readdirSync(join(ROOT, 'extensions/skill_registry/features'));
+  const red = features.filter((feature) => execute(['test/wall/tests.mjs', feature]) !== 0);
+  return red.length;
+}
+
+function execute(args, environment = {}) {
+  const env = { ...environment, ...process.env };
+  return spawnSync(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' }).status;
 }

@@ -9,6 +9,7 @@ import { pages } from './pages.mjs';
 import { paths } from './paths.mjs';
 import { proposals } from './proposals.mjs';
 import { reviewPage } from './review-page.mjs';
+import { seams } from './seams.mjs';
 import { shown } from './shown.mjs';
 import { trust } from './trust.mjs';
 import { trustFile } from './trust-file.mjs';
@@ -30,6 +31,7 @@ export const faults = [
   ...trustFile,
   ...held,
   ...heldCode,
+  ...seams,
   ...shown,
   ...mcpSources,
   ...fetched,

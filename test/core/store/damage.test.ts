@@ -3,7 +3,6 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -13,7 +12,6 @@ import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CachePart, createCache, openCacheDatabase } from '../../../extensions/skill_registry/core/store/cache.ts';
-import { openInspections } from '../../../extensions/skill_registry/features/guard/inspections.ts';
 import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -162,22 +160,6 @@ describe('a cache that is damaged while it is open', () => {
     expect(cache.use(() => 1)).toBeUndefined();
     expect(cache.useIfThere(() => 1)).toBeUndefined();
   });
-});
-
-it('names the file to remove where inspections cannot be kept', async () => {
-  const root = tempFolder({ 'inspections.db/kept': '' });
-  const file = join(root, 'inspections.db');
-  const inspections = openInspections(file);
-  inspections.load([root]);
-  const [problem] = inspections.problems();
-  expect(problem).toMatchObject({ code: 'CACHE_UNAVAILABLE', file });
-  expect(problem?.message).toContain('inspects all skills again: ');
-  expect(problem?.message).toContain('Remove inspections.db and the files whose names begin with inspections.db- (');
-  expect(problem?.message).not.toContain('cache.db');
-  rmSync(file, { recursive: true });
-  const again = openInspections(file);
-  again.load([root]);
-  expect(again.problems()).toEqual([]);
 });
 
 it('says in words why the cache cannot be used', async () => {

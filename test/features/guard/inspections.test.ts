@@ -1,5 +1,7 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { openInspections as openOwn } from '../../../extensions/skill_registry/features/guard/inspections.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const RULE_SET = '../../../extensions/skill_registry/features/guard/inspect/rule-set.ts';
@@ -39,4 +41,20 @@ it('takes no verdict of another version of this package, by other rules, while b
   expect(newer.inspections.inspectionOf('newer0')).toBeDefined();
   expect(older.inspections.inspectionOf('newer0')).toBeUndefined();
   expect(older.inspections.filesOf('newer0')).toBeUndefined();
+});
+
+it('names the file to remove where inspections cannot be kept', async () => {
+  const root = tempFolder({ 'inspections.db/kept': '' });
+  const file = join(root, 'inspections.db');
+  const inspections = openOwn(file);
+  inspections.load([root]);
+  const [problem] = inspections.problems();
+  expect(problem).toMatchObject({ code: 'CACHE_UNAVAILABLE', file });
+  expect(problem?.message).toContain('inspects all skills again: ');
+  expect(problem?.message).toContain('Remove inspections.db and the files whose names begin with inspections.db- (');
+  expect(problem?.message).not.toContain('cache.db');
+  rmSync(file, { recursive: true });
+  const again = openOwn(file);
+  again.load([root]);
+  expect(again.problems()).toEqual([]);
 });

@@ -1,24 +1,20 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { headerText } from '../../../extensions/skill_registry/core/search/document.ts';
-import { BULLETS } from '../../../extensions/skill_registry/core/show/formats.ts';
-import { TOKEN_COUNTS } from '../../../extensions/skill_registry/core/show/token-counts.ts';
-import { bodyOf } from '../../../extensions/skill_registry/core/skill/frontmatter.ts';
-import { parseSkill } from '../../../extensions/skill_registry/core/skill/parse-skill.ts';
-import { SKILL_FILES } from '../../../extensions/skill_registry/core/sources/walk/skill-file-cache.ts';
-import { RULE_SET } from '../../../extensions/skill_registry/features/guard/inspect/rule-set.ts';
-import { RULES } from '../../../extensions/skill_registry/features/guard/inspect/rules/index.ts';
-import {
-  CONTROL_TEXTS,
-  embeddedText,
-  queryText,
-} from '../../../extensions/skill_registry/features/meaning/likeness.ts';
-import { VECTORS } from '../../../extensions/skill_registry/features/meaning/vector-schema.ts';
-import { countTokens } from '../../../lib/text/index.ts';
-import { sectionsOf } from '../../../lib/text-index/document-batch.ts';
-import { termsOf } from '../../../lib/text-index/terms.ts';
-import { SEARCH_INDEX } from '../../../lib/text-index/text-index.ts';
-import { fakeSkill } from '../../helpers/fake-skill.ts';
+import { headerText } from '../../extensions/skill_registry/core/search/document.ts';
+import { BULLETS } from '../../extensions/skill_registry/core/show/formats.ts';
+import { TOKEN_COUNTS } from '../../extensions/skill_registry/core/show/token-counts.ts';
+import { bodyOf } from '../../extensions/skill_registry/core/skill/frontmatter.ts';
+import { parseSkill } from '../../extensions/skill_registry/core/skill/parse-skill.ts';
+import { SKILL_FILES } from '../../extensions/skill_registry/core/sources/walk/skill-file-cache.ts';
+import { RULE_SET } from '../../extensions/skill_registry/features/guard/inspect/rule-set.ts';
+import { RULES } from '../../extensions/skill_registry/features/guard/inspect/rules/index.ts';
+import { CONTROL_TEXTS, embeddedText, queryText } from '../../extensions/skill_registry/features/meaning/likeness.ts';
+import { VECTORS } from '../../extensions/skill_registry/features/meaning/vector-schema.ts';
+import { countTokens } from '../../lib/text/index.ts';
+import { sectionsOf } from '../../lib/text-index/document-batch.ts';
+import { termsOf } from '../../lib/text-index/terms.ts';
+import { SEARCH_INDEX } from '../../lib/text-index/text-index.ts';
+import { fakeSkill } from '../helpers/fake-skill.ts';
 
 const FRONTMATTERS = [
   'name: tea\ndescription: How to brew tea. Use when somebody is thirsty.\ntags: [drink, hot]',

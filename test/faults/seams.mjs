@@ -1,0 +1,30 @@
+/** What features add to the core, and what is missing without them. */
+export const seams = [
+  {
+    title: 'A registry without a guard opens',
+    in: 'openRegistry',
+    never: '!opened.some(({ guard }) => guard) && options.noGuard !== true',
+    test: 'opens no registry without a guard, and leaves nothing open',
+  },
+  {
+    title: 'A config says that there is no guard',
+    in: 'openRegistry',
+    swap: [
+      'options.noGuard !== true',
+      '(options as unknown as { config?: { noGuard?: unknown } }).config?.noGuard !== true && options.noGuard !== true',
+    ],
+    test: 'opens no registry without a guard, and leaves nothing open',
+  },
+  {
+    title: 'The listener of a feature is not called',
+    in: 'createEvents.emit',
+    swap: ['listeners.get(kind) ?? []', '[]'],
+    test: 'records the loads, files, refusals and failures of a turn, and no word of them',
+  },
+  {
+    title: 'The catalog does not ask the guard',
+    in: 'openSkills',
+    swap: ["admit({ skill, kind: 'line', audience: 'model' }).heldBecause", 'skill && undefined'],
+    test: 'is at no door of an agent in the catalog, and the others are',
+  },
+];
