@@ -49,7 +49,7 @@ async function namesOf(
   terminal: Terminal,
 ): Promise<readonly string[] | undefined> {
   if (what === EXTENSIONS) return heldExtensions(findRoot(options, terminal)).map(({ name }) => name);
-  const list = completes[what];
+  const list = Object.hasOwn(completes, what) ? completes[what] : undefined;
   if (what !== 'ids' && typeof list !== 'function') return undefined;
   const { registry } = await terminal.openRegistry(options, { inspect: false, checksArguments: false });
   return typeof list === 'function' ? list(registry) : registry.snapshot().skills.map(({ id }) => id);

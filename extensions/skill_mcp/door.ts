@@ -140,8 +140,8 @@ function offeredTools({ admin }: SkillRegistry, { agentId }: TurnContext, chosen
   const served = admin.servedTools();
   const named = chosen ?? served.map(({ name }) => name);
   const all = [...named, ...served.flatMap(({ name, always }) => (always ? name : []))];
-  const isOffered = (name: string): boolean =>
-    Boolean(agentId) || !served.some((one) => one.name === name && one.needsAgent);
+  const needAgent = served.filter(({ name, always, needsAgent }) => needsAgent && !(always && chosen?.includes(name)));
+  const isOffered = (name: string): boolean => Boolean(agentId) || !needAgent.some((one) => one.name === name);
   return [...new Set(all)].filter(isOffered);
 }
 

@@ -1,9 +1,32 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isReserved } from '../../lib/files/index.ts';
+import { openSqlite } from '../../lib/sqlite/index.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
+
+it('takes no change once it is told to close, also while its figures wait for another process', async () => {
+  const { registry, root } = await openRegistry({
+    'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }),
+    'more/cup/SKILL.md': skillMd({ name: 'cup', description: 'A cup.' }),
+    'data/skill_registry/config.yaml': '',
+  });
+  const plan = await registry.origin.add('./more/cup');
+  await registry.read('tea', {}, { agentId: 'drinker' });
+  await registry.usage.report();
+  const other = openSqlite(join(root, 'data/skill_registry/usage.db'));
+  other.exec('BEGIN EXCLUSIVE');
+  await registry.read('tea', {}, { agentId: 'drinker' });
+  const closing = registry.close();
+  await expect(registry.proposals.stats()).rejects.toMatchObject({ code: 'REGISTRY_CLOSED' });
+  await expect(plan.apply({ by: 'person:ada' })).rejects.toMatchObject({ code: 'REGISTRY_CLOSED' });
+  expect(existsSync(join(root, 'skills/cup'))).toBe(false);
+  other.exec('ROLLBACK');
+  other.close();
+  await closing;
+});
 
 it('reads nothing any more once it is closed, and lets go of data/ when the scan under way has ended', async () => {
   const { registry, root } = await openRegistry({

@@ -131,11 +131,13 @@ export async function openParts(
     async close() {
       closing.abort();
       const scanned = catalog.close();
-      for (const feature of [...opened].reverse()) await feature.close?.();
+      // All at once: one that waits keeps no other one open. The guard comes last, because what still runs asks it.
+      await Promise.allSettled(opened.filter(({ guard }) => !guard).map(async (feature) => feature.close?.()));
       searcher.close();
       base.skillFiles.flush();
       tokens.flush();
       cache.close();
+      for (const { close, guard } of opened) if (guard) await close?.();
       await scanned;
       // Last, because a scan may read until here.
       base.ownData.release();

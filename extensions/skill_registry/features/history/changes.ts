@@ -50,7 +50,7 @@ export function createChanges(core: Core): Changes {
     return changes;
   };
   const open = async (): Promise<OpenChanges> => {
-    if (closed) throw registryClosed();
+    if (closed || core.closing.signal.aborted) throw registryClosed();
     opening ??= load();
     return opening;
   };

@@ -83,7 +83,9 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       const then = await firstHits(texts, { skillId, text });
       return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
         const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
-        return before === after ? [] : [{ query, skillId: skill.id, shouldTrigger, before, after }];
+        // Who only says that a query is not for it does not care which other one it finds.
+        const isAbout = shouldTrigger || before === skill.id || after === skill.id;
+        return before === after || !isAbout ? [] : [{ query, skillId: skill.id, shouldTrigger, before, after }];
       });
     },
     async takenOver(skillId, text) {
