@@ -1,3 +1,4 @@
+import { registryConfig } from './config.ts';
 import type { SkillRegistry } from './core/api.ts';
 import type { Feature } from './core/feature.ts';
 import type { SkillRegistryOptions } from './core/options.ts';
@@ -9,5 +10,5 @@ import features from './features.ts';
  * @returns after the first snapshot. Broken skills, sources and config keys are in `problems()`.
  */
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
-  return openRegistry(options, features as readonly Feature[]);
+  return openRegistry(options, features as readonly Feature[], registryConfig);
 }

@@ -19,7 +19,7 @@ import {
   turn,
   words,
 } from './checked-calls.ts';
-import { configOf } from './config/read-config.ts';
+import { type ConfigReader, configOf } from './config/read-config.ts';
 import { contextOf, pendingFor } from './context.ts';
 import type { Core, Feature } from './feature.ts';
 import type { InternalOptions } from './options.ts';
@@ -34,10 +34,14 @@ import { createWatching } from './watching.ts';
 
 /**
  * Opens a registry with these features, and loads its catalog. @returns after the first snapshot.
+ * @param reader - Of the keys of these features; made anew by default.
  * @throws GUARD_MISSING when no feature is a guard, and the options do not say `noGuard`.
  */
-export async function openRegistry(options: InternalOptions, features: readonly Feature[]): Promise<SkillRegistry> {
-  const reader = configOf([{ sources: CORE_KINDS }, ...features]);
+export async function openRegistry(
+  options: InternalOptions,
+  features: readonly Feature[],
+  reader: ConfigReader = configOf([{ sources: CORE_KINDS }, ...features]),
+): Promise<SkillRegistry> {
   checkOptions(options, Object.keys(reader.schema.properties ?? {}));
   // Loading takes up this slice, so the scan begins in the next one.
   await createBreaks()();
