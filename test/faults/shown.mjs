@@ -88,12 +88,6 @@ export const shown = [
     test: 'of a body that is too long leaves its line in the catalog, and the owner is told',
   },
   {
-    title: 'What is nearest is left out',
-    in: 'hitsOf',
-    swap: ['(combined[at] as number) >= least', '(combined[at] as number) >= least && !words.isWeak'],
-    test: 'of which a skill has one common word finds what is nearest, and says that it may not fit',
-  },
-  {
     title: 'Words that search leaves out find nothing',
     in: 'hitsWithoutWords',
     swap: ['hitsInHeaders(pool, text, accepts)', '[]'],
@@ -127,7 +121,7 @@ export const shown = [
     title: 'A skill with every word of the query is weak',
     in: 'hasEveryTerm',
     swap: ['terms.every(({ needed, chunks }) => !needed || chunks.some(isIn))', 'terms.every(() => false)'],
-    test: 'finds what it asks for as a word of the text, and nothing is said',
+    test: 'of one word that stands once in a long text finds that text, and nothing is said',
   },
   {
     title: 'A search has no tail',

@@ -96,6 +96,12 @@ describe('a question', () => {
     expect([...words].filter((word) => registry.list({ query: `zyxvut ${word} utsrq` }).total === 0)).toEqual([]);
   });
 
+  it('of one word that stands once in a long text finds that text, and nothing is said', async () => {
+    const { registry } = await openRegistry({ ...ENGLISH, ...skill('attic', 'Sorts it.', `${longWords(900)} zither`) });
+    expect(registry.list({ query: 'zither' }).skills).toMatchObject([{ skillId: 'attic' }]);
+    expect(registry.list({ query: 'zither' }).skills[0]).not.toHaveProperty('weak');
+  });
+
   it('of words that search leaves out finds what is described in them', async () => {
     const { registry } = await openRegistry({ ...ENGLISH, ...skill('helper', 'Does a for whoever asks.', 'So.') });
     expect(registry.list({ query: 'does a' }).skills[0]?.skillId).toBe('helper');
