@@ -75,7 +75,7 @@ export const held = [
   {
     title: 'A skill with an interrupted change is given to agents where nobody has approved the root',
     in: 'open',
-    drop: 'if (waiting) alsoHolds(waiting);',
+    swap: ['alsoHolds(waiting)', 'alsoHolds({ ...waiting, heldBecause: () => undefined })'],
     test: 'keeps a skill with an interrupted change from agents',
     build: true,
   },

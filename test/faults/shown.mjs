@@ -202,12 +202,6 @@ export const shown = [
     test: 'has no body of a bound skill, and nothing that a person has loaded',
   },
   {
-    title: 'A tool sees the skills of the state with which the turn began',
-    in: 'lookingFirst.execute',
-    swap: ['at(given?.turn ?? {})', 'given?.turn ?? {}'],
-    test: 'goes from state to state by the events that the model tells, each with its skills and no others',
-  },
-  {
     title: 'An event that a state does not have is taken',
     in: 'createWorkflows.follow',
     swap: ['throw noEvent(before, event);', 'return before;'],

@@ -116,7 +116,7 @@ function createRegistry(
       watch: call.later('registry.watch(signal)', [signal], watching.watch),
       problems: watching.problems,
       tools: call.now('registry.tools(names)', [names], (names: readonly string[] = config.tools) =>
-        makeTools(names, Object.assign({}, CORE_TOOLS, ...opened.map(({ tools }) => tools)), all, at),
+        makeTools(names, Object.assign({}, CORE_TOOLS, ...opened.map(({ tools }) => tools)), all),
       ),
       async close() {
         if (!closing.signal.aborted) await parts.close();

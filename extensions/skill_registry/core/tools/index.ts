@@ -1,4 +1,4 @@
-import { runTool, type Tool, type TurnContext } from 'skill-registry/kernel';
+import { runTool, type Tool } from 'skill-registry/kernel';
 import { zod } from '../../../../lib/arguments/index.ts';
 import type { MakeTool, ToolRegistry } from '../seams.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -11,19 +11,16 @@ export const CORE_TOOLS: Readonly<Record<string, MakeTool>> = {
 };
 
 /**
- * Tools scan first when the agent does not see the skill: it may just have been written.
- * @param at - Read at each call: an earlier call of the same turn may have changed the state of a conversation.
- * @throws INVALID_ARGUMENT.
+ * Tools scan first when the agent does not see the skill: it may just have been written. @throws INVALID_ARGUMENT.
  */
 export function makeTools(
   names: readonly string[],
   makers: Readonly<Record<string, MakeTool>>,
   registry: ToolRegistry,
-  at: (turn: TurnContext) => TurnContext,
 ): readonly Tool[] {
   return names.map((name) => {
     const make = Object.hasOwn(makers, name) ? makers[name] : undefined;
-    if (make) return lookingFirst(make(registry, zod()), registry, at);
+    if (make) return lookingFirst(make(registry, zod()), registry);
     throw invalidArgument(`There is no tool ${JSON.stringify(name)}. Tools: ${Object.keys(makers).join(', ')}.`);
   });
 }
@@ -31,13 +28,9 @@ export function makeTools(
 // --- internal ---
 
 /** `execute` never throws, also when a program calls it with invalid values. */
-function lookingFirst(
-  tool: Tool,
-  { visible, refresh }: Pick<ToolRegistry, 'visible' | 'refresh'>,
-  at: (turn: TurnContext) => TurnContext,
-): Tool {
+function lookingFirst(tool: Tool, { visible, refresh }: Pick<ToolRegistry, 'visible' | 'refresh'>): Tool {
   const execute: Tool['execute'] = async (args: Readonly<Record<string, unknown>>, given) => {
-    const turn = at(given?.turn ?? {});
+    const turn = given?.turn ?? {};
     const asked = args.skill_id ?? args.name ?? args.skill_name;
     const isSeen = visible(turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
     // A failed scan is a problem of the sources; the answer then comes from the last snapshot.
