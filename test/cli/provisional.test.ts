@@ -15,13 +15,15 @@ it('list and search say as JSON how many are not inspected yet, and what helps, 
   );
   const run = (...args: string[]) => runCommand([...args, '--root', root], { cwd: root });
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
+  // With this clock nobody waits for another process that writes what was inspected.
+  vi.stubEnv('XDG_CACHE_HOME', tempFolder());
   // Every look at the clock is 10 seconds later: a command has no time for more than the 16 skills that it always inspects.
   let now = performance.now();
   vi.spyOn(performance, 'now').mockImplementation(() => {
     now += 10_000;
     return now;
   });
-  onTestFinished(() => void vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks().unstubAllEnvs());
   const messageFor = (pending: number): string =>
     `${pending} skill(s) are not inspected yet, and no agent is given them: skill-registry doctor inspects all.`;
   const listed = await json('list');

@@ -22,7 +22,7 @@ export interface Changes {
 }
 
 export function createChanges(core: Core): Changes {
-  const { catalog, config, dataDir, grants, hooks, options, root, trusted } = core;
+  const { catalog, config, dataDir, grants, hooks, root, trusted } = core;
   const joined: (() => Promise<Joining>)[] = [];
   let opening: Promise<OpenChanges> | undefined;
   let opened: OpenChanges | undefined;
@@ -40,11 +40,10 @@ export function createChanges(core: Core): Changes {
       (written ? catalog.refreshSkill(join(written.base, written.below)) : catalog.refresh()).catch(() => undefined),
     admit: core.admit,
   };
-  const onStep = (step: string): void => void hooks.call('onWriteStep', () => options.onWriteStep?.(step));
   const load = async (): Promise<OpenChanges> => {
     const { openChanges } = await import('./open-changes.ts');
     const joinings = await Promise.all(joined.map((one) => one()));
-    const changes = openChanges(source, { dataDir, onStep, mayRecover: trusted }, joinings);
+    const changes = openChanges(source, { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted }, joinings);
     for (const joining of joinings) await joining.open?.(changes.context);
     opened = changes;
     return changes;
