@@ -1,4 +1,4 @@
-/** The features. Whoever deletes one deletes its folder and its lines here. */
+/** The features. To delete one, delete its folder and its lines here. */
 import type { Feature } from './core/feature.ts';
 import { dialects } from './features/dialects/door.ts';
 import { evaluate } from './features/evaluate/door.ts';

@@ -43,7 +43,7 @@ function open(core: Core): Opened<GuardPart> {
   const holders: Holder[] = [];
   const installed = createInstalled(futureRealPath(core.root));
   const heldSkills = new HeldSkills({
-    heldBecause: (skill) => firstOf(holders, (one) => one.heldBecause(skill)),
+    heldBecause: (skill) => holders.map((one) => one.heldBecause(skill)).find((because) => because !== undefined),
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
     loadFiles: async () => (await import('./files-for-inspection.ts')).filesForInspection(core),
     isBroughtIn: (skill) => core.isForeign(skill.source) || installed.has(skill),
@@ -87,12 +87,4 @@ function open(core: Core): Opened<GuardPart> {
     catchUp: inspectAll,
     close: () => heldSkills.close(),
   };
-}
-
-function firstOf<One, Found>(all: readonly One[], find: (one: One) => Found | undefined): Found | undefined {
-  for (const one of all) {
-    const found = find(one);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
