@@ -75,7 +75,7 @@ it('keeps under one version what is made of the same input: with another result,
       "token_counts 4: 255713170fc5439f",
       "search 4: 43b176396bf1cdbc",
       "vector 5: fc28eb3bd579566c",
-      "inspection 5: 547c26b412ea16d7",
+      "inspection 6: 3a5f489920535c04",
     ]
   `);
 });

@@ -1,7 +1,10 @@
 import type { Rule } from '../rule.ts';
-import { ADDRESS, each, NEGATED, re } from './words.ts';
+import { ADDRESS, each, NEGATED, near, re } from './words.ts';
 
 const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\.env(?: files?)?)`;
+
+/** Files and output that hold keys, as a sentence names them. */
+const KEPT_KEYS = String.raw`(?:\.(?:npmrc|netrc|pypirc|pgpass|git-credentials)\b|\.docker/config\.json|\.kube/config\b|\.aws\b(?![\w.-]*\.com)|\.gnupg\b|\.config/gh\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|\bprintenv\b|\boutput of env\b)`;
 
 export const ACCESS: readonly Rule[] = [
   {
@@ -17,6 +20,11 @@ export const ACCESS: readonly Rule[] = [
         /\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\bbrowser (?:history|cookies|passwords|bookmarks)\b|\bsaved passwords\b/,
         re`\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\b[^.\n]{0,40}\b${SECRET}\b[^.\n]{0,40}\b(?:to|in|into|with|at)\b[^.\n]{0,25}(?:\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\b|/tmp\b)`,
         /\b(?:ask|request|prompt|include|send|collect|submit|forward)\b[^.\n]{0,40}\b(?:their|user's|users'|your|the user for (?:the|a)) [^.\n]{0,20}\b(?:passwords?|credit cards?|card numbers?|cvv|ssn|social security|passport|bank account)\b/,
+      ),
+      near(
+        { where: 'prose', ordered: false, within: 90, sentence: true, unlessBefore: NEGATED },
+        /\b(?:submit|hand|attach|include|paste|upload|send|post|share|forward|email|append|report|transmit|deliver|return)(?:s|ing|ed)?\b/,
+        re`${KEPT_KEYS}`,
       ),
       ...each({ unlessBefore: NEGATED }, /\b(?:commit|push|git add)\b[^.\n]{0,20}\.env\b(?!\.)/),
     ],
@@ -53,8 +61,12 @@ export const ACCESS: readonly Rule[] = [
     mend: 'Name a package of a package registry such as npm, and its version.',
     patterns: [
       ...each(
-        { unless: /download\.pytorch|pypi\.nvidia|registry\.npmmirror|pypi\.tuna|test\.pypi/, unlessBefore: NEGATED },
-        /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)/,
+        {
+          unless:
+            /download\.pytorch|pypi\.nvidia|registry\.npmmirror|pypi\.tuna|mirrors\.\w{2,12}\.|test\.pypi|\/\/pypi\.org/,
+          unlessBefore: NEGATED,
+        },
+        /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bpip3?\sconfig\s(?:--\w{1,10}\s)?set\s[\w.-]{1,30}index-url\b|\b(?:pip|uv)_(?:extra_)?index_url\s?=|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)/,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },

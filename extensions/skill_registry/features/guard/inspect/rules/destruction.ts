@@ -26,6 +26,7 @@ export const DESTRUCTION: readonly Rule[] = [
         { unlessBefore: SAYS_NOT },
         /\brm\s-(?:rf|fr)\s["']?(?:\.git\b|\.\.\/|~\/(?!\.cache|tmp)[\w.]|\$home\/\w|\/(?!tmp|var\/tmp|dev\/shm)[\w.-]{1,30}\b)/,
         /\brm\s(?:-[\w-]{1,20}\s){0,4}-(?:\w{0,6}r\w{0,6}|-recursive)\s(?:-[\w-]{1,20}\s){0,3}["']?(?:\/(?:\*|(?=\s|$|["'`;&|)])|(?:etc|usr|var|home|bin|lib|boot|opt|root|users|system|library)\/?(?:\*|(?=\s|$|["'`;&|)])))|~\/?(?:\*|(?=\s|$|["'`;&|)]))|\$\{?home\}?["']?\/?(?:\*|(?=\s|$|["'`;&|)]))|\.\/?\*?(?=\s|$|["'`;&|)])|\*(?=\s|$|["'`;&|)]))/,
+        /\bfind\s["']?(?:~|\$\{?home\}?|\/(?:home|users|root)?(?=[\s"'/*]))(?!["']?\/\.(?:cache|npm|tmp)\b)["']?[^\n|;]{0,160}?\s-(?:delete\b|exec\s(?:\/bin\/)?(?:rm|shred|unlink)\b)/,
         /\bdd\s[^\n|;]{0,80}\bof=\/dev\/(?:sd|nvme|disk|hd|vd|rdisk|mmcblk)|\bmkfs(?:\.\w{2,6})?\s\/dev\/|>\s?\/dev\/(?:sd|nvme|disk|hd)\w|\bformat\sc:|\bwipefs\s-a|\bdiskutil\s(?:erasedisk|secureerase)|\bdel\s(?:\/\w\s){1,3}c:\\/,
         /(?:-c|-e|--execute|execute\(|query\()\s{0,2}["'][^"'\n]{0,80}\bdrop\s(?:database|schema)\b|\bdropdb\s[\w-]|\bdropdatabase\(\)|\bflushall\b/,
         /\bgit\spush\s[^\n|;&]{0,60}?(?:--force(?!-with-lease|-if)|(?<![\w-])-f)\b/,

@@ -41,7 +41,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         { unlessBefore: NEGATED },
         re`\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)|bypass|supersedes?) (?:${OTHERS}[ ,]+){1,7}${RULES_OF_OTHERS}\b(?! (?:embedded|contained|found|hidden|written)? ?(?:in|inside|within) (?:them|it|(?:the|that|its) (?:content|page|text|data|diff|output|results?)s?)\b)`,
         /\b(?:ignore|disregard|forget) (?:everything|anything|all|what) (?:(?:that|which|of it) )?(?:(?:is |was |came |you (?:were|have been) |you )?(?:above|before|earlier|previously|told|learned|knew|know))\b/,
-        /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/,
+        /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\b(?:(?:takes?|have|has|having|with) (?:precedence|priority)|prevails) over (?:all|any|every|(?:the )?other)(?: (?:the )?other)? skills?\b|\b(?:do not|never) (?:use|load|read|activate|pick|choose) any other skills?\b(?! (?:than|until|unless|before)\b)|\b(?:prefer|use|choose|load|pick|activate) (?:this (?:skill|one)|it) (?:over|before|instead of|in place of|ahead of|rather than) (?:all|any|every|the) (?:the )?others?(?: skills?)?\b|\b(?:supersedes?|replaces?|overrides?) (?:all|any|every|the) other skills?\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/,
       ),
     ],
   },
@@ -124,8 +124,8 @@ export const INSTRUCTIONS: readonly Rule[] = [
     patterns: [
       near(
         { where: 'prose', within: 60, unlessBefore: NEGATED },
-        /\b(?:fetch|download|read|get|load|retrieve|check|pull)\b[^.\n]{0,60}?https?:\/\/[^\s"'`)]{4,200}/,
-        /\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b/,
+        /\b(?:fetch|download|read|get|load|retrieve|check|pull|open|visit|curl|wget|consult)\b[^.\n]{0,60}?https?:\/\/[^\s"'`)]{4,200}/,
+        /\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b|\b(?:do|act|behave) (?:exactly )?(?:as|what|whatever) (?:it|that|they|this|the \w{2,12})\b[^.\n]{0,20}?\b(?:says?|tells?|asks?|orders?|instructs?|contains?)\b/,
       ),
     ],
   },

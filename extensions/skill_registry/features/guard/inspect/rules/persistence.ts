@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { each, near, re } from './words.ts';
+import { each, NEGATED, near, re } from './words.ts';
 
 /** Files that agents read when a session begins, or that say what agents may do. */
 const AGENT_FILE = String.raw`(?:\b(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp\.json\b|\bclaude_desktop_config\.json\b)`;
@@ -32,6 +32,16 @@ export const PERSISTENCE: readonly Rule[] = [
         /(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/,
         /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|\bcore\.hookspath\b/,
         /\\currentversion\\run(?:once)?\b/,
+      ),
+      near(
+        { where: 'prose', ordered: false, within: 120, sentence: true, unlessBefore: NEGATED },
+        /\.git\/hooks\/\w|\b(?:pre|post)-?(?:commit|push|merge|checkout|rewrite) hooks?\b|\b(?:sessionstart|sessionend|userpromptsubmit|pretooluse|posttooluse)\b|\b(?:session start|git) hooks?\b/,
+        /\bcurl\b|\bwget\b|\b(?:send|post|upload|report|forward|transmit|mail)(?:s|ing)?\b[^\n]{0,60}?\b(?:to|at)\b[^\n]{0,30}?(?:https?:|\bserver\b|\bendpoint\b|\bservice\b|\w@\w)/,
+      ),
+      near(
+        { where: 'prose', within: 60, sentence: true, unlessBefore: NEGATED },
+        /\b(?:create|add|install|write|register|put|save|drop|place|append|copy)\b/,
+        /\.git\/hooks\/\w|\b(?:sessionstart|session start|userpromptsubmit) hook\b|\bas a (?:sessionstart|userpromptsubmit|(?:pre|post)-(?:commit|push|merge|checkout)) hook\b/,
       ),
       ...each(
         {

@@ -62,6 +62,7 @@ export const UNREQUESTED_WORK: readonly Rule[] = [
             /^(?![^\n]*\b(?:run|execute|send|upload|ignore|fetch|copy|delete)\b)[^\n]*\b(?:generated|do not edit|auto-generated|template|placeholder|todo|prettier|markdownlint)\b/,
         },
         /<!--[^\n]{0,160}?\b(?:agents?|assistant|ai|model|llm|claude|you)\b[^\n]{0,60}\b(?:must|should|shall|always|run|execute|send|upload|include|ignore|read|fetch|add|append|delete|copy|write|do not|never)\b[^\n]{0,200}/,
+        /<!--\s?(?:(?!-->)[\s\S]){0,300}?\b(?:run|execute|send|upload|post|fetch|curl|forward|ignore|copy|exfiltrate|install|delete)\b(?:(?!-->)[\s\S]){0,120}?(?:https?:|~\/|\$home\b|\.env\b|\bcredentials\b|\binstructions\b|\bthe user\b|[\w/]\.(?:sh|py|js)\b)/,
       ),
       ...each(
         { where: 'prose', needs: /\b(?:system|admin|developer|root)/ },
