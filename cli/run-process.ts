@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { packageVersion } from '../kernel/host.ts';
 import { forTerminal } from '../lib/text/index.ts';
-import { runCli } from './run-cli.ts';
 
 // A closed pipe (`| head`) is no failure: the command finishes its work with its usual exit status. A full disk is one.
 for (const stream of [process.stdout, process.stderr]) {
@@ -18,7 +18,12 @@ const person = {
   environment: process.env,
 };
 
-const status = await runCli(process.argv.slice(2), {
+const args = process.argv.slice(2);
+// The commands are loaded only when one of them is asked for.
+const runCli = /^(-V|--version)$/.test(args.join(' '))
+  ? () => void process.stdout.write(`${packageVersion()}\n`)
+  : (await import('./run-cli.ts')).runCli;
+const status = await runCli(args, {
   cwd: process.cwd(),
   environment: process.env,
   terminal: process.stdout.isTTY ?? false,

@@ -1,4 +1,5 @@
-import { diffArrays } from 'diff';
+// Only this file of the package: every command loads it.
+import { diffArrays } from 'diff/lib/diff/array.js';
 
 export type LineEnd = '\n' | '\r\n' | '\r';
 
@@ -117,14 +118,4 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
     [oldStart, newStart] = [oldStop + 1, newStop + 1];
   }
   return edits;
-}
-
-export const SHOWN = 80;
-
-/** At most 80 characters, in quotes. Invisible characters other than the blank become escapes. */
-export function quoteLine(text: string, from = 0): string {
-  const escaped = JSON.stringify(text.slice(from, from + SHOWN)).replace(/[\p{C}\p{Z}]/gu, (char) =>
-    char === ' ' ? char : `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
-  );
-  return `${from > 0 ? '…' : ''}${escaped}${from + SHOWN < text.length ? '…' : ''}`;
 }

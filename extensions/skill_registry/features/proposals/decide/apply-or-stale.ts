@@ -1,6 +1,6 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../../lib/breaks/index.ts';
-import { applyDiff, mergeTexts } from '../../../../../lib/diff/index.ts';
+import { mergeTexts } from '../../../../../lib/diff/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { skillNotFound } from '../../../core/skill/errors.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
@@ -22,6 +22,7 @@ import {
   skillsAt,
 } from '../../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../../history/skill-tree.ts';
+import { applyDiff } from '../diff/apply-diff.ts';
 import { isWaiting } from '../propose/describe.ts';
 import { type ProposalRow, skillGone } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';

@@ -1,5 +1,4 @@
 import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { applyDiff } from '../../../../../lib/diff/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
 import { type ChangeContext, findLocation, newLocation, type Quotes } from '../../history/change-context.ts';
@@ -16,6 +15,7 @@ import {
   type SkillLocation,
 } from '../../history/skill-location.ts';
 import { readFolderTree, treeDigest } from '../../history/skill-tree.ts';
+import { applyDiff } from '../diff/apply-diff.ts';
 import type { NewProposal } from './proposal-store.ts';
 import { replaceText } from './replace-text.ts';
 import { skillTurnedOffBy, turnsOn } from './turned-off.ts';

@@ -1,4 +1,4 @@
-import { MAX_DIFF_BYTES } from '../../../lib/diff/apply-diff.ts';
+import { MAX_DIFF_BYTES } from '../../../../extensions/skill_registry/features/proposals/diff/apply-diff.ts';
 
 const fitting = (piece: string): string => piece.repeat(Math.floor(MAX_DIFF_BYTES / piece.length));
 

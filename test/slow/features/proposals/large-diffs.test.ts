@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { applyDiff } from '../../lib/diff/apply-diff.ts';
-import { mergeTexts } from '../../lib/diff/merge-texts.ts';
-import { unifiedDiff } from '../../lib/diff/write-diff.ts';
-import { seededRandom } from '../helpers/seeded-random.ts';
-import { hostileDiffs, lines } from '../lib/diff/hostile-diffs.ts';
+import { applyDiff } from '../../../../extensions/skill_registry/features/proposals/diff/apply-diff.ts';
+import { mergeTexts } from '../../../../lib/diff/merge-texts.ts';
+import { unifiedDiff } from '../../../../lib/diff/write-diff.ts';
+import { hostileDiffs, lines } from '../../../features/proposals/diff/hostile-diffs.ts';
+import { seededRandom } from '../../../helpers/seeded-random.ts';
 
 const SPREAD = lines(20_000, (at) => `line ${at}`);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyDiff, MAX_DIFF_BYTES } from '../../../lib/diff/apply-diff.ts';
-import { unifiedDiff } from '../../../lib/diff/write-diff.ts';
+import { applyDiff, MAX_DIFF_BYTES } from '../../../../extensions/skill_registry/features/proposals/diff/apply-diff.ts';
+import { unifiedDiff } from '../../../../lib/diff/write-diff.ts';
 import { BODY, HEADS, SKILL } from './model-diff.ts';
 
 interface Refused {

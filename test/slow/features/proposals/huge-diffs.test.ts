@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { applyDiff } from '../../lib/diff/apply-diff.ts';
-import { mergeTexts } from '../../lib/diff/merge-texts.ts';
-import { unifiedDiff } from '../../lib/diff/write-diff.ts';
-import { hostileDiffs, lines } from '../lib/diff/hostile-diffs.ts';
+import { applyDiff } from '../../../../extensions/skill_registry/features/proposals/diff/apply-diff.ts';
+import { mergeTexts } from '../../../../lib/diff/merge-texts.ts';
+import { unifiedDiff } from '../../../../lib/diff/write-diff.ts';
+import { hostileDiffs, lines } from '../../../features/proposals/diff/hostile-diffs.ts';
 
 /** Files as large as may be read, most of their bytes line ends. */
 const SIZE = 2_000_000;

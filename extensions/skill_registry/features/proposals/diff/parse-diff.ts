@@ -1,5 +1,5 @@
-import { withFallback } from '../errors/index.ts';
-import { LINE_ENDS, type LineEnd, quoteLine } from './lines.ts';
+import { LINE_ENDS, type LineEnd } from '../../../../../lib/diff/index.ts';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 
 export interface HunkLine {
   readonly kind: ' ' | '-' | '+';
@@ -52,6 +52,16 @@ export function parseDiff(diff: string, path: string, skillId?: string): ParsedD
   if (reason !== undefined) return { reason };
   const creates = parsed.creates || parsed.oldNames.some((name) => readName(name).includes(NO_FILE));
   return { hunks, creates, addedEnd: parsed.addedEnd, bom: parsed.bom };
+}
+
+export const SHOWN = 80;
+
+/** At most 80 characters, in quotes. Invisible characters other than the blank become escapes. */
+export function quoteLine(text: string, from = 0): string {
+  const escaped = JSON.stringify(text.slice(from, from + SHOWN)).replace(/[\p{C}\p{Z}]/gu, (char) =>
+    char === ' ' ? char : `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
+  );
+  return `${from > 0 ? '…' : ''}${escaped}${from + SHOWN < text.length ? '…' : ''}`;
 }
 
 // --- internal ---

@@ -1,6 +1,5 @@
-import { quoteLine, SHOWN } from './lines.ts';
-import type { Hunk, HunkLine } from './parse-diff.ts';
-import { type Comparison, type LineSearch, MAX_FOUND } from './search-lines.ts';
+import { type Comparison, type LineSearch, MAX_FOUND } from '../../../../../lib/diff/index.ts';
+import { type Hunk, type HunkLine, quoteLine, SHOWN } from './parse-diff.ts';
 
 export interface HunkFit {
   /** 0-based line of the file where `lines` begin. */

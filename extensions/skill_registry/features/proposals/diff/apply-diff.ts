@@ -1,7 +1,14 @@
+import {
+  endOf,
+  joinLines,
+  LineSearch,
+  MAX_FOUND,
+  splitLines,
+  usualEnd,
+  withoutLineEnd,
+} from '../../../../../lib/diff/index.ts';
 import { fitHunk, type HunkFit, outerContext, whyAmbiguous, whyNowhere } from './fit-hunk.ts';
-import { endOf, joinLines, splitLines, usualEnd, withoutLineEnd } from './lines.ts';
 import { type Hunk, type HunkLine, type ParsedDiff, parseDiff } from './parse-diff.ts';
-import { LineSearch, MAX_FOUND } from './search-lines.ts';
 
 export const MAX_DIFF_BYTES: number = 262_144;
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyDiff } from '../../../lib/diff/apply-diff.ts';
-import { unifiedDiff } from '../../../lib/diff/write-diff.ts';
+import { applyDiff } from '../../../../extensions/skill_registry/features/proposals/diff/apply-diff.ts';
+import { unifiedDiff } from '../../../../lib/diff/write-diff.ts';
+import { oddText, runs } from '../../../lib/diff/odd-texts.ts';
 import { SKILL } from './model-diff.ts';
 import { ODD_FRAMES } from './odd-frames.ts';
 import { ODD_LINES } from './odd-lines.ts';
-import { oddText, runs } from './odd-texts.ts';
 
 describe('applies a diff with', () => {
   it.each([...ODD_FRAMES, ...ODD_LINES])('$odd', ({ diff, current = SKILL, change: [from, to], notes }) => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyDiff } from '../../../lib/diff/apply-diff.ts';
-import { unifiedDiff } from '../../../lib/diff/write-diff.ts';
-import { oddChange, runs } from './odd-texts.ts';
+import { applyDiff } from '../../../../extensions/skill_registry/features/proposals/diff/apply-diff.ts';
+import { unifiedDiff } from '../../../../lib/diff/write-diff.ts';
+import { oddChange, runs } from '../../../lib/diff/odd-texts.ts';
 
 const PATH = 'SKILL.md';
 const numbered = (count: number, end = '\n'): string =>
