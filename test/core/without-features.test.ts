@@ -4,8 +4,10 @@ import { runTool } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { shippedManifest } from '../../extensions/skill_registry/core/config/owner-file.ts';
+import type { Core } from '../../extensions/skill_registry/core/feature.ts';
 import { openRegistry } from '../../extensions/skill_registry/core/registry.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { waitFor } from '../helpers/wait-for.ts';
 
 const TREE = {
   'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews tea.' }, 'Boil water.'),
@@ -48,6 +50,32 @@ it('lists, searches, shows and reads without any feature, where the program says
   expect(() => registry.tools(['propose_skill_update'])).toThrow(
     /Tools: list_skills, read_skill, read_skill_resource\./,
   );
+});
+
+it('goes on when the listener of a feature throws, tells the others, and reports it once', async () => {
+  const root = tempFolder(TREE);
+  const told: string[] = [];
+  const fails = {
+    id: 'fails',
+    open({ events }: Core) {
+      events.on('offered', () => {
+        throw new Error('no offers');
+      });
+      events.on('loaded', async () => Promise.reject(new Error('no loads')));
+      events.on('loaded', ({ outcome }) => void told.push(outcome));
+      return {};
+    },
+  };
+  const registry = await openRegistry({ root, noGuard: true, config: { sources: [{ path: 'skills' }] } }, [fails]);
+  onTestFinished(() => registry.close());
+  for (const query of ['brew', 'tea']) expect(registry.list({ query }).skills).toMatchObject([{ skillId: 'tea' }]);
+  expect((await registry.read('tea')).content).toBe('Boil water.');
+  expect(told).toEqual(['success']);
+  await waitFor('the rejected promise is reported', () => registry.problems().length > 1);
+  expect(registry.problems().map(({ code, message }) => `${code} ${message}`)).toEqual([
+    expect.stringMatching(/^HOOK_FAILED a listener of "offered" failed: no offers\. /),
+    expect.stringMatching(/^HOOK_FAILED a listener of "loaded" failed: no loads\. /),
+  ]);
 });
 
 it('knows no keys of features, and reports those of the owner, but not those that the manifest of the package shows', async () => {

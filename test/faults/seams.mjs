@@ -22,6 +22,12 @@ export const seams = [
     test: 'records the loads, files, refusals and failures of a turn, and no word of them',
   },
   {
+    title: 'A listener that throws ends the call that sends the event',
+    in: 'createEvents.emit',
+    swap: [`callHook(\`a listener of "\${kind}"\`, () => listener(...given))`, 'void callHook;\n        listener(...given)'],
+    test: 'goes on when the listener of a feature throws, tells the others, and reports it once',
+  },
+  {
     title: 'The catalog does not ask the guard',
     in: 'openSkills',
     swap: ["admit({ skill, kind: 'line', audience: 'model' }).heldBecause", 'skill && undefined'],

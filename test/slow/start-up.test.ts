@@ -43,15 +43,25 @@ it('a list from a warm cache loads neither the tokenizer nor what checks configs
   expect(loaded.filter((path) => unwanted.test(path))).toEqual([]);
 });
 
-it('a list loads no other command, nor what writes the text of a turn or opens the history', async () => {
+it('a list loads no other command, nor what opens the history, and few files', async () => {
   const root = tempFolder({ 'skills/a/SKILL.md': skillMd({ name: 'a', description: 'Does a.' }) });
   const loads = join(tempFolder(), 'loads');
   await spawnCommand(['list', '--root', root], { cwd: root, environment: { NODE_OPTIONS: noteLoads(loads) } });
   const loaded = modulesOf(loads);
   expect(loaded).toContain('cli/commands/list.ts');
   const unwanted =
-    /cli\/commands\/(?!list\.ts)|skill_registry\/(show\/(turn|system|catalog)-text|read\/roles|open-changes)\.ts/;
+    /cli\/commands\/(?!list\.ts)|open-changes\.ts|node_modules\/diff\/libesm\/(?!diff\/(array|base)\.js)/;
   expect(loaded.filter((path) => unwanted.test(path))).toEqual([]);
+  // One for each set of users would be a hundred.
+  expect(readFileSync(loads, 'utf8').match(/\/dist\//g)?.length).toBeLessThan(60);
+});
+
+it('the version is printed before any command is loaded', async () => {
+  const loads = join(tempFolder(), 'loads');
+  await spawnCommand(['--version'], { environment: { NODE_OPTIONS: noteLoads(loads) } });
+  const loaded = modulesOf(loads);
+  expect(loaded).toContain('cli/run-process.ts');
+  expect(loaded.filter((path) => /run-cli|features\/|commander/.test(path))).toEqual([]);
 });
 
 it('a second start loads no tokenizer: the bodies its agents are bound to were counted by the first', async () => {

@@ -1,8 +1,9 @@
 import type { TurnContext } from 'skill-registry/kernel';
+import type { CallHook } from '../../../kernel/host.ts';
 import type { LoadDetails, SkillLoadedEvent } from './read/types.ts';
 import type { Skill } from './skill/skill.ts';
 
-/** Called during a turn: a listener must not wait, and must not throw. */
+/** Called during a turn: a listener must not wait. One that throws is reported as HOOK_FAILED; the turn goes on. */
 export interface Happened {
   /** Named to an agent. */
   readonly offered: (skills: readonly (Skill | string)[], turn: TurnContext) => void;
@@ -57,14 +58,16 @@ export interface UsageEvent {
   readonly tokens?: number;
 }
 
-export function createEvents(): RegistryEvents {
+export function createEvents(callHook: CallHook): RegistryEvents {
   const listeners = new Map<keyof Happened, ((...given: never[]) => void)[]>();
   return {
     on(kind, listener) {
       listeners.set(kind, [...(listeners.get(kind) ?? []), listener]);
     },
     emit(kind, ...given) {
-      for (const listener of listeners.get(kind) ?? []) (listener as (...given: unknown[]) => void)(...given);
+      for (const listener of (listeners.get(kind) ?? []) as ((...given: unknown[]) => void)[]) {
+        callHook(`a listener of "${kind}"`, () => listener(...given));
+      }
     },
   };
 }

@@ -94,7 +94,7 @@ export async function openParts(
   const grants = createGrants();
   const sentBodies = createSentBodies();
   const closing = new AbortController();
-  const events = createEvents();
+  const events = createEvents(hooks.call);
   const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
   const openCache = () => openCacheDatabase(cacheFile ?? ':memory:', cacheParts);
   const searcher = new Searcher({
