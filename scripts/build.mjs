@@ -121,6 +121,7 @@ function isUpToDate() {
     'docs/configuration.md',
     'scripts/build.mjs',
     'scripts/schemas.mjs',
+    'scripts/frontmatter-schema.ts',
     'package.json',
     'tsconfig.json',
     'tsconfig.build.json',

@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { registryConfig } from '../extensions/skill_registry/config.ts';
-import { frontmatterSchema } from '../extensions/skill_registry/core/skill/frontmatter-schema.ts';
 import { manifestSchema } from '../kernel/boot/manifest.ts';
+import { frontmatterSchema } from './frontmatter-schema.ts';
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 

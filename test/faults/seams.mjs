@@ -24,7 +24,10 @@ export const seams = [
   {
     title: 'A listener that throws ends the call that sends the event',
     in: 'createEvents.emit',
-    swap: [`callHook(\`a listener of "\${kind}"\`, () => listener(...given))`, 'void callHook;\n        listener(...given)'],
+    swap: [
+      `callHook(\`a listener of "\${kind}"\`, () => listener(...given))`,
+      'void callHook;\n        listener(...given)',
+    ],
     test: 'goes on when the listener of a feature throws, tells the others, and reports it once',
   },
   {

@@ -5,9 +5,9 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { registryConfig } from '../../../extensions/skill_registry/config.ts';
-import { frontmatterSchema } from '../../../extensions/skill_registry/core/skill/frontmatter-schema.ts';
 import { manifestSchema, parseManifest } from '../../../kernel/boot/manifest.ts';
 import { packageRoot } from '../../../kernel/host.ts';
+import { frontmatterSchema } from '../../../scripts/frontmatter-schema.ts';
 
 const ROOT = packageRoot();
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
