@@ -34,6 +34,13 @@ export interface ListChange {
   readonly prompts: boolean;
 }
 
+/** Tells the client of one server, if there is one. */
+export function announce(server: McpServer, { resources, prompts }: ListChange): void {
+  if (!server.isConnected()) return;
+  if (resources) server.sendResourceListChanged();
+  if (prompts) server.sendPromptListChanged();
+}
+
 /** Serves one scope of a registry through any number of MCP servers. */
 export interface SkillMcpDoor {
   /** Makes an unconnected server for one connection or request. `local` defaults to the option of the door. */

@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { SkillRegistry } from '../skill_registry/api.ts';
-import { createSkillMcpDoor, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
+import { announce, createSkillMcpDoor, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
 import type { HttpServing, ServeHttpOptions } from './http.ts';
 import { serveStreams } from './stdio.ts';
 
@@ -16,11 +16,7 @@ export type { HttpServing, ServeHttpOptions } from './http.ts';
 export async function createMcpServer(registry: SkillRegistry, options: SkillMcpOptions = {}): Promise<McpServer> {
   const door = createSkillMcpDoor(registry, options);
   const server = await door.createServer();
-  door.onListChanged(({ resources, prompts }) => {
-    if (!server.isConnected()) return;
-    if (resources) server.sendResourceListChanged();
-    if (prompts) server.sendPromptListChanged();
-  });
+  door.onListChanged((change) => announce(server, change));
   server.server.onclose = () => door.close();
   return server;
 }

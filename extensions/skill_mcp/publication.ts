@@ -15,7 +15,7 @@ export const SKILL_MD: string = 'SKILL.md';
 /** Accepts the URI of a skill, its files and its folders; undefined for any other URI. */
 export function skillIdOf(uri: string): string | undefined {
   const authority = /^skill:\/\/([^/?#]+)(?:\/[^?#]*)?$/.exec(uri)?.[1];
-  return authority === undefined ? undefined : decode(authority);
+  return authority === undefined ? undefined : withFallback(() => decodeURIComponent(authority));
 }
 
 export function filesOf({ resources }: Entry): readonly SkillResourceEntry[] {
@@ -149,10 +149,6 @@ async function publishSkill(
     const { problems } = error as { problems?: readonly { readonly message: string }[] };
     return Array.isArray(problems) ? problems.map(({ message }) => message).join('; ') : describeError(error);
   }
-}
-
-function decode(segment: string): string | undefined {
-  return withFallback(() => decodeURIComponent(segment));
 }
 
 /** Bytes with the digest of the entry. */

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { INTERNAL_ERROR, type McpServer, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
-import type { SkillMcpDoor } from './door.ts';
+import { announce, type SkillMcpDoor } from './door.ts';
 import { add, type Line, type Message, messageOf, newLine } from './message-lines.ts';
 
 export interface StdioStreams {
@@ -42,12 +42,8 @@ export async function serveStreams(
     },
     { transport, onerror: onError },
   );
-  const unsubscribe = door.onListChanged(({ resources, prompts }) => {
-    for (const server of servers) {
-      if (!server.isConnected()) continue;
-      if (resources) server.sendResourceListChanged();
-      if (prompts) server.sendPromptListChanged();
-    }
+  const unsubscribe = door.onListChanged((change) => {
+    for (const server of servers) announce(server, change);
   });
   await ended;
   over.abort();

@@ -25,7 +25,8 @@ export function serveTools(
   { turn, local }: { readonly turn: TurnContext; readonly local: boolean },
 ): void {
   server.setRequestHandler('tools/list', (_request, ctx) => {
-    const envelope: Envelope = ctx.mcpReq.envelope ?? {};
+    // Since protocol version 2026-07-28 each request has the client's capabilities, before only the handshake.
+    const envelope: { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = ctx.mcpReq.envelope ?? {};
     const declared = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
     return { tools: declared?.extensions?.[SKILLS_EXTENSION_ID] === undefined ? tools.map(toMcpTool) : [] };
   });
@@ -83,11 +84,6 @@ export function toPrompt(skill: Skill): Prompt {
 }
 
 // --- internal ---
-
-/** Since protocol version 2026-07-28 each request has the client's capabilities, before only the handshake. */
-interface Envelope {
-  readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
-}
 
 function toMcpTool(tool: Tool): McpTool {
   const inputSchema = inputSchemaOf(tool) as McpTool['inputSchema'];

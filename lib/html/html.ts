@@ -1,6 +1,8 @@
 import { html as template } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
-import { showHidden } from '../text/index.ts';
+import { formatNumber, showHidden } from '../text/index.ts';
+
+export { formatNumber };
 
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
@@ -23,10 +25,6 @@ export function verbatim(text: string): Html {
 /** UTC, to the minute. @param iso - ISO 8601. */
 export function formatTime(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
-}
-
-export function formatNumber(value: number): string {
-  return value.toLocaleString('en-US');
 }
 
 export function plural(value: number, word: string): string {

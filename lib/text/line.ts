@@ -29,6 +29,10 @@ export function foldLine(text: string): string {
   );
 }
 
+export function formatNumber(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
 /** Such a text cannot be an id. */
 export function needsFolding(text: string): boolean {
   return foldLine(text) !== text;

@@ -14,8 +14,8 @@ export const origins = [
   },
   {
     title: 'The lock of a root that nobody approved is followed',
-    in: 'createOrigins.assertApproved',
-    swap: ['!mayFollowLock', "!mayFollowLock && context.root === ''"],
+    in: 'assertApproved',
+    swap: ['!trusted', '!trusted && why.length === 0'],
     test: 'does nothing that the lock of a root asks for which nobody has approved',
   },
   {

@@ -19,9 +19,7 @@ export interface SourceEntry {
   readonly ofAddress?: string;
 }
 
-export function isSourceId(id: string): boolean {
-  return SOURCE_ID.test(id);
-}
+export const SOURCE_ID: RegExp = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
 
 /** The path of an entry. @param root - Of the registry. */
 export function locate(path: string, root: string): string {
@@ -56,8 +54,6 @@ export function sourceReader(kinds: readonly SourceEntry[]): Reader<SourceConfig
 }
 
 // --- internal ---
-
-const SOURCE_ID = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
 
 const COMMON = {
   id: textLike(SOURCE_ID, 'expected letters, digits and @ . _ / -'),

@@ -63,14 +63,13 @@ function safeSource(entry: unknown, name: string, rootDir: string, ignored: stri
   }
   const { path, preset, shipped, ...flags } = entry;
   const foreign = Object.keys(flags).find((key) => !Object.hasOwn(FLAGS, key));
-  if (foreign !== undefined || (typeof path === 'string' && !isBelow(path, rootDir))) {
+  if (
+    foreign !== undefined ||
+    (typeof path === 'string' && !isInside(futureRealPath(locate(path, rootDir)), rootDir))
+  ) {
     ignored.push(`${name} (${foreign ?? 'a path outside the root'})`);
     return [];
   }
   const kind = Object.fromEntries(Object.entries({ path, preset, shipped }).filter(([, value]) => value !== undefined));
   return [{ ...kind, ...onlySafe(flags, FLAGS, `${name}.`, ignored) }];
-}
-
-function isBelow(path: string, rootDir: string): boolean {
-  return isInside(futureRealPath(locate(path, rootDir)), rootDir);
 }

@@ -1,5 +1,5 @@
 import { checkArgument, type Schema, schema } from '../../../../lib/arguments/index.ts';
-import { isSourceId } from '../config/source-entry.ts';
+import { SOURCE_ID } from '../config/source-entry.ts';
 import type { CustomSource } from './types.ts';
 
 /**
@@ -24,7 +24,7 @@ export function isCustomSource(value: unknown): value is CustomSource {
 const ownSource: Schema<unknown> = schema((z) => {
   const aFunction = z.custom((value) => typeof value === 'function', 'a function');
   return z.object({
-    id: z.string().refine(isSourceId, 'letters, digits and @ . _ / - ("my-skills")'),
+    id: z.string().regex(SOURCE_ID, 'letters, digits and @ . _ / - ("my-skills")'),
     skills: z.union([z.array(z.unknown()), aFunction], { error: 'a list of skills, or a function that gives one' }),
     onChange: aFunction.optional(),
   });

@@ -28,12 +28,12 @@ export function resultOf(
   { digest, suite }: Pick<EvaluationResult, 'digest' | 'suite'>,
 ): KeptResult | undefined {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'result' AND digest = ? AND about = ?";
-  return kept(database.prepare<Row>(sql).get(key, digest, suite ?? '')?.content);
+  return kept(database.prepare<{ content: string }>(sql).get(key, digest, suite ?? '')?.content);
 }
 
 export function lastResult(database: SqliteDatabase, key: string): EvaluationResult | undefined {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'result' ORDER BY seq DESC LIMIT 1";
-  return kept(database.prepare<Row>(sql).get(key)?.content)?.result;
+  return kept(database.prepare<{ content: string }>(sql).get(key)?.content)?.result;
 }
 
 /** Does nothing when the same claim is stored. */
@@ -47,17 +47,14 @@ export function keepClaim(database: SqliteDatabase, key: string, claim: Claim): 
 /** Newest first. */
 export function claimsOf(database: SqliteDatabase, key: string): readonly Claim[] {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'claim' ORDER BY seq DESC";
-  const all = database.prepare<Row>(sql).all(key);
-  return all
+  return database
+    .prepare<{ content: string }>(sql)
+    .all(key)
     .map(({ content }) => withFallback((): unknown => JSON.parse(content)))
     .filter((value): value is Claim => isRecord(value) && TEXTS.every((key) => typeof value[key] === 'string'));
 }
 
 // --- internal ---
-
-interface Row {
-  readonly content: string;
-}
 
 function write(
   database: SqliteDatabase,

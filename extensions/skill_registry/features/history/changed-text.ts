@@ -52,19 +52,18 @@ let recent: readonly { readonly text: string; readonly skillId: string; readonly
 
 function missingParts(text: string, skillId: string): readonly string[] {
   const fields = `name: ${skillId}, and description: what it does and when to use it`;
+  const { yaml = '' } = splitFrontmatter(text);
   // A comment is no field.
-  if (
-    !splitFrontmatter(text)
-      .yaml?.replace(/^[ \t]*#.*$/gm, '')
-      .trim()
-  ) {
+  if (yaml.replace(/^[ \t]*#.*$/gm, '').trim() === '')
     return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
-  }
   const { header, problems } = parsedText(text, skillId);
   const has = (code: string): boolean => problems.some((problem) => problem.code === code);
   const name = JSON.stringify(shorten(header?.name ?? '', 80));
+  const raw = readRawFrontmatter(text);
+  // Also when this registry accepts `when_to_use` instead.
+  const lacksDescription = 'fields' in raw && !raw.fields.has('description');
   return [
-    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY') || lacksField(text, 'description')
+    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY') || lacksDescription
       ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
       : []),
     ...(has('NAME_MISMATCH')
@@ -76,12 +75,6 @@ function missingParts(text: string, skillId: string): readonly string[] {
 
 /** Other programs read no name or no description from such frontmatter. */
 const MENDED_HERE: ReadonlySet<string> = new Set(['NAME_MISSING', 'FRONTMATTER_REPAIRED', 'FRONTMATTER_NOT_AT_START']);
-
-/** Also when this registry accepts `when_to_use` instead. */
-function lacksField(text: string, field: string): boolean {
-  const source = readRawFrontmatter(text);
-  return 'fields' in source && !source.fields.has(field);
-}
 
 function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
   if (validation === 'spec') return specViolations(text, skillId);

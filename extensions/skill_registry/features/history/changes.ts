@@ -61,7 +61,7 @@ export function createChanges(core: Core): Changes {
       try {
         return await work(changes);
       } catch (error) {
-        throw changes.explain(error);
+        throw changes.context.writer.explain(error);
       }
     },
     join: (one) => void joined.push(one),
@@ -85,7 +85,7 @@ export function createChanges(core: Core): Changes {
     problems: () => opened?.problems() ?? [],
     async close() {
       closed = true;
-      (await opening)?.close();
+      (await opening)?.context.writer.close();
     },
   };
 }

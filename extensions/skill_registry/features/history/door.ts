@@ -14,7 +14,6 @@ import { type Changes, createChanges } from './changes.ts';
 import { createJudgedChanges, type JudgedChanges } from './judged-changes.ts';
 import type { OpenChanges } from './open-changes.ts';
 import type { ChangeToApprove, Decider, FileContent, InspectedChange, Writes } from './types.ts';
-import type { WaitingChanges } from './waiting-changes.ts';
 import { writePolicyOf } from './write-policy.ts';
 
 export interface HistoryPart extends Pick<Changes, 'run' | 'join'> {
@@ -84,7 +83,8 @@ async function open(core: Core): Promise<Opened<HistoryPart>> {
   const changes = createChanges(core);
   const judged = createJudgedChanges(core, changes, heldSkills);
   const noted = createNoted(core, changes);
-  const waiting = core.trusted ? undefined : await waitingChanges(core);
+  const loading = core.trusted ? undefined : import('./waiting-changes.ts');
+  const waiting = (await loading)?.openWaitingChanges(core.root, core.dataDir);
   if (waiting) alsoHolds(waiting);
   const waitingProposals = async () => (waiting ? waiting.waitingProposals() : changes.waitingProposals());
   return {
@@ -113,10 +113,6 @@ async function open(core: Core): Promise<Opened<HistoryPart>> {
       waiting?.close();
     },
   };
-}
-
-async function waitingChanges({ root, dataDir }: Core): Promise<WaitingChanges> {
-  return (await import('./waiting-changes.ts')).openWaitingChanges(root, dataDir);
 }
 
 function historyFunctions(

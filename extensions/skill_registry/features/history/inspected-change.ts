@@ -15,6 +15,7 @@ import type { Decider } from './types.ts';
 export interface FilesAfter {
   /** As it is now; undefined for a new one. */
   readonly skill: Skill | undefined;
+  /** As an inspection reads them. @throws RESOURCE_NOT_FOUND when the SKILL.md of `skill` is gone. */
   files(): readonly ReadPart[];
   /**
    * Of what the change writes, and of the change before it. It is compared when nothing was found: other files of the
@@ -34,7 +35,10 @@ export function afterChanges(
   return {
     skill,
     change: digestOf(JSON.stringify([lastDecided(context.writer.database(), key), written])),
-    files: () => changedFiles(skill ? presentFiles(context, skill) : [], changes),
+    files() {
+      const present = skill && filesForInspection(createSourceReader(context.sources, context)).read(skill);
+      return changedFiles([...(present ?? [])], changes);
+    },
   };
 }
 
@@ -48,11 +52,6 @@ export function assertInspected(skillId: string, { inspected }: Decider, after: 
 }
 
 // --- internal ---
-
-/** As an inspection reads them. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
-function presentFiles(context: ChangeContext, skill: Skill): readonly ReadPart[] {
-  return [...filesForInspection(createSourceReader(context.sources, context)).read(skill)];
-}
 
 /** A file without a new mode keeps its own. */
 function changedFiles(present: readonly ReadPart[], changes: PlannedChange['changes']): readonly ReadPart[] {

@@ -21,10 +21,8 @@ export interface OpenChanges {
   recover(): Promise<void>;
   /** Why the history cannot be used, and which changes are unfinished. */
   problems(): readonly Problem[];
-  explain(error: unknown): unknown;
   /** Until `signal` aborts, records changes on disk and announces what other processes did. */
   keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
-  close(): void;
 }
 
 /** What another feature does when the writer writes. */
@@ -36,15 +34,13 @@ export type Joining = Partial<Pick<WriterOptions, 'onCommit' | 'catchUp' | 'chan
   readonly conflicts?: (context: ChangeContext) => ConflictProposals;
 };
 
-export type ChangeOptions = Pick<WriterOptions, 'dataDir' | 'onStep' | 'mayRecover'>;
-
 /** Nothing signals a change of other files than SKILL.md, so all skills are checked this often. */
 const CHECK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
 export function openChanges(
   source: Omit<ChangeContext, 'writer'>,
-  options: ChangeOptions,
+  options: Pick<WriterOptions, 'dataDir' | 'onStep' | 'mayRecover'>,
   joinings: readonly Joining[],
 ): OpenChanges {
   const { root, limits } = source;
@@ -77,8 +73,6 @@ export function openChanges(
     management: createManagement(context, recorder),
     conflicts: joinings.find(({ conflicts }) => conflicts)?.conflicts?.(context),
     problems,
-    explain: (error) => writer.explain(error),
-    close: () => writer.close(),
     async recover() {
       try {
         // A process that writes now has already recovered them, and a start must not wait for it.

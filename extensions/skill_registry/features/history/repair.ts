@@ -12,6 +12,7 @@ import {
 export interface Repair {
   /** The whole text; the same one where only the name of the file is wrong. */
   readonly text: string;
+  /** In words. */
   readonly done: readonly string[];
 }
 

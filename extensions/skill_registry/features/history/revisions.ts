@@ -123,7 +123,8 @@ export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
 
 /** @throws HISTORY_ROW_REFUSED for a missing content or another digest: no registry leaves it so. */
 export function getBlob(database: SqliteDatabase, digest: string): Buffer {
-  const row = database.prepare<BlobRow>('SELECT deflated, size, bytes FROM blob WHERE digest = ?').get(digest);
+  const sql = 'SELECT deflated, size, bytes FROM blob WHERE digest = ?';
+  const row = database.prepare<{ deflated: number; size: number; bytes: Uint8Array }>(sql).get(digest);
   let bytes: Buffer | undefined;
   try {
     if (row?.deflated) bytes = inflateRawSync(row.bytes, { maxOutputLength: Math.max(1, row.size) });
@@ -144,10 +145,4 @@ function revisionOf(row: RevisionRow): Revision {
   // Older releases also recorded private files. They are neither shown nor restored.
   const files = (JSON.parse(row.tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
   return { number, digest, skillId, kind, at, by, reason, proposal, files };
-}
-
-interface BlobRow {
-  readonly deflated: number;
-  readonly size: number;
-  readonly bytes: Uint8Array;
 }

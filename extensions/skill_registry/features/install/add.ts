@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isCodedError } from 'skill-registry/kernel';
+import { unlessCoded } from '../../../../lib/errors/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
@@ -93,13 +93,11 @@ export function lockEntryOf(
 /** @param mayLack - Returns false for an invalid skill instead of throwing SKILL_INVALID or NOT_TEXT. */
 function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLack = false): boolean {
   const bytes = files.find(({ path }) => path === 'SKILL.md')?.bytes ?? Buffer.alloc(0);
-  try {
+  const check = (): true => {
     checkValid(location, location.skillFile, null, bytes);
     return true;
-  } catch (error) {
-    if (mayLack && (isCodedError(error, 'SKILL_INVALID') || isCodedError(error, 'NOT_TEXT'))) return false;
-    throw error;
-  }
+  };
+  return mayLack ? unlessCoded(check, false) : check();
 }
 
 /** The frontmatter's name, which other tools use; the id when that name is no valid lock name. */

@@ -4,7 +4,7 @@ import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { history } from '../history/door.ts';
 import type { RegistryOrigin } from './api.ts';
-import type { OriginKinds } from './open-origin.ts';
+import type { InstallContext, OriginKinds } from './open-origin.ts';
 import type { AddPlan, ApplyOptions, Origins, UpdatePlan } from './types.ts';
 
 export interface InstallPart {
@@ -39,17 +39,14 @@ const applyOptions: Schema<ApplyOptions | undefined> = schema((z) =>
 function open({ call: { later }, of, root, trusted }: Core): Opened<InstallPart> {
   const changes = of(history);
   let originKinds: OriginKinds = {};
-  let origins: Origins | undefined;
   changes.join(async () => {
     const { changeLock } = await import('./lock.ts');
     return { changeLock: ({ name, entry }) => changeLock(root, name, entry) };
   });
-  const run = <Result>(work: (opened: Origins) => Promise<Result>): Promise<Result> =>
-    changes.run(async ({ conflicts, context }) => {
-      const { createOrigins } = await import('./origins.ts');
-      origins ??= createOrigins({ ...context, originKinds, ...(conflicts && { conflicts }) }, trusted);
-      return work(origins);
-    });
+  const run = <Result>(work: (context: InstallContext) => Promise<Result>): Promise<Result> =>
+    changes.run(({ conflicts, context }) =>
+      work({ ...context, originKinds, trusted, ...(conflicts && { conflicts }) }),
+    );
   const planned =
     <Given extends readonly unknown[], P extends AddPlan | UpdatePlan>(plan: (...given: Given) => Promise<P>) =>
     async (...given: Given): Promise<P> => {
@@ -58,20 +55,30 @@ function open({ call: { later }, of, root, trusted }: Core): Opened<InstallPart>
     };
   const origin: Origins = {
     add: planned(
-      later('origin.add(what, options)', [text, addOptions], (...given) => run((opened) => opened.add(...given))),
+      later('origin.add(what, options)', [text, addOptions], (what, options = {}) =>
+        run(async (context) => (await import('./add.ts')).planAdd(context, what, options)),
+      ),
     ),
     import: planned(
-      later('origin.import(path, options)', [text, importOptions], (...given) =>
-        run((opened) => opened.import(...given)),
+      later('origin.import(path, options)', [text, importOptions], (path, options = {}) =>
+        run(async (context) => (await import('./import/plan-import.ts')).planImport(context, path, options)),
       ),
     ),
     restore: planned(
-      later('origin.restore(options)', [restoreOptions], (options) => run((opened) => opened.restore(options))),
+      later('origin.restore(options)', [restoreOptions], ({ to } = {}) =>
+        run(async (context) => (await import('./restore.ts')).planRestore(context, to)),
+      ),
     ),
-    update: planned(later('origin.update(ids)', [ids], (some) => run((opened) => opened.update(some)))),
-    sources: () => run((opened) => opened.sources()),
-    verify: () => run((opened) => opened.verify()),
-    remove: later('origin.remove(id, actor)', [text, actor], (...given) => run((opened) => opened.remove(...given))),
+    update: planned(
+      later('origin.update(ids)', [ids], (some) =>
+        run(async (context) => (await import('./update.ts')).planUpdate(context, some)),
+      ),
+    ),
+    sources: () => run(async (context) => (await import('./origins.ts')).usedSources(context)),
+    verify: () => run(async (context) => (await import('./origins.ts')).verify(context)),
+    remove: later('origin.remove(id, actor)', [text, actor], (id, by) =>
+      run(async (context) => (await import('./origins.ts')).remove(context, id, by)),
+    ),
   };
   return {
     part: {

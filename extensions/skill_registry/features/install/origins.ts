@@ -1,6 +1,5 @@
 import { lstatSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { showName } from '../../../../lib/text/index.ts';
@@ -15,40 +14,11 @@ import { assertRemovable, folderOf, locationOfSkill, type SkillLocation } from '
 import type { Actor } from '../history/types.ts';
 import { originOf, sourceKey } from './address.ts';
 import { filesAt, findInstalled, groupBy, type InstalledSkills } from './find-installed.ts';
-import { assertLock, changeLock, isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
-import type { InstallContext } from './open-origin.ts';
-import type { LockEntry, LockedSkill, Origins, RemovedSkill, UsedSource } from './types.ts';
-
-/** @param mayFollowLock - A person has approved the root. */
-export function createOrigins(context: InstallContext, mayFollowLock: boolean): Origins {
-  // A repository can bring its own lock.
-  const assertApproved = (): void => {
-    const why = 'Nobody has approved this root, so nothing is done that its skills-lock.json asks for.';
-    const advice = 'To approve it: skill-registry trust allow (for one command: --trust).';
-    if (!mayFollowLock) throw new CodedError('ROOT_NOT_APPROVED', `${why} ${advice}`);
-  };
-  return {
-    add: async (what, options = {}) => (await import('./add.ts')).planAdd(context, what, options),
-    import: async (path, options = {}) => (await import('./import/plan-import.ts')).planImport(context, path, options),
-    async restore({ to } = {}) {
-      assertLock(context.root);
-      assertApproved();
-      return (await import('./restore.ts')).planRestore(context, to);
-    },
-    async update(ids) {
-      assertApproved();
-      return (await import('./update.ts')).planUpdate(context, ids);
-    },
-    sources: async () => usedSources(context),
-    verify: () => verify(context),
-    remove: (id, actor) => remove(context, id, actor),
-  };
-}
-
-// --- internal ---
+import { changeLock, isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
+import type { LockEntry, LockedSkill, RemovedSkill, UsedSource } from './types.ts';
 
 /** Sources of the lock by name, then sources of the config. Own folders and files only when a decision names them. */
-function usedSources(context: ChangeContext): readonly UsedSource[] {
+export function usedSources(context: ChangeContext): readonly UsedSource[] {
   const trust = openTrust();
   const locked = groupBy(readLock(context.root).skills, ([, entry]) =>
     withFallback(() => sourceKey(originOf(entry, context.root)), entry.source),
@@ -66,7 +36,7 @@ function usedSources(context: ChangeContext): readonly UsedSource[] {
   }));
 }
 
-async function verify(context: ChangeContext): Promise<readonly LockedSkill[]> {
+export async function verify(context: ChangeContext): Promise<readonly LockedSkill[]> {
   const { skills, broken } = readLock(context.root);
   const installed = findInstalled(context);
   const verified: LockedSkill[] = [];
@@ -79,23 +49,7 @@ async function verify(context: ChangeContext): Promise<readonly LockedSkill[]> {
   return verified.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function verifyOne(installed: InstalledSkills, name: string, entry: LockEntry): LockedSkill {
-  const known = { name, source: entry.source, weak: entry.registry === undefined };
-  const location = installed.find(name, entry)?.location;
-  if (!location) {
-    const elsewhere = installed.elsewhere(name);
-    const reason = elsewhere && `${elsewhere} is outside this root, where its lock names nothing`;
-    return { ...known, id: slugOf(name), state: 'absent', changed: [], reason };
-  }
-  const files = filesAt(location);
-  const { skillId: id } = location;
-  if (isAsLocked(files, entry)) return { ...known, id, state: 'same', changed: [] };
-  const [here, locked] = [lockedFiles(files).files, entry.registry?.files];
-  const differing = locked ? [...here, ...locked].filter((line) => here.includes(line) !== locked.includes(line)) : [];
-  return { ...known, id, state: 'drifted', changed: [...new Set(differing.map(pathIn))].sort() };
-}
-
-async function remove(context: ChangeContext, id: string, { by, reason }: Actor): Promise<RemovedSkill> {
+export async function remove(context: ChangeContext, id: string, { by, reason }: Actor): Promise<RemovedSkill> {
   const { root, writer } = context;
   const { skills, broken } = readLock(root);
   const entryOf = (wanted: string) => [...skills].find(([one]) => one === wanted || slugOf(one) === wanted);
@@ -127,6 +81,24 @@ async function remove(context: ChangeContext, id: string, { by, reason }: Actor)
   await context.refresh();
   const skillId = typeof target === 'object' ? target.skillId : id;
   return { id: skillId, revision: revision?.number, wasLocked: locked !== undefined };
+}
+
+// --- internal ---
+
+function verifyOne(installed: InstalledSkills, name: string, entry: LockEntry): LockedSkill {
+  const known = { name, source: entry.source, weak: entry.registry === undefined };
+  const location = installed.find(name, entry)?.location;
+  if (!location) {
+    const elsewhere = installed.elsewhere(name);
+    const reason = elsewhere && `${elsewhere} is outside this root, where its lock names nothing`;
+    return { ...known, id: slugOf(name), state: 'absent', changed: [], reason };
+  }
+  const files = filesAt(location);
+  const { skillId: id } = location;
+  if (isAsLocked(files, entry)) return { ...known, id, state: 'same', changed: [] };
+  const [here, locked] = [lockedFiles(files).files, entry.registry?.files];
+  const differing = locked ? [...here, ...locked].filter((line) => here.includes(line) !== locked.includes(line)) : [];
+  return { ...known, id, state: 'drifted', changed: [...new Set(differing.map(pathIn))].sort() };
 }
 
 /** @throws INVALID_ARGUMENT when several skills have the id: agents may see another one than the installed one. */

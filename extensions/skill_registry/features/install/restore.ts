@@ -7,13 +7,15 @@ import { agentFolders, folderOf } from '../history/skill-location.ts';
 import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { filesAt, findInstalled } from './find-installed.ts';
 import { applyOf, type PlannedSkill, planSkill } from './let-in.ts';
-import { isAsLocked, readLock } from './lock.ts';
+import { assertApproved, assertLock, isAsLocked, readLock } from './lock.ts';
 import { type InstallContext, withOrigins } from './open-origin.ts';
 import type { AddPlan, LockEntry } from './types.ts';
 import { incomingOf } from './update.ts';
 import { locationFor } from './write-skill.ts';
 
 export async function planRestore(context: InstallContext, to: string | undefined): Promise<AddPlan> {
+  assertLock(context.root);
+  assertApproved(context);
   const { skills, broken } = readLock(context.root);
   const [unusable] = broken;
   if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);

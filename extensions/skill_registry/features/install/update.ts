@@ -12,13 +12,14 @@ import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { filesAt, findInstalled, type InstalledSkill } from './find-installed.ts';
 import { applyOf, blockedAs, inspectIncoming, withoutRepeated } from './let-in.ts';
-import { isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
+import { assertApproved, isAsLocked, lineOf, pathIn, readLock } from './lock.ts';
 import { type InstallContext, type OpenOnce, withOrigins } from './open-origin.ts';
 import { type IncomingFile, type OpenedOrigin, type OriginSkillFiles, readOriginSkills } from './opened-origin.ts';
 import type { FileUpdate, LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
 import type { SkillToWrite } from './write-skill.ts';
 
 export async function planUpdate(context: InstallContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
+  assertApproved(context);
   const { skills, broken } = readLock(context.root);
   const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
   const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
@@ -180,7 +181,8 @@ async function lockedBase(
     const sides = [mine.get(path), yours.get(path)].map(lineOfThat);
     // The base content is needed only when both sides have the file, and both differ from the base.
     const isNeeded = !sides.includes(undefined) && new Set([...sides, line]).size === 3;
-    const bytes = isNeeded && writer.hasHistory() ? blobOf(writer, digestIn(line)) : undefined;
+    const stored = () => getBlob(writer.database(), digestIn(line));
+    const bytes = isNeeded && writer.hasHistory() ? withFallback(stored) : undefined;
     isLost ||= isNeeded && bytes === undefined;
     known.set(path, { line, bytes });
   }
@@ -211,10 +213,6 @@ function digestIn(line: string): string {
   return line.slice(0, line.indexOf(' '));
 }
 
-function blobOf(writer: ChangeContext['writer'], digest: string): Buffer | undefined {
-  return withFallback(() => getBlob(writer.database(), digest));
-}
-
 function diffOf(
   here: ReadonlyMap<string, IncomingFile>,
   files: readonly IncomingFile[],
@@ -238,18 +236,12 @@ function modeDiff(before: IncomingFile | undefined, { path, executable }: Incomi
   return `diff --git a/${path} b/${path}\nold mode ${old}\nnew mode ${is}\n`;
 }
 
-interface MergedFiles {
-  readonly updates: readonly FileUpdate[];
-  readonly result: readonly IncomingFile[];
-  /** Text files only; other files stay as they are here. */
-  readonly conflicts: readonly FileConflict[];
-}
-
+/** Conflicts of text files only; other files in conflict stay as they are here. */
 function mergeFiles(
   here: readonly IncomingFile[],
   installed: ReadonlyMap<string, BaseFile>,
   theirs: readonly IncomingFile[],
-): MergedFiles {
+) {
   const [mine, yours] = [byPath(here), byPath(theirs)];
   const updates: FileUpdate[] = [];
   const result: IncomingFile[] = [];

@@ -137,9 +137,9 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
 
 function transportOf({ server, root: cwd, fileBytes }: ConnectOptions, meter: ListMeter) {
   const maxBytes = Math.max(MESSAGE_BYTES, 3 * fileBytes);
-  if (server.url !== undefined) return httpTransport(server.url, server.headers, maxBytes, meter);
+  if (server.url !== undefined) return httpTransport(server.url, server.headers, maxBytes, meter.add);
   const [command = '', ...args] = [server.command ?? [], server.args ?? []].flat();
-  return new ServerProcessTransport({ command, args, env: { ...server.env }, cwd, maxBufferSize: maxBytes }, meter);
+  return new ServerProcessTransport({ command, args, env: { ...server.env }, cwd, maxBufferSize: maxBytes }, meter.add);
 }
 
 /** Counts the bytes of a list. */
@@ -148,13 +148,13 @@ class ListMeter {
   #tooLong = new AbortController();
 
   /** @throws when there are too many. */
-  add(bytes: number): void {
+  readonly add = (bytes: number): void => {
     this.#left -= bytes;
     if (this.#left >= 0) return;
     const error = new Error(`its list of skills has more than ${LIST_BYTES} bytes`);
     this.#tooLong.abort(error);
     throw error;
-  }
+  };
 
   /** @returns a signal that aborts when too many bytes have arrived. */
   start(): AbortSignal {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Skill as Entry, SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
 import { needsFolding, oneLine } from '../../../../lib/text/index.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
@@ -93,7 +93,7 @@ function skillOf(entry: Entry, source: string, maxBytes: number, taken: Readonly
     skill,
     entry,
     header,
-    digest: digestOf(header, files),
+    digest: entryDigest(header, files),
     files,
     listing: withoutPrivate(others.sort((a, b) => (a.path < b.path ? -1 : 1))),
     // Line numbers would be those of the generated text.
@@ -118,9 +118,9 @@ function filesOf({ uri, resources }: Entry): McpFiles {
 }
 
 /** Includes the frontmatter: it may differ from SKILL.md's, which is noticed only when SKILL.md is read. */
-function digestOf(header: string, files: McpFiles): string {
+function entryDigest(header: string, files: McpFiles): string {
   const lines = [...files].map(([path, { digest, size }]) => `${digest} ${size} 644 ${path}\n`);
-  return `sha256:${createHash('sha256').update(lines.sort().join('')).update(header).digest('hex')}`;
+  return digestOf(lines.sort().join('') + header);
 }
 
 /** The path of a file below its skill; lists show it, and agents repeat it. */

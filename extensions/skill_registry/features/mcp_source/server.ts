@@ -2,8 +2,14 @@ import { describeError } from 'skill-registry/kernel';
 import { oneLine } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from './config.ts';
-import type { ConnectOptions, McpConnection } from './connect.ts';
-import { CHAIN_VARIABLE, chainOfProcess, MAX_CHAIN } from './connect.ts';
+import {
+  CHAIN_VARIABLE,
+  type ConnectOptions,
+  chainOfProcess,
+  connect,
+  MAX_CHAIN,
+  type McpConnection,
+} from './connect.ts';
 import type { McpFailure } from './errors.ts';
 
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
@@ -76,8 +82,6 @@ export class McpServer {
     const env = { ...filled.env, [CHAIN_VARIABLE]: [...chain, instance].join(',') };
     let connection: McpConnection | undefined;
     try {
-      // Loaded on demand: most registries have no such source.
-      const { connect } = await import('./connect.ts');
       connection = await connect({
         ...this.#options,
         server: filled.url === undefined ? { ...filled, env } : filled,

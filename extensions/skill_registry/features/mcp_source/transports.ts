@@ -3,10 +3,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/client/stdio';
 import type { McpServerConfig } from './config.ts';
 
-/** `add` throws when there are too many bytes. */
-interface ByteCounter {
-  add(bytes: number): void;
-}
+/** Throws when there are too many bytes. */
+type CountBytes = (bytes: number) => void;
 
 const KEPT_STDERR = 2_000;
 
@@ -14,11 +12,11 @@ const KEPT_STDERR = 2_000;
 export class ServerProcessTransport extends StdioClientTransport {
   /** The end of what it wrote. */
   written = '';
-  readonly #meter: ByteCounter;
+  readonly #count: CountBytes;
 
-  constructor(parameters: StdioServerParameters, meter: ByteCounter) {
+  constructor(parameters: StdioServerParameters, count: CountBytes) {
     super({ ...parameters, stderr: 'pipe' });
-    this.#meter = meter;
+    this.#count = count;
     // Always read: if nobody reads the pipe, it fills up and the server stops.
     this.stderr?.on('data', (data: Buffer) => {
       this.written = (this.written + data.toString('utf8')).slice(-KEPT_STDERR);
@@ -32,7 +30,7 @@ export class ServerProcessTransport extends StdioClientTransport {
     endWithProcess(child);
     child.stdout?.on('data', (data: Buffer) => {
       try {
-        this.#meter.add(data.length);
+        this.#count(data.length);
       } catch (error) {
         this.onerror?.(error as Error);
         this.close().catch(() => undefined);
@@ -61,7 +59,7 @@ export function httpTransport(
   url: string,
   headers: McpServerConfig['headers'] = {},
   maxBytes: number,
-  meter: ByteCounter,
+  count: CountBytes,
 ): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
@@ -74,7 +72,7 @@ export function httpTransport(
     async fetch(address, init) {
       // A GET would open the stream of notifications; answer as a server without one does.
       if (init?.method === 'GET') return new Response(null, { status: 405 });
-      return counted(await answerFrom(address, init), maxBytes, meter);
+      return counted(await answerFrom(address, init), maxBytes, count);
     },
   });
 }
@@ -125,14 +123,14 @@ async function answerFrom(address: string | URL, init: RequestInit | undefined):
   throw new Error(`it leads elsewhere more than ${MAX_REDIRECTIONS} times`);
 }
 
-function counted(response: Response, maxBytes: number, meter: ByteCounter): Response {
+function counted(response: Response, maxBytes: number, count: CountBytes): Response {
   if (!response.body) return response;
   let left = maxBytes;
   const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
       left -= chunk.length;
       if (left < 0) throw new Error(`an answer has more than ${maxBytes} bytes`);
-      meter.add(chunk.length);
+      count(chunk.length);
       controller.enqueue(chunk);
     },
   });

@@ -11,7 +11,7 @@ import {
 } from '../../../../lib/html/index.ts';
 import { type Cell, dayChart, note, rowBar, selection, table } from '../../../../lib/widgets/index.ts';
 import type { ReviewPages, ReviewRequest } from '../../core/review.ts';
-import type { UsageReport } from './types.ts';
+import type { UsageQuery, UsageReport } from './types.ts';
 
 export const usagePages: ReviewPages = {
   get: { '/usage': show },
@@ -76,20 +76,14 @@ const RANGES = { '7d': 'last 7 days', '30d': 'last 30 days', '90d': 'last 90 day
 
 type Link = (skillId: string) => Html;
 
-interface Wanted {
-  readonly since: string;
-  readonly agent: string | undefined;
-  readonly skillId: string | undefined;
-}
-
-function filters({ since, agent = '', skillId }: Wanted, agents: readonly string[]): Html {
+function filters({ since = '', agent = '', skillId = '' }: UsageQuery, agents: readonly string[]): Html {
   const ranges = Object.entries({ ...(since in RANGES ? {} : { [since]: `since ${since}` }), ...RANGES });
   const named = agent !== '' && !agents.includes(agent) ? [agent, ...agents] : agents;
   return html`<form method="get" action="/usage" class="filters">
 ${selection('since', 'Time', ranges, since)}
 ${selection('agent', 'Agent', [['', 'all'], ...named.map((one) => [one, one] as const)], agent)}
 <div><label for="skill">Skill</label>
-<input id="skill" name="skill" value="${verbatim(skillId ?? '')}" placeholder="all" autocomplete="off"></div>
+<input id="skill" name="skill" value="${verbatim(skillId)}" placeholder="all" autocomplete="off"></div>
 <button>Show</button>
 </form>`;
 }

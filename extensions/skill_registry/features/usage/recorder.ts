@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TurnContext } from 'skill-registry/kernel';
 import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
+import type { Step } from '../../core/events.ts';
 import type { LoadDetails, SkillLoadedEvent } from '../../core/read/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { dayOf } from './since.ts';
@@ -34,21 +35,13 @@ export interface Unwritten {
   readonly offers: Map<string, OfferCount>;
 }
 
-/** A step of a proposal, or a refused or failed request for one. */
-export interface RecordedStep {
-  readonly kind: 'proposal' | 'refusal' | 'failure';
-  readonly skillId: string;
-  readonly outcome: string;
-  readonly agentId?: string | undefined;
-  readonly threadId?: string | undefined;
-}
-
 /** Called during a turn: nothing waits or throws. Ignores previews and persons outside a conversation. */
 export interface UsageRecorder {
   loaded(event: SkillLoadedEvent, details: LoadDetails): void;
   offered(skills: readonly (Skill | string)[], turn: TurnContext): void;
   given(skill: Skill, tokens: number, turn: TurnContext): void;
-  step(step: RecordedStep): void;
+  /** Of a proposal, or a refused or failed request for one. */
+  step(step: Step & { readonly kind: 'proposal' | 'refusal' | 'failure' }): void;
   readonly unwritten: Unwritten;
   /** Since the last call. */
   newRows(): readonly UsageRow[];

@@ -1,6 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 import { EXIT, type ExitStatus, nearestText, type Options } from '../../../../lib/command-line/index.ts';
-import { nearestIds, toWire, toWireDeep } from '../../../../lib/text/index.ts';
+import { formatNumber, nearestIds, toWire, toWireDeep } from '../../../../lib/text/index.ts';
 import type { CommandTerminal, OpenRegistry } from '../../core/command-line.ts';
 import type { UsageEvent, UsageReport } from './types.ts';
 
@@ -62,8 +62,8 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
   return paragraphs([
     [
       period,
-      `${count(loads)} load(s), ${count(resources)} file(s), ${count(tokens)} token(s)`,
-      `${count(offers)} offer(s), ${count(refusals)} refusal(s), ${count(failures)} failure(s)${fewer}`,
+      `${formatNumber(loads)} load(s), ${formatNumber(resources)} file(s), ${formatNumber(tokens)} token(s)`,
+      `${formatNumber(offers)} offer(s), ${formatNumber(refusals)} refusal(s), ${formatNumber(failures)} failure(s)${fewer}`,
       `${dead.length} dead skill(s)${dead.length > 0 ? ': --dead lists them' : ''}`,
     ].join('\n'),
     table(
@@ -104,8 +104,4 @@ function assertKnown(skillId: string, { skills, failing }: UsageReport, { regist
 
 function dayOf(time: string | null): string {
   return time?.slice(0, 10) ?? 'never';
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en-US');
 }

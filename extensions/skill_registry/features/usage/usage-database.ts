@@ -133,7 +133,9 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
     },
     report: (query) =>
       database.transaction(() => {
-        const [loads = 0, refusals = 0] = GROUPS.map((group) => reachOf(database, group.where, limits[group.limit]));
+        // From the event at the limit on, all are kept.
+        const kept = GROUPS.map(({ limit, where }) => eventAt(database, where, limits[limit] - 1)?.time);
+        const [loads = 0, refusals = 0] = kept;
         return usageReport(database, query, { loads, refusals });
       }, 'deferred'),
     events: (query) => eventsOf(database, query),
@@ -152,13 +154,8 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
   };
 }
 
-/** From then on all events of a group are kept; 0 when the limit removed none. */
-function reachOf(database: SqliteDatabase, where: string, limit: number): number {
-  return eventAt(database, where, limit - 1)?.time ?? 0;
-}
-
 /** The newest is at 0. */
-function eventAt(database: SqliteDatabase, where: string, at: number): { id: number; time: number } | undefined {
+function eventAt(database: SqliteDatabase, where: string, at: number) {
   const sql = `SELECT id, time FROM event WHERE ${where} ORDER BY id DESC LIMIT 1 OFFSET ?`;
   return database.prepare<{ id: number; time: number }>(sql).all(at)[0];
 }

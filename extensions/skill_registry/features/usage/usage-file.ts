@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
+import { formatNumber } from '../../../../lib/text/index.ts';
 import { removeFiles } from '../../core/store/cache.ts';
 import { fileIdentity } from '../../core/store/open-database.ts';
 import { MAX_WAITING, type Unwritten } from './recorder.ts';
@@ -128,15 +129,11 @@ const ADVICE =
 const REPLACED =
   'This file was damaged and has been replaced, so that the figures begin anew. If that happens again, check the disk.';
 /** Without the number, so that it stays one problem. */
-const DROPPED = `More than ${numberText(MAX_WAITING)} events waited to be written, so some were dropped and the figures are too low. If this file cannot be written, another problem says why; else a program calls the registry more often than it can record.`;
+const DROPPED = `More than ${formatNumber(MAX_WAITING)} events waited to be written, so some were dropped and the figures are too low. If this file cannot be written, another problem says why; else a program calls the registry more often than it can record.`;
 
 function takenOver(count: number): string {
-  const kept = `the newest ${numberText(LIMITS.loads)} loads and steps, and the newest ${numberText(LIMITS.refusals)} refusals and failures`;
-  return `This file is of an earlier release, which kept more: ${numberText(count)} of its events were dropped. Now it has ${kept}, and reports say since when.`;
-}
-
-function numberText(count: number): string {
-  return count.toLocaleString('en-US');
+  const kept = `the newest ${formatNumber(LIMITS.loads)} loads and steps, and the newest ${formatNumber(LIMITS.refusals)} refusals and failures`;
+  return `This file is of an earlier release, which kept more: ${formatNumber(count)} of its events were dropped. Now it has ${kept}, and reports say since when.`;
 }
 
 function isLeft({ rows, offers }: Unwritten): boolean {

@@ -10,13 +10,9 @@ import { countsOf, describeClaims, describeResult, describeResults } from '../de
 import type { EvaluationResult, SkillEvidence } from '../types.ts';
 
 /** Runs only what needs no model. Exit status 1 for a failed check or a broken file of test cases. */
-interface EvaluateOptions extends Options {
-  readonly outputs?: string;
-}
-
 export async function evaluate(
   id: string | undefined,
-  options: EvaluateOptions,
+  options: Options & { readonly outputs?: string },
   terminal: CommandTerminal,
 ): Promise<ExitStatus> {
   const { registry } = await terminal.openRegistry(options);

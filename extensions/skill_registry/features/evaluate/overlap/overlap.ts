@@ -1,14 +1,13 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
-import { withFallback } from '../../../../../lib/errors/index.ts';
 import { oneLine } from '../../../../../lib/text/index.ts';
 import type { Snapshot } from '../../../core/catalog/snapshot.ts';
 import { Searcher } from '../../../core/search/searcher.ts';
 import { parseSkill } from '../../../core/skill/parse-skill.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
+import { exists } from '../../history/skill-location.ts';
 import { claimsPrecedence } from '../../proposals/checks/fields.ts';
 import type { RetrievalChange } from '../../proposals/propose/types.ts';
 import type { OverlapReport, TakenOver } from '../types.ts';
@@ -45,10 +44,8 @@ export interface OverlapOptions {
 
 export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
   // Most skills have no trigger queries; this check takes a tenth of the time of a read that fails.
-  const mayBeThere = (path: string): boolean =>
-    withFallback(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, true);
   const readIfThere: ReadIfThere = (skill, path, maxBytes) =>
-    skill.dir === null || mayBeThere(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
+    skill.dir === null || exists(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
   const firstHits: Overlap['firstHits'] = async (queries, as, until) => {
     const skills = visible({});
     if (!as) return firstHitsIn(searcher, skills, queries, until);

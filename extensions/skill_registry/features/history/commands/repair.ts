@@ -6,7 +6,7 @@ import { unifiedDiff } from '../../../../../lib/diff/index.ts';
 import type { CommandTerminal, DoctorPart, OpenRegistry } from '../../../core/command-line.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { sayHeld } from '../../guard/commands/confirm.ts';
-import { repairSkill } from '../repair.ts';
+import { type Repair, repairSkill } from '../repair.ts';
 
 /** For `doctor --fix`. */
 export async function repairAll(options: Options, terminal: CommandTerminal): Promise<ExitStatus> {
@@ -57,12 +57,8 @@ export async function repairable({ trusted, registry }: OpenRegistry, terminal: 
 // --- internal ---
 
 /** A skill whose SKILL.md the loader repairs at each read. */
-interface PlannedRepair {
+interface PlannedRepair extends Repair {
   readonly skill: Skill;
-  /** The whole new text, for `admin.management.repair`. */
-  readonly text: string;
-  /** In words. */
-  readonly done: readonly string[];
   readonly difference: string;
 }
 

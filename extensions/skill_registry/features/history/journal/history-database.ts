@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import { makePrivateFile } from '../../../../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../../../../lib/sqlite/index.ts';
 import { storeUnavailable } from '../../../core/skill/errors.ts';
@@ -37,15 +38,10 @@ export function openHistoryDatabase(
 
 /** Whether a start has nothing to do. Also false for an unusable history. */
 export function isAllFinished(file: string): boolean {
-  let database: SqliteDatabase | undefined;
-  try {
-    database = openHistoryDatabase(file);
-    return !hasUnfinished(database);
-  } catch {
-    return false;
-  } finally {
-    database?.close();
-  }
+  const database = withFallback(() => openHistoryDatabase(file));
+  const isFinished = withFallback(() => database !== undefined && !hasUnfinished(database), false);
+  database?.close();
+  return isFinished;
 }
 
 export function hasUnfinished(database: SqliteDatabase): boolean {
