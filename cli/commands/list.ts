@@ -3,8 +3,8 @@ import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { OpenRegistry, CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
 import { type AgentView, NOT_INSPECTED, type TokenCounts } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
-import { EXIT, type ExitStatus, listed as namesOf, type Options } from '../../lib/command-line/index.ts';
-import { estimateTokens, printable } from '../../lib/text/index.ts';
+import { EXIT, type ExitStatus, type Options } from '../../lib/command-line/index.ts';
+import { estimateTokens, listed as namesOf, printable } from '../../lib/text/index.ts';
 
 /** Above this number of uncounted skills tokens are estimated: counting loads the tokenizer and reads every body. */
 const COUNT_UP_TO = 200;

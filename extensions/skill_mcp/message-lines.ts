@@ -40,22 +40,18 @@ export function messageOf({ bytes, chunks, long }: Line): Read {
   const whole = Buffer.concat(chunks);
   const text = whole.toString('utf8');
   if (text.trim() === '') return { message: undefined };
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
+  const json: unknown = withFallback(() => JSON.parse(text));
+  if (json === undefined) {
     const message = 'It is not JSON. Send each message as JSON on one line.';
     return { error: { code: PARSE_ERROR, message }, id: null, isAnswer: false };
   }
   const { id, result, error } = (json ?? {}) as Readonly<Record<string, unknown>>;
   const about = { id: isId(id) ? id : null, isAnswer: result !== undefined || error !== undefined };
   if (!isUtf8(whole)) return { error: { code: PARSE_ERROR, message: 'It is not UTF-8. Send UTF-8.' }, ...about };
-  try {
-    return { message: parseJSONRPCMessage(json) };
-  } catch {
-    const message = 'It is not a JSON-RPC 2.0 message. Send an object with jsonrpc, method and, for a request, id.';
-    return { error: { code: INVALID_REQUEST, message }, ...about };
-  }
+  const parsed = withFallback(() => parseJSONRPCMessage(json));
+  if (parsed) return { message: parsed };
+  const message = 'It is not a JSON-RPC 2.0 message. Send an object with jsonrpc, method and, for a request, id.';
+  return { error: { code: INVALID_REQUEST, message }, ...about };
 }
 
 // --- internal ---

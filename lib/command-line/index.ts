@@ -142,11 +142,6 @@ export function actorOf({ by, reason }: Options, { environment }: Terminal): { b
   return { by: actor, ...(reason === undefined ? {} : { reason }) };
 }
 
-export function listed(names: readonly string[], most = 10): string {
-  const more = names.length > most ? ` and ${names.length - most} more` : '';
-  return `${names.slice(0, most).join(', ')}${more}`;
-}
-
 /** Adds the number of lines left out. @param how - Says how to see all. */
 export function firstLines(lines: readonly string[], most: number, how = '; --json has all'): readonly string[] {
   return lines.length > most ? [...lines.slice(0, most), `  and ${lines.length - most} more${how}`] : lines;

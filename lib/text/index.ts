@@ -12,7 +12,16 @@ export {
   showTrailingBlank,
 } from './hidden-characters.ts';
 export { findKeys, withoutKeys } from './keys.ts';
-export { codePoints, decodedAddress, foldLine, formatNumber, matchesOf, needsFolding, shorten } from './line.ts';
+export {
+  codePoints,
+  decodedAddress,
+  foldLine,
+  formatNumber,
+  listed,
+  matchesOf,
+  needsFolding,
+  shorten,
+} from './line.ts';
 export { didYouMean, nearestIds } from './nearest.ts';
 export { countedWords, estimateTokens, formatTable, printable, shellWord, wrapWords } from './terminal-text.ts';
 export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';

@@ -29,6 +29,11 @@ export function foldLine(text: string): string {
   );
 }
 
+export function listed(names: readonly string[], most = 10): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return `${names.slice(0, most).join(', ')}${more}`;
+}
+
 export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -24,17 +24,25 @@ function open(core: Core): Opened {
   const { later } = core.call;
   const { heldSkills } = core.of(guard);
   const { alsoShows, alsoTells, run, saysRetrieval } = core.of(proposals);
-  const overlap = overlapOf(core);
-  const source = { ...overlap, visible: () => core.visible({}), heldSkills };
+  const { catalog, readFile, searcher } = core;
+  const visible = (turn: TurnContext): readonly Skill[] => {
+    core.assertOpen();
+    return core.visible(turn);
+  };
+  const overlap = async (): Promise<Overlap> => {
+    const { createOverlap } = await import('./overlap/overlap.ts');
+    return createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile });
+  };
   let evaluation: Evaluation | undefined;
   const evaluating = <Result>(work: (opened: Evaluation) => Promise<Result>): Promise<Result> =>
     run(async (opened, { context }) => {
       const { createEvaluation } = await import('./evidence.ts');
+      const source = { ...(await overlap()), visible: () => core.visible({}), heldSkills };
       evaluation ??= createEvaluation(context, source, opened);
       return work(evaluation);
     });
   const proposalEvidence: Evaluation['proposalEvidence'] = (id) => evaluating((opened) => opened.proposalEvidence(id));
-  saysRetrieval(overlap.retrievalEffect);
+  saysRetrieval(async (...given) => (await overlap()).retrievalEffect(...given));
   alsoShows(async ({ id, state }) => {
     if (state !== 'open' && state !== 'stale') return null;
     return (await import('./describe.ts')).describeRan(await proposalEvidence(id));
@@ -42,7 +50,7 @@ function open(core: Core): Opened {
   alsoTells(async (id) => ({ ran: (await import('./describe.ts')).factsOfRan(await proposalEvidence(id)) }));
   return {
     admin: {
-      overlap: overlap.overlap,
+      overlap: async () => (await overlap()).overlap(),
       evidence: later('admin.evidence(skillId)', [text], (id) => evaluating((opened) => opened.evidence(id))),
       evaluate: later('admin.evaluate(skillId, options)', [text, evaluateOptions], (id, options) =>
         evaluating((opened) => opened.evaluate(id, options)),
@@ -50,21 +58,5 @@ function open(core: Core): Opened {
       proposalEvidence: later('admin.proposalEvidence(proposalId)', [text], proposalEvidence),
     },
     reviewPages: async () => (await import('./pages.ts')).evidencePages,
-  };
-}
-
-function overlapOf(core: Core): Overlap {
-  const { catalog, readFile, searcher } = core;
-  const visible = (turn: TurnContext): readonly Skill[] => {
-    core.assertOpen();
-    return core.visible(turn);
-  };
-  const compared = { snapshot: () => catalog.snapshot(), visible, searcher, readFile };
-  const load = async () => (await import('./overlap/overlap.ts')).createOverlap(compared);
-  return {
-    overlap: async () => (await load()).overlap(),
-    retrievalEffect: async (...given) => (await load()).retrievalEffect(...given),
-    takenOver: async (...given) => (await load()).takenOver(...given),
-    firstHits: async (...given) => (await load()).firstHits(...given),
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Core } from '../../core/feature.ts';
 import { registryClosed } from '../../core/skill/errors.ts';
@@ -73,14 +74,10 @@ export function createChanges(core: Core): Changes {
       if (!hasHistory()) return 0;
       const { createHistoryFile } = await import('./journal/history-file.ts');
       const history = createHistoryFile(file, false);
-      try {
-        return countWaitingProposals(history.reading());
-      } catch {
-        // `list` throws the reason.
-        return 0;
-      } finally {
-        history.close();
-      }
+      // Where it cannot be read, `list` throws the reason.
+      const count = withFallback(() => countWaitingProposals(history.reading()), 0);
+      history.close();
+      return count;
     },
     problems: () => opened?.problems() ?? [],
     async close() {

@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { isPrivatePath } from '../../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { quoted, rowRefused } from './errors.ts';
@@ -125,13 +126,11 @@ export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
 export function getBlob(database: SqliteDatabase, digest: string): Buffer {
   const sql = 'SELECT deflated, size, bytes FROM blob WHERE digest = ?';
   const row = database.prepare<{ deflated: number; size: number; bytes: Uint8Array }>(sql).get(digest);
-  let bytes: Buffer | undefined;
-  try {
-    if (row?.deflated) bytes = inflateRawSync(row.bytes, { maxOutputLength: Math.max(1, row.size) });
-    else if (row) bytes = Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
-  } catch {
-    // The bytes do not inflate to the stated size.
-  }
+  // Undefined also for bytes that do not inflate to the stated size.
+  const bytes = withFallback(() => {
+    if (row?.deflated) return inflateRawSync(row.bytes, { maxOutputLength: Math.max(1, row.size) });
+    return row && Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
+  });
   if (bytes && digestOf(bytes) === digest) return bytes;
   throw rowRefused(`${bytes ? 'another' : 'no'} content for ${JSON.stringify(String(digest).slice(0, 80))}`);
 }

@@ -39,7 +39,7 @@ export async function planAdd(context: InstallContext, what: string, options: Ad
     const toAdd = chosen.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
     const locked = readLock(root).skills;
     const from = sourceFields(origin, root);
-    const there = findInstalled(context);
+    const there = await findInstalled(context);
     const isThere = (name: string) => isInstalledFrom(there, name, locked.get(name), from);
     const installed = new Set(toAdd.filter((skill) => isThere(lockName(skill))));
     const missing = toAdd.filter((skill) => !installed.has(skill));

@@ -1,9 +1,9 @@
 import { basename } from 'node:path/posix';
 import { originRefused } from '../../../../lib/fetch/index.ts';
-import { oneLine } from '../../../../lib/text/index.ts';
+import { listed, oneLine } from '../../../../lib/text/index.ts';
 import { parseSkill, type SkillHeader } from '../../core/skill/parse-skill.ts';
 import { isUsableId, slugOf } from '../../core/skill/skill.ts';
-import { noSuchSkill, originInvalid, severalSkills, someOf } from './errors.ts';
+import { noSuchSkill, originInvalid, severalSkills } from './errors.ts';
 import { INDEX_PATH, MAX_SKILL_FILE, type OpenedOrigin, type OriginSkill, originSkills } from './opened-origin.ts';
 import type { AddOptions } from './types.ts';
 
@@ -74,7 +74,7 @@ function whyNone(opened: OpenedOrigin, below: string, unreadable: readonly strin
 
 function some(paths: readonly string[]): string {
   const shown = paths.map((path) => oneLine(path, 100));
-  return someOf(shown, 5);
+  return listed(shown, 5);
 }
 
 async function readHeaders(opened: OpenedOrigin, below: string) {

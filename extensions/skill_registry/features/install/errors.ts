@@ -1,5 +1,5 @@
 import { CodedError } from 'skill-registry/kernel';
-import { didYouMean } from '../../../../lib/text/index.ts';
+import { didYouMean, listed } from '../../../../lib/text/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import { blockReason } from '../guard/describe.ts';
 import type { ChangedSkill } from './types.ts';
@@ -34,16 +34,11 @@ export function skillBlocked(
 }
 
 export function severalSkills(what: string, names: readonly string[]): CodedError<'ORIGIN_INVALID'> {
-  const why = `it has ${names.length} skills: ${someOf(names)}. Choose with --skill NAME, or take --all.`;
+  const why = `it has ${names.length} skills: ${listed(names, 30)}. Choose with --skill NAME, or take --all.`;
   return originInvalid(what, why);
 }
 
 export function noSuchSkill(what: string, wanted: string, names: readonly string[]): CodedError<'ORIGIN_INVALID'> {
-  const why = `it has no skill ${JSON.stringify(wanted)}.${didYouMean(wanted, names)} It has: ${someOf(names)}.`;
+  const why = `it has no skill ${JSON.stringify(wanted)}.${didYouMean(wanted, names)} It has: ${listed(names, 30)}.`;
   return originInvalid(what, why);
-}
-
-export function someOf(names: readonly string[], limit = 30): string {
-  const left = names.length - limit;
-  return `${names.slice(0, limit).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }

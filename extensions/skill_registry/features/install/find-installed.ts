@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import { futureRealPath, isInside, isReserved } from '../../../../lib/files/index.ts';
+import { groupsOf } from '../../core/catalog/merge.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
 import { homeFolders } from '../../core/sources/agent-folders.ts';
 import { isSkillFileName } from '../../core/sources/walk/names.ts';
@@ -34,11 +35,11 @@ export interface InstalledSkills {
 }
 
 /** A repository may bring its lock, so it covers neither paths outside the root nor a person's own folders. */
-export function findInstalled(context: ChangeContext): InstalledSkills {
+export async function findInstalled(context: ChangeContext): Promise<InstalledSkills> {
   const isOfRoot = ofRoot(context.root);
   // A lock and the catalog may have thousands of skills.
-  const known = groupBy(context.snapshot().byQualifiedId.values(), ({ id }) => slugOf(id));
-  const beside = groupBy(inAgentFolders(context.root), ({ skillId }) => slugOf(skillId));
+  const known = await groupsOf(context.snapshot().byQualifiedId.values(), ({ id }) => slugOf(id));
+  const beside = await groupsOf(inAgentFolders(context.root), ({ skillId }) => slugOf(skillId));
   return {
     find(name, entry) {
       const inSources = (known.get(slugOf(name)) ?? [])
@@ -80,17 +81,6 @@ export function ofRoot(root: string): (path: string) => boolean {
     .map((folder) => futureRealPath(folder))
     .filter((folder) => !own.has(folder));
   return (path) => isInside(path, real) && !homes.some((home) => isInside(path, home));
-}
-
-/** In the order of `all`. */
-export function groupBy<T>(all: Iterable<T>, keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) {
-    const group = groups.get(keyOf(one));
-    if (group) group.push(one);
-    else groups.set(keyOf(one), [one]);
-  }
-  return groups;
 }
 
 // --- internal ---

@@ -4,6 +4,7 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { showName } from '../../../../lib/text/index.ts';
 import { openTrust } from '../../../../lib/trust/index.ts';
+import { groupsOf } from '../../core/catalog/merge.ts';
 import { skillNamed } from '../../core/catalog/snapshot.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { slugOf } from '../../core/skill/skill.ts';
@@ -13,21 +14,21 @@ import { archiveFolder } from '../history/journal/journal-entries.ts';
 import { assertRemovable, folderOf, locationOfSkill, type SkillLocation } from '../history/skill-location.ts';
 import type { Actor } from '../history/types.ts';
 import { originOf, sourceKey } from './address.ts';
-import { filesAt, findInstalled, groupBy, type InstalledSkills } from './find-installed.ts';
+import { filesAt, findInstalled, type InstalledSkills } from './find-installed.ts';
 import { changeLock, isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import type { LockEntry, LockedSkill, RemovedSkill, UsedSource } from './types.ts';
 
 /** Sources of the lock by name, then sources of the config. Own folders and files only when a decision names them. */
-export function usedSources(context: ChangeContext): readonly UsedSource[] {
+export async function usedSources(context: ChangeContext): Promise<readonly UsedSource[]> {
   const trust = openTrust();
-  const locked = groupBy(readLock(context.root).skills, ([, entry]) =>
+  const locked = await groupsOf(readLock(context.root).skills, ([, entry]) =>
     withFallback(() => sourceKey(originOf(entry, context.root)), entry.source),
   );
   const sources = context.sources().filter(({ key, location, kind }) => {
     const isOwn = key === undefined && kind !== 'well-known';
     return kind !== 'inline' && !(isOwn && !decisionAbout(location, trust));
   });
-  const configured = groupBy(sources, ({ key, location }) => key ?? location);
+  const configured = await groupsOf(sources, ({ key, location }) => key ?? location);
   return [...new Set([...locked.keys(), ...configured.keys()])].map((source) => ({
     source,
     skills: (locked.get(source) ?? []).map(([name]) => name),
@@ -38,7 +39,7 @@ export function usedSources(context: ChangeContext): readonly UsedSource[] {
 
 export async function verify(context: ChangeContext): Promise<readonly LockedSkill[]> {
   const { skills, broken } = readLock(context.root);
-  const installed = findInstalled(context);
+  const installed = await findInstalled(context);
   const verified: LockedSkill[] = [];
   for (const [name, reason] of broken)
     verified.push({ id: slugOf(name), name, source: 'unknown', state: 'broken', weak: false, changed: [], reason });
@@ -57,7 +58,7 @@ export async function remove(context: ChangeContext, id: string, { by, reason }:
   const ofId = entryOf(id);
   // A qualified id can name another skill than the one in the lock.
   const [name, entry] = ofId ?? entryOf(named?.id ?? id.slice(id.indexOf(':') + 1)) ?? [];
-  const found = name !== undefined && entry ? findInstalled(context).find(name, entry) : undefined;
+  const found = name !== undefined && entry ? (await findInstalled(context)).find(name, entry) : undefined;
   const isNamed = (location: SkillLocation): boolean =>
     named ? named.dir === folderOf(location) : `${location.source}:${location.skillId}` === id;
   const installed = found && (ofId || isNamed(found.location)) ? found : undefined;

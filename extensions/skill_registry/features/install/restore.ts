@@ -20,7 +20,7 @@ export async function planRestore(context: InstallContext, to: string | undefine
   const [unusable] = broken;
   if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
   const absent: (readonly [string, LockEntry])[] = [];
-  const installed = findInstalled(context);
+  const installed = await findInstalled(context);
   for (const [name, entry] of skills) {
     const found = installed.find(name, entry);
     if (!found) absent.push([name, entry]);

@@ -29,7 +29,7 @@ export async function planUpdate(context: InstallContext, ids: readonly string[]
     throw originRefused(JSON.stringify(unknown), why);
   }
   const prepared: Prepared[] = [];
-  const installed = findInstalled(context);
+  const installed = await findInstalled(context);
   await withOrigins(context, async (open) => {
     for (const [name, entry] of wanted)
       prepared.push(await prepareOne(context, name, entry, installed.find(name, entry), open));

@@ -161,9 +161,9 @@ async function conflictsOf(
 function changesOf({ location, kind, files, update }: SkillToWrite): PlannedChange['changes'] {
   if (kind !== 'updated' && folderExists(location))
     throw skillExists(location.skillId, `${folderOf(location)} is there already`);
-  const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';
   // SKILL.md last: the skill appears when its SKILL.md does.
-  const sorted = [...files.filter((file) => !isSkillFile(file)), ...files.filter(isSkillFile)];
+  const isLast = ({ path }: IncomingFile): number => Number(path === 'SKILL.md');
+  const sorted = files.toSorted((a, b) => isLast(a) - isLast(b));
   return [
     ...(update?.gone ?? []).map((path) => ({ path: filePath(path, location), after: null })),
     ...sorted.map(({ path, bytes, executable }) => {

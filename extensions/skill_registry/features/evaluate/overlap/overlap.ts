@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
-import { oneLine } from '../../../../../lib/text/index.ts';
+import { listed, oneLine } from '../../../../../lib/text/index.ts';
 import type { Snapshot } from '../../../core/catalog/snapshot.ts';
 import { Searcher } from '../../../core/search/searcher.ts';
 import { parseSkill } from '../../../core/skill/parse-skill.ts';
@@ -171,11 +171,8 @@ function lineOf(skill: Skill): Skill {
   return { ...skill, remote: true };
 }
 
-const MAX_NAMED = 10;
-
 function textOf({ skills, tried, cut, others, claimsAll }: Omit<TakenOver, 'text'>): string {
-  const named = skills.slice(0, MAX_NAMED).map((id) => oneLine(id, 60));
-  const more = skills.length > MAX_NAMED ? ` and ${skills.length - MAX_NAMED} more` : '';
+  const named = listed(skills.map((id) => oneLine(id, 60)));
   return [
     ...(claimsAll
       ? [
@@ -183,7 +180,7 @@ function textOf({ skills, tried, cut, others, claimsAll }: Omit<TakenOver, 'text
         ]
       : []),
     skills.length > 0
-      ? `The search now finds it best, beside the skill itself, for the description of ${skills.length} other skill(s): ${named.join(', ')}${more}.`
+      ? `The search now finds it best, beside the skill itself, for the description of ${skills.length} other skill(s): ${named}.`
       : 'The search finds it best for no other description for which it was not best before.',
     tried === 0 && !cut
       ? `None of the ${others} others shares a word with it.`

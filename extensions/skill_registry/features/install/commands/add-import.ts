@@ -5,11 +5,10 @@ import {
   type ExitStatus,
   firstLines,
   invalidArgument,
-  listed,
   type Options,
 } from '../../../../../lib/command-line/index.ts';
 import { futureRealPath } from '../../../../../lib/files/index.ts';
-import { printable, toWire } from '../../../../../lib/text/index.ts';
+import { listed, printable, toWire } from '../../../../../lib/text/index.ts';
 import { openTrust } from '../../../../../lib/trust/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { inspectChanged } from '../../guard/commands/confirm.ts';

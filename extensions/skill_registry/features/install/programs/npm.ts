@@ -2,6 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { withFallback } from '../../../../../lib/errors/index.ts';
 import { originUnavailable, unpack } from '../../../../../lib/fetch/index.ts';
 import { readNamedFile } from '../../../../../lib/files/index.ts';
 import { shownOrigin } from '../address.ts';
@@ -65,12 +66,8 @@ function reasonOf(error: unknown): string {
   const { code, killed, stdout = '', stderr = '', message } = error as ExecFileException;
   if (code === 'ENOENT') return 'npm is not installed here';
   if (killed) return `no answer within ${LIMIT_MS / 1000} s`;
-  try {
-    const { error: told } = JSON.parse(stdout) as { readonly error?: { readonly summary?: string } };
-    if (told?.summary) return told.summary.split('\n')[0] ?? '';
-  } catch {
-    // The reason is on standard error.
-  }
+  const told = withFallback((): { error?: { summary?: string } } | null => JSON.parse(stdout))?.error?.summary;
+  if (told) return told.split('\n')[0] ?? '';
   const line = stderr.split('\n').find((one) => /^npm (error|ERR!) (?!code)/.test(one));
   return line?.replace(/^npm (error|ERR!) /, '') ?? message.split('\n')[0] ?? 'npm failed';
 }

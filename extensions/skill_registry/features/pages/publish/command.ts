@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { EXIT, type ExitStatus, listed, type Options } from '../../../../../lib/command-line/index.ts';
-import { showName, toWireDeep } from '../../../../../lib/text/index.ts';
+import { EXIT, type ExitStatus, type Options } from '../../../../../lib/command-line/index.ts';
+import { listed, showName, toWireDeep } from '../../../../../lib/text/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import type { Published } from './types.ts';
 
