@@ -25,7 +25,7 @@ export function fetchPackages(folder) {
       encoding: 'utf8',
     });
     const archive = packed.trim().split('\n').at(-1);
-    execFileSync('tar', ['xzf', archive, '--no-same-owner', '--wildcards', '*.md', '*.MD'], { cwd: target });
+    execFileSync('tar', ['xzf', archive, '--no-same-owner', '--wildcards', '--ignore-case', '*.md'], { cwd: target });
     return target;
   });
 }

@@ -2,7 +2,7 @@
  * How well the right skill is found: `node retrieval.mjs <queries.jsonl> <wild-skills> <root> [packages]`. Everything goes
  * through the public functions `list` and `context`. `packages`: a folder for packages that carry skills. Prints JSON.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
 import { fetchPackages, longQuestions } from './long-questions.mjs';
@@ -21,6 +21,7 @@ const labelled = readFileSync(queriesFile, 'utf8')
 // A source for each collection, so that `<collection>/<path>` is the qualified id of a skill.
 const sources = readdirSync(wild).map((collection) => ({ id: collection, path: join(wild, collection) }));
 const opened = async (all, at) => {
+  mkdirSync(join(at, 'data'), { recursive: true });
   const one = await createSkillRegistry({ root: at, config: { sources: all } });
   await one.admin.inspectSkills();
   await one.admin.prepareSearch();

@@ -1,10 +1,12 @@
 import { batchPosting, MAX_TIMES } from './postings.ts';
-import { runsOf, termsOfRun, wordsOf } from './terms.ts';
+import { numberOf, pairOf, runsOf, termsOfRun, wordsOf } from './terms.ts';
 
 export interface IndexDocument {
   readonly key: string;
   /** Number of terms of the header, then of each section. */
   readonly lengths: Uint16Array;
+  /** Of neighbouring terms (`pairOf`), sorted, each once. */
+  readonly pairs: Uint32Array;
   /** Of the header, not stemmed: candidates for corrections. */
   readonly words: readonly string[];
 }
@@ -33,7 +35,7 @@ export function createBatch(): OpenBatch {
   let [characters, sections] = [0, 0];
   const countsOfRun = (run: string): readonly TermCount[] => {
     const made = termsOfRun(run).map((term) => {
-      const count = terms.get(term) ?? { postings: [], section: 0, times: 0 };
+      const count = terms.get(term) ?? { number: numberOf(term), postings: [], section: 0, times: 0 };
       terms.set(term, count);
       return count;
     });
@@ -41,13 +43,16 @@ export function createBatch(): OpenBatch {
     return made;
   };
   /** Returns the number of terms. @param first - The posting of a term that occurs once in the section. */
-  const countTerms = (text: string, first: number): number => {
+  const countTerms = (text: string, first: number, pairs: Set<number>): number => {
     let occurrences = 0;
+    let last: number | undefined;
     sections += 1;
     const current = sections;
     for (const run of runsOf(text)) {
       for (const count of runs.get(run) ?? countsOfRun(run)) {
         occurrences += 1;
+        if (last !== undefined) pairs.add(pairOf(last, count.number));
+        last = count.number;
         if (count.section !== current) {
           count.section = current;
           count.times = 1;
@@ -65,11 +70,13 @@ export function createBatch(): OpenBatch {
     terms,
     add(key, header, body) {
       const parts = [header, ...sectionsOf(body.slice(0, MAX_INDEXED_BODY))];
-      const occurrences = parts.map((text, section) => countTerms(text, batchPosting(documents.length, section)));
+      const pairs = new Set<number>();
+      const first = (section: number): number => batchPosting(documents.length, section);
+      const occurrences = parts.map((text, section) => countTerms(text, first(section), pairs));
       characters += parts.reduce((sum, text) => sum + text.length, 0);
       const words = new Set(wordsOf(header).filter((word) => word.length >= MIN_CORRECTED));
       const lengths = Uint16Array.from(occurrences, (count) => Math.min(count, 0xffff));
-      documents.push({ key, lengths, words: [...words] });
+      documents.push({ key, lengths, words: [...words], pairs: Uint32Array.from(pairs).sort() });
     },
     characters: () => characters,
   };
@@ -105,6 +112,7 @@ const HEADING = /^ {0,3}#{1,6}\s/;
 const FENCE = /^\s*(?:```|~~~)/;
 
 interface TermCount {
+  readonly number: number;
   readonly postings: number[];
   /** Last counted section that has the term, from 1 over all documents; `times` is for this section. */
   section: number;

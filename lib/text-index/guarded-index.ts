@@ -52,6 +52,7 @@ export function createMemoryIndex(): TextIndex {
   return {
     numberOf: (key) => numbers.get(key),
     lengthsOf: (document) => lengths[document] ?? NONE,
+    pairsOf: () => NO_PAIRS,
     size: () => next,
     postings: (term) => chunks.get(term) ?? [],
     words: () => [...words],
@@ -87,6 +88,7 @@ export function createMemoryIndex(): TextIndex {
 // --- internal ---
 
 const NONE = new Uint16Array(1);
+const NO_PAIRS = new Uint32Array();
 
 function joined(before: PostingChunk, { chunk, postings }: PostingChunk): PostingChunk {
   const both = new Uint32Array(before.postings.length + postings.length);

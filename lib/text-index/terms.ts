@@ -48,22 +48,41 @@ export interface QueryTerms {
   readonly optional: readonly string[];
   /** By term, for corrections. */
   readonly words: ReadonlyMap<string, string>;
+  /** Of neighbouring terms, as `pairOf` gives them; each once. */
+  readonly pairs: ReadonlySet<number>;
 }
 
 /** @param max - Number of terms that are used: a prompt may be a whole file. */
 export function queryTerms(text: string, max: number): QueryTerms {
   const words = new Map<string, string>();
   const optional = new Set<string>();
+  const pairs = new Set<number>();
+  let last: number | undefined;
   for (const run of runsOf(text)) {
     if (words.size >= max) break;
     for (const { word, isWhole } of wordsOfRun(run)) {
       const term = words.size < max ? termOf(word) : undefined;
       if (term === undefined) continue;
+      const number = numberOf(term);
+      if (last !== undefined) pairs.add(pairOf(last, number));
+      last = number;
       if (isWhole) optional.add(term);
       else if (!words.has(term)) words.set(term, word);
     }
   }
-  return { terms: [...words.keys()], optional: [...optional].filter((term) => !words.has(term)), words };
+  return { terms: [...words.keys()], optional: [...optional].filter((term) => !words.has(term)), words, pairs };
+}
+
+/** Of a term, for `pairOf`: 32 bits (FNV-1a). */
+export function numberOf(term: string): number {
+  let number = 0x811c9dc5;
+  for (let at = 0; at < term.length; at++) number = Math.imul(number ^ term.charCodeAt(at), 0x01000193);
+  return number;
+}
+
+/** Of two neighbouring terms, by their numbers: 32 bits, which a few other pairs have as well. */
+export function pairOf(first: number, second: number): number {
+  return (Math.imul(first, 0x9e3779b1) ^ second) >>> 0;
 }
 
 // --- internal ---

@@ -7,6 +7,8 @@ export interface TextIndex {
   /** Undefined when the document is not indexed. */
   numberOf(key: string): number | undefined;
   lengthsOf(document: number): Uint16Array;
+  /** Sorted. Empty for the index in memory: pairs would be most of it. */
+  pairsOf(document: number): Uint32Array;
   /** One more than the highest number of a document. */
   size(): number;
   /** A chunk may be given in several parts. */
@@ -37,13 +39,17 @@ export interface TextIndex {
  */
 export const SEARCH_INDEX: { readonly name: string; readonly version: number; readonly sql: string } = {
   name: 'search',
-  version: 4,
+  version: 5,
   sql: `
 CREATE TABLE search_document (
   seq INTEGER PRIMARY KEY,
   number INTEGER NOT NULL CHECK (number BETWEEN 0 AND 0x7fffffff),
   key TEXT NOT NULL UNIQUE,
   lengths BLOB NOT NULL CHECK (length(lengths) > 0 AND length(lengths) % 2 = 0)
+) STRICT;
+CREATE TABLE search_pair (
+  number INTEGER PRIMARY KEY,
+  pairs BLOB NOT NULL CHECK (length(pairs) > 0 AND length(pairs) % 4 = 0)
 ) STRICT;
 CREATE TABLE search_posting (
   term TEXT NOT NULL,
@@ -60,6 +66,8 @@ CREATE TABLE search_state (
 ) STRICT;
 INSERT INTO search_state VALUES (1, 0, 0, 0);
 CREATE TRIGGER search_document_changed AFTER UPDATE ON search_document BEGIN DELETE FROM search_state; END;
+CREATE TRIGGER search_pair_deleted AFTER DELETE ON search_pair BEGIN DELETE FROM search_state; END;
+CREATE TRIGGER search_pair_changed AFTER UPDATE ON search_pair BEGIN DELETE FROM search_state; END;
 CREATE TRIGGER search_posting_deleted AFTER DELETE ON search_posting BEGIN DELETE FROM search_state; END;
 CREATE TRIGGER search_posting_changed AFTER UPDATE ON search_posting
 WHEN new.term <> old.term OR new.chunk <> old.chunk OR substr(new.data, 1, length(old.data)) <> old.data
@@ -80,6 +88,7 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
   const newer = database.prepare<{ seq: number; number: number; key: string; lengths: Uint8Array }>(
     'SELECT seq, number, key, lengths FROM search_document WHERE seq > ? ORDER BY seq',
   );
+  const pairsOf = database.prepare<{ pairs: Uint8Array }>('SELECT pairs FROM search_pair WHERE number = ?');
   const chunksOfTerm = database.prepare<{ chunk: number; data: Uint8Array }>(
     'SELECT chunk, data FROM search_posting WHERE term = ?',
   );
@@ -110,6 +119,10 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
   return {
     numberOf: (key) => numbers.get(key),
     lengthsOf: (document) => lengths[document] ?? EMPTY,
+    pairsOf(document) {
+      const row = pairsOf.get(document);
+      return row ? new Uint32Array(bufferOf(row.pairs, 4)) : NO_PAIRS;
+    },
     size: () => lengths.length,
     postings: (term) =>
       chunksOfTerm.all(term).map(({ chunk, data }) => ({ chunk, postings: new Uint32Array(bufferOf(data, 4)) })),
@@ -147,6 +160,7 @@ const STALE_TIMES = 4;
 const STALE_LEAST = 2000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 const EMPTY = new Uint16Array(1);
+const NO_PAIRS = new Uint32Array();
 
 interface State {
   readonly generation: number;
@@ -163,14 +177,16 @@ function write(database: SqliteDatabase, batch: DocumentBatch, isNew: readonly b
   );
   const addWord = database.prepare('INSERT OR IGNORE INTO search_word (word) VALUES (?)');
   const addDocument = database.prepare('INSERT OR IGNORE INTO search_document (number, key, lengths) VALUES (?, ?, ?)');
+  const addPairs = database.prepare('INSERT OR IGNORE INTO search_pair (number, pairs) VALUES (?, ?)');
   // In the order of the table: consecutive rows are in the same pages.
   for (const term of [...batch.terms.keys()].sort()) {
     for (const { chunk, postings } of chunksOf(batch.terms.get(term)?.postings ?? [], first, isNew))
       append.run(term, chunk, bytesOf(postings));
   }
-  for (const [position, { key, lengths, words }] of batch.documents.entries()) {
+  for (const [position, { key, lengths, words, pairs }] of batch.documents.entries()) {
     if (!isNew[position]) continue;
     for (const word of words) addWord.run(word);
+    if (pairs.length > 0) addPairs.run(first + position, bytesOf(pairs));
     addDocument.run(first + position, key, bytesOf(lengths));
   }
   database.prepare('UPDATE search_state SET next = next + ?').run(batch.documents.length);
@@ -189,7 +205,7 @@ function stateIn(statement: SqliteStatement<State>): State {
 
 function empty(database: SqliteDatabase, now: number, generation: number): void {
   database.exec(
-    'DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word; DELETE FROM search_state',
+    'DELETE FROM search_document; DELETE FROM search_pair; DELETE FROM search_posting; DELETE FROM search_word; DELETE FROM search_state',
   );
   database.prepare('INSERT INTO search_state VALUES (1, ?, ?, 0)').run(generation, now);
 }

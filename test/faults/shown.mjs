@@ -154,6 +154,30 @@ export const shown = [
     test: 'of a long query takes the length of a skill into account more than a short one does',
   },
   {
+    title: 'Pairs of neighbouring words are not used',
+    in: 'reorderByPairs',
+    swap: ['most === 0', 'most >= 0'],
+    test: 'the one that has them side by side is first',
+  },
+  {
+    title: 'Pairs order equal skills only',
+    in: 'PAIRS',
+    swap: ['0.15', '0'],
+    test: 'the one that has them side by side is first',
+  },
+  {
+    title: 'Pairs order what was not asked for',
+    in: 'rankedIn',
+    swap: ['accepts?.(skillAt(position)) !== false', 'true'],
+    test: 'the one that has them side by side is first among those that are asked for',
+  },
+  {
+    title: 'An index on disk keeps no pairs',
+    in: 'write',
+    swap: ['pairs.length > 0', 'pairs.length < 0'],
+    test: 'the one that has them side by side is first',
+  },
+  {
     title: 'The best section weighs nothing',
     in: 'WEIGHTS',
     swap: ['0.5', '0'],

@@ -12,7 +12,7 @@ import { CONTROL_TEXTS, embeddedText, queryText } from '../../extensions/skill_r
 import { VECTORS } from '../../extensions/skill_registry/features/meaning/vector-schema.ts';
 import { countTokens } from '../../lib/text/index.ts';
 import { sectionsOf } from '../../lib/text-index/document-batch.ts';
-import { termsOf } from '../../lib/text-index/terms.ts';
+import { queryTerms, termsOf } from '../../lib/text-index/terms.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/text-index.ts';
 import { fakeSkill } from '../helpers/fake-skill.ts';
 
@@ -47,7 +47,11 @@ const KEPT: readonly (readonly [string, number, () => unknown])[] = [
   [
     SEARCH_INDEX.name,
     SEARCH_INDEX.version,
-    () => [...SKILLS.map((skill) => termsOf(headerText(skill))), ...sectionsOf(bodyOf(TEXTS[0] ?? '')).map(termsOf)],
+    () => [
+      ...SKILLS.map((skill) => termsOf(headerText(skill))),
+      ...sectionsOf(bodyOf(TEXTS[0] ?? '')).map(termsOf),
+      [...queryTerms(BODY, 99).pairs],
+    ],
   ],
   [
     VECTORS.name,
@@ -73,7 +77,7 @@ it('keeps under one version what is made of the same input: with another result,
     [
       "skill_files 6: c8681c2b80e29bb8",
       "token_counts 4: 255713170fc5439f",
-      "search 4: 43b176396bf1cdbc",
+      "search 5: a665d8237d482790",
       "vector 5: fc28eb3bd579566c",
       "inspection 6: 3a5f489920535c04",
     ]

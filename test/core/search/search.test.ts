@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { createSkillRegistry } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
+import { Searcher } from '../../../extensions/skill_registry/core/search/searcher.ts';
+import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
@@ -125,6 +127,48 @@ it('a snippet is one line, whatever the author wrote', async () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
   expect(snippet).not.toMatch(/[\u0000-\u001f\u200b\u202e]/);
   expect(snippet.length).toBeLessThanOrEqual(160);
+});
+
+describe('among skills with the same words', () => {
+  const apart = skill('apart', 'Looks after trees.', 'Orchard prune. Graft roots.');
+  // Longer, so that it would be second.
+  const together = skill('together', 'Looks after trees.', 'Graft roots. Prune orchard. Mulch leaves.');
+  const other = skill('house', 'Looks after a house.', 'Sweep the stairs.');
+
+  it('the one that has them side by side is first', async () => {
+    const { registry } = await openRegistry({ ...apart, ...together, ...other });
+    expect(ids(registry, 'prune an orchard')).toEqual(['together', 'apart']);
+    expect(ids(registry, 'orchard prune')).toEqual(['apart', 'together']);
+    expect(ids(registry, 'roots orchard')).toEqual(['apart', 'together']);
+  });
+
+  it('the one that has them side by side is first among those that are asked for', async () => {
+    const tagged = (tree: Tree): Tree =>
+      Object.fromEntries(
+        Object.entries(tree).map(([path, text]) => [path, String(text).replace('---\n', '---\ntags: [far]\n')]),
+      );
+    const nearer = Array.from({ length: 60 }, (_, n) => skill(`near-${n}x`, 'Has to prune an orchard.', 'Prune it.'));
+    const { registry } = await openRegistry(Object.assign({}, tagged(apart), tagged(together), ...nearer));
+    const found = registry.list({ query: 'prune an orchard', tag: 'far' });
+    expect(found.skills.map(({ skillId }) => skillId)).toEqual(['together', 'apart']);
+  });
+
+  it('a name stays before what says it side by side', async () => {
+    const named = skill('orchards', 'Looks after trees.', 'Graft.', { name: 'prune-orchard' });
+    const { registry } = await openRegistry({ ...named, ...apart, ...together });
+    expect(ids(registry, 'prune orchard')[0]).toBe('orchards');
+  });
+
+  it('an index in memory keeps no pairs, and leaves their order as it is', () => {
+    const bodies = { apart: 'Orchard prune. Graft roots.', together: 'Graft roots. Prune orchard.' };
+    const skills = Object.keys(bodies).map((id) => fakeSkill(id, { description: 'Looks after trees.' }));
+    const searcher = new Searcher({
+      readSkill: ({ id }) => Buffer.from(`---\nname: x\n---\n${bodies[id as keyof typeof bodies]}`),
+    });
+    for (const query of ['prune orchard', 'orchard prune'])
+      expect(searcher.search(skills, query).hits.map(({ skill: { id } }) => id)).toEqual(['apart', 'together']);
+    searcher.close();
+  });
 });
 
 describe('the index', () => {

@@ -52,16 +52,27 @@ export function scoresByName(table: NameTable, query: string): ReadonlyMap<numbe
   for (const position of table.triggers.get(query) ?? []) scores.set(position, NAME_SCORES.trigger);
   const { names, nameStarts, qualified, qualifiedStarts } = table;
   for (const at of offsetsOf(names, `\n${query}`)) {
-    const position = positionAt(nameStarts, at);
+    const position = lastUpTo(nameStarts, at);
     const isEqual = names[at + query.length + 1] === '\n' || scores.get(position) === NAME_SCORES.equal;
     scores.set(position, isEqual ? NAME_SCORES.equal : NAME_SCORES.prefix);
   }
-  for (const at of offsetsOf(qualified, `\n${query}\n`)) scores.set(positionAt(qualifiedStarts, at), NAME_SCORES.equal);
+  for (const at of offsetsOf(qualified, `\n${query}\n`)) scores.set(lastUpTo(qualifiedStarts, at), NAME_SCORES.equal);
   return scores;
 }
 
 export function skillsWithNamePart({ names, nameStarts }: NameTable, part: string): ReadonlySet<number> {
-  return new Set([...(part === '' ? [] : offsetsOf(names, part))].map((at) => positionAt(nameStarts, at)));
+  return new Set([...(part === '' ? [] : offsetsOf(names, part))].map((at) => lastUpTo(nameStarts, at)));
+}
+
+/** Index of the last number that is not above `most`. @param numbers - Sorted. */
+export function lastUpTo(numbers: Uint32Array, most: number): number {
+  let [low, high] = [0, numbers.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((numbers[middle] as number) <= most) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 // --- internal ---
@@ -78,14 +89,4 @@ function startsOf(texts: readonly string[]): Uint32Array {
 
 function* offsetsOf(text: string, part: string): Generator<number> {
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) yield at;
-}
-
-function positionAt(starts: Uint32Array, at: number): number {
-  let [low, high] = [0, starts.length - 1];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((starts[middle] as number) <= at) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

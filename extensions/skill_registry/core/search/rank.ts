@@ -5,6 +5,7 @@ import {
   postingSection,
   postingTimes,
 } from '../../../../lib/text-index/index.ts';
+import { lastUpTo } from './names.ts';
 import type { Pool } from './pool.ts';
 
 export interface RankedTerm {
@@ -32,6 +33,12 @@ const LONG = { terms: 64, k1: 2, b: 0.75 } as const;
 /** A term this many places behind those of a short query counts half: what is asked stands at the beginning. */
 const HALF_AFTER = 16;
 const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;
+/** So many of the best are ordered once more: more changes nothing. */
+const REORDERED = 50;
+/** Of the best rank, for the skill that has most pairs of the query. */
+const PAIRS = 0.15;
+/** For each pair: what has the same rank otherwise stays apart. */
+const APART = 1e-9;
 
 /** Of a term of a query. @param place - From 0. */
 export function placeWeight(place: number): number {
@@ -58,6 +65,38 @@ export function rankPool(pool: Pool, terms: readonly RankedTerm[], length: numbe
   }
   const combined = combineRanks(header, all, bestSections(pool, sections, all));
   return { combined, shares: all.map((value) => (most > 0 ? Math.min(1, value / most) : 0)), terms };
+}
+
+/**
+ * The best skills exchange their ranks: those that have more pairs of neighbouring words of the query come first. Which
+ * skills are found, and how high their ranks are, stays as it is.
+ *
+ * @param pairsAt - Of a position, sorted.
+ */
+export function reorderByPairs(
+  ranking: Ranking,
+  wanted: ReadonlySet<number>,
+  accepts: (position: number) => boolean,
+  pairsAt: (position: number) => Uint32Array,
+): Ranking {
+  if (wanted.size === 0) return ranking;
+  const ranks = ranking.combined;
+  const best = bestPositions(ranks, REORDERED, accepts);
+  const counts = best.map((at) => {
+    const pairs = pairsAt(at);
+    return [...wanted].filter((pair) => pairs[lastUpTo(pairs, pair)] === pair).length;
+  });
+  const most = Math.max(0, ...counts);
+  if (most === 0) return ranking;
+  const more = (PAIRS * (ranks[best[0] as number] as number)) / most;
+  const scores = best.map((at, index) => (ranks[at] as number) + more * (counts[index] as number));
+  const order = [...best.keys()].sort((a, b) => (scores[b] as number) - (scores[a] as number));
+  const combined = ranks.slice();
+  for (const [place, index] of order.entries()) {
+    const rank = ranks[best[place] as number] as number;
+    combined[best[index] as number] = rank + APART * (counts[index] as number);
+  }
+  return { ...ranking, combined };
 }
 
 export function frequencyOf({ positions }: Pool, chunks: readonly PostingChunk[]): number {
@@ -155,6 +194,21 @@ function combineRanks(header: Float64Array, all: Float64Array, best: Float64Arra
     if (a > 0) combined[at] = WEIGHTS.header * h * ofHeader + WEIGHTS.all * a * ofAll + WEIGHTS.section * b * ofBest;
   }
   return combined;
+}
+
+/** Those with the highest values above 0, the highest first. Without sorting all: there may be thousands. */
+function bestPositions(values: Float64Array, most: number, accepts: (position: number) => boolean): readonly number[] {
+  const best: number[] = [];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] as number;
+    const least = best.length < most ? 0 : (values[best[most - 1] as number] as number);
+    if (value <= least || !accepts(at)) continue;
+    let place = best.length;
+    while (place > 0 && (values[best[place - 1] as number] as number) < value) place--;
+    best.splice(place, 0, at);
+    if (best.length > most) best.pop();
+  }
+  return best;
 }
 
 function scale(values: Float64Array): number {

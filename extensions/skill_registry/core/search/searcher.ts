@@ -26,7 +26,7 @@ import {
 import { normalizedName } from './names.ts';
 import { makePool, type Pool } from './pool.ts';
 import { lookUpTerms, parseQuery, type Query } from './query.ts';
-import { type Ranking, rankPool } from './rank.ts';
+import { type Ranking, rankPool, reorderByPairs } from './rank.ts';
 import type { Likeness } from './types.ts';
 
 export interface SearchAnswer {
@@ -70,7 +70,7 @@ export class Searcher {
     // When the file fails, all of this runs again with another index.
     const { pool, ranking } = this.#guarded.use((index) => {
       const all = this.#completePool(index, skills);
-      return { pool: all, ranking: rankedIn(index, all, query, true) };
+      return { pool: all, ranking: rankedIn(index, all, query, true, accepts) };
     });
     const quoted = query.phrases.length > 0;
     const found = hitsOf(pool, ranking, normalizedName(text), accepts, quoted ? undefined : likeness);
@@ -212,8 +212,15 @@ function written(index: TextIndex, batch: OpenBatch): OpenBatch {
   return createBatch();
 }
 
-function rankedIn(index: TextIndex, pool: Pool, query: Query, corrected: boolean): Ranking {
-  return index.atOnce(() => rankPool(pool, lookUpTerms(query, pool, index, corrected), query.terms.length));
+function rankedIn(index: TextIndex, pool: Pool, query: Query, corrected: boolean, accepts?: Accepts): Ranking {
+  const skillAt = (position: number): Skill => pool.skills[position] as Skill;
+  return index.atOnce(() => {
+    const ranking = rankPool(pool, lookUpTerms(query, pool, index, corrected), query.terms.length);
+    const accepted = (position: number): boolean => accepts?.(skillAt(position)) !== false;
+    return reorderByPairs(ranking, query.pairs, accepted, (position) =>
+      index.pairsOf(index.numberOf(documentKey(skillAt(position))) ?? -1),
+    );
+  });
 }
 
 /** For a query of which no skill has an indexed word. */
