@@ -1,7 +1,7 @@
 import type { Skill, Snapshot } from 'skill-registry';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { OpenRegistry, CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
-import { type AgentView, NOT_INSPECTED, type TokenCounts } from '../../extensions/skill_registry/host.ts';
+import type { AgentView, TokenCounts } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, type Options } from '../../lib/command-line/index.ts';
 import { estimateTokens, listed as namesOf, printable } from '../../lib/text/index.ts';
@@ -22,13 +22,12 @@ export async function list(options: Options & { readonly all?: boolean }, termin
   const found = problems();
   const seen = options.all ? await seenRows(opened, counts, state) : undefined;
   const rows = seen ?? skills.map((skill) => skillRowOf(skill, counts.get(skill.id)));
-  const audience = isOfTurn ? 'model' : 'person';
-  const { total, provisional, pending, message } = registry.list({ limit: 1, audience }, { ...state, preview: true });
-  const notYet = provisional ? { provisional, pending, message } : {};
-  const totals = totalsOf(rows, found.length, registry.snapshot());
+  const pending = registry.admin.notInspected();
+  const notYet = pending > 0 ? { pending, message: `${pending} ${NOT_YET}` } : {};
+  const totals = totalsOf(rows, pending, found.length, registry.snapshot());
   const isShort = terminal.terminal && !options.json && !seen && rows.length > MANY;
   if (isShort) terminal.err(`${totals}\n\n`);
-  if (options.json) terminal.print({ skills: rows, total: seen ? rows.length : total, ...notYet, problems: found });
+  if (options.json) terminal.print({ skills: rows, total: rows.length, ...notYet, problems: found });
   else if (isShort) terminal.out(`${terminal.table(...sourceTable(skills))}\n`);
   else if (rows.length > 0) printTable(seen ? seenTable(seen) : tokenTable(skills, counts), terminal);
   const notices = await Promise.all(terminal.features.map(({ notice }) => notice?.(registry)));
@@ -41,11 +40,11 @@ export async function list(options: Options & { readonly all?: boolean }, termin
     terminal.say(`${rows.length - FIRST} more: ${HOW_TO_SEE_MORE}`);
   } else terminal.say(totals);
   if (!registry.admin.hasGuard()) terminal.say(NO_GUARD);
-  // Else the totals already count the skills that are not inspected yet.
-  if (message && audience === 'model') terminal.say(message);
   return found.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
 }
 
+const NOT_YET =
+  'skill(s) are not inspected yet. Agents see their lines; the rest is inspected when it is asked for, and skill-registry doctor inspects all.';
 export const NO_GUARD = 'There is no guard: nothing inspects skills before agents are given them.';
 
 type Turn = Partial<TurnContext>;
@@ -63,8 +62,6 @@ export function unseenSkillsText(skills: readonly Skill[]): string {
   // Held skills come first, because a person has to decide about them.
   const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
   const kept = ordered.flatMap(({ id, heldBecause, disabledFor, hiddenBecause }) => {
-    // `totalsOf` counts the skills that are not inspected yet.
-    if (heldBecause === NOT_INSPECTED) return [];
     const hidden = disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;
     const because = heldBecause === undefined ? hidden : `held, ${heldBecause}`;
     return because === undefined ? [] : [`${id}: ${because}`];
@@ -122,12 +119,11 @@ async function seenRows(
 const HOW_TO_SEE_MORE =
   'skill-registry search <words> finds a skill, list --all shows who sees each skill, list | less shows all rows';
 
-function totalsOf(rows: readonly SkillRow[], problems: number, snapshot: Snapshot): string {
+function totalsOf(rows: readonly SkillRow[], pending: number, problems: number, snapshot: Snapshot): string {
   const problemCount = problems > 0 ? `; ${problems} problem(s), see skill-registry doctor` : '';
   const reasons = rows.flatMap(({ qualified_id: id }) => snapshot.byQualifiedId.get(id)?.heldBecause ?? []);
-  const waiting = reasons.filter((reason) => reason === NOT_INSPECTED).length;
-  const held = reasons.length > waiting ? `, ${reasons.length - waiting} held` : '';
-  const inspecting = waiting > 0 ? `, ${waiting} not inspected yet (skill-registry doctor inspects them)` : '';
+  const held = reasons.length > 0 ? `, ${reasons.length} held` : '';
+  const inspecting = pending > 0 ? `, ${pending} not inspected yet (skill-registry doctor inspects them)` : '';
   const taken = snapshot.problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const more = taken > 0 && rows.length === snapshot.skills.length ? `; ${taken} more, whose id another skill has` : '';
   return `${rows.length} skill(s)${held}${inspecting}${more}${problemCount}`;

@@ -66,7 +66,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
 // --- internal ---
 
 /** Warnings to print; errors are always printed. */
-const SAID: ReadonlySet<string> = new Set(['ROOT_NOT_APPROVED', 'SKILL_NOT_INSPECTED']);
+const SAID: ReadonlySet<string> = new Set(['ROOT_NOT_APPROVED']);
 
 /** Limits the named skills, because hosts keep standard error in their logs. */
 const MOST_UNPUBLISHED = 5;

@@ -18,9 +18,8 @@ export async function greeting(
   width: number | undefined,
 ): Promise<string> {
   const { skills, byQualifiedId, problems } = registry.snapshot();
-  const kept = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
-  const { skills: waiting = 0 } = registry.problems().find(({ code }) => code === 'SKILL_NOT_INSPECTED')?.details ?? {};
-  const held = kept - Number(waiting);
+  const held = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
+  const waiting = registry.admin.notInspected();
   const taken = problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const shown = skills.length > MANY_SKILLS ? skills.slice(0, FIRST_SKILLS) : skills;
@@ -37,7 +36,7 @@ export async function greeting(
   const states = kernel.extensions().map(({ state }) => STATE_WORDS[state]);
   return [
     wrapWords(
-      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another skill has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
+      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another skill has)` : ''}${held > 0 ? ` (${held} held)` : ''}${waiting > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
       width,
     ),
     ...news.map((line) => wrapWords(line, width)),

@@ -79,7 +79,11 @@ export async function listWorkspaceFolder(
   const { below, target: folder } = realTarget(location, 'folder');
   const [policy] = await registry.admin.readPolicies([folder], turn);
   if (policy && !policy.visible) throw notVisible(shown);
-  if (policy) return listSkillFolder(policy, registry, shown);
+  if (policy) {
+    // Inspects it: the names of its files come from its author as well.
+    await registry.admin.readBytes(policy.skillId, { countsAsLoad: false }, turn);
+    return listSkillFolder(policy, registry, shown);
+  }
   const entries = withSameError(location, folder, registry, () => listContained(base, below));
   const shownEntries = entries.filter(({ kind }) => kind !== 'private');
   const policies = await registry.admin.readPolicies(

@@ -8,9 +8,11 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
   // The catalog marks what is held; every list and prompt leaves out what is marked.
   'core/parts.ts': ['line'],
   // Every body and file that an agent is given: tools, prompts, MCP, file tools, bindings, slash commands.
-  'core/read/reading.ts': ['line', 'derived', 'bytes'],
+  'core/read/reading.ts': ['line', 'derived', 'bytes', 'line'],
   // Errors of a change that quote the present text.
   'features/history/change-context.ts': ['derived'],
+  // Headings of bodies, for the endpoint that the owner configured.
+  'features/meaning/meaning.ts': ['derived'],
   // Results of test cases.
   'features/evaluate/evidence.ts': ['derived', 'derived', 'derived'],
 };

@@ -31,6 +31,45 @@ export const held = [
     test: 'is told by the first command that lists',
   },
   {
+    title: 'A line of many new skills is shown as its author wrote it',
+    in: 'JudgedLines.judge',
+    swap: ["inspection.verdict !== 'block'", 'inspection.verdict.length > 0'],
+    test: 'keeps a skill out of the first list, with its line in the reason',
+  },
+  {
+    title: 'A field of the frontmatter is not judged before it is shown',
+    in: 'fieldsOf',
+    swap: ["typeof value !== 'object' || value === null", "typeof value === 'string' && key !== 'tags'"],
+    test: 'keeps a skill out of the first list, with its line in the reason',
+  },
+  {
+    title: 'A body goes into every prompt of which only the line was judged',
+    in: 'HeldSkills.prepare',
+    swap: ['unknown.length > FEW && !skill.preload && !this.#options.givesBodies', 'unknown.length > FEW'],
+    test: 'are inspected before the first prompt',
+  },
+  {
+    title: 'A judged line lets out the files',
+    in: 'HeldSkills.#admitBytes',
+    swap: ['this.#judgeOnce(skill, judged)', 'Promise.resolve(this.#admitLine(leaving as never) as Judgement)'],
+    test: 'of a skill that would be held no model gets',
+  },
+  {
+    title: 'Names of files leave before anything is inspected',
+    in: 'SkillReading.#listing',
+    never: "audience === 'model' && this.#context.admit({ skill, kind: 'line', audience }).isLineOnly",
+    test: 'names of files leave with nothing that was not inspected',
+  },
+  {
+    title: 'Headings of a held body go to an endpoint',
+    in: 'Meaning.#textOf',
+    swap: [
+      "given ? [{ key, text: embeddedText(skill, bodyOf(bytes?.toString('utf8') ?? '')) }] : []",
+      "[{ key, text: embeddedText(skill, bodyOf(bytes?.toString('utf8') ?? '')) }]",
+    ],
+    test: 'an endpoint for embeddings gets nothing of a skill that would be held',
+  },
+  {
     title: 'A verdict of a root releases its skills',
     in: 'open',
     swap: ['inspectionsFile()', 'core.dataDir'],

@@ -238,18 +238,6 @@ export const shown = [
     test: 'gives the count of a body that was counted before, and counts the body of other bytes',
   },
   {
-    title: 'A list does not say that skills are missing',
-    in: 'listSkills',
-    swap: ['waiting === 0 ? {} : ({ provisional: true, pending: waiting } as const)', '{}'],
-    test: 'a list says so, how many, and when to ask again',
-  },
-  {
-    title: 'The text of a turn counts only the skills that are there already',
-    in: 'catalogText',
-    swap: ['skills.length + pending', 'skills.length'],
-    test: 'the text of a turn counts them in one plain line, within its budget',
-  },
-  {
     title: 'A thread never chooses again that began while skills were missing',
     in: 'choiceToKeep',
     swap: ['before?.provisional && isWhole ? undefined : before', 'isWhole ? before : before'],

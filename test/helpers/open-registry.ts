@@ -39,9 +39,8 @@ export async function openRoot(
 ): Promise<SkillRegistry> {
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] }, ...options });
   atEnd(() => registry.close());
-  // Where other tests run, too, opening may take longer than it waits for that.
-  const isLate = registry.problems().some(({ code }) => code === 'SKILL_NOT_INSPECTED');
-  if (isLate && options.inspect !== false) await registry.admin.inspectSkills();
+  // As after the first moments of a process that serves agents.
+  if (options.inspect !== false) await registry.admin.inspectSkills();
   return registry;
 }
 

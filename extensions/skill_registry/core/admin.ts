@@ -131,6 +131,7 @@ function kernelFunctions(parts: Parts, { later, now }: CheckedCalls, { at, regis
   const { catalog, config, opened } = parts;
   return {
     hasGuard: () => opened.some(({ guard }) => guard),
+    notInspected: () => parts.notInspected(catalog.snapshot().byQualifiedId.values()),
     boundText: later('admin.boundText(skillId, turn)', [text, ofTurn], async (skillId, turn) => {
       if (isWithoutSkills(catalog.snapshot(), at(turn))) return '';
       const skill = boundSkill(catalog.snapshot(), skillId);

@@ -121,6 +121,8 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   instanceId(): string;
   /** Whether a guard judges what leaves this registry. */
   hasGuard(): boolean;
+  /** How many skills were not inspected yet: agents see their lines, and reading one inspects it first. */
+  notInspected(): number;
   /** The body for the instructions of an agent (`uses_skills`); empty when it gets none. @throws as `read`. */
   boundText(skillId: string, turn: TurnContext): Promise<string>;
   /** Names of the tools of an agent in the kernel. */

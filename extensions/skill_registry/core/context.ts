@@ -1,7 +1,6 @@
-import type { TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistry } from './api.ts';
 import { assertOpen, meaningOf, type Parts } from './parts.ts';
-import { givenSkills, pendingSkills } from './show/scope.ts';
+import { givenSkills } from './show/scope.ts';
 import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 
@@ -31,14 +30,9 @@ export function contextOf(parts: Parts): SkillRegistry['context'] {
     for (const skill of visible(turn)) if (skill.preload) await body(skill);
     // Before the modules load: the text shows the skills at the time of the call.
     const given = givenSkills(catalog.snapshot(), turn);
-    const seen = { skills: visible(turn), given, pending: pendingFor(parts, turn).length, body };
+    const seen = { skills: visible(turn), given, body };
     const added = opened.flatMap(({ turns }) => turns?.text(turn) ?? []);
     const text = await (await loadTurnText())(seen, prompt, turn);
     return added.length > 0 ? [text ?? [], added].flat().join('\n\n') : text;
   };
-}
-
-/** Skills that are not inspected yet, as far as the turn would see them. */
-export function pendingFor({ catalog, grants }: Parts, turn: TurnContext): readonly Skill[] {
-  return pendingSkills(catalog.snapshot(), turn, grants.of(turn));
 }

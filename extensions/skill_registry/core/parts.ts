@@ -60,6 +60,7 @@ export interface Parts extends SourceReader {
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: SkillReading;
   readonly admit: Guard['admit'];
+  readonly notInspected: Guard['notInspected'];
   /** Kept from agents by the owner. The list is replaced when it changes. */
   readonly disabled: { now: readonly DisabledSkill[] };
   /** Whether the root is approved. */
@@ -167,6 +168,7 @@ function sameForAll(admission: Admission): Guard {
   return {
     admit: admit as Guard['admit'],
     prepare: async () => undefined,
+    notInspected: () => 0,
     mayGive: async () => admission.given,
     noteBlocked: async () => admission.given,
   };
@@ -261,7 +263,8 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
   const isForeign = (sourceId: string): boolean => foreign.has(sourceId);
-  return { opened, admit, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
+  const notInspected: Guard['notInspected'] = (skills) => guard().notInspected(skills);
+  return { opened, admit, notInspected, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
 }
 
 /** No file tool, source, list, revision or proposal can reach `data/` or the user's state and cache directories. */

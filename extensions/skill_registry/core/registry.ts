@@ -20,14 +20,13 @@ import {
   words,
 } from './checked-calls.ts';
 import { type ConfigReader, configOf } from './config/read-config.ts';
-import { contextOf, pendingFor } from './context.ts';
+import { contextOf } from './context.ts';
 import type { Core, Feature } from './feature.ts';
 import type { InternalOptions } from './options.ts';
 import { assertOpen, meaningOf, openParts, type Parts } from './parts.ts';
 import type { ToolRegistry } from './seams.ts';
 import { listSkills } from './search/list-skills.ts';
 import { skillsInScope } from './show/scope.ts';
-import { NOT_INSPECTED } from './skill/held.ts';
 import { CORE_KINDS } from './sources/kinds/core-kinds.ts';
 import { CORE_TOOLS, makeTools } from './tools/index.ts';
 import { createWatching } from './watching.ts';
@@ -170,10 +169,7 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
       if (query.query?.trim()) assertOpen(parts);
       const isForPerson = query.audience === 'person';
       const skills = isForPerson ? catalog.snapshot().skills : parts.visible(turn);
-      const pending = isForPerson
-        ? skills.filter(({ heldBecause }) => heldBecause === NOT_INSPECTED)
-        : pendingFor(parts, turn);
-      const found = listSkills({ searcher, meaning: meaningOf(parts), readSkill }, skills, pending, query);
+      const found = listSkills({ searcher, meaning: meaningOf(parts), readSkill }, skills, query);
       const offered = found.skills.map(({ skillId }) => skillId);
       if (!isForPerson) events.emit('offered', offered, turn);
       return found;

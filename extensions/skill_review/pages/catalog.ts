@@ -49,7 +49,7 @@ async function list(request: CoreRequest): Promise<Page> {
   const rows = await Promise.all(found.shown.map((one) => rowOf(request, one, wanted, counts)));
   const main = html`<h1>Catalog</h1>
 ${searchForm(request, wanted)}
-<p id="found" class="quiet" role="status" data-live>${foundText(found)}</p>
+<p id="found" class="quiet" role="status" data-live>${foundText(found)}${notInspectedText(registry.admin.notInspected())}</p>
 <div id="skills" data-live>
 ${problemsLine(request)}
 ${rows.length === 0 ? html`<p class="empty">${registry.snapshot().skills.length === 0 ? 'There is no skill yet.' : 'No skill fits.'}${nearest(found)}</p>` : html`<ul class="cards skills">${rows}</ul>`}
@@ -76,6 +76,10 @@ async function find({ registry, agents }: CoreRequest, { q, tag: of, source, pag
 
 function foundText({ total, shown }: Found): string {
   return total > shown.length ? `${formatNumber(shown.length)} of ${plural(total, 'skill')}` : plural(total, 'skill');
+}
+
+function notInspectedText(pending: number): string {
+  return pending === 0 ? '' : `; ${formatNumber(pending)} not inspected yet`;
 }
 
 function searchForm({ registry }: CoreRequest, { q, tag: of, source }: Wanted): Html {

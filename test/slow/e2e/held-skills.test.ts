@@ -142,7 +142,7 @@ it('is kept from agents as long as nothing has inspected it, and given when that
   const loaded: SkillLoadedEvent[] = [];
   const registry = await openRoot(root, { inspect: false, onSkillLoaded: (event) => loaded.push(event) });
   expect(registry.visible()).toEqual([]);
-  expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_NOT_INSPECTED']);
+  expect(registry.admin.notInspected()).toBe(2);
   await expect(registry.read('mixer', {}, {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
   expect((await registry.read('tea', {}, {})).content).toContain('tea');
   expect(loaded.map(({ error }) => error)).toEqual(['SKILL_HELD', null]);

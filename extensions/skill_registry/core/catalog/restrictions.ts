@@ -71,23 +71,15 @@ export async function heldProblems({
 }: Pick<Snapshot, 'byId' | 'byQualifiedId'>): Promise<readonly Problem[]> {
   const files = new Set<string>();
   const problems: Problem[] = [];
-  const waiting: Skill[] = [];
   await eachWithBreaks(byQualifiedId.values(), (skill) => {
     const { heldBecause } = skill;
-    if (heldBecause === NOT_INSPECTED) waiting.push(skill);
     const file = skill.realFile ?? skill.qualifiedId;
     if (heldBecause === undefined || heldBecause === NOT_INSPECTED || heldBecause === CHANGE_WAITS) return;
     if (files.has(file)) return;
     files.add(file);
     problems.push(heldProblem(skill, byId.get(skill.id) === skill ? skill.id : skill.qualifiedId));
   });
-  const [first] = waiting;
-  if (!first) return problems;
-  const details = { skills: waiting.length };
-  return [
-    ...problems,
-    { code: 'SKILL_NOT_INSPECTED', severity: 'warning', file: first.file, message: NOT_INSPECTED_TEXT, details },
-  ];
+  return problems;
 }
 
 // --- internal ---
@@ -117,7 +109,3 @@ function heldProblem({ qualifiedId, dir, file, heldBecause }: Skill, shownAs: st
   const message = `No agent is given "${shownAs}", because it is held: ${heldBecause}.${others} ${remedy}`;
   return { code: 'SKILL_HELD', severity: 'warning', file, message, details: { skill_id: shownAs } };
 }
-
-/** Without their number, which falls while they are inspected: each number would be a new problem. */
-const NOT_INSPECTED_TEXT =
-  'This skill, or more of them, was never inspected, so no agent is given it yet. "skill-registry doctor" inspects all; what serves agents does it by itself, a few seconds later at most.';

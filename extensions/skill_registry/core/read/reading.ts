@@ -248,6 +248,9 @@ export class SkillReading implements Reading {
   #listing(request: SkillRequest): SkillListing {
     const { skill, refusal } = this.#find(this.#context.catalog.snapshot(), request);
     if (!skill || refusal) throw this.#notFound(request);
+    const { audience } = request;
+    if (audience === 'model' && this.#context.admit({ skill, kind: 'line', audience }).isLineOnly)
+      throw new CodedError('SKILL_NOT_INSPECTED', `"${skill.id}" is not inspected yet: read it first.`);
     return this.#sourceOf(skill)?.listing(skill) ?? NO_FILES;
   }
 

@@ -1,6 +1,5 @@
 import { shorten } from '../../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { secondsUntilInspected } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
 import { bodyIfThere } from './document.ts';
 import type { Searcher } from './searcher.ts';
@@ -26,24 +25,19 @@ const WEAK = 'These may not fit; they are only the nearest.';
 const NO_SKILLS = 'There is none that may be seen.';
 const NOT_THERE = 'None that may be seen has this tag or source, whatever the words are: leave it out.';
 
-/** `skills`: what the caller sees. `pending`: not inspected yet; people see them already. @throws INVALID_ARGUMENT. */
+/** `skills`: what the caller sees. @throws INVALID_ARGUMENT. */
 export function listSkills(
   { searcher, meaning, readSkill }: ListSkillsOptions,
   skills: readonly Skill[],
-  pending: readonly Skill[],
   { query, tag, source, limit = 20, why = false, audience = 'model' }: ListQuery,
 ): SkillList {
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
   const accepts = (skill: Skill): boolean =>
     (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source);
-  const waiting = pending.filter(accepts).length;
-  const provisional = waiting === 0 ? {} : ({ provisional: true, pending: waiting } as const);
-  const said = waiting === 0 ? [] : [askAgainText(waiting, audience)];
   const text = query?.trim().slice(0, MAX_QUERY);
   if (!text) {
     const found = skills.filter(accepts);
-    const total = found.length + (audience === 'person' ? 0 : waiting);
-    return { ...pageOf(found.slice(0, limit).map(rowOf), found.length, provisional, said), total };
+    return pageOf(found.slice(0, limit).map(rowOf), found.length, {}, []);
   }
   const accepted = tag === undefined && source === undefined ? undefined : accepts;
   const { hits, nearest, terms } = searcher.search(skills, text, accepted, meaning?.likeness(skills, text));
@@ -51,7 +45,6 @@ export function listSkills(
   const body = (skill: Skill): string | undefined =>
     audience === 'person' ? bodyIfThere(skill, readSkill) : undefined;
   const advice = (): string => {
-    if (waiting > 0 && audience === 'model') return '';
     if (skills.length === 0) return NO_SKILLS;
     if (!skills.some(accepts)) return NOT_THERE;
     return meaning ? WITH_MEANING : WITHOUT_MEANING;
@@ -62,23 +55,17 @@ export function listSkills(
     ...(weak ? { weak } : {}),
     ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
   }));
-  const more = { ...(nearest.length > 0 ? { nearest } : {}), ...provisional };
+  const more = nearest.length > 0 ? { nearest } : {};
   const first = hits.length === 0 ? ['No skill fits.', advice()] : hits[0]?.weak ? [WEAK] : [];
-  return pageOf(listed, hits.length, more, [...first, ...said]);
+  return pageOf(listed, hits.length, more, first);
 }
 
 // --- internal ---
 
-function askAgainText(pending: number, audience: 'model' | 'person'): string {
-  return audience === 'person'
-    ? `${pending} skill(s) are not inspected yet, and no agent is given them: skill-registry doctor inspects all.`
-    : `This answer is provisional: ${pending} more skill(s) are not ready yet. Ask again in about ${secondsUntilInspected(pending)} s.`;
-}
-
 function pageOf(
   skills: readonly ListedSkill[],
   total: number,
-  more: Pick<SkillList, 'nearest' | 'provisional' | 'pending'>,
+  more: Pick<SkillList, 'nearest'>,
   sentences: readonly string[],
 ): SkillList {
   const message = sentences.filter((sentence) => sentence !== '').join(' ');

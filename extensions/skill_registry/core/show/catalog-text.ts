@@ -27,8 +27,6 @@ export interface CatalogTextOptions {
   readonly relevance: () => Promise<Relevance>;
   /** There is a prompt: while skills are missing, no other skill takes their place. Default: false. */
   readonly hasPrompt?: boolean;
-  /** Number of skills that are not inspected yet. Default: 0. */
-  readonly pending?: number;
   /** Ids of skills that keep a line as far as their names fit. Default: none. */
   readonly pinned?: readonly string[];
   /** Default: the turn is not part of a thread. */
@@ -73,26 +71,24 @@ export function choiceToKeep(thread: ThreadChoice | undefined, isWhole: boolean)
  * changed or was removed, all lines are chosen again.
  */
 export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<CatalogText> {
-  const { format: whole = BULLETS, tools, budgetTokens, pending = 0, hasPrompt = false } = options;
-  const total = skills.length + pending;
+  const { format: whole = BULLETS, tools, budgetTokens } = options;
+  const total = skills.length;
   if (total === 0) return { text: null, listed: [] };
-  const frame = { tools, total, missing: pending };
-  // While most skills are missing, the first ones get only their share of the budget without being ranked.
-  const share = hasPrompt && pending > skills.length ? skills.length / total : 1;
-  const isFew = skills.length * LEAST_TOKENS <= budgetTokens * share;
+  const frame = { tools, total, missing: 0 };
+  const isFew = total * LEAST_TOKENS <= budgetTokens;
   if (isFew) {
     const lines = skills.map((skill) => whole.entry(skill));
     const text = layOut({ ...frame, format: whole }, lines);
     // A token has at least one byte: a short text needs no tokenizer.
-    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens * share) return { text, listed: skills };
+    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) return { text, listed: skills };
   }
   const count = await loadTokenCounter();
   const format = withShortLines(whole, count);
   const layout = { ...frame, format, counter: createLineCounter(count) };
   const listed = format.listed(skills);
-  const even = isFew ? evenly(listed, budgetTokens * share, layout) : undefined;
+  const even = isFew ? evenly(listed, budgetTokens, layout) : undefined;
   if (even !== undefined) return { text: even, listed };
-  return chosenText(listed, options, layout, share);
+  return chosenText(listed, options, layout);
 }
 
 // --- internal ---
@@ -149,7 +145,7 @@ function createLineCounter(count: (text: string) => number): LineCounter {
 interface Frame extends Required<Pick<CatalogTextOptions, 'format' | 'tools'>> {
   /** With those without a line. */
   readonly total: number;
-  /** Not inspected yet, or not ranked yet. */
+  /** Not ranked yet. */
   readonly missing: number;
 }
 
@@ -200,14 +196,13 @@ type Chosen = Omit<CatalogChoice, 'provisional'>;
 
 async function chosenText(
   listed: readonly Skill[],
-  { relevance, hasPrompt, pending = 0, pinned = [], thread, budgetTokens }: CatalogTextOptions,
+  { relevance, hasPrompt, pinned = [], thread, budgetTokens }: CatalogTextOptions,
   frame: Layout,
-  share: number,
 ): Promise<CatalogText> {
   const { format, counter } = frame;
   const found = await relevance();
   const has = (skill: Skill): boolean => skillWithId(listed, skill.id) === skill;
-  const missing = pending + found.unranked;
+  const missing = found.unranked;
   const layout = { ...frame, missing };
   const before = choiceToKeep(thread, missing === 0);
   const provisional = before?.provisional ?? missing > 0;
@@ -224,7 +219,7 @@ async function chosenText(
   };
   let budget = budgetTokens;
   for (;;) {
-    const { kind, lines } = chosen(choosing, budget - frameOf(layout), share);
+    const { kind, lines } = chosen(choosing, budget - frameOf(layout));
     const isWhole = kind === 'described';
     const whole = (): readonly string[] => listed.map((skill) => lines.get(skill.id) ?? format.name(skill));
     const text = layOut(layout, isWhole ? whole() : [...lines.values()], true);
@@ -238,11 +233,11 @@ async function chosenText(
   }
 }
 
-function chosen(choosing: Choosing, room: number, share: number): Chosen {
+function chosen(choosing: Choosing, room: number): Chosen {
   const { skills, format, counter } = choosing;
-  const isFew = skills.length * LEAST_TOKENS <= room * share;
+  const isFew = skills.length * LEAST_TOKENS <= room;
   const names = (): readonly string[] => skills.map((skill) => format.name(skill));
-  return isFew && counter.fits(names(), room * share) ? describeSome(choosing, room) : chooseLines(choosing, room);
+  return isFew && counter.fits(names(), room) ? describeSome(choosing, room) : chooseLines(choosing, room);
 }
 
 /** A line for every skill; the most relevant ones have a description. */

@@ -1,5 +1,4 @@
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
-import { secondsUntilInspected } from '../skill/held.ts';
 import { bulletOf, type Skill } from '../skill/skill.ts';
 
 /** The text of one skill never breaks out of its entry, whatever its author wrote. */
@@ -58,10 +57,14 @@ export function omissionLine(shown: number, of: number, { finds }: NamedTools): 
 }
 
 export function provisionalLine(missing: number, { finds }: NamedTools): string {
-  const again = finds ? `call list_skills again in about ${secondsUntilInspected(missing)} s` : 'later turns have them';
+  const again = finds
+    ? `call list_skills again in about ${Math.max(2, Math.ceil(missing / INDEXED_IN_A_SECOND))} s`
+    : 'later turns have them';
   return `This list is provisional: ${missing} skill(s) are not ready yet; ${again}.`;
 }
 
+/** A busy machine takes longer; the next answer then says so. */
+const INDEXED_IN_A_SECOND = 100;
 /** Of one skill in a list. Descriptions are cut, ids never. */
 const MAX_LINE_TOKENS = 120;
 

@@ -2,7 +2,6 @@ import type { CodedError, TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { frozen, type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import { skillNotFound } from '../skill/errors.ts';
-import { NOT_INSPECTED } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
 import { onceFor } from './formats.ts';
 import { isNone, matchesExpression } from './pack-expression.ts';
@@ -67,16 +66,6 @@ export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (
 export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
   const scope = scopeOf(snapshot, turn);
   return offeredSkills(snapshot, scope).filter((skill) => refusalOf(skill, scope, turn, granted) === undefined);
-}
-
-/** Skills that the agent would see if they were inspected and not held. */
-export function pendingSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
-  if (!snapshot.problems.some(({ code }) => code === 'SKILL_NOT_INSPECTED')) return [];
-  const scope = scopeOf(snapshot, turn);
-  return offeredSkills(snapshot, scope).filter(
-    ({ heldBecause, ...skill }) =>
-      heldBecause === NOT_INSPECTED && refusalOf(skill, scope, turn, granted) === undefined,
-  );
 }
 
 /** Why the agent gets the skill through no door, even if bound to it. */

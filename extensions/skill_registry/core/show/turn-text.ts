@@ -31,8 +31,6 @@ export interface VisibleSkills {
   readonly skills: readonly Skill[];
   /** Qualified ids of skills whose bodies are in the agent's instructions. */
   readonly given: ReadonlySet<string>;
-  /** Number of skills that are not inspected yet. */
-  readonly pending: number;
   /** Undefined when the file was removed, or may not be given. */
   readonly body: (skill: Skill) => Promise<string | undefined>;
 }
@@ -47,7 +45,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
   const { config, sentBodies, onShown } = options;
   const { catalog, tools } = config;
   const choices = new RecentMap<string, CatalogChoice>(MAX_THREADS);
-  return async ({ skills, given, pending, body }, prompt, turn) => {
+  return async ({ skills, given, body }, prompt, turn) => {
     let found: Promise<Relevance> | undefined;
     const shown: Shown = {
       config,
@@ -56,7 +54,6 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       tools: namedTools(turn.tools ?? tools),
       format: catalog.format === 'bullets' ? BULLETS : turn.remoteClient ? XML_ADDRESSES : XML,
       hasPrompt: prompt.trim() !== '',
-      pending,
       pinned: catalog.pinned,
       thread: threadOf(turn, choices),
       relevance() {
@@ -202,14 +199,14 @@ async function bodiesText(skills: readonly Skill[], shown: Shown): Promise<Liste
   const ranked = await firstRanking(skills, shown);
   const fitting = (room: number) => bodiesThatFit(ranked, shown, room - HEADER_TOKENS, blockOf);
   const { bodies: all } = await fitting(budget);
-  if (all.size === skills.length && shown.pending === 0) return { text: layOut(skills, all), bodies: all, listed: [] };
+  if (all.size === skills.length) return { text: layOut(skills, all), bodies: all, listed: [] };
   // For the catalog below the bodies.
   const relevance = async () => ({ ...(await shown.relevance()), ranked, fitting: [] });
   const listing = { ...shown, relevance, thread: undefined };
   for (let share = 0.75; share > 0; share -= 0.25) {
     const { bodies } = await fitting(budget * share);
     if (bodies.size === 0) break;
-    const note = `Instructions of ${bodies.size} of ${skills.length + shown.pending} skills are given; the others are listed.`;
+    const note = `Instructions of ${bodies.size} of ${skills.length} skills are given; the others are listed.`;
     const above = `${layOut(skills, bodies)}\n\n${note}\n\n`;
     const rest = skills.filter((skill) => !bodies.has(skill));
     const { text, listed } = await enforcedCatalog(rest, listing, Math.max(budget - count(above), 0));
@@ -220,9 +217,9 @@ async function bodiesText(skills: readonly Skill[], shown: Shown): Promise<Liste
 
 /** Ranked for the first prompt of the thread. Later turns use this ranking, so that the bodies stay the same. */
 async function firstRanking(skills: readonly Skill[], shown: Shown): Promise<readonly Skill[]> {
-  const { relevance, thread, pending, hasPrompt } = shown;
+  const { relevance, thread, hasPrompt } = shown;
   const now = thread?.get()?.provisional === false ? undefined : await relevance();
-  const missing = pending + (now?.unranked ?? 0);
+  const missing = now?.unranked ?? 0;
   const before = choiceToKeep(thread, missing === 0);
   const provisional = before?.provisional ?? missing > 0;
   const byId = new Map(skills.map((skill) => [skill.id, skill]));

@@ -1,6 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from '../catalog/snapshot.ts';
-import { NOT_INSPECTED } from '../skill/held.ts';
 import type { Skill } from '../skill/skill.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
 import type { AgentView, SkillVisibility } from './types.ts';
@@ -32,7 +31,7 @@ export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): rea
 const TAKEN = 'another skill has its id; it is read by its qualified id';
 
 const REASONS: Readonly<Record<Refusal, (skill: Skill) => string>> = {
-  SKILL_HELD: ({ heldBecause = '' }) => (heldBecause === NOT_INSPECTED ? heldBecause : `held: ${heldBecause}`),
+  SKILL_HELD: ({ heldBecause = '' }) => `held: ${heldBecause}`,
   SKILL_DISABLED: () => 'disabled in the config',
   SKILL_HIDDEN: ({ hiddenBecause = '' }) => hiddenBecause,
   SKILL_NOT_MODEL_INVOCABLE: () => 'it hides itself from models (disable-model-invocation)',

@@ -53,7 +53,13 @@ export interface JudgedFile {
 
 /** `heldBecause`: no agent gets it; a person does, with this reason. `listing`: other files, if known. */
 export type Admission =
-  | { readonly given: true; readonly heldBecause?: string; readonly listing?: SkillListing | undefined }
+  | {
+      readonly given: true;
+      readonly heldBecause?: string;
+      readonly listing?: SkillListing | undefined;
+      /** Of a line: only what a line can have was inspected. Nothing else may leave without another question. */
+      readonly isLineOnly?: boolean;
+    }
   | {
       readonly given: false;
       readonly code: 'SKILL_HELD' | 'SKILL_NOT_INSPECTED';
@@ -61,6 +67,7 @@ export type Admission =
       readonly findings: readonly Finding[];
       readonly heldBecause: string;
       readonly listing?: undefined;
+      readonly isLineOnly?: undefined;
       /** When to ask again; undefined: not before something changes. */
       readonly retryAfterMs?: number;
     };
@@ -76,8 +83,10 @@ export interface Guard {
     (leaving: LeavingLine): Admission;
     (leaving: LeavingBytes): Promise<Admission>;
   };
-  /** Judges skills before a snapshot shows them first; it takes some seconds at most, and holds the rest. */
+  /** Judges at least what the lines of skills can have, before a snapshot shows them first. */
   prepare(skills: Iterable<Skill>): Promise<void>;
+  /** How many of them were not inspected with all their files yet. */
+  notInspected(skills: Iterable<Skill>): number;
   /** Whether an agent may get a file of no skill below a source. `path`: relative to that source. */
   mayGive(file: InspectedFile): Promise<boolean>;
   readonly noteBlocked: NoteBlocked;

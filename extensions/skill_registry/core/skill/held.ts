@@ -5,8 +5,3 @@ export const NOT_INSPECTED = 'it is not inspected yet';
 /** Its files may be partly new and partly old. */
 export const CHANGE_WAITS: string =
   'a change of it was interrupted, and nothing undoes it in a root that nobody has approved (skill-registry trust allow in the root)';
-
-/** At 10 milliseconds a skill. A busy machine takes longer; the next answer then says so. */
-export function secondsUntilInspected(skills: number): number {
-  return Math.max(2, Math.ceil(skills / 100));
-}

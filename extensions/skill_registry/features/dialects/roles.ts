@@ -9,7 +9,7 @@ import { contentWithNote } from '../../core/read/reading.ts';
 import type { Reading } from '../../core/read/types.ts';
 import { catalogText } from '../../core/show/catalog-text.ts';
 import { namedTools, onceFor } from '../../core/show/formats.ts';
-import { heldOrDisabled, pendingSkills, visibleSkills } from '../../core/show/scope.ts';
+import { heldOrDisabled, visibleSkills } from '../../core/show/scope.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
 
@@ -76,7 +76,6 @@ async function skillIndex(snapshot: Snapshot, config: Skills['config'], highligh
     budgetTokens: config.catalog.budget_tokens,
     relevance: async () => ({ ranked: sorted.slice(0, 1), fitting: [], unranked: 0 }),
     pinned: [highlight],
-    pending: pendingSkills(snapshot, {}, new Set()).length,
     tools: namedTools(config.tools),
     format: {
       header: 'Skills:',

@@ -51,6 +51,7 @@ function open(core: Core): Opened<GuardPart> {
     renew: async () => void (await Promise.all(holders.map((one) => one.renew()))),
     onOther: () => catalog.refresh().catch(() => undefined),
     inspects: core.options.inspect ?? true,
+    givesBodies: core.config.inject === 'bodies',
     file: core.options.cache === 'memory' ? undefined : inspectionsFile(),
   });
   const inspectAll = async (signal: AbortSignal): Promise<void> => {
@@ -62,6 +63,7 @@ function open(core: Core): Opened<GuardPart> {
     guard: {
       admit: heldSkills.admit,
       prepare: heldSkills.prepare,
+      notInspected: heldSkills.notInspected,
       mayGive: async (file) => (await heldSkills.inspectAfter(undefined, [file])).blocks.length === 0,
       noteBlocked: heldSkills.noteBlocked,
     },

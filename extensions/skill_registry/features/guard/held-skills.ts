@@ -23,6 +23,7 @@ import { blockReason } from './describe.ts';
 import type { Inspection } from './inspect/rule.ts';
 import type { ReadPart } from './inspect-files.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
+import { JudgedLines, pathOf } from './judged-lines.ts';
 import type { SkillTrust, TrustDecision } from './types.ts';
 
 interface HeldSkillsOptions {
@@ -39,8 +40,10 @@ interface HeldSkillsOptions {
   readonly renew: () => Promise<void>;
   /** Called when a skill is held or released, but the catalog shows it differently. */
   readonly onOther: () => Promise<unknown>;
-  /** False: `prepare` inspects nothing. Default: true. */
+  /** False: `prepare` inspects nothing, so agents see none that was not inspected before. Default: true. */
   readonly inspects?: boolean;
+  /** Prompts have bodies of any skill. Default: false. */
+  readonly givesBodies?: boolean;
   /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
   readonly file: string | undefined;
 }
@@ -52,10 +55,8 @@ interface Judgement {
   readonly listing?: Present['listing'];
 }
 
-/** How long the first snapshot, and each later one, waits for inspections. */
-const FIRST_WAIT_MS = 5_000;
-const WAIT_MS = 300;
-const ALWAYS_INSPECTED = 16;
+/** New skills that are judged with all their files before they are shown: some ten milliseconds each at most. */
+const FEW = 16;
 const SHOWN_AFTER_MS = 1_000;
 /** Skills in one step: about a millisecond. */
 const LOOKED_UP = 200;
@@ -67,7 +68,9 @@ export class HeldSkills {
   readonly #trust = openTrust();
   /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
-  #isFirst = true;
+  readonly #lines = new JudgedLines();
+  /** Inspections of files that somebody waits for: who asks for the same bytes meanwhile gets the same result. */
+  readonly #running = new Map<string, ReturnType<HeldSkills['judge']>>();
   #inspecting: Promise<Inspecting> | undefined;
 
   constructor(options: HeldSkillsOptions) {
@@ -75,30 +78,38 @@ export class HeldSkills {
     this.#inspections = openInspections(options.file);
   }
 
-  /** Inspects new skills for some seconds at most. The rest is held until `checkAll` or a later call inspects it. */
+  /** Judges new skills, if they are few. Of many, what their lines can have; all files where it has a finding. */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
     const all = [...skills];
-    const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
-    this.#isFirst = false;
     const unknown: Skill[] = [];
     for (let at = 0; at < all.length; at += LOOKED_UP) {
       await takeBreak();
       const some = all.slice(at, at + LOOKED_UP);
       this.#inspections.load(some.map(pathOf));
-      for (const skill of some) if (!skill.remote && !this.#known(skill)) unknown.push(skill);
+      for (const skill of some)
+        if (!skill.remote && !this.#known(skill) && !this.#lines.isUsual(skill)) unknown.push(skill);
     }
-    for (const [index, skill] of this.#options.inspects === false ? [] : unknown.entries()) {
-      if (index >= ALWAYS_INSPECTED && performance.now() > waitUntil) break;
-      await this.judge(skill);
+    for (const skill of this.#options.inspects === false ? [] : unknown) {
+      const isLine = unknown.length > FEW && !skill.preload && !this.#options.givesBodies;
+      if (!isLine || !(await this.#lines.judge(skill))) await this.judge(skill);
       await takeBreak();
     }
   };
 
-  /** Checks each SKILL.md that is new to this process. True: some states changed; then it stops after a second. */
+  readonly notInspected: Guard['notInspected'] = (skills) => {
+    let count = 0;
+    for (const skill of skills) if (!skill.remote && !this.#known(skill)) count++;
+    return count;
+  };
+
+  /**
+   * Checks each SKILL.md that is new to this process, the shortest first. True: some states changed; then it stops
+   * after a second.
+   */
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
     const showAfter = performance.now() + SHOWN_AFTER_MS;
     let isChanged = false;
-    for (const skill of skills) {
+    for (const skill of skills.toSorted((a, b) => a.bytes - b.bytes)) {
       await takeBreak();
       if (signal.aborted) return false;
       const content = `${pathOf(skill)}\0${skill.digest}`;
@@ -115,11 +126,9 @@ export class HeldSkills {
   }
 
   readonly admit: Guard['admit'] = ((leaving: LeavingLine | LeavingBytes) =>
-    leaving.kind === 'line'
-      ? admissionOf(this.known(leaving.skill), leaving)
-      : this.#admitBytes(leaving)) as Guard['admit'];
+    leaving.kind === 'line' ? this.#admitLine(leaving) : this.#admitBytes(leaving)) as Guard['admit'];
 
-  /** Inspects nothing: `NOT_INSPECTED` for content that was never inspected. */
+  /** Of all files. Inspects nothing: `NOT_INSPECTED` for content that was never inspected. */
   known(skill: Skill): Judgement {
     return this.#judgementOf(skill, this.#known(skill));
   }
@@ -219,12 +228,20 @@ export class HeldSkills {
     this.#inspections.close();
   }
 
+  #admitLine({ skill, audience }: LeavingLine): Admission {
+    const judgement = this.known(skill);
+    const isLineOnly = judgement.heldBecause === NOT_INSPECTED && this.#lines.isUsual(skill);
+    if (!isLineOnly) return admissionOf(judgement, { audience });
+    const admission = admissionOf({ heldBecause: this.#options.heldBecause?.(skill), findings: [] }, { audience });
+    return admission.given ? { ...admission, isLineOnly } : admission;
+  }
+
   async #admitBytes(leaving: LeavingBytes): Promise<Admission> {
     const { skill, bytes, path = 'SKILL.md' } = leaving;
     if (this.#options.isOfPackage(skill)) return { given: true };
     await this.#options.renew();
     const judged = bytes && { path, bytes, digest: leaving.digest ?? digestOf(bytes) };
-    const judgement = await this.judge(skill, judged).catch((error: unknown) => {
+    const judgement = await this.#judgeOnce(skill, judged).catch((error: unknown) => {
       const known = this.known(skill);
       // SKILL.md is gone. A person gets what was read; an agent is not told that a held skill is gone.
       if (isCodedError(error) && (leaving.audience === 'person' || known.heldBecause !== undefined)) return known;
@@ -232,6 +249,14 @@ export class HeldSkills {
     });
     if (judgement.heldBecause !== skill.heldBecause) await this.#options.onOther();
     return admissionOf(judgement, leaving);
+  }
+
+  async #judgeOnce(skill: Skill, judged: JudgedFile | undefined): Promise<Judgement> {
+    if (!judged) return this.judge(skill);
+    const key = [pathOf(skill), skill.qualifiedId, judged.path, judged.digest].join('\0');
+    const running = this.#running.get(key) ?? this.judge(skill, judged).finally(() => void this.#running.delete(key));
+    this.#running.set(key, running);
+    return running;
   }
 
   #isBroughtIn(skill: Skill): boolean {
@@ -332,10 +357,6 @@ function admissionOf(
   if (audience === 'person') return { given: true, heldBecause, listing };
   const code = heldBecause === NOT_INSPECTED ? 'SKILL_NOT_INSPECTED' : 'SKILL_HELD';
   return { given: false, code, findings, heldBecause };
-}
-
-function pathOf({ dir, realFile, file, qualifiedId }: Skill): string {
-  return dir ?? realFile ?? `${file}\0${qualifiedId}`;
 }
 
 const blocksIn = (inspection: Inspection | undefined): readonly Finding[] =>

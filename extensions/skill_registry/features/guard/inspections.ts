@@ -119,7 +119,8 @@ export function openInspections(file: string | undefined): Inspections {
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
       recent = { digest: entry.digest, files };
       waiting.push({ path, entry, inspection, files });
-      if (waiting.length >= AT_ONCE) flush();
+      // Of an attack, other processes know before anybody is refused.
+      if (waiting.length >= AT_ONCE || inspection.verdict === 'block') flush();
       else timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
     problems() {

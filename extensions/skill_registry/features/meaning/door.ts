@@ -35,7 +35,7 @@ async function open(core: Core): Promise<Opened> {
 }
 
 /** Undefined without an endpoint. */
-async function meaningOf({ cacheFile, config, configFile, hooks, onProblem, openCache, readSkill }: Core) {
+async function meaningOf({ admit, cacheFile, config, configFile, hooks, onProblem, openCache, readSkill }: Core) {
   if (config.embeddings.base_url === '') return undefined;
   const { Meaning: Opening } = await import('./meaning.ts');
   const made: Meaning = new Opening({
@@ -44,6 +44,7 @@ async function meaningOf({ cacheFile, config, configFile, hooks, onProblem, open
     cacheFile,
     database: openCache,
     readSkill,
+    admit,
     onProblems: onProblem,
     getSecret: hooks.getSecret,
     onProgress: hooks.onProgress,

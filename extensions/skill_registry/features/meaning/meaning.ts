@@ -1,9 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
-import { bodyIfThere, documentKey } from '../../core/search/document.ts';
+import { documentKey } from '../../core/search/document.ts';
 import type { Likeness } from '../../core/search/types.ts';
+import { bodyOf } from '../../core/skill/frontmatter.ts';
+import type { Guard } from '../../core/skill/guard.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import type { EmbeddingsConfig } from './config.ts';
@@ -19,6 +22,7 @@ export interface MeaningOptions {
   /** The file of `database`; undefined: the database is in memory. */
   readonly cacheFile: string | undefined;
   readonly readSkill: (skill: Skill) => Buffer;
+  readonly admit: Guard['admit'];
   /** `EMBEDDINGS_API_KEY`, `MODEL_API_KEY`, `MODEL_BASE_URL`. */
   readonly getSecret: (name: string) => string | undefined;
   readonly onProgress: (line: string) => void;
@@ -164,7 +168,7 @@ export class Meaning {
 
   /** Returns the number of added vectors; undefined when the run was aborted or a request failed for good. */
   async #addMissing(all: ReadonlyMap<string, Skill>, run: Run): Promise<number | undefined> {
-    const { config, readSkill, onProgress } = this.#options;
+    const { config, onProgress } = this.#options;
     const firstLine = Date.now() + PROGRESS_AFTER_MS;
     const controls = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
     const known = run.store.known([...all.keys(), ...controls.map(({ key }) => key)]);
@@ -176,10 +180,8 @@ export class Meaning {
       onProgress(`Embedding skills: ${done.toLocaleString('en-US')} of ${all.size.toLocaleString('en-US')}${end}`);
     let [nextLine, added] = [firstLine, newControls.length];
     for (let start = 0; start < missing.length; start += config.batch) {
-      const texts = missing.slice(start, start + config.batch).flatMap(([key, skill]) => {
-        const body = bodyIfThere(skill, readSkill);
-        return body === undefined ? [] : [{ key, text: embeddedText(skill, body) }];
-      });
+      const batch = missing.slice(start, start + config.batch);
+      const texts = (await Promise.all(batch.map(([key, skill]) => this.#textOf(key, skill)))).flat();
       if (!(await this.#addVectors(texts, run))) return undefined;
       added += texts.length;
       const left = missing.length - start - config.batch;
@@ -189,6 +191,15 @@ export class Meaning {
     }
     if (nextLine > firstLine) reportProgress(all.size, ', done');
     return added;
+  }
+
+  /** Empty for a skill that no agent gets: headings of its body leave this machine. */
+  async #textOf(key: string, skill: Skill): Promise<readonly { readonly key: string; readonly text: string }[]> {
+    const bytes = skill.remote ? undefined : withFallback(() => this.#options.readSkill(skill));
+    if (!skill.remote && !bytes) return [];
+    const judged = bytes && { bytes, path: 'SKILL.md' };
+    const { given } = await this.#options.admit({ skill, kind: 'derived', audience: 'model', ...judged });
+    return given ? [{ key, text: embeddedText(skill, bodyOf(bytes?.toString('utf8') ?? '')) }] : [];
   }
 
   /** False when the run was aborted, or a request failed for good. */

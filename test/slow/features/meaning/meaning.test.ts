@@ -44,6 +44,7 @@ function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory
     database: () => database,
     configFile: '/root/data/skill_registry/config.yaml',
     cacheFile: undefined,
+    admit: (async () => ({ given: true })) as never,
     readSkill: ({ description }) => Buffer.from(`---\ndescription: ${description}\n---\n`),
     getSecret: () => undefined,
     onProgress: (line) => progress.push(line),

@@ -166,8 +166,7 @@ it('is named by its qualified id where another skill has its id, which agents ar
 it('is not told apart where nothing is inspected, and that is counted', async () => {
   const root = tempFolder({ ...skill('tea'), ...heldSkill('shaker', 24) });
   const registry = await openRoot(root, { inspect: false });
-  const [problem] = registry.problems();
-  expect(problem).toMatchObject({ code: 'SKILL_NOT_INSPECTED', details: { skills: 2 } });
+  expect([registry.admin.notInspected(), registry.visible(), registry.problems()]).toEqual([2, [], []]);
 });
 
 it('is left out of a prompt for an agent, which fails and names it', async () => {

@@ -1,0 +1,160 @@
+import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import { createSkillMcpDoor, serveHttp } from 'skill-registry/mcp';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { embeddingsServer } from '../../helpers/embeddings-server.ts';
+import { attack, heldSkill } from '../../helpers/held.ts';
+import { callTool, httpClient } from '../../helpers/mcp.ts';
+import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
+import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
+
+/** More than are inspected with all their files before a catalog shows them. */
+const MANY = 40;
+
+const plain: Tree = Object.assign(
+  {},
+  ...Array.from({ length: MANY }, (_, at) => {
+    const id = `apple-${String(at).padStart(2, '0')}`;
+    return { [`skills/${id}/SKILL.md`]: skillMd({ name: id, description: `Helps with ${id}.` }, `Cut ${id}.`) };
+  }),
+);
+
+/** A registry in its first moment: no content of these skills was ever inspected. */
+async function opened(tree: Tree, config: Readonly<Record<string, unknown>> = {}): Promise<SkillRegistry> {
+  const root = tempFolder({ ...plain, ...tree });
+  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }], ...config } });
+  onTestFinished(() => registry.close());
+  return registry;
+}
+
+const idsOf = (registry: SkillRegistry): readonly string[] => registry.visible().map(({ id }) => id);
+const described = (id: string, fields: Readonly<Record<string, string>>): Tree => ({
+  [`skills/${id}/SKILL.md`]: skillMd({ name: id, description: 'Mixes drinks.', ...fields }, 'MARKED body.'),
+});
+
+describe('in the first moment of a catalog', () => {
+  it('every skill is listed, found and in the text of a turn, and nothing is provisional', async () => {
+    const registry = await opened({}, { catalog: { budget_tokens: 4000 } });
+    expect(registry.admin.notInspected()).toBe(MANY);
+    expect(registry.list({ limit: 200 })).toMatchObject({ total: MANY, truncated: false });
+    expect(registry.list({ query: 'apple-07' }).skills[0]).toMatchObject({ skillId: 'apple-07' });
+    for (const text of [JSON.stringify(registry.list()), await registry.context('')])
+      expect(text).not.toMatch(/provisional|not ready|pending/);
+    expect(await registry.context('')).toContain('Helps with apple-39.');
+    expect(registry.admin.notInspected()).toBe(MANY);
+  });
+
+  it('a skill is inspected with all its files when it is read, and no other one', async () => {
+    const registry = await opened({});
+    expect((await registry.read('apple-01', {}, {})).content).toContain('Cut apple-01.');
+    expect(registry.admin.notInspected()).toBe(MANY - 1);
+  });
+
+  it.each([
+    ['its body', (registry: SkillRegistry) => registry.read('mixer', {}, {})],
+    ['a harmless file beside an attack', (registry: SkillRegistry) => registry.readResource('mixer', 'notes.md', {})],
+    ['the bytes of a file', (registry: SkillRegistry) => registry.admin.readBytes('mixer', { path: 'notes.md' }, {})],
+    ['its body for a binding', (registry: SkillRegistry) => registry.read('mixer', { audience: 'binding' })],
+  ])('of a skill that would be held no model gets %s, and its line is gone afterwards', async (_, ask) => {
+    const registry = await opened({ ...heldSkill('mixer', 41), 'skills/mixer/notes.md': 'MARKED notes.' });
+    expect(idsOf(registry)).toContain('mixer');
+    await expect(ask(registry)).rejects.toMatchObject({ code: expect.stringMatching(/^SKILL_(NOT_FOUND|HELD)$/) });
+    expect(idsOf(registry)).not.toContain('mixer');
+    expect(await registry.context('mixer')).not.toContain('mixer');
+    expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_HELD']);
+  });
+
+  it.each(['description', 'argument-hint', 'tags', 'trigger_keywords', 'compatibility'])(
+    'an attack in its %s keeps a skill out of the first list, with its line in the reason',
+    async (field) => {
+      const registry = await opened(described('mixer', { [field]: JSON.stringify(attack(42)) }));
+      expect(idsOf(registry)).toHaveLength(MANY);
+      expect(registry.snapshot().byId.get('mixer')?.heldBecause).toMatch(/ in SKILL\.md:\d/);
+    },
+  );
+
+  it('a frontmatter that names one list many times takes no longer than its text', async () => {
+    const levels = Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]`).join('\n  ');
+    const text = `---\nname: bomb\ndescription: Grows.\nmetadata:\n  a0: &a0 [x]\n  ${levels}\n---\nBody.`;
+    const registry = await opened({ 'skills/bomb/SKILL.md': text });
+    expect(registry.list().total).toBeGreaterThanOrEqual(MANY);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['preloaded', { sources: [{ path: 'skills' }, { path: 'rules', preload: true }] }],
+    ['in prompts that have bodies', { sources: [{ path: 'skills' }, { path: 'rules' }], inject: 'bodies' }],
+  ])('bodies that are %s are inspected before the first prompt', async (_, config) => {
+    const body = (id: string, text: string) => skillMd({ name: id, description: `Mixes ${id}.` }, text);
+    const rules = {
+      'rules/shaker/SKILL.md': body('shaker', 'MARKED shaker.'),
+      'rules/mixer/SKILL.md': body('mixer', attack(43)),
+    };
+    const registry = await opened(rules, config);
+    expect(registry.snapshot().byId.get('mixer')?.heldBecause).toContain('SKILL.md');
+    const text = await registry.context('shaker');
+    expect(text).toContain('MARKED shaker.');
+    expect(text).not.toContain('203.0.113');
+  });
+
+  it('names of files leave with nothing that was not inspected', async () => {
+    const registry = await opened({ ...heldSkill('mixer', 44), 'skills/apple-01/MARKED.md': 'Notes.' });
+    for (const id of ['mixer', 'apple-01'])
+      expect(() => registry.admin.resources(id, {})).toThrow(expect.objectContaining({ code: 'SKILL_NOT_INSPECTED' }));
+    await registry.read('apple-01', {}, {});
+    expect(registry.admin.resources('apple-01', {}).map(({ path }) => path)).toEqual(['MARKED.md']);
+    // A person has them at once.
+    expect(registry.admin.resources('mixer').length).toBeGreaterThan(0);
+  });
+
+  it('a client over MCP gets every id, and no tool, resource or prompt gives what would be held', async () => {
+    const registry = await opened(heldSkill('mixer', 45));
+    const door = createSkillMcpDoor(registry);
+    const serving = await serveHttp(door);
+    onTestFinished(() => serving.close());
+    onTestFinished(() => door.close());
+    const client = await httpClient(serving.url);
+    const { result } = await callTool(client, 'list_skills', { limit: 200 });
+    expect(result).toMatchObject({ total: expect.any(Number) });
+    expect((result as { total: number }).total).toBeGreaterThanOrEqual(MANY);
+    const answers = await Promise.all([
+      callTool(client, 'read_skill', { skill_id: 'mixer' }),
+      callTool(client, 'read_skill_resource', { skill_id: 'mixer', path: 'references/more.md' }),
+      client.readResource({ uri: 'skill://mixer/SKILL.md' }).catch(String),
+      client.readResource({ uri: 'skill://mixer/references/more.md' }).catch(String),
+      client.getPrompt({ name: 'mixer' }).catch(String),
+      client.listResources(),
+    ]);
+    expect(JSON.stringify(answers)).not.toMatch(/MARKED|203\.0\.113/);
+    expect(JSON.stringify(await callTool(client, 'list_skills', { limit: 200 }))).not.toContain('mixer');
+  });
+
+  it('an endpoint for embeddings gets nothing of a skill that would be held', async () => {
+    const server = await embeddingsServer();
+    const heading = `# MARKED\n\n${attack(46)}`;
+    const text = skillMd({ name: 'mixer', description: 'Mixes drinks.' }, heading);
+    const embeddings = { base_url: server.baseUrl, model: 'words-1', timeout_ms: 1500 };
+    const registry = await opened({ 'skills/mixer/SKILL.md': text }, { embeddings });
+    await registry.admin.embedSkills();
+    const sent = JSON.stringify(server.requests);
+    expect(sent).toContain('apple-07');
+    expect(sent).not.toContain('MARKED');
+  });
+
+  it('many who ask at once get one answer, and the others of a list stay as they are', async () => {
+    const registry = await opened(heldSkill('mixer', 47));
+    const asked = Array.from({ length: 20 }, () => runRegistryTool(registry, 'read_skill', { skill_id: 'mixer' }));
+    for (const answer of await Promise.all(asked)) expect(answer).toMatchObject({ success: false });
+    expect(registry.admin.notInspected()).toBe(MANY);
+  });
+});
+
+it('inspects the rest while it watches, and says how many are left', async () => {
+  const registry = await opened(heldSkill('mixer', 48));
+  expect(registry.admin.notInspected()).toBe(MANY + 1);
+  const watching = new AbortController();
+  const ended = registry.watch(watching.signal);
+  await waitFor('all inspected', () => registry.admin.notInspected() === 0);
+  await waitFor('the held one gone', () => !idsOf(registry).includes('mixer'));
+  watching.abort();
+  await ended;
+});
