@@ -39,7 +39,7 @@ export const held = [
   {
     title: 'A field of the frontmatter is not judged before it is shown',
     in: 'fieldsOf',
-    swap: ["typeof value !== 'object' || value === null", "typeof value === 'string' && key !== 'tags'"],
+    swap: ['foldLine(`${key}: ${value}`)', "foldLine(key === 'tags' ? key : `${key}: ${value}`)"],
     test: 'keeps a skill out of the first list, with its line in the reason',
   },
   {
@@ -57,7 +57,7 @@ export const held = [
   {
     title: 'Names of files leave before anything is inspected',
     in: 'SkillReading.#listing',
-    never: "audience === 'model' && this.#context.admit({ skill, kind: 'line', audience }).isLineOnly",
+    swap: ["this.#context.admit({ skill, kind: 'line', audience }).isLineOnly", "skill.id === ''"],
     test: 'names of files leave with nothing that was not inspected',
   },
   {

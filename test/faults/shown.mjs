@@ -241,13 +241,13 @@ export const shown = [
     title: 'A thread never chooses again that began while skills were missing',
     in: 'choiceToKeep',
     swap: ['before?.provisional && isWhole ? undefined : before', 'isWhole ? before : before'],
-    test: 'chooses once more, at its next turn with all of them, and then only adds',
+    test: 'chooses once more with all of them, and then only adds',
   },
   {
     title: 'The beginning of the alphabet takes the place of what is missing',
     in: 'chosenText',
     swap: ['!(provisional && hasPrompt)', 'true'],
-    test: 'chooses once more, at its next turn with all of them, and then only adds',
+    test: 'chooses once more with all of them, and then only adds',
   },
   {
     title: 'A request that waits when the input ends is lost',
