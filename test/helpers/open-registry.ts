@@ -40,7 +40,7 @@ export async function openRoot(
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] }, ...options });
   atEnd(() => registry.close());
   // As after the first moments of a process that serves agents.
-  if (options.inspect !== false) await registry.admin.inspectSkills();
+  if (options.inspect !== false) await registry.admin.inspectSkills?.();
   return registry;
 }
 
