@@ -7,7 +7,6 @@ import type { FoundAgent } from './core/sources/agent-folders.ts';
 export type * from './api.ts';
 export { ownerFile } from './core/config/owner-file.ts';
 export type { InternalOptions } from './core/options.ts';
-export { NOT_INSPECTED } from './core/skill/held.ts';
 
 export const configOfUntrustedRoot: ConfigReader['ofUntrustedRoot'] = registryConfig.ofUntrustedRoot;
 
