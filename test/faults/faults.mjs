@@ -3,6 +3,7 @@ import { evidence } from './evidence.mjs';
 import { fetched } from './fetched.mjs';
 import { held } from './held.mjs';
 import { heldCode } from './held-code.mjs';
+import { inspections } from './inspections.mjs';
 import { mcpSources } from './mcp-sources.mjs';
 import { origins } from './origins.mjs';
 import { pages } from './pages.mjs';
@@ -31,6 +32,7 @@ export const faults = [
   ...trustFile,
   ...held,
   ...heldCode,
+  ...inspections,
   ...seams,
   ...shown,
   ...mcpSources,

@@ -2,6 +2,8 @@ import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { oneLine, withoutKeys } from '../../../../../lib/text/index.ts';
 import type { Finding, InspectedFile } from '../../../core/skill/guard.ts';
+import { firstThatFlows } from './flow.ts';
+import { isAside } from './led-to.ts';
 import { createPassageSearch, matchesIn } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
 import type { ClassifiedFile, Inspection, InspectionRule, Match, Pattern, Rule, Span } from './rule.ts';
@@ -37,7 +39,13 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
     }
   }
   const listed = [...found.values()].filter((finding) => !mentioned.has(finding));
-  const findings = [...found.values(), ...combinedFindings(listed)].sort(byImportance);
+  const all = [...found.values(), ...combinedFindings(listed)];
+  const blocked = new Set(all.filter(({ level }) => level === 'block').map(({ file }) => file));
+  const aside = new Set(skill.filter((file) => blocked.has(file.path) && isAside(file, skill)).map(({ path }) => path));
+  const findings = all.map((one) =>
+    one.level === 'block' && aside.has(one.file) ? { ...one, level: 'warn' as const } : one,
+  );
+  findings.sort(byImportance);
   return { verdict: findings[0]?.level ?? 'info', findings };
 }
 
@@ -72,6 +80,7 @@ function readFile({ path, bytes, executable = false }: InspectedFile): Classifie
     kind: isBinary ? 'binary' : 'text',
     prose: PROSE.test(path),
     script: isScript(path, text) || executable,
+    executable,
     bytes,
     text,
   };
@@ -88,8 +97,8 @@ async function* matchesOfFile(
     }
   }
   const searches = SEARCHES.filter(({ where }) => where === undefined || (where === 'prose') === file.prose);
-  /** For expressions that may be anywhere in the file: the first match of each. */
-  const parts = new Map<RegExp, Match>();
+  /** For expressions that may be anywhere in the file: all matches of each. */
+  const parts = new Map<RegExp, Match[]>();
   searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ match, needs }) => (needs ? [...match, needs] : match)));
   for (const passage of passagesOf(file.text, file.prose)) {
     await takeBreak();
@@ -106,15 +115,22 @@ async function* matchesOfFile(
         for (const match of matches(expressions)) yield [rule, match];
         continue;
       }
-      const missing = expressions.filter((expression) => !parts.has(expression));
-      for (const expression of missing) {
-        const all = [...matches([expression])];
-        const match = all.find(({ stance }) => !stance) ?? all[0];
-        if (match) parts.set(expression, match);
+      for (const expression of expressions) {
+        const list = parts.get(expression) ?? [];
+        for (const match of matches([expression])) list.push(match);
+        parts.set(expression, list);
       }
-      const [first, ...others] = expressions.map((expression) => parts.get(expression));
-      if (missing.length > 0 && first && others.every((part) => part)) yield [rule, first];
     }
+  }
+  for (const { rule, match: expressions, scope } of searches) {
+    if (scope !== 'file') continue;
+    await takeBreak();
+    const [heads = [], ...others] = expressions.map((expression) => parts.get(expression) ?? []);
+    if (others.some((list) => list.length === 0)) continue;
+    const meant = heads.filter(({ stance }) => !stance);
+    const match = firstThatFlows(file, meant, others);
+    const apart = meant[0] ? { ...meant[0], stance: 'apart' as const } : heads[0];
+    if (match ?? apart) yield [rule, match ?? (apart as Match)];
   }
 }
 

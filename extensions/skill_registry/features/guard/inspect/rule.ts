@@ -27,7 +27,7 @@ export interface Pattern {
   readonly unlessBefore?: RegExp;
   /** Only in code, or only in prose. Default: both. */
   readonly where?: 'code' | 'prose';
-  /** They may be anywhere in one file, and `within` does not count. Default: in one passage. */
+  /** They may be where a value flows in one file, and `within` does not count. Default: in one passage. */
   readonly scope?: 'file';
 }
 
@@ -53,13 +53,18 @@ export interface ClassifiedFile {
   readonly prose: boolean;
   /** Whether an agent may run it. */
   readonly script: boolean;
+  /** Whether its mode says so. */
+  readonly executable: boolean;
   readonly bytes: Uint8Array;
   /** Empty for a binary file. */
   readonly text: string;
 }
 
-/** `negated`: its clause says not to do it. `listed`: it is in a list of dangers, or in an expression that finds it. */
-export type Stance = 'negated' | 'listed' | undefined;
+/**
+ * `negated`: its clause says not to do it. `listed`: it is in a list of dangers, or in an expression that finds it.
+ * `apart`: its parts are, so that no value flows.
+ */
+export type Stance = 'negated' | 'listed' | 'apart' | undefined;
 
 export interface Match {
   /** 1-based; undefined when it is about the file itself. */

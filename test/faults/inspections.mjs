@@ -1,0 +1,39 @@
+/** What an inspection makes of two facts, of samples, and of orders. */
+export const inspections = [
+  {
+    title: 'Two facts block wherever they are in one file',
+    in: 'firstThatFlows',
+    swap: ['DATA.test(path) ? 0 : NEAR', 'DATA.test(path) ? 0 : NEAR * NEAR'],
+    test: 'block in two functions of which the lines are at most 60 apart',
+  },
+  {
+    title: 'Two facts of one function block only where they are near each other',
+    in: 'functionsOf',
+    swap: ['isFunction === undefined', 'isFunction !== null'],
+    test: 'block in one function of any length, and not in two',
+  },
+  {
+    title: 'What was read may stand in the arguments of what sends',
+    in: 'namesIn',
+    swap: ['assigned ?? named', 'named'],
+    test: 'block where a name stands in the arguments',
+  },
+  {
+    title: 'An attack beside samples is only a warning, although something leads there',
+    in: 'isAside',
+    swap: ['leadsTo(file.path.toLowerCase(), other)', 'other.path === file.path'],
+    test: 'what blocks, among samples that nothing leads to, is a warning',
+  },
+  {
+    title: 'A program among samples is only a sample',
+    in: 'liesAside',
+    swap: ['!executable', '!isSkillFileName(name)'],
+    test: 'what blocks, among samples that nothing leads to, is a warning',
+  },
+  {
+    title: 'Samples that nothing leads to hold a skill',
+    in: 'liesAside',
+    swap: ['SAMPLES.test(one)', 'one === path'],
+    test: 'what blocks, among samples that nothing leads to, is a warning',
+  },
+];
