@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runTool } from 'skill-registry/kernel';
+import { runTool, type TurnContext } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import type { Snapshot } from '../../extensions/skill_registry/core/catalog/snapshot.ts';
 import { shippedManifest } from '../../extensions/skill_registry/core/config/owner-file.ts';
-import type { Core } from '../../extensions/skill_registry/core/feature.ts';
+import type { Core, Feature } from '../../extensions/skill_registry/core/feature.ts';
 import { openRegistry } from '../../extensions/skill_registry/core/registry.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -76,6 +77,38 @@ it('goes on when the listener of a feature throws, tells the others, and reports
     expect.stringMatching(/^HOOK_FAILED a listener of "offered" failed: no offers\. /),
     expect.stringMatching(/^HOOK_FAILED a listener of "loaded" failed: no loads\. /),
   ]);
+});
+
+it('shows a turn only what a feature leaves of the skills, and nothing in a state that no feature knows', async () => {
+  const root = tempFolder({ ...TREE, 'skills/pot/SKILL.md': skillMd({ name: 'pot', description: 'Holds tea.' }) });
+  const config = { sources: [{ path: 'skills' }] };
+  const turn = { agentId: 'cook', workflowState: { pack: 'kitchen' } };
+  const turns = {
+    at: (given: TurnContext) => given,
+    narrow: ({ agentId }: TurnContext, { byId }: Snapshot) =>
+      agentId === undefined
+        ? undefined
+        : { key: agentId, only: () => new Map([...byId].filter(([id]) => id === 'tea')), nothing: false },
+    text: () => undefined,
+  };
+  const seen = async (features: readonly Feature[]) => {
+    const registry = await openRegistry({ root, noGuard: true, config }, features);
+    onTestFinished(() => registry.close());
+    const read = (id: string) =>
+      registry.read(id, {}, turn).then(
+        ({ skillId }) => skillId,
+        (error) => error.code,
+      );
+    return {
+      agent: registry.list({}, turn).skills.map(({ skillId }) => skillId),
+      everybody: registry.list().total,
+      read: [await read('tea'), await read('pot')],
+    };
+  };
+  const narrows: Feature = { id: 'narrows', open: () => ({ turns }) };
+  expect(await seen([narrows])).toEqual({ agent: ['tea'], everybody: 2, read: ['tea', 'SKILL_NOT_FOUND'] });
+  const none = ['SKILL_NOT_FOUND', 'SKILL_NOT_FOUND'];
+  expect(await seen([])).toEqual({ agent: [], everybody: 2, read: none });
 });
 
 it('knows no keys of features, and reports those of the owner, but not those that the manifest of the package shows', async () => {

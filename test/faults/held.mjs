@@ -209,8 +209,8 @@ export const held = [
     title: 'An error of a proposal quotes what nobody has judged',
     in: 'withJudgedErrors',
     swap: [
-      'given ? error : notFound(context, skillId, turn)',
-      'given || turn ? error : notFound(context, skillId, turn)',
+      'given ? error : context.scopes.notFound(skillId, turn)',
+      'given || turn ? error : context.scopes.notFound(skillId, turn)',
     ],
     test: 'is judged as it leaves: SKILL.md by an error of a proposal',
   },

@@ -31,6 +31,18 @@ export const seams = [
     test: 'goes on when the listener of a feature throws, tells the others, and reports it once',
   },
   {
+    title: 'A turn in a state that no feature knows sees everything',
+    in: 'openParts',
+    swap: ['turn.workflowState && NOTHING', 'turn.workflowState && undefined'],
+    test: 'shows a turn only what a feature leaves of the skills, and nothing in a state that no feature knows',
+  },
+  {
+    title: 'What a feature leaves of the skills limits no turn',
+    in: 'createScopes',
+    swap: ['const only = narrowed?.only();', 'const only = narrowed && undefined;'],
+    test: 'shows a turn only what a feature leaves of the skills, and nothing in a state that no feature knows',
+  },
+  {
     title: 'The catalog does not ask the guard',
     in: 'openSkills',
     swap: ["admit({ skill, kind: 'line', audience: 'model' }).heldBecause", 'skill && undefined'],

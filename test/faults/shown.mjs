@@ -20,8 +20,8 @@ export const shown = [
   },
   {
     title: 'A workflow in a state that does not exist sees everything',
-    in: 'packSkills',
-    never: 'state !== undefined && !states.has(state)',
+    in: 'skillsOfState',
+    never: 'state !== undefined && !pack.scopes.states.has(state)',
     test: 'sees nothing where the entry is no state',
   },
   {
@@ -32,7 +32,7 @@ export const shown = [
   },
   {
     title: 'An agent is shown what another one sees',
-    in: 'createVisibility',
+    in: 'createScopes.visible',
     drop: 'turn.boundSkills',
     test: 'only what may be seen, whoever asks',
   },
@@ -216,13 +216,13 @@ export const shown = [
   {
     title: 'What a person has loaded is read in a state that shows no skills',
     in: 'findVisible',
-    drop: '!isWithoutSkills(snapshot, turn)',
+    drop: '!nothing',
     test: 'has no body of a bound skill, and nothing that a person has loaded',
   },
   {
     title: 'Bodies of bound skills stay in a state that shows no skills',
     in: 'kernelFunctions',
-    never: 'isWithoutSkills(catalog.snapshot(), at(turn))',
+    never: 'scopes.narrowed(at(turn))?.nothing',
     test: 'has no body of a bound skill, and nothing that a person has loaded',
   },
   {

@@ -10,7 +10,7 @@ import { actor, aFunction, type CheckedCalls, ofTurn, text, texts, turn, words }
 import { assertOpen, guardOf, meaningOf, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { namedTools } from './show/formats.ts';
-import { boundSkill, heldOrDisabled, isWithoutSkills } from './show/scope.ts';
+import { boundSkill, heldOrDisabled } from './show/scope.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { instanceOf } from './sources/instance.ts';
@@ -83,7 +83,7 @@ function readingFunctions(parts: Parts, { now, later }: CheckedCalls) {
 }
 
 function accessFunctions(parts: Parts, { later }: CheckedCalls) {
-  const { catalog } = parts;
+  const { catalog, scopes } = parts;
   return {
     readPolicies: later('admin.readPolicies(paths, turn)', [texts, turn], (paths, turn = {}) =>
       readPoliciesOf(paths, turn, parts),
@@ -94,7 +94,7 @@ function accessFunctions(parts: Parts, { later }: CheckedCalls) {
     }),
     whoSees: later('admin.whoSees(agents)', [turns], async (agents) => {
       const { whoSees } = await import('./show/who-sees.ts');
-      return whoSees(catalog.snapshot(), agents);
+      return whoSees(catalog.snapshot(), agents, scopes);
     }),
     setDisabled: later('admin.setDisabled(disabling, isDisabled, actor)', [disabledSkill, flag, actor], (...given) =>
       setDisabled(parts, ...given),
@@ -128,12 +128,12 @@ function catalogFunctions(parts: Parts, { later }: CheckedCalls, { context }: Gi
 }
 
 function kernelFunctions(parts: Parts, { later, now }: CheckedCalls, { at, registry }: Given) {
-  const { catalog, config, opened } = parts;
+  const { catalog, config, opened, scopes } = parts;
   return {
     hasGuard: () => opened.some(({ guard }) => guard),
     notInspected: () => parts.notInspected(catalog.snapshot().byQualifiedId.values()),
     boundText: later('admin.boundText(skillId, turn)', [text, ofTurn], async (skillId, turn) => {
-      if (isWithoutSkills(catalog.snapshot(), at(turn))) return '';
+      if (scopes.narrowed(at(turn))?.nothing) return '';
       const skill = boundSkill(catalog.snapshot(), skillId);
       if (skill && heldOrDisabled(turn, skill) === 'SKILL_DISABLED') return '';
       const id = skill?.qualifiedId ?? skillId;

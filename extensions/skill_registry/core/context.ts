@@ -5,7 +5,7 @@ import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 
 export function contextOf(parts: Parts): SkillRegistry['context'] {
-  const { catalog, config, events, opened, reading, searcher, sentBodies, visible } = parts;
+  const { catalog, config, events, opened, reading, scopes, searcher, sentBodies, visible } = parts;
   const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn) => {
     events.emit('offered', listed, turn);
     for (const [skill, tokens] of bodies) events.emit('given', skill, tokens, turn);
@@ -30,7 +30,7 @@ export function contextOf(parts: Parts): SkillRegistry['context'] {
     for (const skill of visible(turn)) if (skill.preload) await body(skill);
     // Before the modules load: the text shows the skills at the time of the call.
     const given = givenSkills(catalog.snapshot(), turn);
-    const seen = { skills: visible(turn), given, body };
+    const seen = { skills: visible(turn), narrowed: scopes.narrowed(turn)?.key, given, body };
     const added = opened.flatMap(({ turns }) => turns?.text(turn) ?? []);
     const text = await (await loadTurnText())(seen, prompt, turn);
     return added.length > 0 ? [text ?? [], added].flat().join('\n\n') : text;

@@ -16,13 +16,12 @@ import { type ReadingContext, SkillReading } from './read/reading.ts';
 import type { GivenByFeature, Opened } from './seams.ts';
 import { Searcher } from './search/searcher.ts';
 import type { Meaning } from './search/types.ts';
-import { createGrants, createVisibility, type Grants } from './show/scope.ts';
+import { createGrants, createScopes, type Grants, type Narrowed, type Scopes } from './show/scope.ts';
 import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { registryClosed } from './skill/errors.ts';
 import type { Admission, Guard, LeavingBytes, LeavingLine } from './skill/guard.ts';
 import { NOT_INSPECTED } from './skill/held.ts';
-import type { Skill } from './skill/skill.ts';
 import { hostEnvironment } from './sources/host-environment.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { createSourceReader, type SkillSource, type SourceReader } from './sources/source.ts';
@@ -56,8 +55,9 @@ export interface Parts extends SourceReader {
   readonly isForeign: (sourceId: string) => boolean;
   readonly grants: Grants;
   readonly sentBodies: SentBodies;
-  /** For a model. */
-  readonly visible: (turn: TurnContext) => readonly Skill[];
+  readonly scopes: Scopes;
+  /** Of `scopes`. */
+  readonly visible: Scopes['visible'];
   readonly reading: SkillReading;
   readonly admit: Guard['admit'];
   readonly notInspected: Guard['notInspected'];
@@ -93,6 +93,10 @@ export async function openParts(
   const { bytes, catalog, opened } = skills;
   const snapshot = (): Snapshot => catalog.snapshot();
   const grants = createGrants();
+  // In a state that no feature knows an agent sees nothing, not everything.
+  const narrow = (turn: TurnContext, now: Snapshot): Narrowed | undefined =>
+    opened.flatMap(({ turns }) => turns?.narrow(turn, now) ?? [])[0] ?? (turn.workflowState && NOTHING);
+  const scopes = createScopes(snapshot, grants, narrow);
   const sentBodies = createSentBodies();
   const closing = new AbortController();
   const events = createEvents(hooks.call);
@@ -118,8 +122,9 @@ export async function openParts(
     tokens,
     searcher,
     openCache,
-    visible: createVisibility(snapshot, grants),
-    reading: new SkillReading({ ...skills, grants, sentBodies, limits: config.limits, onLoaded, tokens }),
+    scopes,
+    visible: scopes.visible,
+    reading: new SkillReading({ ...skills, grants, scopes, sentBodies, limits: config.limits, onLoaded, tokens }),
     problems: () => [
       ...base.problems,
       ...snapshot().problems,
@@ -173,6 +178,8 @@ function sameForAll(admission: Admission): Guard {
     noteBlocked: async () => admission.given,
   };
 }
+
+const NOTHING: Narrowed = { key: '', only: () => new Map(), nothing: false };
 
 const NO_GUARD = sameForAll({ given: true });
 const HOLDS_ALL = sameForAll({

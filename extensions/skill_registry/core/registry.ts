@@ -26,7 +26,6 @@ import type { InternalOptions } from './options.ts';
 import { assertOpen, meaningOf, openParts, type Parts } from './parts.ts';
 import type { ToolRegistry } from './seams.ts';
 import { listSkills } from './search/list-skills.ts';
-import { skillsInScope } from './show/scope.ts';
 import { CORE_KINDS } from './sources/kinds/core-kinds.ts';
 import { CORE_TOOLS, makeTools } from './tools/index.ts';
 import { createWatching } from './watching.ts';
@@ -148,7 +147,7 @@ const messageArguments = schema((z) =>
 const messageOptions = schema((z) => z.strictObject({ dir: words() }).optional());
 
 function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
-  const { catalog, closing, events, makeSources: makeAll, readSkill, searcher, sourceIds: taken } = parts;
+  const { catalog, closing, events, makeSources: makeAll, readSkill, scopes, searcher, sourceIds: taken } = parts;
   const addSource = createAddSource(catalog, taken, makeAll, parts.configReader.readSource, closing.signal);
   /** One that is given twice is called once. */
   const listeners = new WeakMap<ChangeListener, ChangeListener>();
@@ -163,12 +162,12 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
     refresh: async () => copyForCallers(await catalog.refresh()),
     snapshot: () => copyForCallers(catalog.snapshot()),
     visible: now('registry.visible(turn, audience)', [turn, audience], (turn = {}, audience = 'model') =>
-      audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : parts.visible(turn),
+      audience === 'person' ? scopes.forPerson(turn) : scopes.visible(turn),
     ),
     list: now('registry.list(query, turn)', [listQuery, turn], (query = {}, turn = {}) => {
       if (query.query?.trim()) assertOpen(parts);
       const isForPerson = query.audience === 'person';
-      const skills = isForPerson ? catalog.snapshot().skills : parts.visible(turn);
+      const skills = isForPerson ? catalog.snapshot().skills : scopes.visible(turn);
       const found = listSkills({ searcher, meaning: meaningOf(parts), readSkill }, skills, query);
       const offered = found.skills.map(({ skillId }) => skillId);
       if (!isForPerson) events.emit('offered', offered, turn);

@@ -2,9 +2,11 @@
 import type { Command, ExtensionContext, Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Z } from '../../../lib/arguments/index.ts';
 import type { ServedTool, SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
 import type { ConfigPart } from './config/config-keys.ts';
 import type { ReviewPages } from './review.ts';
 import type { Meaning } from './search/types.ts';
+import type { Narrowed } from './show/scope.ts';
 import type { Guard } from './skill/guard.ts';
 import type { SourceDecisions, SourceKind } from './sources/source-kind.ts';
 import type { CachePart } from './store/cache.ts';
@@ -59,6 +61,8 @@ export type MakeTool = (registry: ToolRegistry, z: Z) => Tool;
 export interface Turns {
   /** The turn with what was left to its conversation; the same object without any. */
   at(turn: TurnContext): TurnContext;
+  /** Fewer skills than its agent is bound to. */
+  narrow(turn: TurnContext, snapshot: Snapshot): Narrowed | undefined;
   /** A paragraph for the end of its prompt. */
   text(turn: TurnContext): string | undefined;
 }

@@ -5,14 +5,14 @@ import { withFallback } from '../../../../lib/errors/index.ts';
 import { realPathOf } from '../../../../lib/files/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { onceFor } from '../show/formats.ts';
-import { ALL_SKILLS, findVisible } from '../show/scope.ts';
+import { ALL_SKILLS } from '../show/scope.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/names.ts';
 import type { ReadingContext } from './reading.ts';
 import type { ReadPolicy } from './types.ts';
 
-type Context = Pick<ReadingContext, 'catalog' | 'grants'>;
+type Context = Pick<ReadingContext, 'catalog' | 'scopes'>;
 
 export async function readPoliciesOf(
   paths: readonly string[],
@@ -30,7 +30,7 @@ export async function readPoliciesOf(
     owners = lookUpAll();
   }
   return owners.map((owner, index) =>
-    owner && 'folder' in owner ? unloadable(owner.folder, paths[index] as string, turn) : owner?.policy,
+    owner && 'folder' in owner ? unloadable(owner.folder, paths[index] as string, turn, context) : owner?.policy,
   );
 }
 
@@ -41,11 +41,10 @@ interface Owner {
   readonly policy: ReadPolicy | undefined;
 }
 
-function ownerOf(path: string, { catalog, grants }: Context, turn: TurnContext): Owner | undefined {
-  const [now, granted] = [catalog.snapshot(), grants.of(turn)];
-  const { folders, files } = indexesOf(now);
+function ownerOf(path: string, { catalog, scopes }: Context, turn: TurnContext): Owner | undefined {
+  const { folders, files } = indexesOf(catalog.snapshot());
   const sees = ({ qualifiedId }: Skill): boolean => {
-    const { skill, refusal } = findVisible(now, qualifiedId, turn, granted);
+    const { skill, refusal } = scopes.find(qualifiedId, turn);
     return skill !== undefined && refusal === undefined;
   };
   const isWhole = (skill: Skill): boolean => skill.realFile !== null;
@@ -57,7 +56,7 @@ function ownerOf(path: string, { catalog, grants }: Context, turn: TurnContext):
   const found = seen ?? candidates.find(({ skill }) => !sees(skill));
   if (!found) return undefined;
   const { skill, below } = found;
-  const isFirst = findVisible(now, skill.id, turn, granted).skill === skill;
+  const isFirst = scopes.find(skill.id, turn).skill === skill;
   return {
     policy: {
       skillId: isFirst ? skill.id : skill.qualifiedId,
@@ -68,9 +67,10 @@ function ownerOf(path: string, { catalog, grants }: Context, turn: TurnContext):
 }
 
 /** A skill that cannot be loaded has no gates; only its id says whether it is in scope. */
-function unloadable(folder: string, path: string, { boundSkills, workflowState }: TurnContext): ReadPolicy | undefined {
+function unloadable(folder: string, path: string, turn: TurnContext, { scopes }: Context): ReadPolicy | undefined {
   const skillId = basename(folder);
-  if (!workflowState && (boundSkills?.some((id) => id === skillId || id === ALL_SKILLS) ?? true)) return undefined;
+  const isBound = turn.boundSkills?.some((id) => id === skillId || id === ALL_SKILLS) ?? true;
+  if (isBound && !scopes.narrowed(turn)) return undefined;
   return { skillId, path: pathFrom(folder, path), visible: false };
 }
 

@@ -7,7 +7,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { onceFor } from '../show/formats.ts';
-import { type Found, findVisible, type Grants, heldOrDisabled, notVisible } from '../show/scope.ts';
+import { type Found, type Grants, heldOrDisabled, type Scopes } from '../show/scope.ts';
 import type { SentBodies } from '../show/sent-bodies.ts';
 import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';
@@ -29,6 +29,7 @@ import type {
 export interface ReadingContext {
   readonly catalog: Catalog;
   readonly grants: Grants;
+  readonly scopes: Scopes;
   readonly limits: SkillRegistryConfig['limits'];
   readonly admit: Guard['admit'];
   readonly tokens: Pick<SkillTokenCounts, 'ofBody'>;
@@ -148,7 +149,7 @@ export class SkillReading implements Reading {
     const { skillId, audience, turn, later = (count: () => void) => count() } = request;
     const report = this.#reporter(request);
     // Looks up once for each snapshot.
-    const foundIn = onceFor((snapshot: Snapshot) => this.#find(snapshot, request));
+    const foundIn = onceFor((_: Snapshot) => this.#find(request));
     const find = (): Found => foundIn(this.#context.catalog.snapshot());
     let found: AdmittedFile | Found = find();
     try {
@@ -237,16 +238,17 @@ export class SkillReading implements Reading {
   }
 
   /** Never joins an id into a path. Scopes do not limit people and bindings, but no agent gets a held skill by them. */
-  #find(snapshot: Snapshot, { skillId, audience, turn }: SkillRequest): Found {
-    if (audience === 'model') return findVisible(snapshot, skillId, turn ?? {}, this.#context.grants.of(turn ?? {}));
-    const skill = skillNamed(snapshot, skillId);
+  #find({ skillId, audience, turn }: SkillRequest): Found {
+    const { catalog, scopes } = this.#context;
+    if (audience === 'model') return scopes.find(skillId, turn ?? {});
+    const skill = skillNamed(catalog.snapshot(), skillId);
     if (!skill) return {};
     const refusal = audience === 'binding' || turn ? heldOrDisabled(turn ?? {}, skill) : undefined;
     return { skill, ...(refusal ? { refusal } : {}) };
   }
 
   #listing(request: SkillRequest): SkillListing {
-    const { skill, refusal } = this.#find(this.#context.catalog.snapshot(), request);
+    const { skill, refusal } = this.#find(request);
     if (!skill || refusal) throw this.#notFound(request);
     const { audience } = request;
     if (audience === 'model' && this.#context.admit({ skill, kind: 'line', audience }).isLineOnly)
@@ -255,8 +257,7 @@ export class SkillReading implements Reading {
   }
 
   #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
-    const { catalog, grants } = this.#context;
-    return notVisible(catalog.snapshot(), skillId, audience === 'model' ? turn : undefined, grants.of(turn));
+    return this.#context.scopes.notFound(skillId, audience === 'model' ? turn : undefined);
   }
 
   #sourceOf(skill: Skill): SkillSource | undefined {
@@ -266,7 +267,7 @@ export class SkillReading implements Reading {
   /** The short id, unless it means another skill to the caller. */
   #idOf(skill: Skill, request: SkillRequest): string {
     if (request.skillId === skill.id) return skill.id;
-    const short = this.#find(this.#context.catalog.snapshot(), { ...request, skillId: skill.id });
+    const short = this.#find({ ...request, skillId: skill.id });
     return short.skill === skill ? skill.id : skill.qualifiedId;
   }
 
@@ -285,9 +286,8 @@ export class SkillReading implements Reading {
     const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
     const isBody = view === 'body' && hidden === 0;
     const approxTokens = await this.#context.tokens.ofBody(skill, isBody ? digest : undefined, content);
-    const snapshot = this.#context.catalog.snapshot();
     const isFound = (needed: string): boolean => {
-      const { skill: other, refusal } = this.#find(snapshot, { ...request, skillId: needed });
+      const { skill: other, refusal } = this.#find({ ...request, skillId: needed });
       return other !== undefined && other !== skill && refusal === undefined;
     };
     const needed = skill.requires.filter(isFound).join(', ');

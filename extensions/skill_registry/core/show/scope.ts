@@ -1,10 +1,9 @@
 import type { CodedError, TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
-import { frozen, type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
+import { frozen, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { onceFor } from './formats.ts';
-import { isNone, matchesExpression } from './pack-expression.ts';
 
 /** Why an existing skill is refused. Callers get SKILL_NOT_FOUND; only the usage event has the reason. */
 export type Refusal =
@@ -42,30 +41,97 @@ export function createGrants(): Grants {
   };
 }
 
-/** In catalog order. The same array for the same snapshot and scope, because search stores its data by this array. */
-export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (turn: TurnContext) => readonly Skill[] {
+/** What a feature leaves of the skills of a turn. */
+export interface Narrowed {
+  /** The same text for the same skills of one snapshot. */
+  readonly key: string;
+  /** By the id that the agent uses for it. */
+  only(): ReadonlyMap<string, Skill>;
+  /** Not even what the agent is bound to, or what a person has loaded. */
+  readonly nothing: boolean;
+}
+
+export interface Found {
+  readonly skill?: Skill;
+  readonly refusal?: Refusal;
+}
+
+/** Which skills of the present snapshot a turn may see. */
+export interface Scopes {
+  /** In catalog order. The same array for the same snapshot and scope, because search stores its data by this array. */
+  visible(turn: TurnContext): readonly Skill[];
+  /** Skills that a person may send to the agent, also those that it does not see. */
+  forPerson(turn: TurnContext): readonly Skill[];
+  /** The skill that an id means to the agent, and why the agent may not read it. */
+  find(skillId: string, turn: TurnContext): Found;
+  /** Its message names ids that the agent sees; without a turn, all. */
+  notFound(skillId: string, turn: TurnContext | undefined): CodedError;
+  /** As if no person had loaded a skill in this turn. */
+  offerRefusal(skill: Skill, turn: TurnContext): Refusal | undefined;
+  /** Undefined where no feature leaves less of the skills. */
+  narrowed(turn: TurnContext): Narrowed | undefined;
+}
+
+/** @param narrow - Asks the features. */
+export function createScopes(
+  snapshotNow: () => Snapshot,
+  grants: Grants,
+  narrow: (turn: TurnContext, snapshot: Snapshot) => Narrowed | undefined,
+): Scopes {
   const seenIn = onceFor((snapshot: Snapshot) => ({
     cached: new RecentMap<string, readonly Skill[]>(MAX_SCOPES),
     limitedAgents: new Set([...snapshot.byQualifiedId.values()].flatMap(agentsWithout)),
   }));
-  return (turn) => {
+  const scopeOf = (turn: TurnContext, granted: Granted = grants.of(turn)): Scope => {
+    const snapshot = snapshotNow();
+    const narrowed = narrow(turn, snapshot);
+    const only = narrowed?.only();
+    return {
+      snapshot,
+      turn,
+      granted,
+      only,
+      nothing: narrowed?.nothing ?? false,
+      bound: bindingsOf(snapshot, turn, only),
+    };
+  };
+  const visible = (turn: TurnContext): readonly Skill[] => {
     const snapshot = snapshotNow();
     const { cached, limitedAgents } = seenIn(snapshot);
-    const granted = grants.of(turn);
     const agent = turn.agentId !== undefined && limitedAgents.has(turn.agentId) ? turn.agentId : undefined;
-    const key = JSON.stringify([turn.boundSkills, turn.workflowState, [...granted], agent]);
+    const key = JSON.stringify([turn.boundSkills, narrow(turn, snapshot)?.key, [...grants.of(turn)], agent]);
     const before = cached.get(key);
     if (before) return before;
-    const skills = frozen(visibleSkills(snapshot, turn, granted));
+    const scope = scopeOf(turn);
+    const skills = frozen(offeredSkills(scope).filter((skill) => refusalOf(skill, scope) === undefined));
     cached.set(key, skills);
     return skills;
   };
-}
-
-/** In catalog order. */
-export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
-  const scope = scopeOf(snapshot, turn);
-  return offeredSkills(snapshot, scope).filter((skill) => refusalOf(skill, scope, turn, granted) === undefined);
+  return {
+    visible,
+    forPerson(turn) {
+      const { snapshot, only, bound } = scopeOf(turn);
+      return [...(only?.values() ?? snapshot.skills)].filter(
+        (skill) => isInScope(skill, bound) && heldOrDisabled(turn, skill) === undefined,
+      );
+    },
+    find: (skillId, turn) => findVisible(skillId, scopeOf(turn)),
+    notFound(skillId, turn) {
+      const known = turn ? visible(turn) : snapshotNow().skills;
+      return skillNotFound(
+        skillId,
+        known.map(({ id }) => id),
+      );
+    },
+    offerRefusal(skill, turn) {
+      const scope = scopeOf(turn, NOTHING);
+      const isLeft = [...(scope.only?.values() ?? [skill])].some(
+        ({ qualifiedId }) => qualifiedId === skill.qualifiedId,
+      );
+      return isLeft ? refusalOf(skill, scope) : 'SKILL_OUT_OF_SCOPE';
+    },
+    narrowed: (turn) => narrow(turn, snapshotNow()),
+  };
 }
 
 /** Why the agent gets the skill through no door, even if bound to it. */
@@ -76,13 +142,6 @@ export function heldOrDisabled({ agentId }: TurnContext, { heldBecause, disabled
   return isDisabled ? 'SKILL_DISABLED' : undefined;
 }
 
-/** As if no person had loaded a skill in this turn. */
-export function offerRefusal(snapshot: Snapshot, skill: Skill, turn: TurnContext): Refusal | undefined {
-  const scope = scopeOf(snapshot, turn);
-  const inPack = [...(scope.pack?.values() ?? [skill])].some(({ qualifiedId }) => qualifiedId === skill.qualifiedId);
-  return inPack ? refusalOf(skill, scope, turn, NOTHING) : 'SKILL_OUT_OF_SCOPE';
-}
-
 /** For an id in `uses_skills`: a skill of the catalog, else a built-in one. */
 export function boundSkill(snapshot: Snapshot, id: string): Skill | undefined {
   return skillNamed(snapshot, id) ?? [...snapshot.builtIn.values()].find((skill) => skill.id === id);
@@ -91,57 +150,6 @@ export function boundSkill(snapshot: Snapshot, id: string): Skill | undefined {
 /** Qualified ids of skills whose bodies are in the agent's instructions. */
 export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnContext): ReadonlySet<string> {
   return new Set(ids.flatMap((id) => withCopy(snapshot, boundSkill(snapshot, id))).map((skill) => skill.qualifiedId));
-}
-
-/** Skills that a person may send to the agent, also those that it does not see. */
-export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly Skill[] {
-  const { pack, bound } = scopeOf(snapshot, turn);
-  return [...(pack?.values() ?? snapshot.skills)].filter(
-    (skill) => isInScope(skill, bound) && heldOrDisabled(turn, skill) === undefined,
-  );
-}
-
-export interface Found {
-  readonly skill?: Skill;
-  readonly refusal?: Refusal;
-}
-
-/** The skill that an id means to the agent, and why the agent may not read it. */
-export function findVisible(snapshot: Snapshot, skillId: string, turn: TurnContext, granted: Granted): Found {
-  const scope = scopeOf(snapshot, turn);
-  const { pack, bound } = scope;
-  // The short id of a bound skill means that skill.
-  const own = [...(bound?.ids ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
-  const winner = skillNamed(snapshot, skillId);
-  const isOwn = winner !== undefined && (bound?.ids.has(winner.qualifiedId) ?? true);
-  const anywhere = isOwn ? winner : (own.find(({ id }) => id === skillId) ?? winner);
-  const inPack = pack?.get(skillId) ?? [...(pack?.values() ?? [])].find((skill) => skill.qualifiedId === skillId);
-  const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !isWithoutSkills(snapshot, turn);
-  const skill = pack && !given ? inPack : anywhere;
-  if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
-  const refusal = refusalOf(skill, scope, turn, granted, true);
-  return { skill, ...(refusal ? { refusal } : {}) };
-}
-
-/** Its message names ids that the agent sees; without a turn, all. */
-export function notVisible(
-  snapshot: Snapshot,
-  skillId: string,
-  turn: TurnContext | undefined,
-  granted: Granted,
-): CodedError {
-  const known = turn ? visibleSkills(snapshot, turn, granted) : snapshot.skills;
-  return skillNotFound(
-    skillId,
-    known.map(({ id }) => id),
-  );
-}
-
-/** The workflow state is `none`: no skill is shown, and no body of a bound skill. */
-export function isWithoutSkills({ packs }: Snapshot, { workflowState }: TurnContext): boolean {
-  const scopes = workflowState && packs.get(workflowState.pack)?.scopes;
-  const state = workflowState?.state ?? scopes?.entry;
-  return state !== undefined && isNone(scopes?.states.get(state));
 }
 
 /** The key contains the agent, because an agent gets neither the texts nor the loaded skills of its caller. */
@@ -159,33 +167,40 @@ interface Bound {
 }
 
 interface Scope {
-  /** Undefined without a workflow. */
-  readonly pack: Pack['byId'] | undefined;
+  readonly snapshot: Snapshot;
+  readonly turn: TurnContext;
+  readonly granted: Granted;
+  /** Undefined: not narrowed. */
+  readonly only: ReadonlyMap<string, Skill> | undefined;
+  readonly nothing: boolean;
   /** Undefined: every skill is in scope. */
   readonly bound: Bound | undefined;
 }
 
-function scopeOf(snapshot: Snapshot, turn: TurnContext): Scope {
-  const pack = packSkills(snapshot, turn);
-  return { pack, bound: bindingsOf(snapshot, turn, pack) };
+function findVisible(skillId: string, scope: Scope): Found {
+  const { snapshot, granted, only, nothing, bound } = scope;
+  // The short id of a bound skill means that skill.
+  const own = [...(bound?.ids ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
+  const winner = skillNamed(snapshot, skillId);
+  const isOwn = winner !== undefined && (bound?.ids.has(winner.qualifiedId) ?? true);
+  const anywhere = isOwn ? winner : (own.find(({ id }) => id === skillId) ?? winner);
+  const left = only?.get(skillId) ?? [...(only?.values() ?? [])].find((skill) => skill.qualifiedId === skillId);
+  const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !nothing;
+  const skill = only && !given ? left : anywhere;
+  if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
+  const refusal = refusalOf(skill, scope, true);
+  return { skill, ...(refusal ? { refusal } : {}) };
 }
 
-function offeredSkills(snapshot: Snapshot, { pack, bound }: Scope): readonly Skill[] {
-  return pack ? [...pack.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
+function offeredSkills({ snapshot, only, bound }: Scope): readonly Skill[] {
+  return only ? [...only.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
 }
 
 function agentsWithout({ disabledFor = [] }: Skill): readonly string[] {
   return disabledFor === 'everyone' ? [] : disabledFor;
 }
 
-function refusalOf(
-  skill: Skill,
-  scope: Scope,
-  turn: TurnContext,
-  granted: Granted,
-  isLoad = false,
-): Refusal | undefined {
-  const { bound } = scope;
+function refusalOf(skill: Skill, { turn, granted, bound }: Scope, isLoad = false): Refusal | undefined {
   const restriction = heldOrDisabled(turn, skill);
   if (restriction) return restriction;
   const given = granted.has(skill.qualifiedId);
@@ -202,13 +217,13 @@ function isInScope({ qualifiedId }: Skill, bound: Bound | undefined): boolean {
   return bound === undefined || bound.all || bound.ids.has(qualifiedId);
 }
 
-/** A short id means the winner of the id, in a workflow also the skill of its pack. */
-function bindingsOf(snapshot: Snapshot, { boundSkills }: TurnContext, pack: Scope['pack']): Bound | undefined {
+/** A short id means the winner of the id, and also the skill that a feature has left under it. */
+function bindingsOf(snapshot: Snapshot, { boundSkills }: TurnContext, only: Scope['only']): Bound | undefined {
   if (!boundSkills) return undefined;
   const ids = new Set<string>();
   const named = boundSkills.filter((id) => id !== ALL_SKILLS);
   for (const id of named) {
-    for (const skill of [...[pack?.get(id) ?? []].flat(), ...withCopy(snapshot, boundSkill(snapshot, id))]) {
+    for (const skill of [...[only?.get(id) ?? []].flat(), ...withCopy(snapshot, boundSkill(snapshot, id))]) {
       if (ids.has(skill.qualifiedId)) continue;
       ids.add(skill.qualifiedId);
       // This loop visits them too.
@@ -245,16 +260,4 @@ function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[
     if (!skill || winner === skill || (winner && isSameFile(winner, skill))) return [];
     return [{ ...skill, id: skill.qualifiedId }];
   });
-}
-
-/** Undefined without a workflow. Empty for an unknown pack or state: a typing error must not show all skills. */
-function packSkills({ packs }: Snapshot, { workflowState }: TurnContext): ReadonlyMap<string, Skill> | undefined {
-  if (!workflowState) return undefined;
-  const pack = packs.get(workflowState.pack);
-  if (!pack) return new Map();
-  const { entry, states } = pack.scopes;
-  const state = workflowState.state ?? entry;
-  if (state !== undefined && !states.has(state)) return new Map();
-  const expression = state === undefined ? undefined : states.get(state);
-  return new Map([...pack.byId].filter(([, skill]) => matchesExpression(expression, skill)));
 }

@@ -29,6 +29,8 @@ export interface TurnTextOptions {
 export interface VisibleSkills {
   /** The same array for the same scope. */
   readonly skills: readonly Skill[];
+  /** Which skills a feature leaves of them. */
+  readonly narrowed: string | undefined;
   /** Qualified ids of skills whose bodies are in the agent's instructions. */
   readonly given: ReadonlySet<string>;
   /** Undefined when the file was removed, or may not be given. */
@@ -45,7 +47,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
   const { config, sentBodies, onShown } = options;
   const { catalog, tools } = config;
   const choices = new RecentMap<string, CatalogChoice>(MAX_THREADS);
-  return async ({ skills, given, body }, prompt, turn) => {
+  return async ({ skills, narrowed, given, body }, prompt, turn) => {
     let found: Promise<Relevance> | undefined;
     const shown: Shown = {
       config,
@@ -55,7 +57,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       format: catalog.format === 'bullets' ? BULLETS : turn.remoteClient ? XML_ADDRESSES : XML,
       hasPrompt: prompt.trim() !== '',
       pinned: catalog.pinned,
-      thread: threadOf(turn, choices),
+      thread: threadOf(turn, narrowed, choices),
       relevance() {
         found ??= relevanceOf(skills, prompt, options);
         return found;
@@ -142,9 +144,13 @@ interface Listed {
 const NO_BODIES: Bodies = new Map();
 
 /** Later turns of a thread begin with the same lines, which prompt caches need. */
-function threadOf(turn: TurnContext, choices: RecentMap<string, CatalogChoice>): ThreadChoice | undefined {
+function threadOf(
+  turn: TurnContext,
+  narrowed: string | undefined,
+  choices: RecentMap<string, CatalogChoice>,
+): ThreadChoice | undefined {
   if (turn.threadId === undefined) return undefined;
-  const key = JSON.stringify([turn.threadId, turn.agentId, turn.workflowState]);
+  const key = JSON.stringify([turn.threadId, turn.agentId, narrowed]);
   return {
     get: () => choices.get(key),
     set: (choice) => void choices.set(key, choice),

@@ -1,10 +1,14 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
-import { offerRefusal, type Refusal } from './scope.ts';
+import type { Refusal, Scopes } from './scope.ts';
 import type { AgentView, SkillVisibility } from './types.ts';
 
-export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SkillVisibility[] {
+export function whoSees(
+  snapshot: Snapshot,
+  agents: readonly TurnContext[],
+  { offerRefusal }: Pick<Scopes, 'offerRefusal'>,
+): readonly SkillVisibility[] {
   const winners = new Set(snapshot.skills);
   // A file that two sources have is one skill.
   const files = new Set(snapshot.skills.map(({ realFile }) => realFile));
@@ -17,7 +21,7 @@ export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): rea
   return [...snapshot.skills, ...losers].map((skill) => {
     const isLoser = !winners.has(skill);
     const views = turns.map((turn): AgentView => {
-      const refusal = offerRefusal(snapshot, skill, turn);
+      const refusal = offerRefusal(skill, turn);
       const isBound = turn.boundSkills !== undefined;
       const because = refusal ? REASONS[refusal](skill) : isLoser && !isBound ? TAKEN : undefined;
       return { agent: turn.agentId ?? null, ...(because === undefined ? {} : { because }) };

@@ -35,7 +35,7 @@ function servedOf({ dialect, tools }: Core['config']): readonly ServedTool[] {
 }
 
 function open(core: Core): Opened {
-  const { call, catalog, config, reading, root } = core;
+  const { call, catalog, config, reading, root, scopes } = core;
   return {
     tools: TOOLS,
     servedTools: servedOf(config),
@@ -46,7 +46,7 @@ function open(core: Core): Opened {
         async (role, { templates = 'templates/roles', variables = {} } = {}) => {
           core.assertOpen();
           const { rolePrompt } = await import('./roles.ts');
-          const skills = { read: reading.read.bind(reading), config, snapshot: () => catalog.snapshot() };
+          const skills = { read: reading.read.bind(reading), config, scopes, snapshot: () => catalog.snapshot() };
           return rolePrompt(skills, role, futureRealPath(resolve(root, templates)), variables);
         },
       ),

@@ -9,7 +9,7 @@ import { contentWithNote } from '../../core/read/reading.ts';
 import type { Reading } from '../../core/read/types.ts';
 import { catalogText } from '../../core/show/catalog-text.ts';
 import { namedTools, onceFor } from '../../core/show/formats.ts';
-import { heldOrDisabled, visibleSkills } from '../../core/show/scope.ts';
+import { heldOrDisabled, type Scopes } from '../../core/show/scope.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { type Skill, slugOf } from '../../core/skill/skill.ts';
 
@@ -24,6 +24,7 @@ export interface RolePrompt {
 
 interface Skills extends Pick<Reading, 'read'> {
   readonly config: Pick<SkillRegistryConfig, 'catalog' | 'tools'>;
+  readonly scopes: Scopes;
   snapshot(): Snapshot;
 }
 
@@ -47,7 +48,7 @@ export async function rolePrompt(
   const skill = snapshot.byId.get(role) ?? snapshot.byId.get(slugOf(role));
   if (skill && heldOrDisabled({}, skill) === undefined) {
     const read = await registry.read(skill.id, { audience: 'binding' });
-    const index = await skillIndex(snapshot, registry.config, skill.id);
+    const index = await skillIndex(snapshot, registry, skill.id);
     return {
       source: 'skill',
       text: `${index}\n\n${contentWithNote(read)}`,
@@ -64,11 +65,11 @@ export async function rolePrompt(
 const indexesOf = onceFor((_: Snapshot) => new Map<string, string>());
 
 /** A line for each skill that a model may load, by name, within the catalog's budget; `highlight` first, with `* `. */
-async function skillIndex(snapshot: Snapshot, config: Skills['config'], highlight: string): Promise<string> {
+async function skillIndex(snapshot: Snapshot, { config, scopes }: Skills, highlight: string): Promise<string> {
   const known = indexesOf(snapshot);
   const before = known.get(highlight);
   if (before !== undefined) return before;
-  const visible = new Set(visibleSkills(snapshot, {}, new Set()));
+  const visible = new Set(scopes.visible({}));
   const shown = snapshot.skills.filter((skill) => skill.id === highlight || visible.has(skill));
   const sorted = shown.sort((a, b) => rank(a.id, highlight) - rank(b.id, highlight) || (a.id < b.id ? -1 : 1));
   const mark = ({ id }: Skill): string => (id === highlight ? '*' : '-');

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import type { CodedError, TurnContext } from 'skill-registry/kernel';
+import type { TurnContext } from 'skill-registry/kernel';
 import { assertWritable, futureRealPath, isInside } from '../../../../lib/files/index.ts';
 import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
-import { findVisible, notVisible } from '../../core/show/scope.ts';
+import type { Scopes } from '../../core/show/scope.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { isPlainName } from '../../core/skill/field-values.ts';
 import type { Guard } from '../../core/skill/guard.ts';
@@ -32,7 +32,7 @@ export interface ChangeContext {
   readonly collision: SkillRegistryConfig['collision'];
   snapshot(): Snapshot;
   sources(): readonly SkillSource[];
-  granted(turn: TurnContext): ReadonlySet<string>;
+  readonly scopes: Scopes;
   /** Whether text made from a skill's files may be given out. */
   readonly admit: Guard['admit'];
   /** Never rejects: errors become problems. @param written - Default: a skill was added or removed; scan all. */
@@ -61,12 +61,11 @@ export interface ConflictProposals {
 
 /** With a turn: only a skill that its agent may see. @throws SKILL_NOT_FOUND. */
 export function findSkill(context: ChangeContext, skillId: string, turn?: TurnContext): Skill {
-  const snapshot = context.snapshot();
   const { skill, refusal } = turn
-    ? findVisible(snapshot, skillId, turn, context.granted(turn))
-    : { skill: skillNamed(snapshot, skillId), refusal: undefined };
+    ? context.scopes.find(skillId, turn)
+    : { skill: skillNamed(context.snapshot(), skillId), refusal: undefined };
   if (skill && !refusal) return skill;
-  throw notFound(context, skillId, turn);
+  throw context.scopes.notFound(skillId, turn);
 }
 
 /** @throws as `findSkill`; SOURCE_NOT_WRITABLE. */
@@ -94,7 +93,7 @@ export async function withJudgedErrors<T>(
     const skill = findSkill(context, skillId, turn);
     const name = path === basename(skill.file) ? 'SKILL.md' : path;
     const { given } = await context.admit({ skill, kind: 'derived', audience: 'model', path: name, bytes });
-    throw given ? error : notFound(context, skillId, turn);
+    throw given ? error : context.scopes.notFound(skillId, turn);
   }
 }
 
@@ -142,10 +141,6 @@ export function freeLocation(
 }
 
 // --- internal ---
-
-function notFound({ snapshot, granted }: ChangeContext, skillId: string, turn: TurnContext | undefined): CodedError {
-  return notVisible(snapshot(), skillId, turn, granted(turn ?? {}));
-}
 
 function changeOr(otherwise: string): string {
   return `Change it instead, or ${otherwise}.`;

@@ -23,7 +23,7 @@ export interface Changes {
 }
 
 export function createChanges(core: Core): Changes {
-  const { catalog, config, dataDir, grants, hooks, root, trusted } = core;
+  const { catalog, config, dataDir, hooks, root, scopes, trusted } = core;
   const joined: (() => Promise<Joining>)[] = [];
   let opening: Promise<OpenChanges> | undefined;
   let opened: OpenChanges | undefined;
@@ -36,7 +36,7 @@ export function createChanges(core: Core): Changes {
     collision: config.collision,
     snapshot: () => catalog.snapshot(),
     sources: () => catalog.sources(),
-    granted: grants.of,
+    scopes,
     refresh: (written?: { readonly base: string; readonly below: string }) =>
       (written ? catalog.refreshSkill(join(written.base, written.below)) : catalog.refresh()).catch(() => undefined),
     admit: core.admit,

@@ -7,7 +7,6 @@ import { among, type ConfigKey, section } from '../../core/config/config-keys.ts
 import { oneOf } from '../../core/config/readers.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
-import { findVisible } from '../../core/show/scope.ts';
 import type { Finding } from '../../core/skill/guard.ts';
 import { guard } from '../guard/door.ts';
 import { type Changes, createChanges } from './changes.ts';
@@ -171,15 +170,13 @@ function managementFunctions(
   };
 }
 
-function createNoted({ catalog, events, grants }: Core, { run }: Changes): HistoryPart['noted'] {
+function createNoted({ events, scopes }: Core, { run }: Changes): HistoryPart['noted'] {
   return async (skillId, turn, work) => {
     try {
       return await run(work);
     } catch (error) {
       if (!turn) throw error;
-      const refusal = isCodedError(error, 'SKILL_NOT_FOUND')
-        ? findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal
-        : undefined;
+      const refusal = isCodedError(error, 'SKILL_NOT_FOUND') ? scopes.find(skillId, turn).refusal : undefined;
       const outcome = refusal ?? (isCodedError(error) ? error.code : 'OTHER');
       const { agentId, threadId } = turn;
       events.emit('refused', { kind: refusal ? 'refusal' : 'failure', skillId, outcome, agentId, threadId });

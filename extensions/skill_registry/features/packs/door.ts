@@ -9,7 +9,7 @@ import type { Opened } from '../../core/seams.ts';
 import type { SourceKind } from '../../core/sources/source-kind.ts';
 import { workflowCommand, workflowEventTool } from './workflow/doors.ts';
 import type { Workflows } from './workflow/types.ts';
-import { createWorkflows, workflowText } from './workflow/workflows.ts';
+import { createWorkflows, skillsOfState, workflowText } from './workflow/workflows.ts';
 
 const packageKind: SourceKind = {
   key: 'package',
@@ -55,6 +55,7 @@ function open({ call, catalog }: Core): Opened {
     admin: { workflows: workflowFunctions(workflows, call) },
     turns: {
       at: workflows.at,
+      narrow: skillsOfState,
       text(turn) {
         const position = turn.tools?.includes(EVENT_TOOL) ? workflows.position(turn) : undefined;
         return position && workflowText(position);

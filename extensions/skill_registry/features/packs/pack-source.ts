@@ -2,13 +2,13 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside, readNamedFile, realPathOf } from '../../../../lib/files/index.ts';
-import { isNone, matchesExpression, normalizePackPath } from '../../core/show/pack-expression.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { createPathSource, type DirectorySourceOptions } from '../../core/sources/kinds/directory-source.ts';
 import { createInlineSource } from '../../core/sources/kinds/inline-source.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import { encodingFault } from '../../core/sources/walk/read-skill-md.ts';
 import { createGroupSource } from './group-source.ts';
+import { isNone, matchesExpression, normalizePackPath } from './pack-expression.ts';
 import { createPackageSource, findPackage, isPackageName, type PackageSourceOptions } from './package-source.ts';
 import { escapePointer, type PackEntry, type PromptPack, packProblem, parsePromptPack } from './prompt-pack.ts';
 

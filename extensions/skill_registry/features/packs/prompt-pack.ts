@@ -2,9 +2,9 @@ import type { Problem } from 'skill-registry/kernel';
 import { shorten, withoutHidden } from '../../../../lib/text/index.ts';
 import type { InlineSkillConfig } from '../../core/config/config.ts';
 import { isRecord } from '../../core/config/readers.ts';
-import { normalizePackPath } from '../../core/show/pack-expression.ts';
 import { shown } from '../../core/skill/field-values.ts';
 import type { PackScopes } from '../../core/sources/types.ts';
+import { normalizePackPath } from './pack-expression.ts';
 
 /** The fields of a PromptPack JSON that concern skills (RFC 0008). */
 export interface PromptPack {

@@ -2,7 +2,9 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../../lib/recent-map/index.ts';
 import { nearestIds, shorten, withoutHidden } from '../../../../../lib/text/index.ts';
 import type { Pack, Snapshot } from '../../../core/catalog/snapshot.ts';
+import type { Narrowed } from '../../../core/show/scope.ts';
 import { invalidArgument } from '../../../core/skill/errors.ts';
+import { isNone, matchesExpression } from '../pack-expression.ts';
 import type { WorkflowPosition, Workflows } from './types.ts';
 
 /** The end of a conversation is not reported: those that were not used for longest are removed. */
@@ -103,6 +105,21 @@ export function workflowPacks({ packs }: Snapshot): readonly string[] {
     const isShown = id === pack.scopes.pack || packs.get(pack.scopes.pack) !== pack;
     return isShown && pack.scopes.states.size > 0 ? [id] : [];
   });
+}
+
+/** The skills of the pack that its state lets through. */
+export function skillsOfState({ workflowState }: TurnContext, { packs }: Snapshot): Narrowed | undefined {
+  if (!workflowState) return undefined;
+  const pack = packs.get(workflowState.pack);
+  const state = workflowState.state ?? pack?.scopes.entry;
+  const expression = state === undefined ? undefined : pack?.scopes.states.get(state);
+  // A typing error must not show all skills.
+  const isUnknown = !pack || (state !== undefined && !pack.scopes.states.has(state));
+  return {
+    key: JSON.stringify(workflowState),
+    only: () => new Map(isUnknown ? [] : [...pack.byId].filter(([, skill]) => matchesExpression(expression, skill))),
+    nothing: isNone(expression),
+  };
 }
 
 /** For the prompt. The names come from the author of the pack. */

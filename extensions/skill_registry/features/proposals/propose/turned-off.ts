@@ -1,5 +1,4 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import { findVisible } from '../../../core/show/scope.ts';
 import { splitFrontmatter } from '../../../core/skill/frontmatter.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
 import { fieldAt } from '../../../core/skill/yaml-fields.ts';
@@ -26,7 +25,7 @@ export function turnOffWarning(skillId: string, before: Buffer | null, after: Bu
 /** A skill hidden from this agent only because of its own approved proposal, unchanged since. */
 export function skillTurnedOffBy(context: ChangeContext, skillId: string, turn: TurnContext): Skill | undefined {
   const { writer } = context;
-  const { skill, refusal } = findVisible(context.snapshot(), skillId, turn, context.granted(turn));
+  const { skill, refusal } = context.scopes.find(skillId, turn);
   if (!skill || refusal !== 'SKILL_NOT_MODEL_INVOCABLE' || !turn.agentId || !writer.hasHistory()) return undefined;
   const location = locationOfSkill(skill, context.sources(), context.root);
   const database = writer.database();

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import type { Skill } from '../skill/skill.ts';
-import { isGlob, matchesGlob } from '../sources/kinds/glob.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { isGlob, matchesGlob } from '../../core/sources/kinds/glob.ts';
 
 const MAX_EXPRESSION = 4096;
 

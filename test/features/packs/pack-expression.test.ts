@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesExpression } from '../../../extensions/skill_registry/core/show/pack-expression.ts';
+import { matchesExpression } from '../../../extensions/skill_registry/features/packs/pack-expression.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 
 const inPack = (path: string) =>
