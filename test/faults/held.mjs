@@ -220,4 +220,22 @@ export const held = [
     swap: ["audience === 'person'", 'audience !== undefined'],
     test: 'quotes no body to a model, which reads it by another call',
   },
+  {
+    title: 'What a program puts together is not judged as one text',
+    in: 'passagesOfFile',
+    never: 'folded',
+    test: 'judges what is put together in a.py as if it were written in one piece, in its own line',
+  },
+  {
+    title: 'A text that is put together stands in another line',
+    in: 'foldPart',
+    swap: ['written.split(INNER).length', '1'],
+    test: 'judges what is put together in a.py as if it were written in one piece, in its own line',
+  },
+  {
+    title: 'A constant is not put for its name',
+    in: 'withConstants',
+    always: 'value === undefined || (inTemplate && value.startsWith("["))',
+    test: 'judges a text that a variable holds only where pieces are joined',
+  },
 ];

@@ -79,7 +79,7 @@ it('keeps under one version what is made of the same input: with another result,
       "token_counts 4: 255713170fc5439f",
       "search 5: a665d8237d482790",
       "vector 5: fc28eb3bd579566c",
-      "inspection 6: 3a5f489920535c04",
+      "inspection 6: ba3e9d4062aa7f4b",
     ]
   `);
 });

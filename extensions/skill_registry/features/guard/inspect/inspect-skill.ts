@@ -3,10 +3,11 @@ import { digestOf } from '../../../../../lib/digest/index.ts';
 import { oneLine, withoutKeys } from '../../../../../lib/text/index.ts';
 import type { Finding, InspectedFile } from '../../../core/skill/guard.ts';
 import { firstThatFlows } from './flow.ts';
+import { foldConstants } from './fold.ts';
 import { isAside } from './led-to.ts';
 import { createPassageSearch, matchesIn } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
-import type { ClassifiedFile, Inspection, InspectionRule, Match, Pattern, Rule, Span } from './rule.ts';
+import type { ClassifiedFile, Inspection, InspectionRule, Match, Passage, Pattern, Rule, Span } from './rule.ts';
 import { compareLevels } from './rule-set.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
@@ -24,7 +25,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
   const skill: ClassifiedFile[] = [];
   for (const file of files) {
     await takeBreak();
-    if (file) skill.push(readFile(file));
+    if (file) skill.push(await readFile(file));
   }
   for (const file of skill) {
     for await (const [rule, match] of matchesOfFile(file, skill)) {
@@ -71,19 +72,17 @@ const SCRIPT_PATH =
 
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
 
-function readFile({ path, bytes, executable = false }: InspectedFile): ClassifiedFile {
+async function readFile({ path, bytes, executable = false }: InspectedFile): Promise<ClassifiedFile> {
   const searched = bytes.subarray(0, SEARCHED_BYTES);
   const isBinary = searched.subarray(0, 8000).includes(0);
   const text = isBinary ? '' : new TextDecoder().decode(searched);
-  return {
-    path,
-    kind: isBinary ? 'binary' : 'text',
-    prose: PROSE.test(path),
-    script: isScript(path, text) || executable,
-    executable,
-    bytes,
-    text,
-  };
+  const prose = PROSE.test(path);
+  const script = isScript(path, text) || executable;
+  const folding = foldConstants(prose || script ? text : '');
+  let step = folding.next();
+  for (; !step.done; step = folding.next()) await takeBreak();
+  const kind = isBinary ? 'binary' : 'text';
+  return { path, kind, prose, script, executable, bytes, text, folded: step.value };
 }
 
 async function* matchesOfFile(
@@ -100,7 +99,7 @@ async function* matchesOfFile(
   /** For expressions that may be anywhere in the file: all matches of each. */
   const parts = new Map<RegExp, Match[]>();
   searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ match, needs }) => (needs ? [...match, needs] : match)));
-  for (const passage of passagesOf(file.text, file.prose)) {
+  for (const passage of passagesOfFile(file)) {
     await takeBreak();
     if (!passage) continue;
     const positions = searchPassage(passage.text);
@@ -132,6 +131,11 @@ async function* matchesOfFile(
     const apart = meant[0] ? { ...meant[0], stance: 'apart' as const } : heads[0];
     if (match ?? apart) yield [rule, match ?? (apart as Match)];
   }
+}
+
+function* passagesOfFile({ text, folded, prose }: ClassifiedFile): Generator<Passage | undefined> {
+  yield* passagesOf(text, prose);
+  if (folded) yield* passagesOf(folded.text, prose);
 }
 
 type Search = Pattern & { readonly rule: Rule };

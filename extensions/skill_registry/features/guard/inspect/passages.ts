@@ -150,7 +150,7 @@ function unsplit(line: string): string {
 }
 
 const ASSIGNS =
-  /(?:^|[;&\s])(?:export\s|local\s|readonly\s)?([A-Za-z_]\w{0,30})=(?:"([^"$`\s]{3,300})"|'([^'\s]{3,300})'|([^\s"'$`;|&()]{3,300}))/g;
+  /(?:^|[;&\s])(?:export\s|local\s|readonly\s)?([A-Za-z_]\w{0,30})=(?:"([^"$`\s]{2,300})"|'([^'\s]{2,300})'|([^\s"'$`;|&()]{2,300}))/g;
 const MAX_VARIABLES = 100;
 
 /** Replaces variables that an earlier line set to plain text. */

@@ -1,4 +1,5 @@
 import type { Finding, FindingLevel } from '../../../core/skill/guard.ts';
+import type { Folded } from './fold.ts';
 
 /** Each has one of these. */
 export interface Rule extends InspectionRule {
@@ -58,6 +59,7 @@ export interface ClassifiedFile {
   readonly bytes: Uint8Array;
   /** Empty for a binary file. */
   readonly text: string;
+  readonly folded: Folded | undefined;
 }
 
 /**

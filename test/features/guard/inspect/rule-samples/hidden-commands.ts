@@ -35,4 +35,26 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       'https://example.com/search?q=%22hello%20world%22%20curl%20tutorial',
     ],
   },
+  'assembled-text': {
+    hits: [
+      { 'a.js': 'const d = "." + \'ssh\';\n' },
+      { 'a.js': 'cp[["ex", "ec"].join("")]("id");\n' },
+      { 'a.js': 'cp[String.fromCharCode(101, 120, 101, 99)]("id");\n' },
+      { 'a.js': 'const a = ".s";\nconst b = `\x24{a}sh/id_rsa`;\nconst c = a + "sh";\n' },
+      { 'a.js': 'await import("da" + "ta:text/javascript;base64,");\n' },
+      { 'a.js': "fetch(['htt', 'ps://collect.example.net'].join(''));\n" },
+      { 'a.py': "d = ''.join(chr(c) for c in [46, 115, 115, 104])\n" },
+      { 'a.py': "d = os.path.join(home, '.' + 'aws', 'credentials')\n" },
+      { 'a.py': "d = ''.join([\n    'sys',\n    'tem',\n])\n" },
+      { 'a.sh': "cat $'\\x2e\\x73\\x73\\x68'/a\n" },
+      'Then:\n```js\ncp["ex" + \'ec\'](x);\n```',
+    ],
+    misses: [
+      { 'a.js': 'const a = "https://api.example.com" + "/v1" + path;\n' },
+      { 'a.js': 'const a = ["a", "b"].join(", ");\nexec("ls");\n' },
+      { 'a.py': "d = os.path.join(home, '.config', 'gh')\n" },
+      { 'a.py': "d = Path.home() / '.config' / 'gh'\n" },
+      { 'a.sh': "printf '\\x1b[31m%s\\x1b[0m' system\n" },
+    ],
+  },
 };

@@ -54,4 +54,13 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
     mend: 'Write the command as it is.',
     find: encodedCommands,
   },
+  {
+    id: 'assembled-text',
+    level: 'warn',
+    family: 'hidden commands',
+    message: 'A name, path or address that is put together so that a search does not find it',
+    why: 'Nobody has to take apart the name of a function, of a store of secrets or of a host.',
+    mend: 'Write it as it is.',
+    find: ({ folded }) => folded?.assembled ?? [],
+  },
 ];
