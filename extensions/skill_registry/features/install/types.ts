@@ -9,7 +9,6 @@ import type { Actor } from '../history/types.ts';
 export interface Origins {
   /**
    * Plans an installation. Writes nothing.
-   *
    * @param what - `owner/repo[/path][@ref]`, a git address with optional `#ref`, `npm:name[@range]`, a page with
    *   `/.well-known/agent-skills/index.json`, an archive (`.tar.gz`, `.tgz`, `.zip`; path or address), or a folder
    *   (`./x`).
@@ -19,7 +18,6 @@ export interface Origins {
   add(what: string, options?: AddOptions): Promise<AddPlan>;
   /**
    * Plans skills from prompts of other systems. Writes nothing.
-   *
    * @param path - A folder of roles (`<role>/system_prompt.md`), the folder of one role, or a prompt file. A prompt
    *   file is split by its headings into a prompt and a skill.
    * @throws ORIGIN_UNAVAILABLE, ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE, INVALID_ARGUMENT. For a single skill also
@@ -28,14 +26,12 @@ export interface Origins {
   import(path: string, options?: ImportOptions): Promise<ImportPlan>;
   /**
    * Plans to install the skills of the lock that are missing here, at the commit, version or digest in the lock.
-   *
    * @throws ROOT_NOT_APPROVED, SOURCE_REVOKED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for a skill that was
    *   changed here, or when the origin's files differ from the lock.
    */
   restore(options?: Pick<AddOptions, 'to'>): Promise<AddPlan>;
   /**
    * Compares the installed skills with their origins, and plans to merge both sides' changes. Writes nothing.
-   *
    * @param ids - Ids, or names in the lock. Default: everything in the lock.
    * @throws ROOT_NOT_APPROVED, LOCK_INVALID; ORIGIN_REFUSED for an id that is not in the lock.
    */
@@ -46,7 +42,6 @@ export interface Origins {
   verify(): Promise<readonly LockedSkill[]>;
   /**
    * Moves a skill to the archive and removes its lock entry. `history.restore` brings it back.
-   *
    * @throws SKILL_NOT_FOUND when it is neither here nor in the lock; SOURCE_NOT_WRITABLE, LOCK_INVALID, WRITE_FAILED.
    */
   remove(id: string, actor: Actor): Promise<RemovedSkill>;
@@ -107,7 +102,6 @@ export interface AddPlan {
   readonly unreadable: readonly string[];
   /**
    * Installs all skills except those that are `blocked` and not in `allowBlock`.
-   *
    * @throws SKILL_BLOCKED when some were refused for a `block` finding; the others are written. `details.refused` has
    *   `skill_id`, `allow_block` and `findings` of each, `details.changed` the return value for the others.
    *   SHOWN_CHANGED when a lock entry has changed since the plan; nothing was written. SKILL_INVALID, SKILL_EXISTS,
@@ -200,7 +194,6 @@ export interface UpdatePlan {
   readonly skills: readonly SkillUpdate[];
   /**
    * Writes the `outdated` skills, except those that are `blocked` and not in `allowBlock`.
-   *
    * @throws as `AddPlan.apply`; SHOWN_CHANGED also when a file of one of them has changed since the plan.
    */
   apply(actor: Actor, options?: ApplyOptions): Promise<readonly ChangedSkill[]>;

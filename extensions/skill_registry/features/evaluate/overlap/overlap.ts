@@ -23,7 +23,6 @@ export interface Overlap {
   takenOver(skillId: string, text: string): Promise<TakenOver | null>;
   /**
    * Null when nothing is found. Changes nothing.
-   *
    * @param as - Searches as if this skill, or a new one, had this SKILL.md. Default: all skills as they are.
    * @param until - In the time of `performance.now()`: after it, queries are not tried and get undefined.
    */
