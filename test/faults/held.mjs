@@ -114,7 +114,7 @@ export const held = [
   {
     title: 'A skill with an interrupted change is given to agents where nobody has approved the root',
     in: 'open',
-    swap: ['alsoHolds(waiting)', 'alsoHolds({ ...waiting, heldBecause: () => undefined })'],
+    swap: ['(skill) => waiting?.heldBecause(skill)', '() => undefined'],
     test: 'keeps a skill with an interrupted change from agents',
     build: true,
   },

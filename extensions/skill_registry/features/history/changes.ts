@@ -7,6 +7,7 @@ import type { Core } from '../../core/feature.ts';
 import { registryClosed } from '../../core/skill/errors.ts';
 import { cacheFilesOf } from '../../core/store/cache.ts';
 import { countWaitingProposals, isAllFinished } from './journal/history-database.ts';
+import { createHistoryFile } from './journal/history-file.ts';
 import type { Joining, OpenChanges } from './open-changes.ts';
 
 /** Opened at first use: most processes only read skills. */
@@ -16,6 +17,7 @@ export interface Changes {
   /** For a feature with changes of its own. @param load - Called when the history is opened. */
   join(load: () => Promise<Joining>): void;
   recover(): Promise<void>;
+  hasHistory(): boolean;
   /** For a root that may be written. */
   waitingProposals(): Promise<number>;
   problems(): readonly Problem[];
@@ -66,13 +68,13 @@ export function createChanges(core: Core): Changes {
       }
     },
     join: (one) => void joined.push(one),
+    hasHistory,
     async recover() {
       // Asks only the database: a start with nothing to recover loads no more code.
       if (trusted && hasHistory() && !isAllFinished(file)) await (await open()).recover();
     },
     async waitingProposals() {
       if (!hasHistory()) return 0;
-      const { createHistoryFile } = await import('./journal/history-file.ts');
       const history = createHistoryFile(file, false);
       // Where it cannot be read, `list` throws the reason.
       const count = withFallback(() => countWaitingProposals(history.reading()), 0);

@@ -13,6 +13,7 @@ import { type Changes, createChanges } from './changes.ts';
 import { createJudgedChanges, type JudgedChanges } from './judged-changes.ts';
 import type { OpenChanges } from './open-changes.ts';
 import type { ChangeToApprove, Decider, FileContent, InspectedChange, Writes } from './types.ts';
+import type { WaitingChanges } from './waiting-changes.ts';
 import { writePolicyOf } from './write-policy.ts';
 
 export interface HistoryPart extends Pick<Changes, 'run' | 'join'> {
@@ -76,16 +77,23 @@ const inspectedChange: Schema<InspectedChange> = schema((z) =>
   z.object({ blocks: z.array(finding()), digest: z.string().nullable() }),
 );
 
-async function open(core: Core): Promise<Opened<HistoryPart>> {
+function open(core: Core): Opened<HistoryPart> {
   const { call, catalog, config } = core;
   const { heldSkills, alsoHolds } = core.of(guard);
   const changes = createChanges(core);
   const judged = createJudgedChanges(core, changes, heldSkills);
   const noted = createNoted(core, changes);
-  const loading = core.trusted ? undefined : import('./waiting-changes.ts');
-  const waiting = (await loading)?.openWaitingChanges(core.root, core.dataDir);
-  if (waiting) alsoHolds(waiting);
-  const waitingProposals = async () => (waiting ? waiting.waitingProposals() : changes.waitingProposals());
+  let waiting: WaitingChanges | undefined;
+  const renew = async (): Promise<void> => {
+    // Loading takes time, and most roots that nobody has approved have no history.
+    if (core.trusted || !(waiting || changes.hasHistory())) return;
+    const { openWaitingChanges } = await import('./waiting-changes.ts');
+    if (core.closing.signal.aborted) return;
+    waiting ??= openWaitingChanges(core.root, core.dataDir);
+    waiting.renew();
+  };
+  if (!core.trusted) alsoHolds({ heldBecause: (skill) => waiting?.heldBecause(skill), renew });
+  const waitingProposals = async () => (core.trusted ? changes.waitingProposals() : (waiting?.waitingProposals() ?? 0));
   return {
     part: { ...changes, judged, noted, waitingProposals },
     registry: { history: historyFunctions(core, changes, judged) },
@@ -101,7 +109,7 @@ async function open(core: Core): Promise<Opened<HistoryPart>> {
     },
     reviewPages: async () => (await import('./pages.ts')).historyPages,
     problems: () => [...(waiting?.problems() ?? []), ...changes.problems()],
-    beforeScan: async () => waiting?.renew(),
+    beforeScan: renew,
     recover: changes.recover,
     async background(signal) {
       if (config.watch.mode === 'off' || whyNoSqlite() !== undefined) return;

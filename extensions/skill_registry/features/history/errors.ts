@@ -29,7 +29,6 @@ export function rowRefused(what: string): CodedError {
 }
 
 export interface Unfinished {
-  readonly id: string;
   /** Key of the skill's location; empty when unknown. */
   readonly key: string;
   /** Empty when unknown. */

@@ -44,7 +44,7 @@ export function openChanges(
   joinings: readonly Joining[],
 ): OpenChanges {
   const { root, limits } = source;
-  const { mayRecover = true } = options;
+  const { mayRecover } = options;
   const writer = new Writer({
     ...options,
     onCommit: (...given) => joinings.forEach(({ onCommit }) => void onCommit?.(...given)),

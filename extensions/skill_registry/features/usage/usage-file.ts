@@ -74,6 +74,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   };
   return {
     async write(unwritten) {
+      // Most processes record nothing and open no file.
       if (!open && !isLeft(unwritten)) return true;
       try {
         while (isLeft(unwritten)) {

@@ -9,7 +9,7 @@ import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } f
 import { DAY_MS, readSince } from './since.ts';
 import type { Usage, UsageEvent } from './types.ts';
 import type { UsageDatabase } from './usage-database.ts';
-import type { UsageFile } from './usage-file.ts';
+import { createUsageFile } from './usage-file.ts';
 
 export interface UsageOptions {
   readonly root: string;
@@ -36,8 +36,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   let retryMs = FLUSH_MS;
   let closed = false;
   let flushing: Promise<boolean> = Promise.resolve(true);
-  let file: UsageFile | undefined;
-
+  const file = createUsageFile(root, onDisk, options.onProblem);
   let records: boolean | undefined;
   /** Decided at the first record, because loading SQLite takes time. */
   const mayRecord = (): boolean => {
@@ -47,23 +46,14 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   const recorder = createUsageRecorder(snapshot, mayRecord, () => {
     if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
-  /** Loaded when needed: most processes record and read nothing. */
-  const fileNow = async (): Promise<UsageFile> => {
-    const { createUsageFile } = await import('./usage-file.ts');
-    file ??= createUsageFile(root, onDisk, options.onProblem);
-    return file;
-  };
   let reported = 0;
   const flushOnce = async (): Promise<boolean> => {
     if (reported < recorder.dropped()) {
       reported = recorder.dropped();
       options.onProblem();
     }
-    const { unwritten } = recorder;
-    // Most processes record nothing and open no file.
-    if (!file && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
     await countLoads(recorder.newRows());
-    return (await fileNow()).write(unwritten);
+    return file.write(recorder.unwritten);
   };
   const flush = (): Promise<boolean> => {
     flushing = flushing.then(flushOnce);
@@ -87,7 +77,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
     if (reason !== undefined) throw usageUnavailable(reason);
     await flushAll();
     try {
-      return (await fileNow()).read(work);
+      return file.read(work);
     } catch (error) {
       throw isCodedError(error) || sqliteFailure(error) === undefined
         ? error
@@ -107,7 +97,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
           skill: skillId && boundedName(skillId),
           agent: agent && boundedName(agent),
           loadable: loadableIn(snapshot(), skillId),
-          notKept: isOn ? (file?.notKept() ?? null) : OFF,
+          notKept: isOn ? file.notKept() : OFF,
         }),
       );
     },
@@ -118,12 +108,12 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       const rows = await read((database) => database.events(query));
       return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
     },
-    problems: () => file?.problems(recorder.dropped()) ?? [],
+    problems: () => file.problems(recorder.dropped()),
     async close() {
       clearTimeout(timer);
       closed = true;
       await flushAll();
-      file?.close();
+      file.close();
     },
   };
 }

@@ -83,7 +83,7 @@ export function recoverOperations(context: OperationContext, locationOf: Locatio
       } else undo(begun, context);
       journal.removeEntry(database, entry.id);
     } catch (error) {
-      onUnfinished({ id: entry.id, ...journal.subjectOf(entry), state, error });
+      onUnfinished({ ...journal.subjectOf(entry), state, error });
     }
   }
 }
@@ -143,8 +143,8 @@ function undoAfter(error: unknown, operation: Operation, context: OperationConte
   return error;
 }
 
-function unfinished({ id, location }: Operation, state: Unfinished['state'], error: unknown): Unfinished {
-  return { id, key: location.key, skillId: location.skillId, state, error };
+function unfinished({ location }: Operation, state: Unfinished['state'], error: unknown): Unfinished {
+  return { key: location.key, skillId: location.skillId, state, error };
 }
 
 /** An editor's later changes stay. @throws WRITE_FAILED. */

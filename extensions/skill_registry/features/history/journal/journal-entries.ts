@@ -95,7 +95,7 @@ export function subjectOf({ content }: JournalEntry): { readonly key: string; re
 export function unfinishedIn(database: SqliteDatabase): readonly Unfinished[] {
   return entriesOf(database)
     .filter(({ content }) => parse(content).done !== 1)
-    .map((entry) => ({ id: entry.id, ...subjectOf(entry), state: 'waiting' }));
+    .map((entry) => ({ ...subjectOf(entry), state: 'waiting' }));
 }
 
 /** `isDone`: committed. @throws HISTORY_ROW_REFUSED for an entry that no registry with these sources writes. */

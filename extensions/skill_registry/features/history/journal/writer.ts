@@ -26,8 +26,8 @@ export interface WriterOptions extends Pick<OperationContext, 'changeLock' | 'ma
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
   readonly locationOf: LocationFinder;
-  /** False: unfinished changes stay, and reading writes nothing into the data folder. Default: true. */
-  readonly mayRecover?: boolean;
+  /** False: unfinished changes stay, and reading writes nothing into the data folder. */
+  readonly mayRecover: boolean;
   /** Writes due reports, before and after every write, with the lock held. Must not throw. @param dataDir - Real. */
   catchUp(database: SqliteDatabase, dataDir: string, at: string, onStep: WriterOptions['onStep']): readonly Problem[];
   readonly onStep?: ((step: WriteStep) => void) | undefined;
@@ -44,17 +44,15 @@ export type ResultOrReason<T> = { readonly result: T } | { readonly reason: stri
 export class Writer {
   readonly dataDir: string;
   readonly #options: WriterOptions;
-  readonly #mayRecover: boolean;
   readonly #lock: WriteLock;
   readonly #history: HistoryFile;
   #unfinished: readonly Unfinished[] = [];
   #behind: readonly Problem[] = [];
 
   constructor(options: WriterOptions) {
-    const { dataDir, mayRecover = true } = options;
+    const { dataDir, mayRecover } = options;
     this.dataDir = dataDir;
     this.#options = options;
-    this.#mayRecover = mayRecover;
     this.#lock = createWriteLock(join(dataDir, 'write.lock'));
     this.#history = createHistoryFile(join(dataDir, 'history.db'), !mayRecover);
   }
@@ -83,7 +81,7 @@ export class Writer {
 
   /** For a write that reading can do without: where it is not allowed or fails, returns the reason. */
   async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<ResultOrReason<T>> {
-    if (!this.#mayRecover) return { reason: NOT_APPROVED };
+    if (!this.#options.mayRecover) return { reason: NOT_APPROVED };
     try {
       return { result: await this.exclusively(use) };
     } catch (error) {
@@ -164,9 +162,10 @@ export class Writer {
     this.step('locked');
     return this.#history.writing((database) => {
       const context = this.#operationContext(database);
-      this.#unfinished = this.#mayRecover ? [] : unfinishedIn(database);
-      if (this.#mayRecover) {
-        recoverOperations(context, this.#options.locationOf);
+      const { locationOf, mayRecover } = this.#options;
+      this.#unfinished = mayRecover ? [] : unfinishedIn(database);
+      if (mayRecover) {
+        recoverOperations(context, locationOf);
         this.#catchUp(context);
       }
       const result = use(database, context.dataDir);
