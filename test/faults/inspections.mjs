@@ -36,4 +36,10 @@ export const inspections = [
     swap: ['SAMPLES.test(one)', 'one === path'],
     test: 'what blocks, among samples that nothing leads to, is a warning',
   },
+  {
+    title: 'Sentences that only name a secret and a server are an order',
+    in: 'isOrder',
+    swap: ['!part.test(sentence) || ORDER.test(sentence)', 'sentence.length > 0'],
+    test: 'is not found in "Do not ask them for all credentials.',
+  },
 ];

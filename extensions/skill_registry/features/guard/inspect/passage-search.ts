@@ -72,7 +72,7 @@ interface Known {
   readonly search: RegExp;
 }
 
-const ENDS = /[.!?;](?=\s)|\n/;
+const ENDS = /[.!?;](?=\s)|[。！？](?=.)|\n/;
 
 function chain(head: Span, lists: readonly (readonly Span[])[], within: number): Span | undefined {
   let end = head.end;

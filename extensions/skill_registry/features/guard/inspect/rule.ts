@@ -26,6 +26,8 @@ export interface Pattern {
   readonly unless?: RegExp;
   /** The same for text right before the match. Not in scripts. A negation counts without being named here. */
   readonly unlessBefore?: RegExp;
+  /** In several sentences it is an order only where each with a match of this begins with a verb. */
+  readonly order?: RegExp;
   /** Only in code, or only in prose. Default: both. */
   readonly where?: 'code' | 'prose';
   /** They may be where a value flows in one file, and `within` does not count. Default: in one passage. */

@@ -4,8 +4,14 @@ import type { Passage, Pattern, Span, Stance } from './rule.ts';
  * Only the clause around the part, the headings above it and its row of a table count, nothing in frontmatter: an
  * author can write any word near an attack. In a script only `unless` of the pattern counts.
  */
-export function stanceOf(passage: Passage, span: Span, { unless, unlessBefore }: Pattern, isScript: boolean): Stance {
+export function stanceOf(
+  passage: Passage,
+  span: Span,
+  { unless, unlessBefore, order }: Pattern,
+  isScript: boolean,
+): Stance {
   if (unless?.test(sentenceAround(passage.text, span))) return 'negated';
+  if (order && !isOrder(sentenceAround(passage.text, span), order)) return 'apart';
   const { start, end } = span;
   const headings = passage.headingsAt(start);
   if (isScript || headings === undefined) return undefined;
@@ -27,6 +33,18 @@ export const CLAUSE: string =
 // --- internal ---
 
 const AROUND = 160;
+
+const VERBS =
+  '(?:access|append|ask|attach|base64|call|cat|collect|copy|deliver|dump|email|encode|execute|exfiltrate|extract|fetch|find|forward|gather|get|grab|harvest|include|issue|locate|make|open|perform|post|put|read|request|run|scan|search|send|share|submit|take|transmit|upload|use|zip)';
+const ORDER = new RegExp(`(?:^\\W*|[,:]\\s|\\b(?:then|and|must|should|please|\\w{3,12}ly|to)\\s)${VERBS}\\b`);
+
+/** One sentence, or up to three neighbours. */
+function isOrder(text: string, part: RegExp): boolean {
+  const sentences = text.split(/[.!?;](?=\s)|[。！？\n]/).filter((sentence) => /\w/.test(sentence));
+  if (sentences.length === 1) return true;
+  const isOneParagraph = sentences.length <= 3 && !text.includes('\n\n');
+  return isOneParagraph && sentences.every((sentence) => !part.test(sentence) || ORDER.test(sentence));
+}
 
 function sentenceAround(text: string, { start, end }: Span): string {
   const before = text.slice(Math.max(0, start - AROUND), start);

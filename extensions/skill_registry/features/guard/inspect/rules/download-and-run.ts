@@ -4,6 +4,10 @@ import { AS_ROOT, BARE_ADDRESS, END, each, FETCH, INTERPRETER, near, PIPE, re, S
 const PIPED = String.raw`${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
 const RUNS = String.raw`(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|\`)|\b(?:eval|iex|invoke-expression)\s?\(?["']?(?:\$\(|<\(|\`|\()?|\bsource\s["']?(?:\$\(|<\(|\`))`;
 
+/** A line that names only places which everybody fills in: `10.0.0.1`, `ATTACKER_IP`, `$HOST`. */
+const NO_ADDRESS =
+  /^(?![^\n]*(?:(?<![\w.])(?!10\.|127\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|0\.)(?:\d{1,3}\.){3}\d|(?<![\w.@/-])(?!example\.|(?:attacker|target|victim|your)[\w-]{0,20}\.)[a-z][\w-]{0,40}\.[a-z]{2,12}\b))/;
+
 /** Starts a file as a command on Windows. */
 const STARTS_FILE = String.raw`(?:(?:&&?|;|\n)\s{0,3}|\b(?=(?:start|call|cmd(?:\.exe)? /c)\s))(?:(?:start|call|cmd(?:\.exe)? /c)\s(?:""\s|/\w\s){0,2})?["']?(?:%\w{1,20}%|\$env:\w{1,20}|[a-z]:)\\[^\s"']{1,100}\.(?:exe|bat|cmd|ps1|scr|vbs|hta|msi)\b`;
 
@@ -41,6 +45,9 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
       ...each(
         {},
         /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/,
+      ),
+      ...each(
+        { unless: NO_ADDRESS },
         /\b(?:nc|ncat|netcat)\s(?:[^\n|;&]{0,60}\s)?(?:-\w{0,4}[ec]|--exec|--sh-exec)\s{0,2}["']?(?:\/bin\/)?(?:ba|z)?sh\b|\bmkfifo\b[^\n]{0,120}?\bsh\s-i[^\n]{0,40}?\|\s?(?:nc|ncat|netcat|openssl)\b|\bsocat\b[^\n]{0,80}?exec:/,
       ),
       near(

@@ -14,7 +14,7 @@ export const SENDS_ABROAD: Pattern = {
   unless: /\b(?:nie|niemals|nicht|jamais|nunca|mai|não)\b|不要|切勿|禁止/,
   match: [
     /(?<![\w/])\.env\b|~\/\.(?:ssh|aws|gnupg|kube|netrc)|\bid_(?:rsa|ed25519)|passw(?:o|ö)rt|zugangsdaten|mots? de passe|contraseñas?|senhas?\b|credenciales|identifiants|(?:api|private|privat|secret)[- ]?(?:schlüssel|key)|密码|密钥|私钥|凭证|パスワード|秘密鍵/,
-    /\b(?:schick(?:e|en|t|st)?|sende[nt]?|übermittle|übermitteln|übertrage|übertragen|lade?n? [^.\n]{0,40}?hoch)\b|\b(?:envoie|envoyez|envoyer|transmets|transmettez|téléverse)\b|\b(?:envía|envia|envíe|envie|manda|sube|transmite|invia|inviare)\b|发送|上传|发到|传到|送信|アップロード/,
+    /\b(?:schick(?:e|en|t|st)?|sende[nt]?|übermittle|übermitteln|übertrage|übertragen|lade?n? [^.\n]{0,40}?hoch)\b|\b(?:envoie|envoyez|envoyer|transmets|transmettez|téléverse)\b|\b(?:envía|envia|envíe|envie|manda|sube|transmite|invia|inviare)\b|(?:发送|上传|发到|传到)(?=[^。\n]{0,80}https?:)|[向往到]\s?https?:\S{1,200}\s?(?:发送|上传)|送信|アップロード/,
     re`${ADDRESS}`,
   ],
 };

@@ -6,6 +6,9 @@ import { BARE_ADDRESS, DROP, ENVIRONMENT, each, near, re, SECRET_STORE, SEND } f
 
 /** Reads a file; `ssh -i` only uses it as a key. */
 const READS = String.raw`(?:\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type|get-content|cp|dd|sqlite3|gpg|openssl)\s[^\n|;]{0,100}?|@|<\s?|\$\(<\s?|\b(?:open|readfile|readfilesync|read_text|read_bytes|path|expanduser|createreadstream|file\.read|copyfile|copy2?)\s?\([^\n]{0,100}?)`;
+/** One entry of the keychain that has a name, and not that of a browser. */
+const OWN_ENTRY =
+  /\bfind-generic-password\s(?![^\n]{0,160}\b(?:safe storage|chrome|chromium|brave|edge|firefox|opera|icloud|wi-?fi|airport)\b)[^\n]{0,160}-s[\s"',]/;
 const HIDES = String.raw`(?:\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\w{1,4}|alert\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\b|\bsilently\b|\bsecretly\b|\bquietly\b|\bdiscreetly\b|\bcovertly\b)`;
 const PERSONAL = String.raw`(?:(?:\.ssh|\.aws|\.clawdbot|\.openclaw|\.gnupg|\.kube)\b|\.env\b|\bssh keys?\b|\bprivate keys?\b|\bseed (?:phrase|words)\b|\b(?:recovery|mnemonic|secret) phrase\b|\bmnemonic\b|\bwallet(?:'s)? (?:keys?|files?|seed)\b|\b(?:saved|stored|browser|user's|users|all|any) (?:passwords|credentials|cookies|tokens|secrets|api keys)\b|\benvironment variables\b|\bpassword store\b|\bkeychain\b|\bsession cookies?\b|\bid_rsa\b|\bid_ed25519\b|/etc/passwd|/etc/shadow)`;
 const TO_SOMEWHERE = String.raw`(?:\b(?:to|at|via|with|using|in a request to)\s[^\n.]{0,60}?(?:https?://(?!localhost|127\.)|[\w.+-]{2,40}@[\w-]{2,40}\.[a-z]{2,10})|https?://(?!localhost|127\.)[^\s]{4,200})`;
@@ -26,7 +29,7 @@ export const SECRETS: readonly Rule[] = [
         re`${SEND}`,
       ),
       near(
-        { where: 'code', scope: 'file' },
+        { where: 'code', scope: 'file', unless: OWN_ENTRY },
         re`(?:${READS}["'~$\w{}/. ]{0,60}${SECRET_STORE}|\bsecurity (?:dump|export)-keychain|\bfind-(?:generic|internet)-password\s[^\n]{0,80}-w)`,
         re`${SEND}`,
       ),
@@ -59,13 +62,13 @@ export const SECRETS: readonly Rule[] = [
       ),
       near(
         { where: 'code', scope: 'file' },
-        /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b/,
+        /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b(?!\)\s?\.filter\([^/]{0,60}\/\^debug_)/,
         re`${SEND}`,
-        /\bfor\b[^\n]{0,60}\bin\b[^\n]{0,40}environ|object\.(?:entries|keys|fromentries)\(\s?process\.env/,
+        /\bfor\s[\w, ()]{1,40}\sin\s[\w( ]{0,20}os\.environ(?!\[|\.get\b)|object\.(?:entries|keys|fromentries)\(\s?process\.env/,
       ),
       near(
         { where: 'code', scope: 'file' },
-        /\blogin data\b|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|\bexodus\b|\bmetamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\.config\/solana\b|\.electrum\b|\blogin\.keychain/,
+        /(?:[/\\"']|\\ )login data["'/]|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|[/\\]exodus\b|\bexodus\.wallet|[/\\]metamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\.config\/solana\b|\.electrum\b|\blogin\.keychain/,
         re`${SEND}`,
       ),
     ],
@@ -87,7 +90,7 @@ export const SECRETS: readonly Rule[] = [
         re`${TO_SOMEWHERE}`,
       ),
       near(
-        { ordered: false, within: 260 },
+        { ordered: false, within: 260, order: re`${PERSONAL}|${SENDS}` },
         re`${HIDES}`,
         re`${PERSONAL}`,
         re`${SENDS}|\bcurl\b|\brequest\b`,
