@@ -48,7 +48,7 @@ export async function rolePrompt(
   const skill = snapshot.byId.get(role) ?? snapshot.byId.get(slugOf(role));
   if (skill && heldOrDisabled({}, skill) === undefined) {
     const read = await registry.read(skill.id, { audience: 'binding' });
-    const index = await skillIndex(snapshot, registry, skill.id);
+    const index = await skillIndex(registry, skill.id);
     return {
       source: 'skill',
       text: `${index}\n\n${contentWithNote(read)}`,
@@ -65,7 +65,8 @@ export async function rolePrompt(
 const indexesOf = onceFor((_: Snapshot) => new Map<string, string>());
 
 /** A line for each skill that a model may load, by name, within the catalog's budget; `highlight` first, with `* `. */
-async function skillIndex(snapshot: Snapshot, { config, scopes }: Skills, highlight: string): Promise<string> {
+async function skillIndex({ config, scopes, snapshot: now }: Skills, highlight: string): Promise<string> {
+  const snapshot = now();
   const known = indexesOf(snapshot);
   const before = known.get(highlight);
   if (before !== undefined) return before;
