@@ -7,7 +7,7 @@ import { openTrust } from '../../../lib/trust/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { actor, aFunction, type CheckedCalls, ofTurn, text, texts, turn, words } from './checked-calls.ts';
-import { assertOpen, guardOf, meaningOf, type Parts } from './parts.ts';
+import { assertOpen, meaningOf, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { namedTools } from './show/formats.ts';
 import { boundSkill, heldOrDisabled } from './show/scope.ts';
@@ -83,14 +83,14 @@ function readingFunctions(parts: Parts, { now, later }: CheckedCalls) {
 }
 
 function accessFunctions(parts: Parts, { later }: CheckedCalls) {
-  const { catalog, scopes } = parts;
+  const { catalog, guard, scopes } = parts;
   return {
     readPolicies: later('admin.readPolicies(paths, turn)', [texts, turn], (paths, turn = {}) =>
       readPoliciesOf(paths, turn, parts),
     ),
     mayGivePlainFile: later('admin.mayGivePlainFile(path, bytes)', [text, bytes], async (path, bytes) => {
       const source = catalog.sources().find((one) => one.contains(path));
-      return !source || guardOf(parts).mayGive({ path: relative(source.location, path), bytes });
+      return !source || guard().mayGive({ path: relative(source.location, path), bytes });
     }),
     whoSees: later('admin.whoSees(agents)', [turns], async (agents) => {
       const { whoSees } = await import('./show/who-sees.ts');
@@ -131,7 +131,7 @@ function kernelFunctions(parts: Parts, { later, now }: CheckedCalls, { at, regis
   const { catalog, config, opened, scopes } = parts;
   return {
     hasGuard: () => opened.some(({ guard }) => guard),
-    notInspected: () => parts.notInspected(catalog.snapshot().byQualifiedId.values()),
+    notInspected: () => parts.guard().notInspected(catalog.snapshot().byQualifiedId.values()),
     boundText: later('admin.boundText(skillId, turn)', [text, ofTurn], async (skillId, turn) => {
       if (scopes.narrowed(at(turn))?.nothing) return '';
       const skill = boundSkill(catalog.snapshot(), skillId);

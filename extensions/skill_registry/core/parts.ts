@@ -59,8 +59,8 @@ export interface Parts extends SourceReader {
   /** Of `scopes`. */
   readonly visible: Scopes['visible'];
   readonly reading: SkillReading;
+  readonly guard: () => Guard;
   readonly admit: Guard['admit'];
-  readonly notInspected: Guard['notInspected'];
   /** Kept from agents by the owner. The list is replaced when it changes. */
   readonly disabled: { now: readonly DisabledSkill[] };
   /** Whether the root is approved. */
@@ -161,11 +161,6 @@ export function meaningOf({ opened }: Pick<Parts, 'opened'>): Meaning | undefine
   return opened.find(({ meaning }) => meaning)?.meaning;
 }
 
-/** Without a guard everything may leave if the program said so, and nothing else. */
-export function guardOf({ opened, options }: Pick<Parts, 'opened' | 'options'>): Guard {
-  return opened.find(({ guard }) => guard)?.guard ?? (options.noGuard === true ? NO_GUARD : HOLDS_ALL);
-}
-
 // --- internal ---
 
 function sameForAll(admission: Admission): Guard {
@@ -229,7 +224,9 @@ function openBase(
 async function openSkills(base: ReturnType<typeof openBase>, features: readonly GivenByFeature[]) {
   const { options, root, trusted, config, configFile, cacheFile, hooks, ownData } = base;
   const opened: Opened[] = [];
-  const guard = (): Guard => guardOf({ opened, options });
+  // Without a guard everything may leave if the program said so, and nothing else.
+  const guard = (): Guard =>
+    opened.find((feature) => feature.guard)?.guard ?? (options.noGuard === true ? NO_GUARD : HOLDS_ALL);
   const admit = ((leaving: never) => guard().admit(leaving)) as Guard['admit'];
   const sourceIds = new Set<string>();
   const foreign = new Set<string>();
@@ -270,8 +267,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     ...(config.gates.check ? { gates: () => hostEnvironment(options.environment, config.gates.settings) } : {}),
   });
   const isForeign = (sourceId: string): boolean => foreign.has(sourceId);
-  const notInspected: Guard['notInspected'] = (skills) => guard().notInspected(skills);
-  return { opened, admit, notInspected, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
+  return { opened, guard, admit, sourceIds, makeSources: makeAll, isForeign, bytes, disabled, catalog };
 }
 
 /** No file tool, source, list, revision or proposal can reach `data/` or the user's state and cache directories. */

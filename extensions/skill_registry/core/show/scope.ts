@@ -80,7 +80,7 @@ export function createScopes(
 ): Scopes {
   const seenIn = onceFor((snapshot: Snapshot) => ({
     cached: new RecentMap<string, readonly Skill[]>(MAX_SCOPES),
-    limitedAgents: new Set([...snapshot.byQualifiedId.values()].flatMap(agentsWithout)),
+    limitedAgents: new Set([...snapshot.byQualifiedId.values()].flatMap(({ disabledFor = [] }) => disabledFor)),
   }));
   const scopeOf = (turn: TurnContext, granted: Granted = grants.of(turn)): Scope => {
     const snapshot = snapshotNow();
@@ -103,7 +103,9 @@ export function createScopes(
     const before = cached.get(key);
     if (before) return before;
     const scope = scopeOf(turn);
-    const skills = frozen(offeredSkills(scope).filter((skill) => refusalOf(skill, scope) === undefined));
+    const { only, bound } = scope;
+    const offered = only ? [...only.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
+    const skills = frozen(offered.filter((skill) => refusalOf(skill, scope) === undefined));
     cached.set(key, skills);
     return skills;
   };
@@ -190,14 +192,6 @@ function findVisible(skillId: string, scope: Scope): Found {
   if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
   const refusal = refusalOf(skill, scope, true);
   return { skill, ...(refusal ? { refusal } : {}) };
-}
-
-function offeredSkills({ snapshot, only, bound }: Scope): readonly Skill[] {
-  return only ? [...only.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
-}
-
-function agentsWithout({ disabledFor = [] }: Skill): readonly string[] {
-  return disabledFor === 'everyone' ? [] : disabledFor;
 }
 
 function refusalOf(skill: Skill, { turn, granted, bound }: Scope, isLoad = false): Refusal | undefined {
