@@ -1,6 +1,12 @@
 /** Who gets into the review page, and what is decided there. */
 export const reviewPage = [
   {
+    title: 'The review page does not say that hits are weak',
+    in: 'foundText',
+    swap: ['total > 0', 'total < 0'],
+    test: 'says above what a search found that it may not fit, and only then',
+  },
+  {
     title: 'The review page answers to the name of any host',
     in: 'createGuard.host',
     never: "!allowed.includes(context.req.header('host')?.toLowerCase() ?? '')",

@@ -162,7 +162,7 @@ export const shown = [
   {
     title: 'Pairs order equal skills only',
     in: 'PAIRS',
-    swap: ['0.15', '0'],
+    swap: ['0.1', '0'],
     test: 'the one that has them side by side is first',
   },
   {

@@ -36,7 +36,7 @@ const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;
 /** So many of the best are ordered once more: more changes nothing. */
 const REORDERED = 50;
 /** Of the best rank, for the skill that has most pairs of the query. */
-const PAIRS = 0.15;
+const PAIRS = 0.1;
 /** For each pair: what has the same rank otherwise stays apart. */
 const APART = 1e-9;
 
