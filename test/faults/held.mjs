@@ -45,7 +45,7 @@ export const held = [
   {
     title: 'A body goes into every prompt of which only the line was judged',
     in: 'HeldSkills.prepare',
-    swap: ['unknown.length > FEW && !skill.preload && !this.#options.givesBodies', 'unknown.length > FEW'],
+    swap: ['preload === true', 'unknown.length < 0'],
     test: 'are inspected before the first prompt',
   },
   {

@@ -57,6 +57,8 @@ interface Judgement {
 
 /** New skills that are judged with all their files before they are shown: some ten milliseconds each at most. */
 const FEW = 16;
+/** Lines: some hundred bytes each. */
+const JUDGED_TOGETHER = 50;
 const SHOWN_AFTER_MS = 1_000;
 /** Skills in one step: about a millisecond. */
 const LOOKED_UP = 200;
@@ -89,9 +91,15 @@ export class HeldSkills {
       for (const skill of some)
         if (!skill.remote && !this.#known(skill) && !this.#lines.isUsual(skill)) unknown.push(skill);
     }
-    for (const skill of this.#options.inspects === false ? [] : unknown) {
-      const isLine = unknown.length > FEW && !skill.preload && !this.#options.givesBodies;
-      if (!isLine || !(await this.#lines.judge(skill))) await this.judge(skill);
+    if (this.#options.inspects === false) return;
+    const isWhole = ({ preload }: Skill): boolean =>
+      unknown.length <= FEW || preload === true || this.#options.givesBodies === true;
+    const whole = unknown.filter(isWhole);
+    const lines = unknown.filter((skill) => !isWhole(skill));
+    for (let at = 0; at < lines.length; at += JUDGED_TOGETHER)
+      whole.push(...(await this.#lines.judge(lines.slice(at, at + JUDGED_TOGETHER))));
+    for (const skill of whole) {
+      await this.judge(skill);
       await takeBreak();
     }
   };

@@ -6,14 +6,20 @@ export class JudgedLines {
   /** Digests of SKILL.md by the path of the skill. */
   readonly #usual = new Map<string, string>();
 
-  /** True: nothing in the line holds the skill. */
-  async judge(skill: Skill): Promise<boolean> {
+  /** Of those that it returns, the line has something that holds the skill. Many together cost half as much. */
+  async judge(skills: readonly Skill[]): Promise<readonly Skill[]> {
     const { inspectFiles } = await import('./inspect-files.ts');
-    const bytes = Buffer.from(`---\n${fieldsOf(skill).join('\n')}\n---\n`);
+    const lines = skills.map((skill) => fieldsOf(skill).join('\n'));
+    const bytes = Buffer.from(`---\n${lines.join('\n\n')}\n---\n`);
     const { inspection } = await inspectFiles(() => [{ path: 'SKILL.md', bytes }]);
-    const isUsual = inspection.verdict !== 'block';
-    if (isUsual) this.#usual.set(pathOf(skill), skill.digest);
-    return isUsual;
+    if (inspection.verdict !== 'block') {
+      for (const skill of skills) this.#usual.set(pathOf(skill), skill.digest);
+      return [];
+    }
+    if (skills.length === 1) return skills;
+    const found: Skill[] = [];
+    for (const skill of skills) found.push(...(await this.judge([skill])));
+    return found;
   }
 
   isUsual(skill: Skill): boolean {
@@ -36,7 +42,8 @@ function fieldsOf({ file, dir, realFile, source, qualifiedId, digest, pack, ...s
   const left: (readonly [key: string, value: unknown])[] = [['skill', shown]];
   for (const [key, value] of left) {
     if (typeof value !== 'object' || value === null) {
-      lines.push(foldLine(`${key}: ${value}`));
+      // A hostile key must not begin a line as a block of code does, which would reach into the skills below.
+      lines.push(foldLine(`${/^\w/.test(key) ? key : JSON.stringify(key)}: ${value}`));
     } else if (!seen.has(value)) {
       seen.add(value);
       for (const [below, one] of Object.entries(value)) left.push([Array.isArray(value) ? key : below, one]);
