@@ -238,16 +238,22 @@ export const shown = [
     test: 'gives the count of a body that was counted before, and counts the body of other bytes',
   },
   {
-    title: 'A thread never chooses again that began while skills were missing',
+    title: 'A thread never chooses again that began before the index was whole',
     in: 'choiceToKeep',
     swap: ['before?.provisional && isWhole ? undefined : before', 'isWhole ? before : before'],
-    test: 'chooses once more with all of them, and then only adds',
+    test: 'a thread chooses its bodies once more, and then keeps them',
   },
   {
-    title: 'The beginning of the alphabet takes the place of what is missing',
-    in: 'chosenText',
-    swap: ['!(provisional && hasPrompt)', 'true'],
-    test: 'chooses once more with all of them, and then only adds',
+    title: 'A search waits until all bodies are indexed',
+    in: 'Searcher.#poolOf',
+    swap: ['missing.reduce((sum, { bytes }) => sum + bytes, 0) <= BATCH_CHARACTERS', 'missing.length >= 0'],
+    test: 'a search finds names, descriptions and tags at once, says what is missing, and has it later',
+  },
+  {
+    title: 'An answer does not say that it came before the index was whole',
+    in: 'listSkills',
+    swap: ['({ provisional: true, pending } as const)', '{}'],
+    test: 'a search finds names, descriptions and tags at once, says what is missing, and has it later',
   },
   {
     title: 'A request that waits when the input ends is lost',

@@ -35,7 +35,7 @@ function skillsOf(count: number, seed = 1) {
 }
 
 const tools = namedTools(['list_skills', 'read_skill']);
-const ranking = (ranked: ReturnType<typeof skillsOf>) => async () => ({ ranked, fitting: [], unranked: 0 });
+const ranking = (ranked: ReturnType<typeof skillsOf>) => async () => ({ ranked, fitting: [], pending: 0 });
 const text = async (
   skills: ReturnType<typeof skillsOf>,
   budgetTokens = 2000,

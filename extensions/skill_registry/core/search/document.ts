@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { withFallback } from '../../../../lib/errors/index.ts';
+import type { TextIndex } from '../../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -7,6 +8,16 @@ import type { Skill } from '../skill/skill.ts';
 export function documentKey(skill: Skill): string {
   const { digest, id, remote } = skill;
   return remote ? `sha256:${hash('sha256', headerText(skill), 'hex')} ${id} header` : `${digest} ${id}`;
+}
+
+/** Of the header alone, until the whole document is in the index. */
+export function headerKey(skill: Skill): string {
+  return `${documentKey(skill)} header`;
+}
+
+/** The number of what is in the index of a skill; undefined: nothing. */
+export function documentOf(index: Pick<TextIndex, 'numberOf'>, skill: Skill): number | undefined {
+  return index.numberOf(documentKey(skill)) ?? index.numberOf(headerKey(skill));
 }
 
 export function headerText({ id, name, tags, triggerKeywords, description }: Skill): string {

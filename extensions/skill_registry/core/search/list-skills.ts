@@ -55,17 +55,34 @@ export function listSkills(
     ...(weak ? { weak } : {}),
     ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
   }));
-  const more = nearest.length > 0 ? { nearest } : {};
+  const pending = searcher.unindexed(skills);
+  // Nothing waits for the whole index: a later answer has it.
+  if (pending > 0) searcher.prepare(skills).catch(() => undefined);
+  const more = {
+    ...(nearest.length > 0 ? { nearest } : {}),
+    ...(pending > 0 ? ({ provisional: true, pending } as const) : {}),
+  };
   const first = hits.length === 0 ? ['No skill fits.', advice()] : hits[0]?.weak ? [WEAK] : [];
-  return pageOf(listed, hits.length, more, first);
+  return pageOf(listed, hits.length, more, [...first, ...(pending > 0 ? [provisionalText(pending)] : [])]);
+}
+
+/** A busy machine takes longer; the next answer then says so. */
+export function secondsToIndex(skills: number): number {
+  return Math.max(2, Math.ceil(skills / INDEXED_IN_A_SECOND));
 }
 
 // --- internal ---
 
+const INDEXED_IN_A_SECOND = 500;
+
+function provisionalText(pending: number): string {
+  return `This answer is provisional: of ${pending} skill(s) only names, descriptions and tags were searched. Ask again in about ${secondsToIndex(pending)} s.`;
+}
+
 function pageOf(
   skills: readonly ListedSkill[],
   total: number,
-  more: Pick<SkillList, 'nearest'>,
+  more: Pick<SkillList, 'nearest' | 'provisional' | 'pending'>,
   sentences: readonly string[],
 ): SkillList {
   const message = sentences.filter((sentence) => sentence !== '').join(' ');

@@ -1,6 +1,6 @@
 import type { TextIndex } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { documentKey } from './document.ts';
+import { documentOf } from './document.ts';
 import { makeNameTable, type NameTable } from './names.ts';
 
 export interface Pool {
@@ -27,7 +27,7 @@ export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
   let [at, header, total, documents] = [0, 0, 0, 0];
   for (const [position, skill] of skills.entries()) {
     sectionStarts[position] = at;
-    const document = index.numberOf(documentKey(skill));
+    const document = documentOf(index, skill);
     // The skill could not be read; it can still be found by name.
     if (document === undefined || document >= positions.length) continue;
     documents++;

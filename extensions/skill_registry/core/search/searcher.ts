@@ -12,7 +12,7 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { bodyIfThere, documentKey, headerText } from './document.ts';
+import { bodyIfThere, documentKey, documentOf, headerKey, headerText } from './document.ts';
 import {
   type Accepts,
   hitsInHeaders,
@@ -64,12 +64,12 @@ export class Searcher {
     this.#guarded = createGuardedIndex(database, removeDatabase);
   }
 
-  /** Counts word frequencies over `skills`, after indexing the missing ones. The same array again is faster. */
+  /** Of skills that are not indexed yet (`prepare`), the header counts. The same array again is faster. */
   search(skills: readonly Skill[], text: string, accepts?: Accepts, likeness?: Likeness): SearchAnswer {
     const query = parseQuery(text);
     // When the file fails, all of this runs again with another index.
     const { pool, ranking } = this.#guarded.use((index) => {
-      const all = this.#completePool(index, skills);
+      const all = this.#poolOf(index, skills);
       return { pool: all, ranking: rankedIn(index, all, query, true, accepts) };
     });
     const quoted = query.phrases.length > 0;
@@ -83,16 +83,16 @@ export class Searcher {
     return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
   }
 
-  /** Best first; leaves out skills that are not indexed (`prepare`). */
+  /** Best first; of skills that are not indexed yet (`prepare`), the header counts. */
   relevant(skills: readonly Skill[], prompt: string, likeness?: Likeness): readonly RelevantSkill[] {
     if (this.#isClosed) return [];
     return this.#guarded.use((index) => {
-      const pool = this.#storedPool(index, skills) ?? makePool(skills, index);
+      const pool = this.#poolOf(index, skills);
       return relevantOf(pool, rankedIn(index, pool, parseQuery(prompt), false), likeness);
     });
   }
 
-  /** Number of skills that `relevant` leaves out. */
+  /** Number of skills of which only the header counts. */
   unindexed(skills: readonly Skill[]): number {
     if (this.#isClosed || this.#isReady(skills)) return 0;
     return this.#guarded.use((index) => this.#missing(index, skills).length);
@@ -123,27 +123,33 @@ export class Searcher {
   }
 
   #isReady(skills: readonly Skill[]): boolean {
-    return this.#guarded.use((index) => this.#storedPool(index, skills)) !== undefined;
+    const isStored = this.#guarded.use((index) => this.#storedPool(index, skills) !== undefined);
+    return isStored && this.#pools.get(skills)?.size === undefined;
   }
 
-  /** Stays valid when documents are added: their numbers are outside its arrays. */
+  /** A whole one stays valid when documents are added: their numbers are outside its arrays. */
   #storedPool(index: TextIndex, skills: readonly Skill[]): Pool | undefined {
     index.catchUp();
     const stored = this.#pools.get(skills);
-    return stored?.of === index && stored.generation === index.generation() ? stored.pool : undefined;
+    if (stored?.of !== index || stored.generation !== index.generation()) return undefined;
+    return stored.size === undefined || stored.size === index.size() ? stored.pool : undefined;
   }
 
-  #completePool(index: TextIndex, skills: readonly Skill[]): Pool {
+  /** Indexes what is missing if that is little; else only its headers, which needs no file. */
+  #poolOf(index: TextIndex, skills: readonly Skill[]): Pool {
     const stored = this.#storedPool(index, skills);
     if (stored) return stored;
-    let batch = createBatch();
-    for (const skill of this.#missing(index, skills)) {
-      this.#addTo(batch, skill);
-      if (batch.characters() >= BATCH_CHARACTERS) batch = written(index, batch);
+    const missing = this.#missing(index, skills);
+    const isLittle = missing.reduce((sum, { bytes }) => sum + bytes, 0) <= BATCH_CHARACTERS;
+    const batch = createBatch();
+    for (const skill of missing) {
+      if (isLittle) this.#addTo(batch, skill);
+      else if (documentOf(index, skill) === undefined) batch.add(headerKey(skill), headerText(skill), '');
     }
     written(index, batch);
     const pool = makePool(skills, index);
-    this.#pools.set(skills, { of: index, generation: index.generation(), pool });
+    const size = isLittle ? undefined : index.size();
+    this.#pools.set(skills, { of: index, generation: index.generation(), size, pool });
     return pool;
   }
 
@@ -163,7 +169,7 @@ export class Searcher {
     }
     this.#guarded.use((index) => {
       written(index, batch);
-      this.#completePool(index, skills);
+      this.#poolOf(index, skills);
     });
   }
 
@@ -204,6 +210,8 @@ export class Searcher {
 interface StoredPool {
   readonly of: TextIndex;
   readonly generation: number;
+  /** Of the index, while it has only the headers of some. */
+  readonly size: number | undefined;
   readonly pool: Pool;
 }
 
@@ -218,7 +226,7 @@ function rankedIn(index: TextIndex, pool: Pool, query: Query, corrected: boolean
     const ranking = rankPool(pool, lookUpTerms(query, pool, index, corrected), query.terms.length);
     const accepted = (position: number): boolean => accepts?.(skillAt(position)) !== false;
     return reorderByPairs(ranking, query.pairs, accepted, (position) =>
-      index.pairsOf(index.numberOf(documentKey(skillAt(position))) ?? -1),
+      index.pairsOf(documentOf(index, skillAt(position)) ?? -1),
     );
   });
 }

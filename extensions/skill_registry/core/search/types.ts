@@ -28,12 +28,12 @@ export interface ListedSkill {
 
 export interface SkillList {
   readonly skills: readonly ListedSkill[];
-  /** Skills that were found, before `limit`. Without a query: all that were asked for, also those not inspected yet. */
+  /** Skills that were found, before `limit`. Without a query: all that were asked for. */
   readonly total: number;
   readonly truncated: boolean;
-  /** Only while skills that were asked for are not inspected yet. `message` says when to ask again. */
+  /** Only with a query, while skills are not wholly indexed. `message` says when to ask again. */
   readonly provisional?: true;
-  /** Number of skills that are not inspected yet; only with `provisional`. A person gets them in `skills` already. */
+  /** Number of skills of which only name, id, description, tags and keywords count yet; only with `provisional`. */
   readonly pending?: number;
   /** Up to three similar ids; only when none was found. */
   readonly nearest?: readonly string[];

@@ -16,8 +16,8 @@ export interface Relevance {
   readonly ranked: readonly Skill[];
   /** Skills that a later turn of a thread may add, best first. */
   readonly fitting: readonly Skill[];
-  /** Number of skills that are in no index yet, so that they are not in `ranked`. */
-  readonly unranked: number;
+  /** Number of skills that are not wholly indexed yet: of them, the header counts in `ranked`. */
+  readonly pending: number;
 }
 
 export interface CatalogTextOptions {
@@ -25,8 +25,6 @@ export interface CatalogTextOptions {
   readonly tools: NamedTools;
   /** Called only when not all skills fit. */
   readonly relevance: () => Promise<Relevance>;
-  /** There is a prompt: while skills are missing, no other skill takes their place. Default: false. */
-  readonly hasPrompt?: boolean;
   /** Ids of skills that keep a line as far as their names fit. Default: none. */
   readonly pinned?: readonly string[];
   /** Default: the turn is not part of a thread. */
@@ -46,7 +44,7 @@ export interface CatalogChoice {
   readonly kind: 'described' | 'chosen' | 'ranked';
   /** By id, in order; empty texts for `ranked`. */
   readonly lines: ReadonlyMap<string, string>;
-  /** Skills were missing. When none is missing any more, the thread chooses once more. */
+  /** Skills were not indexed yet. When all are, the thread chooses once more. */
   readonly provisional: boolean;
 }
 
@@ -55,7 +53,7 @@ export interface ThreadChoice {
   set(choice: CatalogChoice): void;
 }
 
-/** @param isWhole - No skill is missing now. */
+/** @param isWhole - All skills are indexed now. */
 export function choiceToKeep(thread: ThreadChoice | undefined, isWhole: boolean): CatalogChoice | undefined {
   const before = thread?.get();
   return before?.provisional && isWhole ? undefined : before;
@@ -74,7 +72,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const { format: whole = BULLETS, tools, budgetTokens } = options;
   const total = skills.length;
   if (total === 0) return { text: null, listed: [] };
-  const frame = { tools, total, missing: 0 };
+  const frame = { tools, total, pending: 0 };
   const isFew = total * LEAST_TOKENS <= budgetTokens;
   if (isFew) {
     const lines = skills.map((skill) => whole.entry(skill));
@@ -145,8 +143,8 @@ function createLineCounter(count: (text: string) => number): LineCounter {
 interface Frame extends Required<Pick<CatalogTextOptions, 'format' | 'tools'>> {
   /** With those without a line. */
   readonly total: number;
-  /** Not ranked yet. */
-  readonly missing: number;
+  /** Not wholly indexed yet. */
+  readonly pending: number;
 }
 
 interface Layout extends Frame {
@@ -183,8 +181,6 @@ interface Choosing extends Pick<Layout, 'format' | 'counter'> {
   readonly ranked: readonly Skill[];
   /** The first skills of `ranked`, which are left out only when their names do not fit. */
   readonly pinned: number;
-  /** Skills that are not in `ranked` follow, in catalog order. */
-  readonly fills: boolean;
   /** For a later turn of the thread, best first. */
   readonly fitting: readonly Skill[];
   /** Later turns will add lines. */
@@ -196,16 +192,16 @@ type Chosen = Omit<CatalogChoice, 'provisional'>;
 
 async function chosenText(
   listed: readonly Skill[],
-  { relevance, hasPrompt, pinned = [], thread, budgetTokens }: CatalogTextOptions,
+  { relevance, pinned = [], thread, budgetTokens }: CatalogTextOptions,
   frame: Layout,
 ): Promise<CatalogText> {
   const { format, counter } = frame;
   const found = await relevance();
   const has = (skill: Skill): boolean => skillWithId(listed, skill.id) === skill;
-  const missing = found.unranked;
-  const layout = { ...frame, missing };
-  const before = choiceToKeep(thread, missing === 0);
-  const provisional = before?.provisional ?? missing > 0;
+  const { pending } = found;
+  const layout = { ...frame, pending };
+  const before = choiceToKeep(thread, pending === 0);
+  const provisional = before?.provisional ?? pending > 0;
   const choosing: Choosing = {
     skills: listed,
     format,
@@ -213,7 +209,6 @@ async function chosenText(
     before,
     ranked: found.ranked.filter(has),
     pinned: pinned.length === 0 ? 0 : listed.filter(({ id }) => pinned.includes(id)).length,
-    fills: !(provisional && hasPrompt),
     fitting: found.fitting.filter(has),
     inThread: thread !== undefined,
   };
@@ -314,9 +309,8 @@ function costOf(counter: LineCounter, lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + counter.line(line), 0);
 }
 
-function* inOrder({ ranked, skills, fills }: Choosing): Generator<Skill> {
+function* inOrder({ ranked, skills }: Choosing): Generator<Skill> {
   yield* ranked;
-  if (!fills) return;
   const had = new Set(ranked);
   for (const skill of skills) if (!had.has(skill)) yield skill;
 }
@@ -327,10 +321,10 @@ function frameOf(layout: Layout): number {
 }
 
 function layOut(frame: Frame, lines: readonly string[], isCut = false, shown = lines.length): string {
-  const { format, tools, total, missing } = frame;
+  const { format, tools, total, pending } = frame;
   const list = [format.header, ...lines, ...(format.end === undefined ? [] : [format.end])].join('\n');
   const loss = isCut || shown < total ? omissionLine(shown, total, tools) : undefined;
-  const below = [format.footer(tools), loss, missing > 0 ? provisionalLine(missing, tools) : undefined].filter(
+  const below = [format.footer(tools), loss, pending > 0 ? provisionalLine(pending, tools) : undefined].filter(
     (text) => text !== undefined,
   );
   return below.length === 0 ? list : `${list}\n\n${below.join('\n')}`;

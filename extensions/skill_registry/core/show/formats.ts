@@ -1,4 +1,5 @@
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
+import { secondsToIndex } from '../search/list-skills.ts';
 import { bulletOf, type Skill } from '../skill/skill.ts';
 
 /** The text of one skill never breaks out of its entry, whatever its author wrote. */
@@ -56,15 +57,11 @@ export function omissionLine(shown: number, of: number, { finds }: NamedTools): 
   return `Descriptions are shortened or left out${finds ? '; list_skills(query) shows them' : ''}.`;
 }
 
-export function provisionalLine(missing: number, { finds }: NamedTools): string {
-  const again = finds
-    ? `call list_skills again in about ${Math.max(2, Math.ceil(missing / INDEXED_IN_A_SECOND))} s`
-    : 'later turns have them';
-  return `This list is provisional: ${missing} skill(s) are not ready yet; ${again}.`;
+export function provisionalLine(pending: number, { finds }: NamedTools): string {
+  const again = finds ? `call list_skills again in about ${secondsToIndex(pending)} s` : 'later turns have all';
+  return `This order is provisional: of ${pending} skill(s) only names and descriptions count yet; ${again}.`;
 }
 
-/** A busy machine takes longer; the next answer then says so. */
-const INDEXED_IN_A_SECOND = 100;
 /** Of one skill in a list. Descriptions are cut, ids never. */
 const MAX_LINE_TOKENS = 120;
 

@@ -55,7 +55,6 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       inMessages: sentBodies.inMessages(turn),
       tools: namedTools(turn.tools ?? tools),
       format: catalog.format === 'bullets' ? BULLETS : turn.remoteClient ? XML_ADDRESSES : XML,
-      hasPrompt: prompt.trim() !== '',
       pinned: catalog.pinned,
       thread: threadOf(turn, narrowed, choices),
       relevance() {
@@ -99,8 +98,6 @@ Before attempting ANY task — simple or complex — you MUST check if an instal
 ## Enforcement
 - If you skip checking skills and use a raw approach for a task that a skill handles, this is considered a FAILURE. Always check skills first.`;
 
-/** How long a turn waits for the index (a start without a cache); then it uses the indexed skills only. */
-const MAX_WAIT_MS = 1000;
 /** The end of a thread is not reported: those that were not used for longest are removed. */
 const MAX_THREADS = 1000;
 /** Of one token (a run of blanks). A body with more bytes than fit is not read. */
@@ -162,20 +159,17 @@ async function relevanceOf(skills: readonly Skill[], prompt: string, options: Tu
   const { pinned } = config.catalog;
   const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
   // No skill is relevant to an empty prompt, and no index is needed.
-  if (prompt.trim() === '') return { ranked: kept, fitting: [], unranked: 0 };
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, MAX_WAIT_MS);
-  });
-  const prepared = Promise.race([searcher.prepare(skills), late]).finally(() => clearTimeout(timer));
-  await Promise.all([prepared, meaning?.ready(prompt)]);
-  const unranked = searcher.unindexed(skills);
+  if (prompt.trim() === '') return { ranked: kept, fitting: [], pending: 0 };
+  await meaning?.ready(prompt);
   const relevant = searcher.relevant(skills, prompt, meaning?.likeness(skills, prompt));
+  const pending = searcher.unindexed(skills);
+  // Nothing waits for the whole index: a later turn has it.
+  if (pending > 0) searcher.prepare(skills).catch(() => undefined);
   const others = relevant.filter(({ skill }) => !kept.includes(skill));
   return {
     ranked: [...kept, ...others.map(({ skill }) => skill)],
     fitting: others.filter(({ fits }) => fits).map(({ skill }) => skill),
-    unranked,
+    pending,
   };
 }
 
@@ -223,11 +217,11 @@ async function bodiesText(skills: readonly Skill[], shown: Shown): Promise<Liste
 
 /** Ranked for the first prompt of the thread. Later turns use this ranking, so that the bodies stay the same. */
 async function firstRanking(skills: readonly Skill[], shown: Shown): Promise<readonly Skill[]> {
-  const { relevance, thread, hasPrompt } = shown;
+  const { relevance, thread } = shown;
   const now = thread?.get()?.provisional === false ? undefined : await relevance();
-  const missing = now?.unranked ?? 0;
-  const before = choiceToKeep(thread, missing === 0);
-  const provisional = before?.provisional ?? missing > 0;
+  const pending = now?.pending ?? 0;
+  const before = choiceToKeep(thread, pending === 0);
+  const provisional = before?.provisional ?? pending > 0;
   const byId = new Map(skills.map((skill) => [skill.id, skill]));
   let choice = before;
   if (choice?.kind !== 'ranked') {
@@ -236,7 +230,7 @@ async function firstRanking(skills: readonly Skill[], shown: Shown): Promise<rea
   }
   thread?.set(choice);
   const ranked = [...choice.lines.keys()].flatMap((id) => byId.get(id) ?? []);
-  return [...new Set([...ranked, ...(provisional && hasPrompt ? [] : skills)])];
+  return [...new Set([...ranked, ...skills])];
 }
 
 /** As many as fit into `room` tokens. @param skills - Best first. @param longest - Of a preloaded body, in tokens. */

@@ -76,7 +76,7 @@ async function skillIndex({ config, scopes, snapshot: now }: Skills, highlight: 
   const mark = ({ id }: Skill): string => (id === highlight ? '*' : '-');
   const { text } = await catalogText(sorted, {
     budgetTokens: config.catalog.budget_tokens,
-    relevance: async () => ({ ranked: sorted.slice(0, 1), fitting: [], unranked: 0 }),
+    relevance: async () => ({ ranked: sorted.slice(0, 1), fitting: [], pending: 0 }),
     pinned: [highlight],
     tools: namedTools(config.tools),
     format: {
