@@ -1,6 +1,10 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readSync } from 'node:fs';
+import module from 'node:module';
+import { join } from 'node:path';
 import { packageVersion } from '../kernel/host.ts';
+import { withFallback } from '../lib/errors/index.ts';
 import { forTerminal } from '../lib/text/index.ts';
+import { userCacheDirectory, whyNotTrusted } from '../lib/trust/index.ts';
 
 // A closed pipe (`| head`) is no failure: the command finishes its work with its usual exit status. A full disk is one.
 for (const stream of [process.stdout, process.stderr]) {
@@ -22,7 +26,7 @@ const args = process.argv.slice(2);
 // The commands are loaded only when one of them is asked for.
 const runCli = /^(-V|--version)$/.test(args.join(' '))
   ? () => void process.stdout.write(`${packageVersion()}\n`)
-  : (await import('./run-cli.ts')).runCli;
+  : await loadCommands();
 const status = await runCli(args, {
   cwd: process.cwd(),
   environment: process.env,
@@ -36,6 +40,21 @@ const status = await runCli(args, {
   err: (text) => void process.stderr.write(forTerminal(text, person, person.isTerminal)),
 });
 process.exitCode ??= status;
+
+async function loadCommands() {
+  withFallback(keepCompiled);
+  return (await import('./run-cli.ts')).runCli;
+}
+
+/** Node 22 and later read there what they compiled at an earlier start: 15 ms less. */
+function keepCompiled(): void {
+  const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown };
+  if (!enableCompileCache) return;
+  const folder = join(userCacheDirectory(), 'compiled');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // It is run, so nobody else may be able to write it.
+  if (whyNotTrusted(folder) === undefined) enableCompileCache(folder);
+}
 
 async function ask(question: string): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');

@@ -1,4 +1,5 @@
-import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import module from 'node:module';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { modulesIn } from '../helpers/loaded-modules.ts';
@@ -62,6 +63,23 @@ it('the version is printed before any command is loaded', async () => {
   const loaded = modulesOf(loads);
   expect(loaded).toContain('cli/run-process.ts');
   expect(loaded.filter((path) => /run-cli|features\/|commander/.test(path))).toEqual([]);
+});
+
+it('what Node has compiled lies in the cache directory of the user, where Node keeps it and nobody else can write', async () => {
+  const keeps = 'enableCompileCache' in module;
+  const start = async (cache: string): Promise<readonly string[]> => {
+    const list = ['list', '--root', tempFolder()];
+    const { status } = await spawnCommand(list, { environment: { XDG_CACHE_HOME: cache } });
+    expect(status).toBe(0);
+    const folder = join(cache, 'skill-registry/compiled');
+    return existsSync(folder) ? readdirSync(folder) : ['no folder'];
+  };
+  const cache = tempFolder();
+  expect((await start(cache)).join()).toMatch(keeps ? /^v\d+\./ : /^no folder$/);
+  expect(lstatSync(join(cache, 'skill-registry')).mode & 0o777).toBe(0o700);
+  const open = tempFolder({ 'skill-registry/compiled/.keep': '' });
+  chmodSync(join(open, 'skill-registry/compiled'), 0o777);
+  expect(await start(open)).toEqual(['.keep']);
 });
 
 it('a second start loads no tokenizer: the bodies its agents are bound to were counted by the first', async () => {
