@@ -20,14 +20,14 @@ export const usage = [
   },
   {
     title: 'The usage.db of a root that nobody has approved is opened',
-    in: 'open',
-    swap: ["trusted && options.cache !== 'memory'", "options.cache !== 'memory'"],
+    in: 'createUsage',
+    swap: ["core.trusted && core.options.cache !== 'memory'", "core.options.cache !== 'memory'"],
     test: 'opens no usage.db that lies in a root that nobody has approved',
   },
   {
     title: 'usage: false is not obeyed',
     in: 'createUsage.mayRecord',
-    drop: 'isOn',
+    drop: 'config.usage',
     test: 'records nothing with usage: false',
   },
   {

@@ -1,12 +1,9 @@
-import type { TurnContext } from 'skill-registry/kernel';
 import { schema } from '../../../../lib/arguments/index.ts';
 import { text } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
-import type { Skill } from '../../core/skill/skill.ts';
 import { guard } from '../guard/door.ts';
 import { proposals } from '../proposals/door.ts';
-import type { Overlap } from './overlap/overlap.ts';
 import type { Evaluation } from './types.ts';
 
 /** Test cases of skills, their evidence, and skills that compete. Needs proposals, the history and the guard. */
@@ -24,15 +21,7 @@ function open(core: Core): Opened {
   const { later } = core.call;
   const { heldSkills } = core.of(guard);
   const { alsoShows, alsoTells, run, saysRetrieval } = core.of(proposals);
-  const { catalog, readFile, searcher } = core;
-  const visible = (turn: TurnContext): readonly Skill[] => {
-    core.assertOpen();
-    return core.visible(turn);
-  };
-  const overlap = async (): Promise<Overlap> => {
-    const { createOverlap } = await import('./overlap/overlap.ts');
-    return createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile });
-  };
+  const overlap = async () => (await import('./overlap/overlap.ts')).createOverlap(core);
   let evaluation: Evaluation | undefined;
   const evaluating = <Result>(work: (opened: Evaluation) => Promise<Result>): Promise<Result> =>
     run(async (opened, { context }) => {

@@ -16,7 +16,7 @@ import type { ChangeToApprove, Decider, FileContent, InspectedChange, Writes } f
 import type { WaitingChanges } from './waiting-changes.ts';
 import { writePolicyOf } from './write-policy.ts';
 
-export interface HistoryPart extends Pick<Changes, 'run' | 'join'> {
+export interface HistoryPart extends Pick<Changes, 'hasHistory' | 'join' | 'run'> {
   readonly judged: JudgedChanges;
   /** As `run`; says what an agent was refused. */
   noted<Result>(

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { schema } from '../../../../lib/arguments/index.ts';
 import { words } from '../../core/checked-calls.ts';
 import { among } from '../../core/config/config-keys.ts';
@@ -28,17 +26,11 @@ const eventQuery = schema((z) => {
 });
 
 function open(core: Core): Opened {
-  const { call, catalog, config, dataDir, events, onProblem, options, root, trusted } = core;
-  const { run } = core.of(history);
-  const recorded = createUsage({
-    root,
-    isOn: config.usage,
-    onDisk: trusted && options.cache !== 'memory',
-    onProblem,
-    snapshot: () => catalog.snapshot(),
-    revisions: async (skillId) =>
-      existsSync(join(dataDir, 'history.db')) ? run((opened) => opened.history.revisions(skillId)).catch(() => []) : [],
-  });
+  const { call, events } = core;
+  const { hasHistory, run } = core.of(history);
+  const recorded = createUsage(core, async (skillId) =>
+    hasHistory() ? run((opened) => opened.history.revisions(skillId)).catch(() => []) : [],
+  );
   const { recorder, report } = recorded;
   events.on('offered', recorder.offered);
   events.on('loaded', recorder.loaded);

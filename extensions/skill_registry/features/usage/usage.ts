@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
+import type { Core } from '../../core/feature.ts';
 import { registryClosed } from '../../core/skill/errors.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { Revision } from '../history/types.ts';
@@ -11,17 +12,8 @@ import type { Usage, UsageEvent } from './types.ts';
 import type { UsageDatabase } from './usage-database.ts';
 import { createUsageFile } from './usage-file.ts';
 
-export interface UsageOptions {
-  readonly root: string;
-  /** False (`usage: false`): nothing is recorded, but earlier records can be read. */
-  readonly isOn: boolean;
-  /** False: recorded in memory. */
-  readonly onDisk: boolean;
-  readonly snapshot: () => Snapshot;
-  /** Oldest first; empty without a history. */
-  readonly revisions: (skillId: string) => Promise<readonly Revision[]>;
-  readonly onProblem: () => void;
-}
+/** Oldest first; empty without a history. */
+type RevisionsOf = (skillId: string) => Promise<readonly Revision[]>;
 
 export interface RecordedUsage extends Usage {
   readonly recorder: UsageRecorder;
@@ -30,19 +22,17 @@ export interface RecordedUsage extends Usage {
   close(): Promise<void>;
 }
 
-export function createUsage(options: UsageOptions): RecordedUsage {
-  const { root, isOn, onDisk, snapshot } = options;
+/** With `usage: false` nothing is recorded, but earlier records can be read. */
+export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage {
+  const { catalog, config, onProblem, root } = core;
+  const snapshot = (): Snapshot => catalog.snapshot();
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FLUSH_MS;
   let closed = false;
   let flushing: Promise<boolean> = Promise.resolve(true);
-  const file = createUsageFile(root, onDisk, options.onProblem);
-  let records: boolean | undefined;
-  /** Decided at the first record, because loading SQLite takes time. */
-  const mayRecord = (): boolean => {
-    records ??= isOn && whyNoSqlite() === undefined;
-    return records;
-  };
+  const file = createUsageFile(root, core.trusted && core.options.cache !== 'memory', onProblem);
+  /** Asked at the first record, because loading SQLite takes time. */
+  const mayRecord = (): boolean => config.usage && whyNoSqlite() === undefined;
   const recorder = createUsageRecorder(snapshot, mayRecord, () => {
     if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
@@ -50,7 +40,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   const flushOnce = async (): Promise<boolean> => {
     if (reported < recorder.dropped()) {
       reported = recorder.dropped();
-      options.onProblem();
+      onProblem();
     }
     await countLoads(recorder.newRows());
     return file.write(recorder.unwritten);
@@ -97,7 +87,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
           skill: skillId && boundedName(skillId),
           agent: agent && boundedName(agent),
           loadable: loadableIn(snapshot(), skillId),
-          notKept: isOn ? file.notKept() : OFF,
+          notKept: config.usage ? file.notKept() : OFF,
         }),
       );
     },
@@ -106,7 +96,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       const [skill, ofAgent, ofThread] = [skillId, agent, thread].map((name) => name && boundedName(name));
       const query = { from, kind, limit, skill, agent: ofAgent, thread: ofThread };
       const rows = await read((database) => database.events(query));
-      return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
+      return thread === undefined ? rows.map(eventOf) : withRevisions(rows, revisionsOf);
     },
     problems: () => file.problems(recorder.dropped()),
     async close() {
@@ -163,10 +153,7 @@ function eventOf({ time, kind, skill: skillId, outcome, ...row }: UsageRow): Usa
 }
 
 /** The last revision with the same SKILL.md at the time of the event, else the first one. */
-async function withRevisions(
-  rows: readonly UsageRow[],
-  revisionsOf: UsageOptions['revisions'],
-): Promise<readonly UsageEvent[]> {
+async function withRevisions(rows: readonly UsageRow[], revisionsOf: RevisionsOf): Promise<readonly UsageEvent[]> {
   const revisions = new Map<string, readonly Revision[]>();
   for (const { skill, digest } of rows) {
     if (digest !== null && !revisions.has(skill)) revisions.set(skill, await revisionsOf(skill));

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { TurnContext } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../../lib/digest/index.ts';
 import { listed, oneLine } from '../../../../../lib/text/index.ts';
 import type { Snapshot } from '../../../core/catalog/snapshot.ts';
+import type { Core } from '../../../core/feature.ts';
 import { Searcher } from '../../../core/search/searcher.ts';
 import { parseSkill } from '../../../core/skill/parse-skill.ts';
 import type { Skill } from '../../../core/skill/skill.ts';
@@ -33,22 +33,18 @@ export interface Overlap {
   ): Promise<readonly (Skill | null | undefined)[]>;
 }
 
-export interface OverlapOptions {
-  readonly snapshot: () => Snapshot;
-  readonly visible: (turn: TurnContext) => readonly Skill[];
-  readonly searcher: Searcher;
-  /** Throws like `readContained`. */
-  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
-}
-
-export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
+export function createOverlap({ assertOpen, catalog, readFile, searcher, visible }: Core): Overlap {
+  const visibleSkills = (): readonly Skill[] => {
+    assertOpen();
+    return visible({});
+  };
   // Most skills have no trigger queries; this check takes a tenth of the time of a read that fails.
   const readIfThere: ReadIfThere = (skill, path, maxBytes) =>
     skill.dir === null || exists(join(skill.dir, path)) ? readFile(skill, path, maxBytes) : undefined;
   const firstHits: Overlap['firstHits'] = async (queries, as, until) => {
-    const skills = visible({});
+    const skills = visibleSkills();
     if (!as) return firstHitsIn(searcher, skills, queries, until);
-    const skill = skillNamedOrNew(snapshot(), as.skillId, as.text);
+    const skill = skillNamedOrNew(catalog.snapshot(), as.skillId, as.text);
     const proposed = searcher.propose(skill, as.text);
     // Models cannot find a skill that they do not see; a text without a header removes the skill.
     const shown = proposed?.modelInvocable ? [proposed] : [];
@@ -59,7 +55,7 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
   return {
     firstHits,
     async overlap() {
-      const skills = visible({});
+      const skills = visibleSkills();
       const { queries, problems } = await triggerQueries(skills, readIfThere);
       const groups = await neighbourhoods(skills);
       const texts = queries.map(({ query }) => query);
@@ -71,7 +67,7 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       return { neighbourhoods: groups, queries: queries.length, stolen, problems };
     },
     async retrievalEffect(skillId, text) {
-      const { queries } = await triggerQueries(visible({}), readIfThere);
+      const { queries } = await triggerQueries(visibleSkills(), readIfThere);
       // Most catalogs have none; then nothing needs to be indexed.
       if (queries.length === 0) return [];
       const texts = queries.map(({ query }) => query);
@@ -85,10 +81,10 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       });
     },
     async takenOver(skillId, text) {
-      const proposed = searcher.propose(skillNamedOrNew(snapshot(), skillId, text), text);
-      const present = snapshot().byId.get(skillId);
+      const proposed = searcher.propose(skillNamedOrNew(catalog.snapshot(), skillId, text), text);
+      const present = catalog.snapshot().byId.get(skillId);
       if (!proposed?.modelInvocable || proposed.description === present?.description) return null;
-      return takenOver(visible({}), present, proposed);
+      return takenOver(visibleSkills(), present, proposed);
     },
   };
 }
