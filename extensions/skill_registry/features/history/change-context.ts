@@ -3,10 +3,9 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { assertWritable, futureRealPath, isInside } from '../../../../lib/files/index.ts';
 import { type Snapshot, skillNamed } from '../../core/catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../../core/config/config.ts';
-import type { Scopes } from '../../core/show/scope.ts';
+import type { Core } from '../../core/feature.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { isPlainName } from '../../core/skill/field-values.ts';
-import type { Guard } from '../../core/skill/guard.ts';
 import { isUsableId, type Skill } from '../../core/skill/skill.ts';
 import type { SkillSource } from '../../core/sources/source.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
@@ -21,20 +20,14 @@ import {
   type SkillLocation,
 } from './skill-location.ts';
 
-export interface ChangeContext {
+export interface ChangeContext
+  extends Pick<Core, 'admit' | 'root' | 'scopes'>,
+    Pick<SkillRegistryConfig, 'collision' | 'limits' | 'writes'> {
   readonly writer: Writer;
-  /** Absolute. */
-  readonly root: string;
   /** Absolute paths. They may contain texts of skills and proposals. */
   readonly caches: readonly string[];
-  readonly limits: SkillRegistryConfig['limits'];
-  readonly writes: SkillRegistryConfig['writes'];
-  readonly collision: SkillRegistryConfig['collision'];
   snapshot(): Snapshot;
   sources(): readonly SkillSource[];
-  readonly scopes: Scopes;
-  /** Whether text made from a skill's files may be given out. */
-  readonly admit: Guard['admit'];
   /** Never rejects: errors become problems. @param written - Default: a skill was added or removed; scan all. */
   refresh(written?: Pick<SkillLocation, 'base' | 'below'>): Promise<unknown>;
 }

@@ -5,7 +5,6 @@ import { withFallback } from '../../../../lib/errors/index.ts';
 import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Core } from '../../core/feature.ts';
 import { registryClosed } from '../../core/skill/errors.ts';
-import { cacheFilesOf } from '../../core/store/cache.ts';
 import { countWaitingProposals, isAllFinished } from './journal/history-database.ts';
 import { createHistoryFile } from './journal/history-file.ts';
 import type { Joining, OpenChanges } from './open-changes.ts';
@@ -25,28 +24,15 @@ export interface Changes {
 }
 
 export function createChanges(core: Core): Changes {
-  const { catalog, config, dataDir, hooks, root, scopes, trusted } = core;
+  const { dataDir, trusted } = core;
   const joined: (() => Promise<Joining>)[] = [];
   let opening: Promise<OpenChanges> | undefined;
   let opened: OpenChanges | undefined;
   let closed = false;
-  const source = {
-    root,
-    caches: cacheFilesOf(root),
-    limits: config.limits,
-    writes: config.writes,
-    collision: config.collision,
-    snapshot: () => catalog.snapshot(),
-    sources: () => catalog.sources(),
-    scopes,
-    refresh: (written?: { readonly base: string; readonly below: string }) =>
-      (written ? catalog.refreshSkill(join(written.base, written.below)) : catalog.refresh()).catch(() => undefined),
-    admit: core.admit,
-  };
   const load = async (): Promise<OpenChanges> => {
     const { openChanges } = await import('./open-changes.ts');
     const joinings = await Promise.all(joined.map((one) => one()));
-    const changes = openChanges(source, { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted }, joinings);
+    const changes = openChanges(core, joinings);
     for (const joining of joinings) await joining.open?.(changes.context);
     opened = changes;
     return changes;

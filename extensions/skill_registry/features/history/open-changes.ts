@@ -2,13 +2,15 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CodedError, Problem } from 'skill-registry/kernel';
 import { isCode } from '../../../../kernel/host.ts';
+import type { Core } from '../../core/feature.ts';
+import { cacheFilesOf } from '../../core/store/cache.ts';
 import type { ChangeContext, ConflictProposals } from './change-context.ts';
 import { createHistory, type OpenHistory } from './history.ts';
 import { historyError } from './journal/history-database.ts';
 import { Writer, type WriterOptions } from './journal/writer.ts';
 import { createManagement } from './manage.ts';
 import { RevisionRecorder } from './recorder.ts';
-import { agentFolders, locationOfKey } from './skill-location.ts';
+import { agentFolders, folderOf, locationOfKey } from './skill-location.ts';
 import type { Management } from './types.ts';
 
 export interface OpenChanges {
@@ -38,24 +40,34 @@ export type Joining = Partial<Pick<WriterOptions, 'onCommit' | 'catchUp' | 'chan
 const CHECK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
-export function openChanges(
-  source: Omit<ChangeContext, 'writer'>,
-  options: Pick<WriterOptions, 'dataDir' | 'onStep' | 'mayRecover'>,
-  joinings: readonly Joining[],
-): OpenChanges {
-  const { root, limits } = source;
-  const { mayRecover } = options;
+export function openChanges(core: Core, joinings: readonly Joining[]): OpenChanges {
+  const { catalog, config, root, trusted } = core;
   const writer = new Writer({
-    ...options,
+    dataDir: core.dataDir,
+    onStep: core.hooks.onWriteStep,
+    mayRecover: trusted,
     onCommit: (...given) => joinings.forEach(({ onCommit }) => void onCommit?.(...given)),
     catchUp: (...given) => joinings.flatMap(({ catchUp }) => catchUp?.(...given) ?? []),
     changeLock: (change) => joinings.forEach(({ changeLock }) => void changeLock?.(change)),
-    maxBytes: limits.file_bytes,
-    isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),
+    maxBytes: config.limits.file_bytes,
+    isCode: (path) => isCode(root, path) || catalog.sources().some((candidate) => candidate.isCode?.(path)),
     locationOf: (skillId, key, id) =>
-      locationOfKey(skillId, key, { sources: [...source.sources(), ...agentFolders(root)], root }, id),
+      locationOfKey(skillId, key, { sources: [...catalog.sources(), ...agentFolders(root)], root }, id),
   });
-  const context: ChangeContext = { ...source, writer };
+  const context: ChangeContext = {
+    writer,
+    root,
+    caches: cacheFilesOf(root),
+    limits: config.limits,
+    writes: config.writes,
+    collision: config.collision,
+    snapshot: () => catalog.snapshot(),
+    sources: () => catalog.sources(),
+    scopes: core.scopes,
+    refresh: (written) =>
+      (written ? catalog.refreshSkill(folderOf(written)) : catalog.refresh()).catch(() => undefined),
+    admit: core.admit,
+  };
   const recorder = new RevisionRecorder(context);
   /** Of the last attempt. */
   let historyProblem: Problem | undefined;
@@ -87,8 +99,8 @@ export function openChanges(
         try {
           for (const { announce } of joinings) announce?.();
           // A change that could not be undone before may be undone now.
-          if (isDue && mayRecover && before.size > 0) writer.ifFree(() => undefined);
-          if (isDue && mayRecover) await recorder.recordAll(signal);
+          if (isDue && trusted && before.size > 0) writer.ifFree(() => undefined);
+          if (isDue && trusted) await recorder.recordAll(signal);
           if (isDue) historyProblem = undefined;
         } catch (error) {
           if (!signal.aborted) noteHistoryProblem(error);
