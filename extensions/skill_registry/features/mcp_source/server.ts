@@ -2,14 +2,7 @@ import { describeError } from 'skill-registry/kernel';
 import { oneLine } from '../../../../lib/text/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from './config.ts';
-import {
-  CHAIN_VARIABLE,
-  type ConnectOptions,
-  chainOfProcess,
-  connect,
-  MAX_CHAIN,
-  type McpConnection,
-} from './connect.ts';
+import { type ConnectOptions, connect, type McpConnection } from './connect.ts';
 import type { McpFailure } from './errors.ts';
 
 export interface McpServerOptions extends Omit<ConnectOptions, 'signal'> {
@@ -143,6 +136,16 @@ export class McpServer {
 }
 
 // --- internal ---
+
+/** The registries above this process. Without it, a registry that serves itself would start processes without end. */
+const CHAIN_VARIABLE = 'SKILL_REGISTRY_MCP_CHAIN';
+const MAX_CHAIN = 8;
+
+function chainOfProcess(): readonly string[] {
+  // biome-ignore lint/style/noProcessEnv: the process that started this one has set it
+  const chain = process.env[CHAIN_VARIABLE] ?? '';
+  return chain.split(',').filter((instance) => instance !== '');
+}
 
 function whyCircle(chain: readonly string[], instance: string): string | undefined {
   if (chain.includes(instance)) return 'this process was started as the MCP server of this registry';

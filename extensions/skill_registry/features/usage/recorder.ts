@@ -7,20 +7,12 @@ import type { Skill } from '../../core/skill/skill.ts';
 import { dayOf } from './since.ts';
 import type { UsageEvent } from './types.ts';
 
-/** null: not known. */
-export interface UsageRow {
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  readonly kind: UsageEvent['kind'];
-  readonly skill: string;
-  readonly digest: string | null;
-  readonly agent: string | null;
-  readonly thread: string | null;
-  readonly source: string | null;
-  readonly durationMs: number | null;
-  readonly outcome: string;
-  readonly tokens: number | null;
-}
+type MayBeUnknown = 'digest' | 'agent' | 'thread' | 'source' | 'durationMs' | 'tokens';
+
+/** null: not known. `time`: in milliseconds since 1970. */
+export type UsageRow = Pick<UsageEvent, 'kind' | 'outcome'> & {
+  readonly [Name in MayBeUnknown]: Required<UsageEvent>[Name] | null;
+} & { readonly time: number; readonly skill: string };
 
 export interface OfferCount {
   readonly day: string;
@@ -133,11 +125,11 @@ const COULD_BE_ID = /^[\w@.][\w@./:-]{0,127}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const WORD = /^[a-z]{1,20}$/;
 
-type NotedRow = { readonly [Column in keyof Omit<UsageRow, 'time' | 'skill'>]?: UsageRow[Column] | undefined } & {
-  readonly kind: UsageRow['kind'];
+type NotedRow = Pick<UsageEvent, 'kind' | 'outcome'> & {
+  readonly [Name in MayBeUnknown]?: UsageRow[Name] | undefined;
+} & {
   /** A string: the requested id of a skill that does not exist, or of a proposal. */
   readonly skill: Skill | string;
-  readonly outcome: string;
 };
 
 function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
