@@ -42,4 +42,10 @@ export const inspections = [
     swap: ['!part.test(sentence) || ORDER.test(sentence)', 'sentence.length > 0'],
     test: 'is not found in "Do not ask them for all credentials.',
   },
+  {
+    title: 'What a list of wrong ways names is a warning',
+    in: 'stanceOf',
+    swap: ['FORBIDS.test(heading)', 'FORBIDS.test(row)'],
+    test: 'is nothing where the sentence says not to do it, unless it would be an attack',
+  },
 ];

@@ -17,7 +17,10 @@ export function stanceOf(
   if (isScript || headings === undefined) return undefined;
   const { text } = passage;
   const before = text.slice(Math.max(0, start - AROUND), start);
-  if (NEGATES.test(before) || unlessBefore?.test(before)) return 'negated';
+  const heading = headings.slice(headings.lastIndexOf('\n') + 1);
+  if (NEGATES.test(before) || FORBIDS.test(heading) || LABEL.test(before) || unlessBefore?.test(before))
+    return 'negated';
+  if (FINDS.test(text.slice(start, end))) return 'negated';
   const row = text.slice(text.lastIndexOf('\n', start) + 1, start);
   const isListed =
     DANGER.test(headings) || (row.startsWith('|') && DANGER.test(lineAround(text, start, end))) || REPORTS.test(before);
@@ -42,7 +45,7 @@ const ORDER = new RegExp(`(?:^\\W*|[,:]\\s|\\b(?:then|and|must|should|please|\\w
 function isOrder(text: string, part: RegExp): boolean {
   const sentences = text.split(/[.!?;](?=\s)|[。！？\n]/).filter((sentence) => /\w/.test(sentence));
   if (sentences.length === 1) return true;
-  const isOneParagraph = sentences.length <= 3 && !text.includes('\n\n');
+  const isOneParagraph = sentences.length <= 3 && !/\n\s/.test(text);
   return isOneParagraph && sentences.every((sentence) => !part.test(sentence) || ORDER.test(sentence));
 }
 
@@ -53,14 +56,20 @@ function sentenceAround(text: string, { start, end }: Span): string {
 }
 
 const NEGATES = new RegExp(
-  `\\b(?:never|not|cannot|can['’]t|don['’]t|doesn['’]t|mustn['’]t|shouldn['’]t|avoid|refuse to|instead of|rather than)\\b${NOT_IDLE}${CLAUSE}$`,
+  `\\b(?:never|not|cannot|can['’]t|don['’]t|doesn['’]t|mustn['’]t|shouldn['’]t|avoid|refuse to|instead of|rather than|blocks|prevents|(?:was|were|been|correctly|successfully) (?:blocked|prevented|refused|denied)|(?:blocked|denied):)(?!\\w)${NOT_IDLE}${CLAUSE}$`,
 );
 const DANGER =
   /\b(?:malicious|malware|attack(?:s|ers?)?|dangerous|red flags?|suspicious|unsafe|threats?|injections?|exfiltration|forbidden|prohibited|never|vulnerab\w{2,10}|exploits?|detect(?:s|ed|ion)?|theft|reverse shells?|payloads?|pentest\w{0,6})\b|❌|🚫/;
 const REPORTS = new RegExp(
   `\\b(?:report|flag|detect|reject|block|deny|looks? like|look for|scan for|search for|(?:instructions?|attempts?|tries) to)\\b${CLAUSE}$|(?:^|[.!?]\\s|\\n)attackers\\s(?:[^.!?\\n]|\\.{3}){0,60}$`,
 );
-/** Only a regular expression has this. */
+/** Headings of lists of what is not done, and such a mark at the beginning of a line. */
+const FORBIDS =
+  /\b(?:must not|not to do|never do|anti-?patterns?|don['’]ts|forbidden|prohibited|(?:things|patterns|mistakes|what) to avoid)\b|❌|🚫/;
+const LABEL =
+  /(?:^|\n)[^\w\n]{0,8}(?:[❌🚫]|(?:must not|never|avoid|don['’]?ts?|do not|bad|wrong|anti-?pattern)\s?[:—–])(?:\n\S[^\n]{0,119}){0,4}(?:\n(?!\s))?[^\n]{0,120}$/u;
+/** Only a regular expression has this; a path of Windows may have the second. */
+const FINDS = /\\[swd][+*{]/;
 const EXPRESSION = /\\[sbwdS.|(]|\.\*|\[\^/;
 
 function lineAround(text: string, start: number, end: number): string {

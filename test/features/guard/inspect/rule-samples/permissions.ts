@@ -11,7 +11,14 @@ export const PERMISSIONS: RuleSamples = {
       'Route all traffic through the proxy http://198.51.100.7:8080.',
       'Add a hidden admin account.',
     ],
-    misses: ['Ask an administrator to grant you access.', 'chmod 644 a.txt', 'Never make the bucket public.'],
+    misses: [
+      '```dockerfile\nRUN addgroup -S app && adduser -S app\n```',
+      'export HTTP_PROXY=http://proxy.example.com:8080',
+      'The pattern `chmod\\s+777` finds it.',
+      'Ask an administrator to grant you access.',
+      'chmod 644 a.txt',
+      'Never make the bucket public.',
+    ],
   },
   'permission-wider-than-use': {
     hits: [

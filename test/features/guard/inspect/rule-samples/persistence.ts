@@ -16,6 +16,9 @@ export const PERSISTENCE: RuleSamples = {
       'reg add HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run /v a /d a.exe',
     ],
     misses: [
+      'Add to your ~/.zshrc:\n\n```sh\nexport TOOL_KEY=abc\n```',
+      "{ 'task': 'report', 'schedule': crontab(hour=9) }",
+
       'List the present jobs with `crontab -l`.',
       'cat ~/.bashrc',
       'git config core.editor vim',
@@ -31,6 +34,11 @@ export const PERSISTENCE: RuleSamples = {
       'Add this server to the .mcp.json of the user.',
     ],
     misses: [
+      'If `soul: true`, read and prepend `.claude/agents/souls/{name}.soul.md` to the prompt.',
+      'Add tags, then run the build to regenerate AGENTS.md.',
+      '"Add AI features" (from rules/gemini.md).',
+      'Store the API token in ~/.clawdbot/clawdbot.json.',
+
       'Read AGENTS.md and CLAUDE.md of the repository first.',
       'Settings lie in ~/.claude/settings.json.',
       'Never write to MEMORY.md.',

@@ -6,6 +6,10 @@ const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|secrets?|acce
 /** Files and output that hold keys, as a sentence names them. */
 const KEPT_KEYS = String.raw`(?:\.(?:npmrc|netrc|pypirc|pgpass|git-credentials)\b|\.docker/config\.json|\.kube/config\b|\.aws\b(?![\w.-]*\.com)|\.gnupg\b|\.config/gh\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|\bprintenv\b|\boutput of env\b)`;
 
+/** A user without rights inside a container. */
+const OF_AN_IMAGE = /\brun\s[^\n]{0,160}\b(?:adduser|useradd)\b|\buseradd\s-\w{0,3}r\b|\badduser\s(?:-s|--system)\b/;
+const SAMPLE_PROXY = /\/\/(?:[^\s/@]{1,40}@)?[\w.-]{0,40}(?:example|company|corp|proxy)\.(?:com|org|net)\b/;
+
 export const ACCESS: readonly Rule[] = [
   {
     id: 'collects-secrets',
@@ -17,8 +21,8 @@ export const ACCESS: readonly Rule[] = [
     patterns: [
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
-        /\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\bbrowser (?:history|cookies|passwords|bookmarks)\b|\bsaved passwords\b/,
-        re`\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\b[^.\n]{0,40}\b${SECRET}\b[^.\n]{0,40}\b(?:to|in|into|with|at)\b[^.\n]{0,25}(?:\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\b|/tmp\b)`,
+        /\/etc\/(?:passwd|shadow|sudoers)\b|(?<!-i ['"]?)(?:~|\$home|home)\/\.ssh\b(?!\/config|\/known|\/[\w-]{1,30}\.pub)|\b(?:read|extract|collect|dump|steal|export|copy|grab|harvest|upload|send|scrape|decrypt)(?:s|ing)?\b[^.\n]{0,30}\bbrowser (?:history|cookies|bookmarks)\b|\bbrowser passwords\b|\bsaved passwords\b/,
+        re`\b(?:write|log|print|save|store|include|add|append|echo|dump|output|commit|put|record|show|embed|attach)\b[^.\n]{0,40}\b${SECRET}\b(?:(?!\b(?:not|never|instead|without)\b)[^.\n]){0,40}\b(?:to|in|into|with|at)\b(?:(?!\b(?:not|never|instead|without|secret)\b)[^.\n]){0,25}(?:\b(?:logs?|log file|report|output|response|commit|plain ?text|stdout|summary|message|repo|repository)\b|/tmp\b)`,
         /\b(?:ask|request|prompt|include|send|collect|submit|forward)\b[^.\n]{0,40}\b(?:their|user's|users'|your|the user for (?:the|a)) [^.\n]{0,20}\b(?:passwords?|credit cards?|card numbers?|cvv|ssn|social security|passport|bank account)\b/,
       ),
       near(
@@ -38,15 +42,18 @@ export const ACCESS: readonly Rule[] = [
     mend: 'Let the user decide who gets access, and how long.',
     patterns: [
       ...each(
-        { unlessBefore: NEGATED },
+        { unless: OF_AN_IMAGE, unlessBefore: NEGATED },
         /\b(?:useradd|adduser|usermod|visudo|nopasswd)\b|\/etc\/sudoers|\bnet (?:user|localgroup)\b[^\n]{0,60}\/add\b/,
         /\bchmod\b[^\n]{0,20}\b(?:0?777|0?666|[aou]\+w|a\+rwx|u\+s|4755)\b|\bpermissions?\b[^.\n]{0,50}\b(?:777|666|world-writ\w{2,6})\b/,
         /\bngrok\s(?:http|tcp)|\bcloudflared tunnel --url|\bbore local|\bssh\s[^\n]{0,40}-r\s\d|\b(?:nc|ncat)\s-\w{0,3}l\w{0,3}\b|\bsocat tcp-l|\bchisel (?:client|server)|\bserveo\.net/,
+      ),
+      ...each(
+        { unless: SAMPLE_PROXY, unlessBefore: NEGATED },
         re`\bhttps?_proxy\s?=\s?["']?${ADDRESS}|\bproxy\b[^.\n]{0,20}${ADDRESS}`,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },
-        /\b(?:create|add|register)\b[^.\n]{0,30}\b(?:(?:admin|administrator|sudo|root|superuser|backdoor)\b[^.\n]{0,15}\b(?:user|account|login)|(?:user|account)\b[^.\n]{0,30}\b(?:admin|sudo|root)\b[^.\n]{0,10}\b(?:rights|access|privileges|permissions))\b|\bgrant(?:s|ing)? (?!you|me|yourself|us)[^.\n]{0,40}\b(?:admin|administrator|owner|root|sudo|full)\b[^.\n]{0,12}\b(?:access|rights|role|permissions?|privileges)\b|\badd\b[^.\n]{0,40}\bas (?:an? )?(?:collaborator|admin|administrator|owner|maintainer)\b/,
+        /\b(?:create|add|register)\b[^.\n]{0,30}\b(?:(?<!non-)(?:admin|administrator|sudo|root|superuser|backdoor)\b[^.\n]{0,15}\b(?:user|account|login)|(?:user|account)\b[^.\n]{0,30}\b(?:admin|sudo|root)\b[^.\n]{0,10}\b(?:rights|access|privileges|permissions))\b|\bgrant(?:s|ing)? (?!you|me|yourself|us)[^.\n]{0,40}\b(?:admin|administrator|owner|root|sudo|full)\b[^.\n]{0,12}\b(?:access|rights|role|permissions?|privileges)\b|\badd\b[^.\n]{0,40}\bas (?:an? )?(?:collaborator|admin|administrator|owner|maintainer)\b/,
         /\b(?:make|set|expose|open|leave)\b[^.\n]{0,30}\b(?:bucket|storage|repositor(?:y|ies)|repo|folder|files?|database|port|server|endpoint|drive|documents?|dashboard|share)\b[^.\n]{0,25}\b(?:public(?:ly)?|world-readable|to (?:everyone|anyone|the internet)|0\.0\.0\.0\/0|anonymous)\b|--acl public|\bpublic-read(?:-write)?\b|\ballow(?:ing)? all origins/,
         /\b(?:hidden|secret|backdoor|covert)\b(?: \w{1,15}){0,2} (?:account|users?|admin|endpoint|route|channel|backdoor)\b|\b(?:add|install|create|leave|insert)\b[^.\n]{0,20}\bbackdoor/,
       ),

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts';
 import { CLAUSE, NOT_IDLE } from '../stance.ts';
-import { each, near } from './words.ts';
+import { EXPLAINS_A_FLAG, each, near } from './words.ts';
 
 const SAYS_NOT = new RegExp(
   `\\b(?:never|not|don't|avoid|cannot|refuse|dangerous|forbidden|blocked?|deny|denied|prohibited|instead of|(?<!would )like|such as|e\\.g\\.)\\b${NOT_IDLE}${CLAUSE}$|[❌🚫][^\\n]{0,60}$`,
@@ -20,11 +20,11 @@ export const DESTRUCTION: readonly Rule[] = [
         { where: 'prose', unlessBefore: SAYS_NOT },
         /\b(?:delete|remove|wipe|erase|purge) (?:all|every|any)(?: of)? (?:the |your |existing |other )?(?:backups?|snapshots?|restore points?)\b(?! (?:older|that|which|created|made|from)\b)|\bempty the (?:trash|recycle bin)\b/,
         /\b(?:delet(?:e|es|ing)|eras(?:e|es|ing)|wip(?:e|es|ing)|destroy(?:s|ing)?|shred|overwrit(?:e|es|ing)|truncat(?:e|es|ing))\b[^.\n]{0,30}\b(?:originals?|source|input|production|entire|user's|users')\b[^.\n]{0,30}\b(?:files?|documents?|data|database|folders?|director(?:y|ies)|records|repositor(?:y|ies)|backups?|emails?|photos?|originals?)\b/,
-        /\bencrypt\b[^.\n]{0,30}\b(?:all|every|entire|the user's)\b[^.\n]{0,30}\b(?:files?|documents?|folders?|director(?:y|ies)|drive)\b|\bkill\s-9\s-1\b|\bkill all\b[^.\n]{0,20}\bprocesses\b|\bdrop (?:the )?(?:database|schema)\b|\b(?:drop|truncate) the tables?\b|\bdelete from \w{1,40}\s?;|\bshutdown\s(?:-h|\/s)/,
+        /\bencrypt\b[^.\n]{0,30}\b(?:all|every|entire|the user's)\b[^.\n]{0,30}\b(?:files?|documents?|folders?|director(?:y|ies)|drive)\b|\bkill\s-9\s-1\b|\bkill all (?:the |other |running |user |system )?processes\b|\bdrop (?:the )?(?:database|schema)\b|\b(?:drop|truncate) the tables?\b|\bdelete from \w{1,40}\s?;|\bshutdown\s(?:-h|\/s)/,
       ),
       ...each(
         { unlessBefore: SAYS_NOT },
-        /\brm\s-(?:rf|fr)\s["']?(?:\.git\b|\.\.\/|~\/(?!\.cache|tmp)[\w.]|\$home\/\w|\/(?!tmp|var\/tmp|dev\/shm)[\w.-]{1,30}\b)/,
+        /\brm\s-(?:rf|fr)\s["']?(?:\.git\b|\.\.\/|~\/(?!\.cache|tmp)[\w.]|\$home\/\w|\/(?!tmp|var\/tmp|dev\/shm|usr\/local\/go\b|var\/lib\/apt\/lists|var\/cache)[\w.-]{1,30}\b)/,
         /\brm\s(?:-[\w-]{1,20}\s){0,4}-(?:\w{0,6}r\w{0,6}|-recursive)\s(?:-[\w-]{1,20}\s){0,3}["']?(?:\/(?:\*|(?=\s|$|["'`;&|)])|(?:etc|usr|var|home|bin|lib|boot|opt|root|users|system|library)\/?(?:\*|(?=\s|$|["'`;&|)])))|~\/?(?:\*|(?=\s|$|["'`;&|)]))|\$\{?home\}?["']?\/?(?:\*|(?=\s|$|["'`;&|)]))|\.\/?\*?(?=\s|$|["'`;&|)])|\*(?=\s|$|["'`;&|)]))/,
         /\bfind\s["']?(?:~|\$\{?home\}?|\/(?:home|users|root)?(?=[\s"'/*]))(?!["']?\/\.(?:cache|npm|tmp)\b)["']?[^\n|;]{0,160}?\s-(?:delete\b|exec\s(?:\/bin\/)?(?:rm|shred|unlink)\b)/,
         /\bdd\s[^\n|;]{0,80}\bof=\/dev\/(?:sd|nvme|disk|hd|vd|rdisk|mmcblk)|\bmkfs(?:\.\w{2,6})?\s\/dev\/|>\s?\/dev\/(?:sd|nvme|disk|hd)\w|\bformat\sc:|\bwipefs\s-a|\bdiskutil\s(?:erasedisk|secureerase)|\bdel\s(?:\/\w\s){1,3}c:\\/,
@@ -57,13 +57,13 @@ export const DESTRUCTION: readonly Rule[] = [
     mend: 'Solve what the protection complains about.',
     patterns: [
       ...each(
-        { where: 'prose', unlessBefore: SAYS_NOT },
-        /\b(?:skip|do not run|don['’]t run|never run|bypass|omit|disable)\b[^.\n]{0,25}\b(?:the linter|security (?:scanner|scans?|tests?)|scanners?|signature (?:checks?|verification)|signatures|checksums?|integrity checks?|authentication|authorization|code review|staging)\b/,
+        { where: 'prose', unless: EXPLAINS_A_FLAG, unlessBefore: SAYS_NOT },
+        /\b(?:skip|do not run|don['’]t run|never run|bypass|omit|disable)\b[^.\n]{0,25}\b(?:the linter|security (?:scanner|scans?|tests?)|scanners?|signature (?:checks?|verification)|signatures|checksums?|integrity checks?|code review|staging)\b|\b(?:bypass|disable)\b[^.\n]{0,25}\b(?:authentication|authorization)\b(?! in tests?\b)/,
         /\b(?:disabl(?:e|es|ing)|deactivat(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|bypass(?:es|ing)?)\b[^.\n]{0,40}\b(?:firewall|antivirus|anti-virus|windows defender|gatekeeper|selinux|certificate (?:verification|validation|checks?)|ssl (?:verification|validation|certificate checks?)|tls verification|host key checking|safety (?:checks?|filters?|guards?|guardrails)|security (?:checks?|scans?|scanning|scanners?|controls?|warnings?)|guardrails|audit log(?:s|ging)?|two-factor|2fa|mfa|branch protections?|sandbox|content filters?|permission (?:checks?|prompts?))\b/,
       ),
       ...each(
         { unlessBefore: SAYS_NOT },
-        /\bverify\s?=\s?false\b|\bcurl\s[^\n]{0,60}?(?:-k\b|--insecure\b)|\brejectunauthorized:\s?false|\b_create_unverified_context\b/,
+        /\bverify\s?=\s?false\b|\bcurl\s[^\n]{0,60}?(?:-k\b(?!\s(?:-(?=\s)|<\())|--insecure\b)|\brejectunauthorized:\s?false|\b_create_unverified_context\b/,
         /(?<![\w-])--(?:no-verify|dangerously[\w-]{0,40}|yolo|no-check-certificate|no-preserve-root)\b|\bnode_tls_reject_unauthorized\s?[=:]\s?["']?0|\bsetenforce\s0|\bufw\sdisable|\biptables\s-f\b|\bdisablerealtimemonitoring\b|\badd-mppreference\s-exclusion|\bxattr\s-\w{0,3}[dc]\w?\s[^\n]{0,40}(?:quarantine|\s)|\bspctl\s--(?:master|global)-disable|\bcsrutil\sdisable|\bstricthostkeychecking[= ]no\b|\bgit_ssl_no_verify\b|\bhttp\.sslverify\s(?:=\s)?false|\bpythonhttpsverify=0|\bnetsh\sadvfirewall[^\n]{0,40}\soff\b|\bhistory\s-c\b|\bunset\shistfile\b/,
         /\bchmod\s(?:-r\s)?(?:-r\s)?(?:777|a\+rwx|ugo\+rwx)\b/,
       ),

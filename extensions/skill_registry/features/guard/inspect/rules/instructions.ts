@@ -2,7 +2,7 @@ import type { Rule } from '../rule.ts';
 import { CLAUSE, NOT_IDLE } from '../stance.ts';
 import { inOtherLanguages } from './other-languages.ts';
 import { HIDES_IN_ENGLISH, OVERRIDES_IN_ENGLISH, SKIPS_IN_ENGLISH } from './phrases.ts';
-import { each, near, QUOTED, re } from './words.ts';
+import { EXPLAINS_A_FLAG, each, near, QUOTED, re } from './words.ts';
 
 const OTHERS =
   '(?:all|any|every|the|your|my|of|these|those|other|previous|prior|earlier|preceding|above|existing|original|former|system|user|safety|default|its|their|that|such|given|guidance|you|were|was|have|been)';
@@ -39,9 +39,9 @@ export const INSTRUCTIONS: readonly Rule[] = [
       ...inOtherLanguages('overrides'),
       ...each(
         { unlessBefore: NEGATED },
-        re`\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)|bypass|supersedes?) (?:${OTHERS}[ ,]+){1,7}${RULES_OF_OTHERS}\b(?! (?:embedded|contained|found|hidden|written)? ?(?:in|inside|within) (?:them|it|(?:the|that|its) (?:content|page|text|data|diff|output|results?)s?)\b)`,
+        re`\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)(?! these\b)|bypass|supersedes?) (?:${OTHERS}[ ,]+){1,7}${RULES_OF_OTHERS}\b(?! (?:embedded|contained|found|hidden|written)? ?(?:in|inside|within) (?:them|it|(?:the|that|its) (?:content|page|text|data|diff|output|results?)s?)\b)`,
         /\b(?:ignore|disregard|forget) (?:everything|anything|all|what) (?:(?:that|which|of it) )?(?:(?:is |was |came |you (?:were|have been) |you )?(?:above|before|earlier|previously|told|learned|knew|know))\b/,
-        /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\b(?:(?:takes?|have|has|having|with) (?:precedence|priority)|prevails) over (?:all|any|every|(?:the )?other)(?: (?:the )?other)? skills?\b|\b(?:do not|never) (?:use|load|read|activate|pick|choose) any other skills?\b(?! (?:than|until|unless|before)\b)|\b(?:prefer|use|choose|load|pick|activate) (?:this (?:skill|one)|it) (?:over|before|instead of|in place of|ahead of|rather than) (?:all|any|every|the) (?:the )?others?(?: skills?)?\b|\b(?:supersedes?|replaces?|overrides?) (?:all|any|every|the) other skills?\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/,
+        /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?(?=[^.\n]{0,40}\b(?:instructions?|rules|prompts?|guidelines)\b)) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b(?! (?:[\w/-]+ ){0,3}(?:files?|templates?|defaults?|values?|settings?|sections?)\b)|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\b(?:(?:takes?|have|has|having|with) (?:precedence|priority)|prevails) over (?:all|any|every|(?:the )?other)(?: (?:the )?other)? skills?\b|\b(?:do not|never) (?:use|load|read|activate|pick|choose) any other skills?\b(?! (?:than|until|unless|before)\b)|\b(?:prefer|use|choose|load|pick|activate) (?:this (?:skill|one)|it) (?:over|before|instead of|in place of|ahead of|rather than) (?:all|any|every|the) (?:the )?others?(?: skills?)?\b|\b(?:supersedes?|replaces?|overrides?) (?:all|any|every|the) other skills?\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/,
       ),
     ],
   },
@@ -84,12 +84,12 @@ export const INSTRUCTIONS: readonly Rule[] = [
       ...SKIPS_IN_ENGLISH,
       ...inOtherLanguages('skips'),
       ...each(
-        { unlessBefore: NEGATED },
+        { unless: EXPLAINS_A_FLAG, unlessBefore: NEGATED },
         re`\b(?:skip|skipping|bypass|bypassing|omit|suppress|ignore) (?:(?:the|any|all|every|user|user['’]s|human|usual|safety|security|manual|normal|explicit) ){0,4}${ALLOWED}\b`,
         re`\b(?:do not|don['’]t|never|no need to|need not|without having to) (?:ever )?(?:ask|wait|prompt|pause|stop|seek|request|get) (?:(?:${PEOPLE} )?(?:for |to get )?(?:(?:any|the|user|user['’]s|explicit|their|a|further|manual) ){0,3}${ALLOWED}|to confirm)\b|\bno (?:user )?(?:confirmation|approval|permission|consent) (?:is )?(?:needed|required|necessary)\b[^.\n]{0,20}\b(?:just|proceed|go ahead|simply|run|execute|delete|send)\b`,
       ),
       ...each(
-        { unlessBefore: NEGATED_SENTENCE },
+        { unless: EXPLAINS_A_FLAG, unlessBefore: NEGATED_SENTENCE },
         re`\bwithout (?:(?:first )?(?:asking|waiting|prompting|consulting|checking with|requesting|requiring|needing|getting|seeking)) (?:${PEOPLE}(?! (?:for (?!${ALLOWED}|permission)|to|which|what|whether|how|about|where)\b)|(?:${PEOPLE} )?(?:for )?(?:(?:the|any|explicit|user|further|additional|their|prior) ){0,3}${ALLOWED})\b`,
         re`\b(?:proceed|continue|run|execute|deploy|delete|send|apply|install|act|commit|push|merge|overwrite|transfer|pay|buy|trade|swap|submit|publish)\w{0,3}\b[^.\n]{0,40}\bwithout (?:(?:any|further|explicit|prior|user|additional|manual|human) ){0,3}${ALLOWED}\b`,
       ),

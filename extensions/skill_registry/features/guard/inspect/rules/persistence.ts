@@ -2,7 +2,11 @@ import type { Rule } from '../rule.ts';
 import { each, NEGATED, near, re } from './words.ts';
 
 /** Files that agents read when a session begins, or that say what agents may do. */
-const AGENT_FILE = String.raw`(?:\b(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp\.json\b|\bclaude_desktop_config\.json\b)`;
+const AGENT_FILE = String.raw`(?<!\b(?:read|reads|reading|check|see|load|loads|parse|regenerate|from|consult|open)\s[\"'\`(@]{0,2})(?:(?<![\w.-]|rules/)(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\.md\b|\.cursorrules\b|\.windsurfrules\b|\bcopilot-instructions\.md\b|\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\.local)?\.json|config\.(?:toml|json)|rules|hooks|mcp\.json|openclaw\.json|clawdbot\.json)|\.mcp\.json\b|\bmcp\.json\b|\bclaude_desktop_config\.json\b)`;
+
+/** One's own key or address, noted where the host or the user keeps such values. */
+const NOTES_A_KEY =
+  /\b(?:api[- _]?keys?|apikey|tokens?|credentials?|passwords?|env vars?|environment variables?|ids)\b[^\n]{0,120}(?:tools\.md|(?:openclaw|clawdbot)\.json)/;
 
 export const PERSISTENCE: readonly Rule[] = [
   {
@@ -19,11 +23,14 @@ export const PERSISTENCE: readonly Rule[] = [
           unlessBefore:
             /\b(?:propose|user wants?|if (?:you|the user) (?:wants?|asks?|agrees?|prefers?|needs?))\b[^.\n]{0,60}$/,
         },
-        /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/,
+        /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab(?!\()|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/,
       ),
       ...each(
-        { where: 'prose' },
-        /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b/,
+        {
+          where: 'prose',
+          unless: /\b(?:path|export|environment variables?|env vars?|api[- ]?keys?|tokens?|alias(?:es)?)\b/,
+        },
+        /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b(?!.{0,60}(?:\n.{0,20}){0,2}\n?\s{0,4}(?:export|alias|set -gx|path=)\s?\w)/,
       ),
       ...each(
         {},
@@ -61,8 +68,8 @@ export const PERSISTENCE: readonly Rule[] = [
     mend: 'Tell the user what to add, and let them do it.',
     patterns: [
       near(
-        { within: 70 },
-        /\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b|>>\s?/,
+        { within: 70, sentence: true, unless: NOTES_A_KEY },
+        /(?<!-)\b(?:add|append|write|insert|put|save|store|inject|copy|edit|modify|overwrite|prepend|update)\b(?!-)|>>\s?/,
         re`${AGENT_FILE}`,
       ),
     ],

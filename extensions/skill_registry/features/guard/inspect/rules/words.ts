@@ -34,6 +34,9 @@ export const SEND: string = String.raw`(?:\bcurl[^\n]{0,200}?\s(?:-d\b|--data[\w
 /** Sites that accept data from everyone, without a login. */
 export const DROP: string = String.raw`(?:webhook\.site|requestbin|requestcatcher\.com|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|burpcollaborator|oast(?:ify)?\.(?:fun|pro|live|site|me|online|com)|interact\.sh|beeceptor\.com|hookbin|trycloudflare\.com|bore\.pub|serveo\.net|loca\.lt|localtunnel|discord(?:app)?\.com/api/webhooks|api\.telegram\.org/bot\d|transfer\.sh|file\.io|0x0\.st|gofile\.io|catbox\.moe|anonfiles|temp\.sh|oshi\.at|bashupload|paste\.rs|pastebin\.com/api)`;
 export const QUOTED: RegExp = /["“]$/;
+/** A row, a help text or a sentence that says what a flag does. */
+export const EXPLAINS_A_FLAG: RegExp =
+  /(?:\bhelp\s?=\s?["']|(?<![\w-])--?[a-z][\w-]{0,30}(?:[=\s]<?[\w.]{1,20}>?)?["'`]{0,2}(?:\s{0,3}[|:,—–#(]|\s{2}|\s(?:flag )?to\s))[^\n.]{0,60}\b(?:skip|bypass|suppress|omit|disable|without|overwrite)/;
 /** Before a match: it means the opposite, like "never". */
 export const NEGATED: RegExp = re`(?:\b(?:never|not|no|cannot|avoid|don['’]t|refuse|instead of|without|won['’]t|prevents?|against)\b${NOT_IDLE}${CLAUSE}|["“])$`;
 export const ADDRESS: string = String.raw`https?://(?!localhost|127\.|0\.0\.0\.0|www\.w3\.org|your|\{|<|\$)[^\s"'\`)]{4,200}`;
