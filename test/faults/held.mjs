@@ -55,6 +55,12 @@ export const held = [
     test: 'of a skill that would be held no model gets',
   },
   {
+    title: 'A line stays that another process found to be of an attack',
+    in: 'HeldSkills.heldMeanwhile',
+    never: 'this.#inspections.isWrittenByOthers()',
+    test: 'shows no line any more that another process found to be of an attack, before its next answer',
+  },
+  {
     title: 'Names of files leave before anything is inspected',
     in: 'SkillReading.#listing',
     swap: ["this.#context.admit({ skill, kind: 'line', audience }).isLineOnly", "skill.id === ''"],

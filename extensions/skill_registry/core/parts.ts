@@ -91,7 +91,10 @@ export async function openParts(
   const { cache, cacheFile, cacheParts, config, hooks, root } = base;
   const skills = await openSkills(base, features);
   const { bytes, catalog, opened } = skills;
-  const snapshot = (): Snapshot => catalog.snapshot();
+  const snapshot = (): Snapshot => {
+    catalog.hold(new Map(skills.guard().heldMeanwhile(catalog.snapshot().byQualifiedId.values())));
+    return catalog.snapshot();
+  };
   const grants = createGrants();
   // In a state that no feature knows an agent sees nothing, not everything.
   const narrow = (turn: TurnContext, now: Snapshot): Narrowed | undefined =>
@@ -168,6 +171,7 @@ function sameForAll(admission: Admission): Guard {
   return {
     admit: admit as Guard['admit'],
     prepare: async () => undefined,
+    heldMeanwhile: () => [],
     notInspected: () => 0,
     mayGive: async () => admission.given,
     noteBlocked: async () => admission.given,

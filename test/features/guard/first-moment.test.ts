@@ -158,6 +158,21 @@ describe('in the first moment of a catalog', () => {
   });
 });
 
+it('shows no line any more that another process found to be of an attack, before its next answer', async () => {
+  const root = tempFolder({ ...plain, ...heldSkill('mixer', 49) });
+  const open = async () => {
+    const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+    onTestFinished(() => registry.close());
+    return registry;
+  };
+  const [one, other] = [await open(), await open()];
+  for (const registry of [one, other]) expect(idsOf(registry)).toContain('mixer');
+  await expect(one.read('mixer', {}, {})).rejects.toThrow();
+  expect(other.list({ limit: 200 }).skills.map(({ skillId }) => skillId)).not.toContain('mixer');
+  expect(await other.context('mixer')).not.toContain('mixer');
+  await waitFor('the problem', () => other.problems().some(({ code }) => code === 'SKILL_HELD'));
+});
+
 it('inspects the rest while it watches, and says how many are left', async () => {
   const registry = await opened(heldSkill('mixer', 48));
   expect(registry.admin.notInspected()).toBe(MANY + 1);

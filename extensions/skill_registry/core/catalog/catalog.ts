@@ -32,6 +32,8 @@ export class Catalog {
   readonly #subscriptions = new Map<SkillSource, () => void>();
   #sources: readonly SkillSource[];
   #current: Snapshot;
+  /** The same with what was found to be held since. */
+  #marked: Snapshot | undefined;
   /** Of `#current`; undefined until it is first compared, which most processes never do. */
   #fingerprint: string | undefined;
   #assembled: Assembled | undefined;
@@ -49,7 +51,14 @@ export class Catalog {
   }
 
   snapshot(): Snapshot {
-    return this.#current;
+    return this.#marked ?? this.#current;
+  }
+
+  /** Shows at once that skills are held. The refresh that follows tells listeners, and adds the problem. */
+  hold(held: ReadonlyMap<Skill, string>): void {
+    if (held.size === 0) return;
+    this.#marked = withHeld(this.snapshot(), held);
+    this.refresh().catch(() => undefined);
   }
 
   sources(): readonly SkillSource[] {
@@ -210,6 +219,7 @@ export class Catalog {
   async #show(snapshot: Snapshot, ids: readonly string[], fingerprint: string | undefined): Promise<Snapshot> {
     this.#fingerprint = fingerprint;
     this.#current = snapshot;
+    this.#marked = undefined;
     for (const listener of [...this.#listeners]) {
       this.#options.callHook('onChange', () => listener(ids, snapshot));
       await takeBreak();
@@ -249,6 +259,19 @@ function withSkill(snapshot: Snapshot, before: Skill, skill: Skill): Snapshot | 
     skills: snapshot.skills.map((one) => (one === before ? skill : one)),
     byId: new Map(snapshot.byId).set(skill.id, skill),
     byQualifiedId: new Map(snapshot.byQualifiedId).set(skill.qualifiedId, skill),
+  });
+}
+
+function withHeld(snapshot: Snapshot, held: ReadonlyMap<Skill, string>): Snapshot {
+  const marked = new Map([...held].map(([skill, heldBecause]) => [skill, frozen({ ...skill, heldBecause })]));
+  const markedIn = (map: ReadonlyMap<string, Skill>) =>
+    new Map([...map].map(([id, skill]) => [id, marked.get(skill) ?? skill]));
+  return frozen({
+    ...snapshot,
+    skills: snapshot.skills.map((skill) => marked.get(skill) ?? skill),
+    byId: markedIn(snapshot.byId),
+    byQualifiedId: markedIn(snapshot.byQualifiedId),
+    packs: new Map([...snapshot.packs].map(([id, pack]) => [id, { ...pack, byId: markedIn(pack.byId) }])),
   });
 }
 

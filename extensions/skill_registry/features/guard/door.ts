@@ -63,6 +63,7 @@ function open(core: Core): Opened<GuardPart> {
     guard: {
       admit: heldSkills.admit,
       prepare: heldSkills.prepare,
+      heldMeanwhile: heldSkills.heldMeanwhile,
       notInspected: heldSkills.notInspected,
       mayGive: async (file) => (await heldSkills.inspectAfter(undefined, [file])).blocks.length === 0,
       noteBlocked: heldSkills.noteBlocked,

@@ -104,6 +104,16 @@ export class HeldSkills {
     }
   };
 
+  readonly heldMeanwhile: Guard['heldMeanwhile'] = (skills) => {
+    if (!this.#inspections.isWrittenByOthers()) return [];
+    const listed = [...skills].filter((skill) => skill.heldBecause === undefined && this.#lines.isUsual(skill));
+    this.#inspections.load(listed.map(pathOf));
+    return listed.flatMap((skill) => {
+      const { heldBecause } = this.known(skill);
+      return heldBecause === undefined || heldBecause === NOT_INSPECTED ? [] : [[skill, heldBecause] as const];
+    });
+  };
+
   readonly notInspected: Guard['notInspected'] = (skills) => {
     let count = 0;
     for (const skill of skills) if (!skill.remote && !this.#known(skill)) count++;

@@ -20,6 +20,8 @@ export interface InspectionEntry {
 export interface Inspections {
   load(paths: readonly string[]): void;
   entryAt(path: string): InspectionEntry | undefined;
+  /** Whether another process may have written since the last call: then unknown paths are looked up again. */
+  isWrittenByOthers(): boolean;
   inspectionOf(digest: string): Inspection | undefined;
   /** Digests of the inspected files, by path; undefined when not known. */
   filesOf(digest: string): ReadonlyMap<string, string> | undefined;
@@ -66,6 +68,8 @@ export function openInspections(file: string | undefined): Inspections {
   let waiting: Kept[] = [];
   /** The skill whose files are read now: they are asked for often, also when no file can be kept. */
   let recent: { readonly digest: string; readonly files: ReadonlyMap<string, string> } | undefined;
+  /** SQLite changes it with each write of another connection. */
+  let dataVersion: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isFirst = true;
   const flush = (): void => {
@@ -96,6 +100,13 @@ export function openInspections(file: string | undefined): Inspections {
     entryAt(path) {
       if (!entries.has(path)) load([path]);
       return entries.get(path) ?? undefined;
+    },
+    isWrittenByOthers() {
+      const now = cache.useIfThere((database) => database.prepare<DataVersion>('PRAGMA data_version').get());
+      const isNew = now?.data_version !== dataVersion;
+      dataVersion = now?.data_version;
+      if (isNew) for (const [path, entry] of entries) if (entry === null) entries.delete(path);
+      return isNew;
     },
     inspectionOf(digest) {
       const known =
@@ -136,6 +147,10 @@ export function openInspections(file: string | undefined): Inspections {
 }
 
 // --- internal ---
+
+interface DataVersion {
+  readonly data_version: number;
+}
 
 interface Kept {
   readonly path: string;
