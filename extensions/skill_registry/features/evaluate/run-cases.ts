@@ -16,7 +16,9 @@ export async function runCases(
       const assertions: AssertionResult[] = [];
       if (output) for (const assertion of one.assertions) assertions.push(await check(assertion, output, matcher));
       const notRun = (output ? 0 : one.assertions.length) + one.expectations.length;
-      results.push({ id: one.id, file: one.file, assertions, notRun, reason: output ? null : whyNotRun(one) });
+      const missing = `there are no outputs of it: expected ${oneLine(one.id, 60)}/output.md, which whoever runs it writes`;
+      const reason = output || one.assertions.length === 0 ? null : missing;
+      results.push({ id: one.id, file: one.file, assertions, notRun, reason });
     }
     return results;
   } finally {
@@ -25,11 +27,6 @@ export async function runCases(
 }
 
 // --- internal ---
-
-function whyNotRun({ id, assertions }: EvaluationCase): string | null {
-  if (assertions.length === 0) return null;
-  return `there are no outputs of it: expected ${oneLine(id, 60)}/output.md, which whoever runs it writes`;
-}
 
 async function check(
   assertion: Assertion,

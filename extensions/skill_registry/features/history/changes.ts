@@ -4,7 +4,6 @@ import type { Problem } from 'skill-registry/kernel';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Core } from '../../core/feature.ts';
-import { registryClosed } from '../../core/skill/errors.ts';
 import { countWaitingProposals, isAllFinished } from './journal/history-database.ts';
 import { createHistoryFile } from './journal/history-file.ts';
 import type { Joining, OpenChanges } from './open-changes.ts';
@@ -28,7 +27,6 @@ export function createChanges(core: Core): Changes {
   const joined: (() => Promise<Joining>)[] = [];
   let opening: Promise<OpenChanges> | undefined;
   let opened: OpenChanges | undefined;
-  let closed = false;
   const load = async (): Promise<OpenChanges> => {
     const { openChanges } = await import('./open-changes.ts');
     const joinings = await Promise.all(joined.map((one) => one()));
@@ -38,7 +36,7 @@ export function createChanges(core: Core): Changes {
     return changes;
   };
   const open = async (): Promise<OpenChanges> => {
-    if (closed || core.closing.signal.aborted) throw registryClosed();
+    core.assertOpen();
     opening ??= load();
     return opening;
   };
@@ -69,7 +67,6 @@ export function createChanges(core: Core): Changes {
     },
     problems: () => opened?.problems() ?? [],
     async close() {
-      closed = true;
       (await opening)?.context.writer.close();
     },
   };

@@ -48,7 +48,6 @@ export function createJudgedChanges(
   const judged: JudgedChanges = {
     add: (kind) => void kinds.push(kind),
     async inspectAfter(change, mayBeAllowed = true) {
-      core.assertOpen();
       const after = await kindOf(change).filesAfter(change);
       if (!after) return { blocks: [], digest: null };
       const skill = mayBeAllowed ? after.skill : undefined;
@@ -56,7 +55,6 @@ export function createJudgedChanges(
       return { blocks, digest: blocks.length === 0 && after.change !== undefined ? after.change : digest };
     },
     async allowShown(change, { blocks, digest }, { by, reason }) {
-      core.assertOpen();
       const skill = await kindOf(change).skillOf(change);
       if (!skill) return null;
       const { heldBecause } = await heldSkills.trustOf(skill);

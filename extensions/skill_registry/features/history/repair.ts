@@ -88,14 +88,12 @@ function withQuotes(lines: readonly string[], done: string[]): readonly string[]
   for (const key of [...fields.repaired].sort((a, b) => fields.lineOf(b) - fields.lineOf(a))) {
     const field = fieldAt(quoted, fields.lineOf(key) - 1);
     if (field?.key !== key) continue;
-    quoted.splice(field.at, field.end - field.at, `${key}: ${inQuotes(field.value)}`);
+    const { at, end, value } = field;
+    const inQuotes = /\p{Cc}/u.test(value) ? JSON.stringify(value) : `'${value.replaceAll("'", "''")}'`;
+    quoted.splice(at, end - at, `${key}: ${inQuotes}`);
     done.push(`the value of ${key} was put in quotes`);
   }
   return quoted;
-}
-
-function inQuotes(value: string): string {
-  return /\p{Cc}/u.test(value) ? JSON.stringify(value) : `'${value.replaceAll("'", "''")}'`;
 }
 
 function withName(lines: readonly string[], directory: string, end: string, done: string[]): readonly string[] {

@@ -3,7 +3,6 @@ import { CodedError, describeError, isCodedError, type Problem } from 'skill-reg
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
 import type { Core } from '../../core/feature.ts';
-import { registryClosed } from '../../core/skill/errors.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import type { Revision } from '../history/types.ts';
 import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
@@ -25,16 +24,16 @@ export interface RecordedUsage extends Usage {
 /** With `usage: false` nothing is recorded, but earlier records can be read. */
 export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage {
   const { catalog, config, onProblem, root } = core;
+  const { signal: closing } = core.closing;
   const snapshot = (): Snapshot => catalog.snapshot();
   let timer: NodeJS.Timeout | undefined;
   let retryMs = FLUSH_MS;
-  let closed = false;
   let flushing: Promise<boolean> = Promise.resolve(true);
   const file = createUsageFile(root, core.trusted && core.options.cache !== 'memory', onProblem);
   /** Asked at the first record, because loading SQLite takes time. */
   const mayRecord = (): boolean => config.usage && whyNoSqlite() === undefined;
   const recorder = createUsageRecorder(snapshot, mayRecord, () => {
-    if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
+    if (!closing.aborted) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
   let reported = 0;
   const flushOnce = async (): Promise<boolean> => {
@@ -53,7 +52,7 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
     timer = undefined;
     void flush().then((isDone) => {
       retryMs = isDone ? FLUSH_MS : Math.min(retryMs * 2, MAX_RETRY_MS);
-      if (isDone || closed || timer) return;
+      if (isDone || closing.aborted || timer) return;
       // A process with nothing else to do may end.
       timer = setTimeout(flushLater, retryMs).unref();
     });
@@ -62,7 +61,7 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
     for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
   };
   const read = async <T>(work: (database: UsageDatabase) => T): Promise<T> => {
-    if (closed) throw registryClosed();
+    core.assertOpen();
     const reason = whyNoSqlite();
     if (reason !== undefined) throw usageUnavailable(reason);
     await flushAll();
@@ -101,7 +100,6 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
     problems: () => file.problems(recorder.dropped()),
     async close() {
       clearTimeout(timer);
-      closed = true;
       await flushAll();
       file.close();
     },
