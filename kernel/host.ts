@@ -1,6 +1,6 @@
 /** For the command and the extensions of this package; the package does not export it. */
 export { builtExtensions, ownExtensionIds, packageRoot, packageVersion } from './boot/extension-folders.ts';
-export { createSecrets, mergeConfig, readOwnerConfig, yamlPackage } from './boot/settings.ts';
+export { createSecrets, mergeConfig, readMapping, readOwnerConfig, yamlPackage } from './boot/settings.ts';
 export {
   assertDataInRoot,
   assertHeldInRoot,

@@ -64,12 +64,14 @@ interface YamlMapping {
 /** `reason` shows no text of the file. */
 export function readMapping(
   text: string,
-): YamlMapping | { readonly line: number; readonly reason: string; readonly isEmpty: boolean } {
+):
+  | YamlMapping
+  | (Pick<YamlMapping, 'document'> & { readonly line: number; readonly reason: string; readonly isEmpty: boolean }) {
   const { isMap, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;
-  const no = (reason: string, line = 1) => ({ reason: reason.replace(/[:.]$/, ''), line, isEmpty: false });
+  const no = (reason: string, line = 1) => ({ reason: reason.replace(/[:.]$/, ''), line, isEmpty: false, document });
   // The other lines show text of the file.
   if (error) return no(error.message.split('\n')[0] ?? '', error.linePos?.[0].line);
   if (!isMap(document.contents)) return { ...no('expected a mapping of keys'), isEmpty: document.contents === null };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from 'skill-registry/kernel';
-import { yamlPackage } from '../../../../kernel/host.ts';
+import { readMapping, yamlPackage } from '../../../../kernel/host.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { readNamedFile } from '../../../../lib/files/index.ts';
 import { shippedManifest } from './owner-file.ts';
@@ -99,28 +99,23 @@ function shown(value: unknown, secrets: readonly string[] = []): string {
 const MAX_BYTES = 1_048_576;
 
 function finderIn(file: string, ...above: readonly string[]): FindKey {
-  try {
-    const { isMap, isScalar, isSeq, LineCounter, parseDocument } = yamlPackage();
-    const lines = new LineCounter();
-    const text = readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8');
-    const document = parseDocument(text, { lineCounter: lines });
-    const whole: unknown = document.toJS();
-    return (path, value) => {
-      // A missing key is reported at the line of its parent.
-      const { value: found, keys } = valueAt(whole, [...above, ...(value === undefined ? path.slice(0, -1) : path)]);
-      if (found === undefined || (value !== undefined && !isPartOf(found, value))) return undefined;
-      const parent = document.getIn(keys.slice(0, -1), true);
-      const last = keys.at(-1);
-      const node = isMap(parent)
-        ? parent.items.find(({ key }) => String(isScalar(key) ? key.value : key) === last)?.key
-        : isSeq(parent) && parent.items[Number(last)];
-      const offset = (node as { range?: readonly number[] } | undefined)?.range?.[0];
-      return offset === undefined ? undefined : { file, line: lines.linePos(offset).line };
-    };
-  } catch {
-    // The file is missing or cannot be read; the code that reads its values reports this.
-    return () => undefined;
-  }
+  const read = withFallback(() => readMapping(readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8')));
+  // Where the file is missing or cannot be read, the code that reads its values reports this.
+  if (!read || !('values' in read)) return () => undefined;
+  const { document, lines, values } = read;
+  const { isMap, isScalar, isSeq } = yamlPackage();
+  return (path, value) => {
+    // A missing key is reported at the line of its parent.
+    const { value: found, keys } = valueAt(values, [...above, ...(value === undefined ? path.slice(0, -1) : path)]);
+    if (found === undefined || (value !== undefined && !isPartOf(found, value))) return undefined;
+    const parent = document.getIn(keys.slice(0, -1), true);
+    const last = keys.at(-1);
+    const node = isMap(parent)
+      ? parent.items.find(({ key }) => String(isScalar(key) ? key.value : key) === last)?.key
+      : isSeq(parent) && parent.items[Number(last)];
+    const offset = (node as { range?: readonly number[] } | undefined)?.range?.[0];
+    return offset === undefined ? undefined : { file, line: lines.linePos(offset).line };
+  };
 }
 
 /** The value, and the path as the file has it: a list of one entry may be written without the list. */

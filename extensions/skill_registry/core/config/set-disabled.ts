@@ -1,6 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 import type { Document, YAMLSeq } from 'yaml';
-import { yamlPackage } from '../../../../kernel/host.ts';
+import { readMapping, yamlPackage } from '../../../../kernel/host.ts';
 import { readNamedFile } from '../../../../lib/files/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { DisabledSkill } from './config.ts';
@@ -67,12 +67,9 @@ function readDocument(file: string): Document {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw invalid(file, (error as Error).message);
   }
-  const { isMap, parseDocument } = yamlPackage();
-  const document: Document = parseDocument(text);
-  const [error] = document.errors;
-  if (error) throw invalid(file, (error.message.split('\n')[0] ?? '').replace(/[:.]$/, ''));
-  if (document.contents !== null && !isMap(document.contents)) throw invalid(file, 'expected a mapping of keys');
-  return document;
+  const read = readMapping(text);
+  if ('values' in read || read.isEmpty) return read.document;
+  throw invalid(file, read.reason);
 }
 
 function listIn(document: Document, file: string): YAMLSeq | undefined {

@@ -22,13 +22,11 @@ function open(core: Core): Opened {
   const { heldSkills } = core.of(guard);
   const { alsoShows, alsoTells, run, saysRetrieval } = core.of(proposals);
   const overlap = async () => (await import('./overlap/overlap.ts')).createOverlap(core);
-  let evaluation: Evaluation | undefined;
   const evaluating = <Result>(work: (opened: Evaluation) => Promise<Result>): Promise<Result> =>
     run(async (opened, { context }) => {
       const { createEvaluation } = await import('./evidence.ts');
       const source = { ...(await overlap()), visible: () => core.visible({}), heldSkills };
-      evaluation ??= createEvaluation(context, source, opened);
-      return work(evaluation);
+      return work(createEvaluation(context, source, opened));
     });
   const proposalEvidence: Evaluation['proposalEvidence'] = (id) => evaluating((opened) => opened.proposalEvidence(id));
   saysRetrieval(async (...given) => (await overlap()).retrievalEffect(...given));
