@@ -101,6 +101,8 @@ export interface TurnContext {
   readonly userId?: string;
   /** One conversation. */
   readonly threadId?: string;
+  /** Files that it is about, absolute or below the root: skills for them are shown. */
+  readonly paths?: readonly string[];
   /** The agent's `uses_skills`: it sees these, what they require, and others only with `*`. Absent: sees all. */
   readonly boundSkills?: readonly string[];
   /** Skills whose bodies are in its instructions. Absent: none. */

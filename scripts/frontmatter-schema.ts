@@ -22,7 +22,7 @@ export function frontmatterSchema(): Readonly<Record<string, unknown>> {
     compatibility: may(z.string().min(1).max(500), 'What the skill needs: programs, network.'),
     metadata: may(
       z.looseObject({}),
-      'Anything else. Keys that are read here: tags, draft, and the conditions of a gate.',
+      'Anything else. Keys that are read here: tags, paths, draft, and the conditions of a gate.',
     ),
     'allowed-tools': may(
       z.string(),
@@ -31,6 +31,7 @@ export function frontmatterSchema(): Readonly<Record<string, unknown>> {
     when_to_use: may(z.string(), 'Stands after the description.'),
     tags: may(texts, 'Words that lists and search filter by.'),
     trigger_keywords: may(texts, 'Words and phrases for which search finds it.'),
+    paths: may(texts, 'Globs: shown first where a turn names a file that matches, such as src/**/*.ts.'),
     requires: may(texts, 'Ids of skills to read first.'),
     arguments: may(texts, 'Names of the arguments of the slash command, in order.'),
     'argument-hint': may(z.string(), 'Shown after the slash command.'),

@@ -30,6 +30,7 @@ export async function show(
   if (terminal.terminal && !options.raw) await writeMarkdown(skill.content, terminal);
   else writeWhole(skill.content, terminal);
   terminal.say(['', skill.message, ...(skill.hint ? [skill.hint] : [])].join('\n'));
+  if (listed && listed.paths.length > 0) terminal.say(`Shown for files like ${listed.paths.map(showName).join(', ')}`);
   if (skill.resources.length > 0) terminal.say('Files:');
   for (const { path: file, size } of skill.resources) terminal.say(`  ${showName(file)} (${size} bytes)`);
   const leftOut = skill.resourcesLeftOut ?? 0;
@@ -47,7 +48,7 @@ const MAX_RENDERED = 128 * 1024;
 
 /** Adds what `read` does not return; null when the author set no value. */
 function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readonly<Record<string, unknown>> {
-  const { qualifiedId, arguments: names, metadata, triggerKeywords, file } = skill;
+  const { qualifiedId, arguments: names, metadata, triggerKeywords, paths, file } = skill;
   const { version = null, author = null, license = null, compatibility = null } = skill;
   const { argumentHint = null, hiddenBecause = null } = skill;
   const ofAuthor = {
@@ -59,6 +60,7 @@ function fieldsOf(skill: Skill, read: Pick<SkillContent, 'heldBecause'>): Readon
     argumentHint,
     metadata,
     triggerKeywords,
+    paths,
   };
   return toWire({ qualifiedId, ...ofAuthor, hiddenBecause, heldBecause: read.heldBecause ?? null, file });
 }

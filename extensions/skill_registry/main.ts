@@ -12,12 +12,14 @@ import type {
   TurnContext,
   UntrustedConfig,
 } from 'skill-registry/kernel';
+import { RecentMap } from '../../lib/recent-map/index.ts';
 import { toWire } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { registryConfig } from './config.ts';
 import type { InternalOptions } from './core/options.ts';
 import type { SkillLoadedEvent } from './core/read/types.ts';
+import { MAX_FILE_CHARACTERS, MAX_FILES } from './core/search/for-files.ts';
 import { createSkillRegistry } from './registry.ts';
 
 /** Only connects registry.ts with the kernel. */
@@ -38,6 +40,8 @@ export class SkillRegistryMain
   #tools: readonly Tool[] | undefined;
   /** Started with a conversation. The first turn waits for it. */
   #looking: Promise<unknown> | undefined;
+  /** The last files that an agent has touched in a conversation. */
+  readonly #touched = new RecentMap<string, readonly string[]>(MAX_CONVERSATIONS);
 
   get registry(): SkillRegistry {
     if (!this.#registry) throw new Error('skill_registry is not initialized');
@@ -59,6 +63,12 @@ export class SkillRegistryMain
     this.#registry = await createSkillRegistry(options);
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
     this.#registry.admin.connect(context);
+    context.events.subscribe('file_touched', (payload) => {
+      const { path, thread_id: threadId, agent_id: agentId } = payload as Readonly<Record<string, string>>;
+      if (!path || path.length > MAX_FILE_CHARACTERS || threadId === undefined) return;
+      const key = JSON.stringify([threadId, agentId]);
+      this.#touched.set(key, [...new Set([...(this.#touched.get(key) ?? []), path])].slice(-MAX_TOUCHED));
+    });
     context.events.subscribe('conversation_started', async () => {
       this.#looking = this.#registry?.refresh();
       await this.#looking;
@@ -84,7 +94,9 @@ export class SkillRegistryMain
 
   async getContext(prompt: string, turn: TurnContext): Promise<string | null> {
     await this.#looking?.catch(() => undefined);
-    return this.registry.context(prompt, turn);
+    const touched = this.#touched.get(JSON.stringify([turn.threadId, turn.agentId])) ?? [];
+    const paths = [...(turn.paths ?? []), ...touched].slice(0, MAX_FILES);
+    return this.registry.context(prompt, { ...turn, paths });
   }
 
   runBackground(signal: AbortSignal): Promise<void> {
@@ -105,6 +117,9 @@ export class SkillRegistryMain
 }
 
 // --- internal ---
+
+const MAX_CONVERSATIONS = 1000;
+const MAX_TOUCHED = 20;
 
 /** `name`, `reference` and `script` are keys of the Bernstein design; the others are ours. */
 function busEvent({ durationSeconds, ...event }: SkillLoadedEvent): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import type { Extension, ExtensionContext, Tool, ToolProvider } from 'skill-registry/kernel';
+import type { Extension, ExtensionContext, Tool, ToolProvider, TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { extensionStatusTool } from './extension-status.ts';
 import { workspaceTools } from './tools.ts';
@@ -11,9 +11,11 @@ export class WorkspaceFiles implements Extension, ToolProvider {
     const maxBytes = Number(context.config.max_bytes);
     if (!Number.isInteger(maxBytes) || maxBytes < 1)
       throw new Error('config max_bytes must be a whole number of bytes');
-    const { rootDir: root, trusted, kernel, requestRestart: restart } = context;
+    const { rootDir: root, trusted, kernel, events, requestRestart: restart } = context;
+    const touched = (path: string, { threadId: thread_id, agentId: agent_id }: TurnContext): void =>
+      events.emit('file_touched', { path, thread_id, agent_id });
     this.#tools = [
-      ...workspaceTools({ root, trusted, maxBytes, registry, restart }),
+      ...workspaceTools({ root, trusted, maxBytes, registry, restart, touched }),
       extensionStatusTool(root, kernel),
     ];
   }

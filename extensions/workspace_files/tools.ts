@@ -30,6 +30,8 @@ export interface WorkspaceOptions {
   readonly maxBytes: number;
   readonly registry: SkillRegistry;
   restart(): void;
+  /** An agent has read or written this file, or proposed to. */
+  touched(path: string, turn: TurnContext): void;
 }
 
 const FOLDERS = ['extensions', 'skills'] as const;
@@ -68,7 +70,7 @@ function listFilesTool(options: WorkspaceOptions): Tool {
 }
 
 function readFileTool(options: WorkspaceOptions): Tool {
-  const { root, maxBytes, registry } = options;
+  const { root, maxBytes, registry, touched } = options;
   return defineTool({
     name: 'read_file',
     description: 'Reads one text file of the workspace.',
@@ -78,6 +80,7 @@ function readFileTool(options: WorkspaceOptions): Tool {
       const waiting = readHeldFile(root, location.belowExtensions, authorOf(turn), maxBytes);
       const bytes = waiting ?? (await readWorkspaceFile(location, maxBytes, registry, turn));
       const { text, leftOut } = withoutHidden(decodeText(bytes, path));
+      touched(path, turn);
       const hidden = leftOut > 0 ? { hidden_left_out: leftOut } : {};
       return { success: true, path, content: text, ...hidden, size: bytes.length };
     },
@@ -94,7 +97,11 @@ function writeFileTool(options: WorkspaceOptions): Tool {
       content: z.string(),
       justification: z.string().optional().describe('Why; for the person who reviews a change to a skill.'),
     }),
-    execute: (wanted, { turn }) => writeFile(wanted, turn, options),
+    async execute(wanted, { turn }) {
+      const result = await writeFile(wanted, turn, options);
+      if (result.success) options.touched(wanted.path, turn);
+      return result;
+    },
   });
 }
 

@@ -55,3 +55,29 @@ it('has nothing to say in the system prompt of an agent that sees no skill', asy
   });
   await expect(asked).rejects.toThrow();
 });
+
+it('gives an agent of the AI SDK the skills for the files that the host names', async () => {
+  const crowd = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [
+      `skills/cup-${at}/SKILL.md`,
+      skillMd({ name: `cup-${at}`, description: 'Holds tea.' }),
+    ]),
+  );
+  const tree = { ...crowd, 'skills/sql/SKILL.md': skillMd({ name: 'sql', description: 'Queries.', paths: '"*.sql"' }) };
+  const { registry } = await openRegistry(tree, { catalog: { budget_tokens: 150 } });
+  const turn = { paths: ['db/schema.sql'] };
+  const model = await scriptedModel([{ call: 'list_skills', args: { query: 'tea' } }, { text: 'Done.' }]);
+  const provider = createOpenAICompatible({ name: 'scripted', baseURL: model.baseURL });
+  const result = streamText({
+    model: provider.chatModel('scripted'),
+    system: await skillSystemPrompt(registry, turn, 'make tea'),
+    tools: skillTools(registry, turn),
+    prompt: 'Make tea.',
+    stopWhen: stepCountIs(2),
+  });
+  expect(await result.text).toBe('Done.');
+  expect(await skillSystemPrompt(registry, {}, 'make tea')).not.toContain('`sql`');
+  expect(systemText(model.requests[0])).toContain('• `sql` — Queries.');
+  const [listed] = toolResults(model.requests[1]) as readonly { readonly skills: readonly object[] }[];
+  expect(listed?.skills).toContainEqual(expect.objectContaining({ skill_id: 'sql' }));
+});

@@ -96,6 +96,7 @@ it('shows as JSON all that the catalog knows, and says when models do not see a 
     arguments: 'file',
     'argument-hint': '<file>',
     trigger_keywords: '[leaf]',
+    paths: '"*.tea, **"',
     metadata: '{ openclaw: { requires: { env: [NOT_SET_ANYWHERE] } } }',
   };
   const root = tempFolder({
@@ -115,12 +116,19 @@ it('shows as JSON all that the catalog knows, and says when models do not see a 
     argument_hint: '<file>',
     metadata: { openclaw: { requires: { env: ['NOT_SET_ANYWHERE'] } } },
     trigger_keywords: ['leaf'],
+    paths: ['*.tea'],
     hidden_because: 'it needs the environment variable(s) NOT_SET_ANYWHERE',
     file: join(root, 'skills/gated/SKILL.md'),
   };
   expect(await show('gated')).toMatchObject(hidden);
   expect(await show('skills:gated')).toMatchObject(hidden);
-  expect(await show('tea')).toMatchObject({ version: null, trigger_keywords: [], metadata: {}, hidden_because: null });
+  expect(await show('tea')).toMatchObject({
+    version: null,
+    trigger_keywords: [],
+    paths: [],
+    metadata: {},
+    hidden_because: null,
+  });
   const line = 'Models do not see it here: it needs the environment variable(s) NOT_SET_ANYWHERE\n';
   expect((await runCommand(['show', 'gated'], { cwd: root })).stderr).toContain(line);
   expect((await runCommand(['show', 'tea'], { cwd: root })).stderr).not.toContain('Models do not see');

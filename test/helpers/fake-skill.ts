@@ -21,6 +21,7 @@ export function fakeSkill(id: string, fields: Partial<Skill> = {}): Skill {
     userInvocable: true,
     arguments: [],
     triggerKeywords: [],
+    paths: [],
     allowedTools: [],
     metadata: {},
     extra: {},

@@ -45,8 +45,9 @@ export async function workspace(
   });
   let restarts = 0;
   const restart = (): void => void restarts++;
+  const touched = (): void => undefined;
   const tools = new Map(
-    workspaceTools({ root, trusted, maxBytes: MAX_BYTES, registry, restart }).map((tool) => [tool.name, tool]),
+    workspaceTools({ root, trusted, maxBytes: MAX_BYTES, registry, restart, touched }).map((tool) => [tool.name, tool]),
   );
   const call = async (name: string, args: unknown, turn: TurnContext = {}): Promise<ToolResult> => {
     const tool = tools.get(name);

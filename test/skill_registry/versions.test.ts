@@ -23,6 +23,7 @@ const FRONTMATTERS = [
   'description: 1\ndisable-model-invocation: true\nuser-invocable: "no"\nargument-hint: [leaf]\narguments: [leaf, water]',
   'name: tea\nname: other\ndescription: twice',
   'name: [tea\ndescription: broken',
+  'name: tea\ndescription: For files.\npaths: "src/**/*.{ts,tsx}, *.md, **"\nmetadata: { paths: [lib/**] }',
   'title: no description\nwhen_to_use: always\nrequires: [water]\ntrigger_keywords: [kettle, "cup of tea"]',
 ];
 const BODY =
@@ -75,11 +76,11 @@ it('keeps under one version what is made of the same input: with another result,
   // Who changes a digest raises the version beside it: else what an older release has kept is served for ever.
   expect(made).toMatchInlineSnapshot(`
     [
-      "skill_files 6: c8681c2b80e29bb8",
-      "token_counts 4: 255713170fc5439f",
+      "skill_files 7: add41267c7330f19",
+      "token_counts 4: 0d6bc46200379d4d",
       "search 5: a665d8237d482790",
       "vector 5: fc28eb3bd579566c",
-      "inspection 6: ba3e9d4062aa7f4b",
+      "inspection 6: 7ae5962fb8b9e78a",
     ]
   `);
 });

@@ -7,6 +7,7 @@ import {
   type SchemasFor,
   schema,
 } from '../../../lib/arguments/index.ts';
+import { namedFiles } from './search/for-files.ts';
 
 export interface Actor {
   /** `person:<name>`, `agent:<id>` or `unknown`; at most 200 characters, no control characters. */
@@ -102,6 +103,7 @@ const fieldsOfTurn: Schema<TurnContext> = schema((z) => {
     channelId: word,
     userId: word,
     threadId: word,
+    paths: namedFiles(),
     model: word,
     boundSkills: list,
     givenSkills: list,

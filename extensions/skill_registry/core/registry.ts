@@ -24,6 +24,7 @@ import type { Core, Feature } from './feature.ts';
 import type { InternalOptions } from './options.ts';
 import { assertOpen, meaningOf, openParts, type Parts } from './parts.ts';
 import type { ToolRegistry } from './seams.ts';
+import { namedFiles } from './search/for-files.ts';
 import { listSkills } from './search/list-skills.ts';
 import { givenSkills } from './show/scope.ts';
 import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
@@ -135,7 +136,7 @@ const listQuery = schema((z) => {
   const limit = z.int('a whole number').optional();
   const why = z.boolean().optional();
   const fields = { query: words(), tag: words(), source: words(), limit, why, audience: audience() };
-  return z.strictObject(fields, notOfTurn).optional();
+  return z.strictObject({ ...fields, paths: namedFiles() }, notOfTurn).optional();
 });
 const readOptions = schema((z) => {
   const view = z.enum(['body', 'raw']).optional();
@@ -170,7 +171,9 @@ function catalogFunctions(parts: Parts, { now, later }: CheckedCalls) {
       if (query.query?.trim()) assertOpen(parts);
       const isForPerson = query.audience === 'person';
       const skills = isForPerson ? catalog.snapshot().skills : scopes.visible(turn);
-      const found = listSkills({ searcher, meaning: meaningOf(parts), readSkill }, skills, query);
+      const paths = [...(query.paths ?? []), ...(turn.paths ?? [])];
+      const options = { searcher, meaning: meaningOf(parts), readSkill, root: parts.root };
+      const found = listSkills(options, skills, { ...query, paths });
       const offered = found.skills.map(({ skillId }) => skillId);
       if (!isForPerson) events.emit('offered', offered, turn);
       return found;
@@ -209,7 +212,7 @@ function contextOf(parts: Parts): SkillRegistry['context'] {
   // These modules take as long to load as a hundred skills, and most commands need none.
   const loadTurnText = (): Promise<TurnText> => {
     turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
-      createTurnText({ config, searcher, meaning: meaningOf(parts), sentBodies, onShown }),
+      createTurnText({ root: parts.root, config, searcher, meaning: meaningOf(parts), sentBodies, onShown }),
     );
     return turnText;
   };

@@ -86,6 +86,7 @@ function facts(skill: Skill, more: readonly (readonly [string, Piece])[], tokens
     ['Digest', html`<code>${skill.digest}</code>`],
     ['Tokens', tokens === undefined ? '' : `${tokens.l1 ?? '?'} in the catalog, ${tokens.l2 ?? '?'} when it is read`],
     ['Tags', skill.tags.join(', ')],
+    ['Paths', skill.paths.join(', ')],
     ['Requires', skill.requires.join(', ')],
     ['Allowed tools', skill.allowedTools.join(', ')],
     ['Version', skill.version ?? ''],

@@ -2,6 +2,8 @@ import { shorten } from '../../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { bodyIfThere } from './document.ts';
+import { skillsForFiles } from './for-files.ts';
+import type { SearchHit } from './hits.ts';
 import type { Searcher } from './searcher.ts';
 import type { ListedSkill, ListQuery, Meaning, SkillList } from './types.ts';
 import { meaningReason, reasonFor } from './why.ts';
@@ -12,6 +14,7 @@ export interface ListSkillsOptions {
   readonly meaning: Pick<Meaning, 'likeness'> | undefined;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
+  readonly root: string;
 }
 
 /** Characters; a model may receive 200 descriptions. */
@@ -27,20 +30,26 @@ const NOT_THERE = 'None that may be seen has this tag or source, whatever the wo
 
 /** `skills`: what the caller sees. @throws INVALID_ARGUMENT. */
 export function listSkills(
-  { searcher, meaning, readSkill }: ListSkillsOptions,
+  { searcher, meaning, readSkill, root }: ListSkillsOptions,
   skills: readonly Skill[],
-  { query, tag, source, limit = 20, why = false, audience = 'model' }: ListQuery,
+  { query, tag, source, paths = [], limit = 20, why = false, audience = 'model' }: ListQuery,
 ): SkillList {
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
   const accepts = (skill: Skill): boolean =>
     (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source);
   const text = query?.trim().slice(0, MAX_QUERY);
   if (!text) {
-    const found = skills.filter(accepts);
+    const all = skills.filter(accepts);
+    const found = withWanted(all, skillsForFiles(all, paths, root), limit);
     return pageOf(found.slice(0, limit).map(rowOf), found.length, {}, []);
   }
   const accepted = tag === undefined && source === undefined ? undefined : accepts;
-  const { hits, nearest, terms } = searcher.search(skills, text, accepted, meaning?.likeness(skills, text));
+  const { hits: best, nearest, terms } = searcher.search(skills, text, accepted, meaning?.likeness(skills, text));
+  const inOrder = [...best.map(({ skill }) => skill), ...skills.filter(accepts)];
+  const forFiles = skillsForFiles(inOrder, paths, root).map(
+    (skill): SearchHit => best.find((hit) => hit.skill === skill) ?? { skill, score: 0 },
+  );
+  const hits = withWanted(best, forFiles, limit);
   // A model gets no quotation of a body that it has not read.
   const body = (skill: Skill): string | undefined =>
     audience === 'person' ? bodyIfThere(skill, readSkill) : undefined;
@@ -77,6 +86,12 @@ const INDEXED_IN_A_SECOND = 500;
 
 function provisionalText(pending: number): string {
   return `This answer is provisional: of ${pending} skill(s) only names, descriptions and tags were searched. Ask again in about ${secondsToIndex(pending)} s.`;
+}
+
+/** On a page of `limit`, in its last quarter at the latest. */
+function withWanted<Item>(items: readonly Item[], wanted: readonly Item[], limit: number): readonly Item[] {
+  const first = items.slice(0, limit - Math.floor(limit / 4));
+  return wanted.length === 0 ? items : [...new Set([...first, ...wanted, ...items])];
 }
 
 function pageOf(

@@ -5,6 +5,8 @@ export interface ListQuery {
   readonly query?: string;
   readonly tag?: string;
   readonly source?: string;
+  /** Files of the task: at most five skills whose `paths` match are listed too. */
+  readonly paths?: readonly string[];
   /** 1-200. Default: 20. */
   readonly limit?: number;
   /** Adds `why` to each skill; it quotes bodies only for a person. Default: false. */

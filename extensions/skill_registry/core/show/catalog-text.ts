@@ -27,6 +27,8 @@ export interface CatalogTextOptions {
   readonly relevance: () => Promise<Relevance>;
   /** Ids of skills that keep a line as far as their names fit. Default: none. */
   readonly pinned?: readonly string[];
+  /** For files that the turn names, in this order. Default: none. */
+  readonly forFiles?: (skills: readonly Skill[]) => readonly Skill[];
   /** Default: the turn is not part of a thread. */
   readonly thread?: ThreadChoice | undefined;
   /** Default: bullets. */
@@ -44,6 +46,8 @@ export interface CatalogChoice {
   readonly kind: 'described' | 'chosen' | 'ranked';
   /** By id, in order; empty texts for `ranked`. */
   readonly lines: ReadonlyMap<string, string>;
+  /** Tokens of lines that files added. Default: 0. */
+  readonly forFiles?: number;
   /** Skills were not indexed yet. When all are, the thread chooses once more. */
   readonly provisional: boolean;
 }
@@ -103,6 +107,8 @@ const MEDIUM = 120;
 const SHORTEST = 40;
 /** For the first turn of a thread; the rest is for lines of later turns. */
 const FIRST_SHARE = 0.75;
+/** For lines that named files add. */
+const FOR_FILES_SHARE = 0.25;
 /** By one later turn, so that the room is enough for the whole thread. */
 const MAX_ADDED = 5;
 const MAX_KNOWN = 20_000;
@@ -181,18 +187,18 @@ interface Choosing extends Pick<Layout, 'format' | 'counter'> {
   readonly ranked: readonly Skill[];
   /** The first skills of `ranked`, which are left out only when their names do not fit. */
   readonly pinned: number;
-  /** For a later turn of the thread, best first. */
+  /** What a later turn of the thread adds. */
   readonly fitting: readonly Skill[];
   /** Later turns will add lines. */
   readonly inThread: boolean;
   readonly before: CatalogChoice | undefined;
 }
 
-type Chosen = Omit<CatalogChoice, 'provisional'>;
+type Chosen = Pick<CatalogChoice, 'kind' | 'lines'>;
 
 async function chosenText(
   listed: readonly Skill[],
-  { relevance, pinned = [], thread, budgetTokens }: CatalogTextOptions,
+  { relevance, pinned = [], forFiles, thread, budgetTokens }: CatalogTextOptions,
   frame: Layout,
 ): Promise<CatalogText> {
   const { format, counter } = frame;
@@ -202,14 +208,25 @@ async function chosenText(
   const layout = { ...frame, pending };
   const before = choiceToKeep(thread, pending === 0);
   const provisional = before?.provisional ?? pending > 0;
+  const ranked = found.ranked.filter(has);
+  const others = pinned.length === 0 ? listed : listed.filter(({ id }) => !pinned.includes(id));
+  const pins = listed.length - others.length;
+  const kept = before && areTrue(before.lines, listed, format) ? before : undefined;
+  let spent = kept?.forFiles ?? 0;
+  const wanted = (forFiles?.([...ranked.slice(pins), ...others]) ?? []).filter((skill) => {
+    const tokens = counter.line(format.entry(skill, MEDIUM));
+    const isAdded = !kept?.lines.has(skill.id) && spent + tokens <= budgetTokens * FOR_FILES_SHARE;
+    if (isAdded) spent += tokens;
+    return isAdded;
+  });
   const choosing: Choosing = {
     skills: listed,
     format,
     counter,
-    before,
-    ranked: found.ranked.filter(has),
-    pinned: pinned.length === 0 ? 0 : listed.filter(({ id }) => pinned.includes(id)).length,
-    fitting: found.fitting.filter(has),
+    before: kept,
+    ranked: wanted.length > 0 ? [...new Set([...ranked.slice(0, pins), ...wanted, ...ranked])] : ranked,
+    pinned: pins,
+    fitting: [...new Set([...wanted, ...found.fitting.filter(has).slice(0, MAX_ADDED)])],
     inThread: thread !== undefined,
   };
   let budget = budgetTokens;
@@ -221,7 +238,7 @@ async function chosenText(
     // Lines were counted one by one; the whole text may have a few tokens more.
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
-      thread?.set({ kind, lines, provisional });
+      thread?.set({ kind, lines, forFiles: spent, provisional });
       return { text, listed: isWhole ? listed : [...lines.keys()].flatMap((id) => skillWithId(listed, id) ?? []) };
     }
     budget -= over;
@@ -240,7 +257,7 @@ function describeSome(choosing: Choosing, room: number): Chosen {
   const { skills, format, counter } = choosing;
   const cost = (lines: ReadonlyMap<string, string>): number =>
     skills.reduce((sum, skill) => sum + counter.line(lines.get(skill.id) ?? format.name(skill)), 0);
-  const before = remembered(choosing, 'described');
+  const before = choosing.before?.kind === 'described' ? choosing.before.lines : undefined;
   if (before && cost(before) <= room) return { kind: 'described', lines: before };
   const lines = new Map<string, string>();
   let used = cost(lines);
@@ -256,11 +273,11 @@ function describeSome(choosing: Choosing, room: number): Chosen {
 /** The most relevant skills that fit, in catalog order. In a thread they follow the lines of the turns before. */
 function chooseLines(choosing: Choosing, room: number): Chosen {
   const { fitting, format, counter } = choosing;
-  const before = remembered(choosing, 'chosen');
+  const before = choosing.before?.kind === 'chosen' ? choosing.before.lines : undefined;
   const lines = before && counter.fits([...before.values()], room) ? new Map(before) : firstChoice(choosing, room);
   if (before) {
     let used = costOf(counter, [...lines.values()]);
-    for (const skill of fitting.slice(0, MAX_ADDED).filter(({ id }) => !lines.has(id))) {
+    for (const skill of fitting.filter(({ id }) => !lines.has(id))) {
       const line = format.entry(skill, MEDIUM);
       used += counter.line(line);
       if (used > room) break;
@@ -270,16 +287,13 @@ function chooseLines(choosing: Choosing, room: number): Chosen {
   return { kind: 'chosen', lines };
 }
 
-/** Undefined when a skill of it was removed or its line has changed. */
-function remembered({ before, skills, format }: Choosing, kind: Chosen['kind']): Chosen['lines'] | undefined {
-  if (before?.kind !== kind) return undefined;
-  for (const [id, line] of before.lines) {
+/** False when a skill was removed or its line has changed. */
+function areTrue(lines: CatalogChoice['lines'], skills: readonly Skill[], format: CatalogFormat): boolean {
+  return [...lines].every(([id, line]) => {
     const skill = skillWithId(skills, id);
-    if (!skill) return undefined;
-    const same = [MEDIUM, SHORT, SHORTEST].some((length) => format.entry(skill, length) === line);
-    if (!same && format.name(skill) !== line) return undefined;
-  }
-  return before.lines;
+    if (!skill) return false;
+    return [MEDIUM, SHORT, SHORTEST].some((one) => format.entry(skill, one) === line) || format.name(skill) === line;
+  });
 }
 
 function firstChoice(choosing: Choosing, room: number): Map<string, string> {

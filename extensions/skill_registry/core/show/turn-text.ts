@@ -2,6 +2,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { countTokens, delimited, loadTokenCounter } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
+import { skillsForFiles } from '../search/for-files.ts';
 import type { Searcher } from '../search/searcher.ts';
 import type { Meaning } from '../search/types.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -18,6 +19,7 @@ import type { SentBodies } from './sent-bodies.ts';
 
 export interface TurnTextOptions {
   readonly config: Pick<SkillRegistryConfig, 'inject' | 'catalog' | 'limits' | 'tools'>;
+  readonly root: string;
   readonly searcher: Searcher;
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
@@ -57,6 +59,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       format: catalog.format === 'bullets' ? BULLETS : turn.remoteClient ? XML_ADDRESSES : XML,
       pinned: catalog.pinned,
       thread: threadOf(turn, narrowed, choices),
+      forFiles: (inOrder) => skillsForFiles(inOrder, turn.paths ?? [], options.root),
       relevance() {
         found ??= relevanceOf(skills, prompt, options);
         return found;

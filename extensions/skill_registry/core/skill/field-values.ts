@@ -59,10 +59,10 @@ export const EMPTY_LIST: readonly string[] = Object.freeze([]);
 export const EMPTY_RECORD: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** A list, or text with commas. Without empty and repeated entries. FIELD_INVALID for anything else. */
-export function readList(key: string, from: FieldSource, separator: string | RegExp = ','): readonly string[] {
+export function readList(key: string, from: FieldSource, split: Split = atCommas): readonly string[] {
   const value = from.data[key];
   if (value === undefined || value === null) return EMPTY_LIST;
-  if (typeof value === 'string') return clean(value.split(separator));
+  if (typeof value === 'string') return clean(split(value));
   if (Array.isArray(value) && value.every((item) => readText(item) !== undefined && !Array.isArray(item))) {
     return clean(value.map((item) => readText(item) as string));
   }
@@ -70,11 +70,12 @@ export function readList(key: string, from: FieldSource, separator: string | Reg
   return [];
 }
 
-export function readTags(from: FieldSource, { tags }: Fields): readonly string[] {
-  const own = readList('tags', from);
-  if (tags === undefined || tags === null) return own;
-  const data = { 'metadata.tags': tags };
-  const inMetadata = readList('metadata.tags', { ...from, data, lineOf: () => from.lineOf('metadata') });
+/** Also of `metadata`, where agentskills.io allows fields that it does not know. */
+export function readListAnywhere(key: string, from: FieldSource, metadata: Fields, split?: Split): readonly string[] {
+  const own = readList(key, from, split);
+  if (metadata[key] === undefined || metadata[key] === null) return own;
+  const data = { [`metadata.${key}`]: metadata[key] };
+  const inMetadata = readList(`metadata.${key}`, { ...from, data, lineOf: () => from.lineOf('metadata') }, split);
   return [...new Set([...own, ...inMetadata])];
 }
 
@@ -99,12 +100,27 @@ export function readBoolean(key: string, from: FieldSource, byDefault: boolean):
 export function readTools(key: string, from: FieldSource): readonly string[] {
   const value = from.data[key];
   if (value === undefined || value === null) return EMPTY_LIST;
-  if (typeof value === 'string') return splitOutsideParentheses(value);
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
-    return value.flatMap((item) => splitOutsideParentheses(item));
-  }
+  const split = (text: string): readonly string[] => splitOutside('()', /[\s,]/, text);
+  if (typeof value === 'string') return clean(split(value));
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return clean(value.flatMap(split));
   report(key, from, 'text or a list of texts', 'it was ignored. Write text such as Read Bash(git add *).');
   return [];
+}
+
+/** @param brackets - An opening and a closing character. */
+export function splitOutside(brackets: string, separator: RegExp, text: string): readonly string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let current = '';
+  for (const char of text) {
+    if (char === brackets[0]) depth++;
+    else if (char === brackets[1]) depth = Math.max(0, depth - 1);
+    if (depth === 0 && separator.test(char)) {
+      parts.push(current);
+      current = '';
+    } else current += char;
+  }
+  return [...parts, current];
 }
 
 export function report(key: string, { data, add, lineOf }: FieldSource, expected: string, effect: string): void {
@@ -136,6 +152,9 @@ export function nameValue(name: string): string {
 
 // --- internal ---
 
+type Split = (text: string) => readonly string[];
+const atCommas: Split = (text) => text.split(',');
+
 /** A fast test first: most names pass it. */
 const ASCII_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const NAME = /^(?!.*--)[\p{Ll}\p{Lo}\p{N}]([\p{Ll}\p{Lo}\p{N}-]{0,62}[\p{Ll}\p{Lo}\p{N}])?$/u;
@@ -146,19 +165,4 @@ function comparable(value: unknown): unknown {
 
 function clean(values: readonly string[]): readonly string[] {
   return [...new Set(values.map(foldLine).filter((value) => value !== ''))];
-}
-
-function splitOutsideParentheses(text: string): readonly string[] {
-  const tools: string[] = [];
-  let depth = 0;
-  let current = '';
-  for (const char of text) {
-    if (char === '(') depth++;
-    else if (char === ')') depth = Math.max(0, depth - 1);
-    if (depth === 0 && /[\s,]/.test(char)) {
-      tools.push(current);
-      current = '';
-    } else current += char;
-  }
-  return clean([...tools, current]);
 }

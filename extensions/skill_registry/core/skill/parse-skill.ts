@@ -11,7 +11,7 @@ import {
   type ProblemSink,
   readBoolean,
   readList,
-  readTags,
+  readListAnywhere,
   readText,
   readTools,
   report,
@@ -19,6 +19,7 @@ import {
 } from './field-values.ts';
 import { MAX_FRONTMATTER, type SplitSkill, splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
+import { readPaths } from './paths.ts';
 import { readFieldsByLine, readYamlFields, type YamlFields } from './yaml-fields.ts';
 
 export interface SkillHeader {
@@ -39,6 +40,8 @@ export interface SkillHeader {
   readonly arguments: readonly string[];
   /** Words and phrases for which a search should find it. */
   readonly triggerKeywords: readonly string[];
+  /** Globs of files for which it is shown; they never hide it. */
+  readonly paths: readonly string[];
   /** Tools that it asks permission for, as written: `Bash(git add *)`. Shown, never granted. */
   readonly allowedTools: readonly string[];
   readonly version?: string;
@@ -63,7 +66,7 @@ export interface ParsedSkill {
 const MAX_DESCRIPTION = 1024;
 const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
 export const OWN_FIELDS: ReadonlySet<string> = new Set(
-  'name description when_to_use tags requires disable-model-invocation user-invocable argument-hint arguments trigger_keywords allowed-tools version author license compatibility metadata'.split(
+  'name description when_to_use tags requires disable-model-invocation user-invocable argument-hint arguments trigger_keywords paths allowed-tools version author license compatibility metadata'.split(
     ' ',
   ),
 );
@@ -97,13 +100,14 @@ export function parseSkill(text: string, file: string, directory: string, whole 
   const header: SkillHeader = {
     name: readName(from, directory, expected),
     description,
-    tags: readTags(from, metadata),
+    tags: readListAnywhere('tags', from, metadata),
     requires: readList('requires', from),
     modelInvocable: !readBoolean('disable-model-invocation', from, false),
     userInvocable: readBoolean('user-invocable', from, true),
     ...(hint ? { argumentHint: foldLine(hint) } : {}),
-    arguments: readList('arguments', from, /[\s,]+/),
+    arguments: readList('arguments', from, (text) => text.split(/[\s,]+/)),
     triggerKeywords: readList('trigger_keywords', from),
+    paths: readPaths(from, metadata),
     allowedTools: readTools('allowed-tools', from),
     ...readLabels(from),
     metadata,

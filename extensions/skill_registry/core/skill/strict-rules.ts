@@ -91,6 +91,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'allowed-tools': textError,
   // this registry
   tags: textsError,
+  paths: (value) => (typeof value === 'string' ? undefined : textsError(value)),
   requires: textsError,
   when_to_use: textError,
   'argument-hint': textError,

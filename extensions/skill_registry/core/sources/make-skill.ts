@@ -14,6 +14,7 @@ export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: 
     userInvocable: header.userInvocable,
     arguments: header.arguments,
     triggerKeywords: header.triggerKeywords,
+    paths: header.paths,
     allowedTools: header.allowedTools,
     metadata: header.metadata,
     extra: header.extra,

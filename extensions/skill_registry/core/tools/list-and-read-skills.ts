@@ -4,6 +4,7 @@ import { countTokens, toWire, type Wire, withoutHidden } from '../../../../lib/t
 import { loadedMessage } from '../read/reading.ts';
 import type { ResourceContent, SkillContent } from '../read/types.ts';
 import type { ToolRegistry } from '../seams.ts';
+import { namedFiles } from '../search/for-files.ts';
 import type { ListedSkill, ListQuery, SkillList } from '../search/types.ts';
 
 export function listSkillsTool(registry: Pick<ToolRegistry, 'list' | 'prepareSearch'>, z: Z): Tool {
@@ -17,6 +18,7 @@ export function listSkillsTool(registry: Pick<ToolRegistry, 'list' | 'prepareSea
       query: z.string().max(500).optional().describe('What the skill is for, or its name.'),
       tag: z.string().max(100).optional().describe('Only skills with this tag.'),
       source: z.string().max(200).optional().describe('Only skills of this source.'),
+      paths: namedFiles().describe('Files of the task: skills for them are listed too.'),
       limit: z.int().min(1).max(200).optional().describe('At most this many. Default: 20.'),
     }),
     execute: async (given, { turn }) => {

@@ -36,7 +36,7 @@ export interface CacheKey {
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
-  version: 6,
+  version: 7,
   sql: `CREATE TABLE skill_files (
     place TEXT NOT NULL, read_as TEXT NOT NULL, path TEXT NOT NULL, entry TEXT NOT NULL,
     PRIMARY KEY (place, read_as, path)
@@ -128,7 +128,7 @@ function isHeader(header: SkillHeader): boolean {
   return isNamed && LISTS.every((field) => Array.isArray(header[field]));
 }
 
-const LISTS = ['tags', 'requires', 'arguments', 'triggerKeywords', 'allowedTools'] as const;
+const LISTS = ['tags', 'requires', 'arguments', 'triggerKeywords', 'paths', 'allowedTools'] as const;
 
 function writeRows(database: SqliteDatabase, waiting: Map<string, Waiting>, end: number): void {
   const put = database.prepare('INSERT OR REPLACE INTO skill_files (place, read_as, path, entry) VALUES (?, ?, ?, ?)');

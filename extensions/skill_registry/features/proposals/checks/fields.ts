@@ -112,9 +112,10 @@ function* visibilityFacts(old: Header | undefined, now: Header, lineOf: LineOf):
 }
 
 function descriptionFacts(old: Header, now: Header, lineOf: LineOf): readonly Fact[] {
-  if (now.description === old.description) return [];
+  const ofPaths = changed('paths', old.paths, now.paths, lineOf('paths') ?? lineOf('metadata'));
+  if (now.description === old.description) return ofPaths;
   const what = `Changes the description, which decides when the skill is picked: ${quote(old.description)} -> ${quote(now.description)}`;
-  return [{ what, line: lineOf('description') }];
+  return [{ what, line: lineOf('description') }, ...ofPaths];
 }
 
 function permissionFacts(old: Header | undefined, now: Header, lineOf: LineOf): readonly Fact[] {
