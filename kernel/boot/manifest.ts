@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, isSeq } from 'yaml';
+import { isMap, isScalar, isSeq } from 'yaml';
 import { z } from '#zod';
 import { didYouMean } from '../../lib/text/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
@@ -129,13 +129,13 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
     const message = `The manifest is not valid YAML: ${read.reason}. Correct it.`;
     return { problems: [{ code: 'MANIFEST_YAML_INVALID', severity: 'error', file, line: read.line, message }] };
   }
-  const { document, lines, values } = read;
+  const { document, values } = read;
   const parsed = manifest.safeParse(values);
   if (parsed.success) return { manifest: parsed.data, problems: [] };
   const lineOf = (path: readonly PropertyKey[]): number => {
     for (let depth = path.length; depth > 0; depth--) {
-      const offset = offsetOf(document, path.slice(0, depth));
-      if (offset !== undefined) return lines.linePos(offset).line;
+      const line = read.lineOf(path.slice(0, depth));
+      if (line !== undefined) return line;
     }
     return 1;
   };
@@ -161,15 +161,6 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'agent.limits': limits.shape,
   events: events.shape,
 };
-
-function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
-  const parent = document.getIn(path.slice(0, -1), true);
-  const last = path.at(-1);
-  let node: unknown;
-  if (isMap(parent)) node = parent.items.find(({ key }) => isScalar(key) && key.value === last)?.key;
-  if (isSeq(parent)) node = parent.items[Number(last)];
-  return (node as { range?: readonly number[] } | undefined)?.range?.[0];
-}
 
 function fieldProblems(
   issue: z.core.$ZodIssue,

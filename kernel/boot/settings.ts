@@ -57,8 +57,9 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
 
 interface YamlMapping {
   readonly document: Yaml.Document.Parsed;
-  readonly lines: Yaml.LineCounter;
   readonly values: Readonly<Record<string, unknown>>;
+  /** Of a key, or of an entry of a list; undefined when nothing is there. */
+  lineOf(path: readonly PropertyKey[]): number | undefined;
 }
 
 /** `reason` shows no text of the file. */
@@ -67,7 +68,7 @@ export function readMapping(
 ):
   | YamlMapping
   | (Pick<YamlMapping, 'document'> & { readonly line: number; readonly reason: string; readonly isEmpty: boolean }) {
-  const { isMap, LineCounter, parseDocument } = yamlPackage();
+  const { isMap, isScalar, isSeq, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;
@@ -75,8 +76,17 @@ export function readMapping(
   // The other lines show text of the file.
   if (error) return no(error.message.split('\n')[0] ?? '', error.linePos?.[0].line);
   if (!isMap(document.contents)) return { ...no('expected a mapping of keys'), isEmpty: document.contents === null };
+  const lineOf = (path: readonly PropertyKey[]): number | undefined => {
+    const parent = document.getIn(path.slice(0, -1), true);
+    const last = String(path.at(-1));
+    const node = isMap(parent)
+      ? parent.items.find(({ key }) => String(isScalar(key) ? key.value : key) === last)?.key
+      : isSeq(parent) && parent.items[Number(last)];
+    const offset = (node as { range?: readonly number[] } | undefined)?.range?.[0];
+    return offset === undefined ? undefined : lines.linePos(offset).line;
+  };
   try {
-    return { document, lines, values: document.toJS() as Record<string, unknown> };
+    return { document, lineOf, values: document.toJS() as Record<string, unknown> };
   } catch (error) {
     // Only here does an alias without its anchor, or with too many aliases, cause an error.
     return no(describeError(error));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from 'skill-registry/kernel';
-import { readMapping, yamlPackage } from '../../../../kernel/host.ts';
+import { readMapping } from '../../../../kernel/host.ts';
 import { withFallback } from '../../../../lib/errors/index.ts';
 import { readNamedFile } from '../../../../lib/files/index.ts';
 import { shippedManifest } from './owner-file.ts';
@@ -102,19 +102,15 @@ function finderIn(file: string, ...above: readonly string[]): FindKey {
   const read = withFallback(() => readMapping(readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8')));
   // Where the file is missing or cannot be read, the code that reads its values reports this.
   if (!read || !('values' in read)) return () => undefined;
-  const { document, lines, values } = read;
-  const { isMap, isScalar, isSeq } = yamlPackage();
   return (path, value) => {
     // A missing key is reported at the line of its parent.
-    const { value: found, keys } = valueAt(values, [...above, ...(value === undefined ? path.slice(0, -1) : path)]);
+    const { value: found, keys } = valueAt(read.values, [
+      ...above,
+      ...(value === undefined ? path.slice(0, -1) : path),
+    ]);
     if (found === undefined || (value !== undefined && !isPartOf(found, value))) return undefined;
-    const parent = document.getIn(keys.slice(0, -1), true);
-    const last = keys.at(-1);
-    const node = isMap(parent)
-      ? parent.items.find(({ key }) => String(isScalar(key) ? key.value : key) === last)?.key
-      : isSeq(parent) && parent.items[Number(last)];
-    const offset = (node as { range?: readonly number[] } | undefined)?.range?.[0];
-    return offset === undefined ? undefined : { file, line: lines.linePos(offset).line };
+    const line = read.lineOf(keys);
+    return line === undefined ? undefined : { file, line };
   };
 }
 
