@@ -36,6 +36,15 @@ const BLOCKING: readonly (readonly [string, readonly InspectedFile[]])[] = [
 const inside = (folder: string, files: readonly InspectedFile[]) =>
   files.map((one) => ({ ...one, path: `${folder}/${one.path}` }));
 
+/** The same in a function behind another one. */
+function behindAnother({ path, bytes }: InspectedFile): InspectedFile {
+  const head = { y: 'def', s: 'function' }[path.slice(-1)] ?? '';
+  const [open, close] = path.endsWith('.py') ? [':', ''] : [' {', '}'];
+  const body = Buffer.from(bytes).toString().replace(/^/gm, '    ');
+  const before = Array.from({ length: 50 }, (_, at) => `    step ${at}`).join('\n');
+  return file(path, `${head} one()${open}\n${before}\n${close}\n${head} two()${open}\n${body}\n${close}\n`);
+}
+
 describe('what blocks, among samples that nothing leads to, is a warning', () => {
   const leads = (name: string): readonly InspectedFile[] => [
     file('SKILL.md', `Read what stands in test/${name}.`),
@@ -56,6 +65,8 @@ describe('what blocks, among samples that nothing leads to, is a warning', () =>
 
   it.each(BLOCKING)('%s', async (_, files) => {
     if ((await verdictOf(CLEAN, ...files)) !== 'block') return;
+    const second = files.map((one) => (/\.(?:py|js|sh)$/.test(one.path) ? behindAnother(one) : one));
+    expect(await verdictOf(CLEAN, ...inside('scripts', second)), 'in a second function').toBe('block');
     const there = inside('test', files);
     expect(await verdictOf(CLEAN, ...there)).toBe('warn');
     for (const one of leads(files.map(({ path }) => path).join(' '))) {

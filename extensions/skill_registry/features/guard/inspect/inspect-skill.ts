@@ -40,7 +40,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
     }
   }
   const listed = [...found.values()].filter((finding) => !mentioned.has(finding));
-  const all = [...found.values(), ...combinedFindings(listed)];
+  const all = [...found.values(), ...combinedFindings(listed, skill)];
   const blocked = new Set(all.filter(({ level }) => level === 'block').map(({ file }) => file));
   const aside = new Set(skill.filter((file) => blocked.has(file.path) && isAside(file, skill)).map(({ path }) => path));
   const findings = all.map((one) =>
@@ -143,16 +143,23 @@ type Search = Pattern & { readonly rule: Rule };
 const SEARCHES: readonly Search[] = RULES.flatMap((rule) => (rule.patterns ?? []).map((one) => ({ ...one, rule })));
 let searchPassage: ReturnType<typeof createPassageSearch> | undefined;
 
-function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
+function* combinedFindings(found: readonly Finding[], skill: readonly ClassifiedFile[]): Generator<Finding> {
   for (const rule of RULES) {
     const [first = [], second = []] = (rule.near ?? []).map((ids) =>
       found.filter((finding) => ids.test(finding.rule)).slice(0, MAX_COMPARED),
     );
-    const match = first.find((one) => second.some((other) => isNear(one, other)));
+    const match = first.find((one) => second.some((other) => isNear(one, other)) && !isSearchedFor(one, skill));
     if (match) yield { ...match, rule: rule.id, level: rule.level, message: rule.message };
   }
 }
 
+/** In a line of a program that finds such words. */
+function isSearchedFor({ file, line = 1 }: Finding, skill: readonly ClassifiedFile[]): boolean {
+  const { prose, text } = skill.find(({ path }) => path === file) ?? { prose: true, text: '' };
+  return !prose && PATTERN.test(text.split('\n')[line - 1] ?? '');
+}
+
+const PATTERN = /\b(?:pattern|regexp?|label)s?["']?\s?[:=]|\bre\.(?:compile|search)\(/i;
 const MAX_COMPARED = 100;
 const NEAR_LINES = 6;
 

@@ -9,6 +9,8 @@ const READS = String.raw`(?:\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type
 /** One entry of the keychain that has a name, and not that of a browser. */
 const OWN_ENTRY =
   /\bfind-generic-password\s(?![^\n]{0,160}\b(?:safe storage|chrome|chromium|brave|edge|firefox|opera|icloud|wi-?fi|airport)\b)[^\n]{0,160}-s[\s"',]/;
+/** Without a read or a call an address is only listed. */
+const USES = re`${SEND}|\bfetch\s?\(|\b(?:curl|wget|iwr|irm|invoke-\w{1,20})\s|\b(?:requests|httpx|aiohttp|axios|got|socket|urllib|http|https|net|dns)\.\w|\burlopen\b|\b(?:open|readfile\w*|read_text|read_bytes|createreadstream)\s?\(|\b(?:cat|source)\s`;
 const HIDES = String.raw`(?:\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\w{1,4}|alert\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\b|\bsilently\b|\bsecretly\b|\bquietly\b|\bdiscreetly\b|\bcovertly\b)`;
 const PERSONAL = String.raw`(?:(?:\.ssh|\.aws|\.clawdbot|\.openclaw|\.gnupg|\.kube)\b|\.env\b|\bssh keys?\b|\bprivate keys?\b|\bseed (?:phrase|words)\b|\b(?:recovery|mnemonic|secret) phrase\b|\bmnemonic\b|\bwallet(?:'s)? (?:keys?|files?|seed)\b|\b(?:saved|stored|browser|user's|users|all|any) (?:passwords|credentials|cookies|tokens|secrets|api keys)\b|\benvironment variables\b|\bpassword store\b|\bkeychain\b|\bsession cookies?\b|\bid_rsa\b|\bid_ed25519\b|/etc/passwd|/etc/shadow)`;
 const TO_SOMEWHERE = String.raw`(?:\b(?:to|at|via|with|using|in a request to)\s[^\n.]{0,60}?(?:https?://(?!localhost|127\.)|[\w.+-]{2,40}@[\w-]{2,40}\.[a-z]{2,10})|https?://(?!localhost|127\.)[^\s]{4,200})`;
@@ -37,6 +39,7 @@ export const SECRETS: readonly Rule[] = [
         { where: 'code', scope: 'file' },
         re`(?:${SECRET_STORE}|/\.env\b|["']\.env["'])`,
         re`(?:${DROP}|${BARE_ADDRESS})`,
+        USES,
       ),
       near(
         { where: 'code', ordered: false, within: 300, unless: /\bsubprocess\b|\benv\s?=\s?env\b/ },
