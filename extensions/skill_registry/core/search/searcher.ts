@@ -50,7 +50,8 @@ const MAX_READ = 1000;
 const BATCH_CHARACTERS = 500_000;
 
 export class Searcher {
-  readonly #proposals = new WeakMap<Skill, Buffer>();
+  /** Of skills that `withText` made. */
+  readonly #texts = new WeakMap<Skill, Buffer>();
   /** Skills that could not be read; the next snapshot may have new objects for them. */
   readonly #unreadable = new WeakSet<Skill>();
   readonly #readSkill: (skill: Skill) => Buffer;
@@ -60,7 +61,7 @@ export class Searcher {
   #isClosed = false;
 
   constructor({ database, removeDatabase, readSkill }: SearcherOptions) {
-    this.#readSkill = (skill) => this.#proposals.get(skill) ?? readSkill(skill);
+    this.#readSkill = (skill) => this.#texts.get(skill) ?? readSkill(skill);
     this.#guarded = createGuardedIndex(database, removeDatabase);
   }
 
@@ -108,13 +109,13 @@ export class Searcher {
   }
 
   /** The skill as it would be with this SKILL.md, for a search; undefined when the text has no header. */
-  propose(skill: Skill, text: string): Skill | undefined {
+  withText(skill: Skill, text: string): Skill | undefined {
     const bytes = Buffer.from(text);
     const { header } = parseSkill(text, skill.file, skill.id);
     if (!header) return undefined;
-    const proposed = { ...skill, ...header, digest: digestOf(bytes), bytes: bytes.length };
-    this.#proposals.set(proposed, bytes);
-    return proposed;
+    const other = { ...skill, ...header, digest: digestOf(bytes), bytes: bytes.length };
+    this.#texts.set(other, bytes);
+    return other;
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import type { Options } from '../../../../lib/command-line/index.ts';
 import type { AddedOptions, FeatureCommands } from '../../core/command-line.ts';
+import { workflowStateNamed } from './workflow/workflows.ts';
 
 export const commands: FeatureCommands = {
   options: [
@@ -12,7 +13,6 @@ export const commands: FeatureCommands = {
   },
   async turn({ workflow }: Options & { readonly workflow?: string }, registry) {
     if (workflow === undefined) return {};
-    const { workflowStateNamed } = await import('./workflow/workflows.ts');
     return { workflowState: workflowStateNamed(registry.snapshot(), workflow) };
   },
 };

@@ -45,7 +45,7 @@ export function createOverlap({ assertOpen, catalog, readFile, searcher, visible
     const skills = visibleSkills();
     if (!as) return firstHitsIn(searcher, skills, queries, until);
     const skill = skillNamedOrNew(catalog.snapshot(), as.skillId, as.text);
-    const proposed = searcher.propose(skill, as.text);
+    const proposed = searcher.withText(skill, as.text);
     // Models cannot find a skill that they do not see; a text without a header removes the skill.
     const shown = proposed?.modelInvocable ? [proposed] : [];
     const isSeen = skills.includes(skill);
@@ -81,7 +81,7 @@ export function createOverlap({ assertOpen, catalog, readFile, searcher, visible
       });
     },
     async takenOver(skillId, text) {
-      const proposed = searcher.propose(skillNamedOrNew(catalog.snapshot(), skillId, text), text);
+      const proposed = searcher.withText(skillNamedOrNew(catalog.snapshot(), skillId, text), text);
       const present = catalog.snapshot().byId.get(skillId);
       if (!proposed?.modelInvocable || proposed.description === present?.description) return null;
       return takenOver(visibleSkills(), present, proposed);
