@@ -234,8 +234,8 @@ export const held = [
   },
   {
     title: 'A text that is put together stands in another line',
-    in: 'foldPart',
-    swap: ['written.split(INNER).length', '1'],
+    in: 'foldConstants',
+    swap: ['line: at + 1', 'line: at'],
     test: 'judges what is put together in a.py as if it were written in one piece, in its own line',
   },
   {

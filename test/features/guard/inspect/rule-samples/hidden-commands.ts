@@ -45,7 +45,7 @@ export const HIDDEN_COMMANDS: RuleSamples = {
       { 'a.js': "fetch(['htt', 'ps://collect.example.net'].join(''));\n" },
       { 'a.py': "d = ''.join(chr(c) for c in [46, 115, 115, 104])\n" },
       { 'a.py': "d = os.path.join(home, '.' + 'aws', 'credentials')\n" },
-      { 'a.py': "d = ''.join([\n    'sys',\n    'tem',\n])\n" },
+      { 'a.py': "d = ''.join(['sys', 'tem'])\n" },
       { 'a.sh': "cat $'\\x2e\\x73\\x73\\x68'/a\n" },
       'Then:\n```js\ncp["ex" + \'ec\'](x);\n```',
     ],

@@ -3,12 +3,23 @@ import { ADDRESS, each, NEGATED, near, re } from './words.ts';
 
 const SECRET = String.raw`(?:api[- ]?keys?|passwords?|credentials?|secrets?|access tokens?|tokens?|environment variables|private keys?|\.env(?: files?)?)`;
 
-/** Files and output that hold keys, as a sentence names them. */
 const KEPT_KEYS = String.raw`(?:\.(?:npmrc|netrc|pypirc|pgpass|git-credentials)\b|\.docker/config\.json|\.kube/config\b|\.aws\b(?![\w.-]*\.com)|\.gnupg\b|\.config/gh\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|\bprintenv\b|\boutput of env\b)`;
 
 /** A user without rights inside a container. */
 const OF_AN_IMAGE = /\brun\s[^\n]{0,160}\b(?:adduser|useradd)\b|\buseradd\s-\w{0,3}r\b|\badduser\s(?:-s|--system)\b/;
 const SAMPLE_PROXY = /\/\/(?:[^\s/@]{1,40}@)?[\w.-]{0,40}(?:example|company|corp|proxy)\.(?:com|org|net)\b/;
+const MUCH_USED =
+  'requests numpy pandas scipy matplotlib tensorflow django flask pytest selenium pillow cryptography urllib3 boto3 fastapi pydantic sqlalchemy setuptools beautifulsoup4 openai anthropic react express lodash axios typescript webpack eslint prettier commander chalk moment dotenv jsonwebtoken puppeteer playwright mongoose';
+/** A letter is missing, doubled, or changed with the next one. */
+const MISSPELT: string = MUCH_USED.split(' ')
+  .flatMap((name) =>
+    [...name].flatMap((letter, at) => {
+      const [before, next = '', rest] = [name.slice(0, at), name[at + 1], name.slice(at + 2)];
+      return [before + next + rest, before + letter + letter + next + rest, before + next + letter + rest];
+    }),
+  )
+  .filter((name) => !` ${MUCH_USED} request panda urllib boto slint beautifulsoup `.includes(` ${name} `))
+  .join('|');
 
 export const ACCESS: readonly Rule[] = [
   {
@@ -74,6 +85,11 @@ export const ACCESS: readonly Rule[] = [
           unlessBefore: NEGATED,
         },
         /\b(?:pip3?|npm|pnpm|yarn|gem)\s(?:install|i|add)\b[^\n|;&]{0,80}?(?:\shttps?:\/\/(?!github\.com|localhost)|--(?:extra-)?index-url|--trusted-host|--registry[ =]https?:\/\/(?!registry\.npmjs))|\bpip3?\sconfig\s(?:--\w{1,10}\s)?set\s[\w.-]{1,30}index-url\b|\b(?:pip|uv)_(?:extra_)?index_url\s?=|\bnpm config set registry\b(?!\s{0,2}https:\/\/registry\.npmjs)/,
+      ),
+      ...each(
+        { unlessBefore: NEGATED },
+        re`\b(?:pip3?|npm|pnpm|yarn|bun|uv)\s(?:pip\s)?(?:install|i|add)\s(?:[^\n;|&]{0,80}\s)?(?:${MISSPELT})(?![\w.-])`,
+        /"(?:pre|post)install"\s?:\s?"(?!husky|patch-package|lefthook)/,
       ),
       ...each(
         { where: 'prose', unlessBefore: NEGATED },

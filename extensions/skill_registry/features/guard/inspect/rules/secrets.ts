@@ -112,9 +112,6 @@ export const SECRETS: readonly Rule[] = [
       ...each(
         {},
         /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/,
-      ),
-      ...each(
-        {},
         /\$\(\s?(?:env|printenv|export -p)\s?[)|]|`(?:env|printenv)\s?\|/,
         /\b(?:dig|nslookup|host|ping)\s[^\n]{0,120}?\$\([^\n)]{0,80}\b(?:env|printenv|base(?:64|32)|xxd|cat)\b/,
       ),
