@@ -45,7 +45,7 @@ export const inspections = [
   {
     title: 'What a list of wrong ways names is a warning',
     in: 'stanceOf',
-    swap: ['FORBIDS.test(heading)', 'FORBIDS.test(row)'],
+    swap: ['FORBIDS.test(heading)', 'heading.length < 0'],
     test: 'is nothing where the sentence says not to do it, unless it would be an attack',
   },
 ];
