@@ -31,7 +31,7 @@ export function frontmatterSchema(): Readonly<Record<string, unknown>> {
     when_to_use: may(z.string(), 'Stands after the description.'),
     tags: may(texts, 'Words that lists and search filter by.'),
     trigger_keywords: may(texts, 'Words and phrases for which search finds it.'),
-    paths: may(texts, 'Globs: shown first where a turn names a file that matches, such as src/**/*.ts.'),
+    paths: may(texts, 'Globs of files for which it is shown: src/**/*.ts.'),
     requires: may(texts, 'Ids of skills to read first.'),
     arguments: may(texts, 'Names of the arguments of the slash command, in order.'),
     'argument-hint': may(z.string(), 'Shown after the slash command.'),

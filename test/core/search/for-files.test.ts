@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { skillsForFiles } from '../../../extensions/skill_registry/core/search/for-files.ts';
+import { parseSkill } from '../../../extensions/skill_registry/core/skill/parse-skill.ts';
 import type { Skill } from '../../../extensions/skill_registry/core/skill/skill.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { fc } from '../../helpers/properties.ts';
@@ -102,6 +103,20 @@ describe('hostile globs and names', () => {
     const files = [...Array.from({ length: 99 }, () => `${'a'.repeat(990)}/x.ts`), 'src/a.ts'];
     const [honest, other] = [fakeSkill('honest', { paths: ['src/**'] }), fakeSkill('other', { paths: ['lib/**'] })];
     expect(skillsForFiles([hostile, hostile, hostile, other, honest], files, '/root')).toEqual([honest]);
+  });
+
+  it('count only when they are not about every file, whatever is written', () => {
+    const bits = '* ** / { } , [ ] ! ^ - ( ) | + ? @ . .. a ts .ts \\ $ # {1..3} {a..z..2} [[:alpha:]] ${'.split(' ');
+    const written = fc.array(fc.constantFrom(...bits, ' ', '\0', '😀'), { maxLength: 40 }).map((some) => some.join(''));
+    fc.assert(
+      fc.property(written, (text) => {
+        const { header } = parseSkill(`---\ndescription: Tea.\npaths: ${JSON.stringify([text])}\n---\n`, 'f', 'tea');
+        const about = (file: string): boolean =>
+          skillsForFiles([fakeSkill('one', { paths: header?.paths ?? [] })], [file], '/root').length === 1;
+        expect(['q', 'w/e', 'zzz.kkk', 'Makefile', 'x/y/z.c', '9'].every(about)).toBe(false);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it('show at most five skills, the first ones', () => {
