@@ -4,6 +4,7 @@ import { agent, skill } from '../helpers/boot-root.ts';
 import { attack } from '../helpers/held.ts';
 import { type ScriptedAnswer, scriptedModel, systemText } from '../helpers/scripted-model.ts';
 import { type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { waitFor } from '../helpers/wait-for.ts';
 
 const CROWD: Tree = Object.assign({}, ...Array.from({ length: 60 }, (_, at) => skill(`chess-${at}`)));
 const TREE: Tree = {
@@ -23,6 +24,9 @@ async function started(script: readonly ScriptedAnswer[]) {
   const skill_registry = { sources: [{ path: 'skills' }], catalog: CATALOG };
   const kernel = await boot({ root, environment: model.environment, config: { skill_registry } });
   onTestFinished(() => kernel.shutdown());
+  // The text of the attack is inspected after the start.
+  const isHeld = async () => JSON.stringify(await kernel.describeTurn('clerk', 'chess', {})).includes(' of 62 skills');
+  await waitFor('the attack to be held', isHeld);
   const textOf = async (turn: object, id = 'clerk', prompt = 'play chess'): Promise<string> => {
     const before = model.requests.length;
     await kernel.invokeAgent(id, prompt, { turn });
