@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
@@ -99,7 +100,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       for (const listener of listeners) callHook('onListChanged', () => listener(change));
     void reportNewProblems();
   });
-  void reportNewProblems();
+  // Reads all files of all skills: not before the client has its first answers.
+  void whenInspected(registry, () => isClosed).then(reportNewProblems);
 
   return {
     async createServer({ local = options.local ?? false } = {}) {
@@ -143,6 +145,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 
 // --- internal ---
 
+const LOOKS_MS = 1_000;
+
 function offeredTools({ admin }: SkillRegistry, { agentId }: TurnContext, chosen?: readonly string[]) {
   const served = admin.servedTools();
   const named = chosen ?? served.map(({ name }) => name);
@@ -150,6 +154,10 @@ function offeredTools({ admin }: SkillRegistry, { agentId }: TurnContext, chosen
   const needAgent = served.filter(({ name, always, needsAgent }) => needsAgent && !(always && chosen?.includes(name)));
   const isOffered = (name: string): boolean => Boolean(agentId) || !needAgent.some((one) => one.name === name);
   return [...new Set(all)].filter(isOffered);
+}
+
+async function whenInspected({ admin }: SkillRegistry, isOver: () => boolean): Promise<void> {
+  while (!isOver() && admin.notInspected() > 0) await wait(LOOKS_MS, undefined, { ref: false });
 }
 
 /** Each text changes exactly when the list of resources or of prompts changes. */

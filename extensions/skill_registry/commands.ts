@@ -65,7 +65,7 @@ function withHeldReason(skill: Skill | undefined, description: string): string {
 }
 
 async function foundText(registry: SkillRegistry, query: string): Promise<AtWidth> {
-  await registry.admin.prepareSearch(query);
+  await registry.admin.prepareQuery(query, {});
   const { skills, nearest = [], message = '' } = registry.list({ query, audience: 'person' });
   if (skills.length > 0) {
     const { byId } = registry.snapshot();

@@ -109,6 +109,10 @@ function catalogFunctions(parts: Parts, { later }: CheckedCalls, { context }: Gi
       assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaningOf(parts)?.ready(query)]);
     }),
+    prepareQuery: later('admin.prepareQuery(query, turn)', [text, ofTurn], async (query, turn) => {
+      assertOpen(parts);
+      await Promise.all([searcher.prepareHeaders(visible(turn)), meaningOf(parts)?.ready(query)]);
+    }),
     async contextCost() {
       const text = await context('', { preview: true });
       const { enforcementOf } = await import('./show/turn-text.ts');

@@ -12,8 +12,8 @@ import type { CustomSource } from './sources/types.ts';
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   /**
-   * The best first with a query, else in catalog order. A query first indexes new and changed skills, about 1 ms each,
-   * unless `admin.prepareSearch` did.
+   * The best first with a query, else in catalog order. Where much is not indexed yet, a query finds headers only and
+   * says so (`provisional`), unless `admin.prepareSearch` was called before.
    * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
    */
   list(query?: ListQuery, turn?: TurnContext): SkillList;
@@ -73,6 +73,8 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
 export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resources' | 'leftOutCount'> {
   /** Indexes new and changed skills, with pauses. @param query - Also fetches its vector for `list`. */
   prepareSearch(query?: string): Promise<void>;
+  /** Before a `list` with this query: indexes the headers of new skills, with pauses, and fetches its vector. */
+  prepareQuery(query: string, turn: TurnContext): Promise<void>;
   /** Tokens of `context('')`, for an agent that sees all skills. */
   contextCost(): Promise<ContextCost>;
   /**

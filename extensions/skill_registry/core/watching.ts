@@ -1,7 +1,15 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
+import { abortAfter, aborted } from '../../../lib/waiting/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { Parts } from './parts.ts';
+
+/** New skills; fewer take less time than the wait. */
+const MANY = 100;
+const LOOK_MS = 500;
+const MOST_LOOKS = 20;
+/** Part of the time of a look in which the process did something. */
+const IDLE = 0.2;
 
 /** `problems`: WATCH_FAILED. */
 export type Watching = Pick<SkillRegistry, 'watch' | 'problems'> & Pick<SkillRegistryAdmin, 'watchMode'>;
@@ -30,7 +38,10 @@ export function createWatching(parts: Parts, onProblem: () => void): Watching {
     async watch(signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
       const unsubscribe = catalog.onChange(() => catchUp(ended));
-      catchUp(ended);
+      // A client asks in its first moments, and does not wait for what can be done later.
+      const isMuch = parts.guard().notInspected(catalog.snapshot().skills) > MANY;
+      if (isMuch) void whenIdle(ended).then(() => catchUp(ended));
+      else catchUp(ended);
       const running = opened.map((feature) => feature.background?.(ended));
       const scanDepth = config.limits.scan_depth;
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
@@ -41,4 +52,15 @@ export function createWatching(parts: Parts, onProblem: () => void): Watching {
     watchMode: () => mode,
     problems: () => [...problems.values()],
   };
+}
+
+// --- internal ---
+
+/** On a busy machine a fixed time would end before the first answers. */
+async function whenIdle(signal: AbortSignal): Promise<void> {
+  for (let look = 0; look < MOST_LOOKS && !signal.aborted; look++) {
+    const before = performance.eventLoopUtilization();
+    await aborted(abortAfter(LOOK_MS, signal));
+    if (performance.eventLoopUtilization(before).utilization < IDLE) return;
+  }
 }

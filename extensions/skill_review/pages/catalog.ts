@@ -67,7 +67,7 @@ async function find({ registry, agents }: CoreRequest, { q, tag: of, source, pag
     );
     return { shown: all.slice((at - 1) * SHOWN, at * SHOWN), total: all.length };
   }
-  await registry.admin.prepareSearch(q);
+  await registry.admin.prepareQuery(q, {});
   const filter = { ...(of === '' ? {} : { tag: of }), ...(source === '' ? {} : { source }) };
   const list = registry.list({ query: q, ...filter, limit: SHOWN, why: true, audience: 'person' });
   const byId = new Map(seen.filter(({ isLoser }) => !isLoser).map((one) => [one.skill.id, one]));

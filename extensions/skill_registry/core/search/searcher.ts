@@ -48,6 +48,8 @@ export interface SearcherOptions {
 const MAX_READ = 1000;
 /** Characters written in one transaction: larger batches rewrite fewer rows. */
 const BATCH_CHARACTERS = 500_000;
+/** Written in one transaction: some ten milliseconds. */
+const HEADERS_AT_ONCE = 500;
 
 export class Searcher {
   /** Of skills that `withText` made. */
@@ -108,6 +110,23 @@ export class Searcher {
     await run;
   }
 
+  /** Indexes the headers of skills of which nothing is indexed, if there is much to index, with breaks. */
+  async prepareHeaders(skills: readonly Skill[]): Promise<void> {
+    if (this.#isClosed || this.#isReady(skills)) return;
+    const missing = this.#guarded.use((index) => {
+      const all = this.#missing(index, skills);
+      return isLittle(all) ? [] : all.filter((skill) => documentOf(index, skill) === undefined);
+    });
+    let batch = createBatch();
+    for (const skill of missing) {
+      await takeBreak();
+      if (this.#isClosed) return;
+      batch.add(headerKey(skill), headerText(skill), '');
+      if (batch.documents.length >= HEADERS_AT_ONCE) batch = this.#guarded.use((index) => written(index, batch));
+    }
+    this.#guarded.use((index) => written(index, batch));
+  }
+
   /** The skill as it would be with this SKILL.md, for a search; undefined when the text has no header. */
   withText(skill: Skill, text: string): Skill | undefined {
     const bytes = Buffer.from(text);
@@ -141,15 +160,15 @@ export class Searcher {
     const stored = this.#storedPool(index, skills);
     if (stored) return stored;
     const missing = this.#missing(index, skills);
-    const isLittle = missing.reduce((sum, { bytes }) => sum + bytes, 0) <= BATCH_CHARACTERS;
+    const isWhole = isLittle(missing);
     const batch = createBatch();
     for (const skill of missing) {
-      if (isLittle) this.#addTo(batch, skill);
+      if (isWhole) this.#addTo(batch, skill);
       else if (documentOf(index, skill) === undefined) batch.add(headerKey(skill), headerText(skill), '');
     }
     written(index, batch);
     const pool = makePool(skills, index);
-    const size = isLittle ? undefined : index.size();
+    const size = isWhole ? undefined : index.size();
     this.#pools.set(skills, { of: index, generation: index.generation(), size, pool });
     return pool;
   }
@@ -214,6 +233,10 @@ interface StoredPool {
   /** Of the index, while it has only the headers of some. */
   readonly size: number | undefined;
   readonly pool: Pool;
+}
+
+function isLittle(missing: readonly Skill[]): boolean {
+  return missing.reduce((sum, { bytes }) => sum + bytes, 0) <= BATCH_CHARACTERS;
 }
 
 function written(index: TextIndex, batch: OpenBatch): OpenBatch {

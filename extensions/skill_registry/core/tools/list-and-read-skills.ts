@@ -7,7 +7,7 @@ import type { ToolRegistry } from '../seams.ts';
 import { namedFiles } from '../search/for-files.ts';
 import type { ListedSkill, ListQuery, SkillList } from '../search/types.ts';
 
-export function listSkillsTool(registry: Pick<ToolRegistry, 'list' | 'prepareSearch'>, z: Z): Tool {
+export function listSkillsTool(registry: Pick<ToolRegistry, 'list' | 'prepareQuery'>, z: Z): Tool {
   return defineTool({
     name: 'list_skills',
     description:
@@ -22,7 +22,7 @@ export function listSkillsTool(registry: Pick<ToolRegistry, 'list' | 'prepareSea
       limit: z.int().min(1).max(200).optional().describe('At most this many. Default: 20.'),
     }),
     execute: async (given, { turn }) => {
-      if (given.query?.trim()) await registry.prepareSearch(given.query);
+      if (given.query?.trim()) await registry.prepareQuery(given.query, turn);
       return { success: true, ...listForModels(registry.list(given as ListQuery, turn)) };
     },
   });

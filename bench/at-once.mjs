@@ -1,0 +1,124 @@
+/**
+ * A fresh home: processor seconds from the start of the process to the first complete answer. Ours: `skill-registry mcp` on stdio, a real
+ * client, a ranked `list_skills(query)`. Theirs: the binary of codex, its first list of the same folder, whose skills it does not rank.
+ * Usage: node bench/at-once.mjs FOLDER [rounds]. FOLDER has skills in it, one folder each, at any depth.
+ */
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { median } from './statistics.mjs';
+
+const OURS = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const CODEX = fileURLToPath(new URL('node_modules/@openai', import.meta.url));
+
+const [folder = '', rounds = '5'] = process.argv.slice(2);
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-bench-')));
+process.on('exit', () => rmSync(base, { recursive: true, force: true }));
+const flat = flatCopy(folder, join(base, 'flat'));
+const found = { ours: [], codex: [] };
+for (let round = 0; round < Number(rounds); round++) {
+  found.ours.push(await ours(join(base, `ours-${round}`)));
+  if (existsSync(CODEX)) found.codex.push(await codex(join(base, `codex-${round}`)));
+}
+report('skill-registry', found.ours);
+if (found.codex.length > 0) report('codex', found.codex);
+else console.log('codex: not installed (npm i --prefix bench --no-save @openai/codex@0.169.0)');
+if (found.codex.length > 0) {
+  const ratios = found.ours.map(({ seconds }, round) => seconds / found.codex[round].seconds);
+  console.log(`ratio, median of pairs: ${median(ratios).toFixed(2)}`);
+}
+
+// --- internal ---
+
+/** Codex looks only into children of a folder. */
+function flatCopy(from, to) {
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
+    if (entry.name !== 'SKILL.md') continue;
+    const source = entry.parentPath;
+    const id = basename(source);
+    if (!existsSync(join(to, id))) cpSync(source, join(to, id), { recursive: true });
+  }
+  return to;
+}
+
+async function ours(home) {
+  mkdirSync(join(home, 'root', 'data'), { recursive: true });
+  const env = { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: join(home, 'c'), XDG_STATE_HOME: join(home, 's') };
+  const args = [OURS, 'mcp', '--root', join(home, 'root'), '--skills', flat];
+  const rpc = start(process.execPath, args, home, env);
+  await rpc.call('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'bench', version: '0' },
+  });
+  rpc.tell('notifications/initialized');
+  const answer = await rpc.call('tools/call', { name: 'list_skills', arguments: { query: 'review a pull request' } });
+  const seconds = rpc.seconds();
+  const all = await rpc.call('tools/call', { name: 'list_skills', arguments: { limit: 1 } });
+  rpc.end();
+  const ranked = JSON.parse(answer.content[0].text).skills.length;
+  return { seconds, skills: JSON.parse(all.content[0].text).total, ranked };
+}
+
+async function codex(home) {
+  mkdirSync(join(home, '.codex'), { recursive: true });
+  mkdirSync(join(home, 'empty'));
+  const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: join(home, '.codex'), RUST_LOG: 'error' };
+  const rpc = start(binaryOfCodex(), ['app-server'], join(home, 'empty'), env);
+  const clientInfo = { name: 'bench', title: 'bench', version: '0' };
+  await rpc.call('initialize', { clientInfo, capabilities: { experimentalApi: true } });
+  rpc.tell('initialized');
+  await rpc.call('skills/extraRoots/set', { extraRoots: [flat] });
+  const { data } = await rpc.call('skills/list', { cwds: [join(home, 'empty')], forceReload: true });
+  const seconds = rpc.seconds();
+  rpc.end();
+  return { seconds, skills: data[0].skills.filter(({ path }) => path.startsWith(flat)).length };
+}
+
+function binaryOfCodex() {
+  const platform = readdirSync(CODEX).find((name) => name.startsWith(`codex-${process.platform}`));
+  const vendor = join(CODEX, platform, 'vendor');
+  return join(vendor, readdirSync(vendor)[0], 'bin', 'codex');
+}
+
+/** JSON-RPC, a message a line. */
+function start(program, args, cwd, env) {
+  const running = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const waiting = new Map();
+  let [buffer, last] = ['', 0];
+  running.stdout.on('data', (data) => {
+    buffer += data;
+    for (let end = buffer.indexOf('\n'); end >= 0; end = buffer.indexOf('\n')) {
+      const message = JSON.parse(buffer.slice(0, end));
+      buffer = buffer.slice(end + 1);
+      waiting.get(message.id)?.(message);
+    }
+  });
+  const send = (message) => running.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  return {
+    tell: (method) => send({ method }),
+    call: (method, params) =>
+      new Promise((done, fail) => {
+        last += 1;
+        const settle = ({ error, result }) => (error ? fail(new Error(JSON.stringify(error))) : done(result));
+        waiting.set(last, settle);
+        send({ id: last, method, params });
+      }),
+    /** User and system, all threads; Linux only. */
+    seconds() {
+      const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${running.pid}/stat`, 'utf8'));
+      return (Number(user) + Number(system)) / 100;
+    },
+    end: () => running.kill(),
+  };
+}
+
+function report(name, runs) {
+  const { skills, ranked } = runs[0];
+  const seconds = median(runs.map((one) => one.seconds)).toFixed(2);
+  const hits = ranked === undefined ? '' : `, ${ranked} hits ranked`;
+  console.log(`${name}: ${seconds} s of processor time, ${skills} skills${hits}`);
+}
