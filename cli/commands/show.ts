@@ -26,7 +26,11 @@ export async function show(
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
   const { byId, byQualifiedId } = registry.snapshot();
   const listed = byId.get(id) ?? byQualifiedId.get(id);
-  if (options.json) return terminal.print({ ...toWire(skill), ...(listed && fieldsOf(listed, skill)) });
+  const of = listed && !listed.remote ? listed.qualifiedId : undefined;
+  const asked = terminal.features.map(({ shown }) => (of === undefined ? undefined : shown?.(registry, of)));
+  const parts = await Promise.all(asked);
+  const fields = Object.assign({}, ...parts.map((part) => part?.fields));
+  if (options.json) return terminal.print({ ...toWire(skill), ...(listed && fieldsOf(listed, skill)), ...fields });
   if (terminal.terminal && !options.raw) await writeMarkdown(skill.content, terminal);
   else writeWhole(skill.content, terminal);
   terminal.say(['', skill.message, ...(skill.hint ? [skill.hint] : [])].join('\n'));
@@ -35,6 +39,7 @@ export async function show(
   for (const { path: file, size } of skill.resources) terminal.say(`  ${showName(file)} (${size} bytes)`);
   const leftOut = skill.resourcesLeftOut ?? 0;
   if (leftOut > 0) terminal.say(`${leftOut} more file(s) or folder(s) are never handed out: .env, .git, keys, data/`);
+  for (const line of parts.flatMap((part) => part?.lines ?? [])) terminal.say(line);
   sayHeld(skill, terminal);
   if (listed?.disabledFor === 'everyone')
     terminal.say(`Disabled, no agent is given it; to enable it: skill-registry enable ${id}`);

@@ -9,6 +9,7 @@ import { origins } from './origins.mjs';
 import { pages } from './pages.mjs';
 import { paths } from './paths.mjs';
 import { proposals } from './proposals.mjs';
+import { reach } from './reach.mjs';
 import { reviewPage } from './review-page.mjs';
 import { seams } from './seams.mjs';
 import { shown } from './shown.mjs';
@@ -40,6 +41,7 @@ export const faults = [
   ...origins,
   ...evidence,
   ...usage,
+  ...reach,
   ...reviewPage,
   ...waysBack,
 ];

@@ -17,12 +17,18 @@ export interface FeatureCommands {
   readonly trust?: readonly [order: number, load: () => Promise<TrustSubject>];
   /** Why no agent is given a skill, after an inspection of its files; null when agents are. */
   heldBecause?(registry: SkillRegistry, qualifiedId: string): Promise<string | null>;
+  shown?(registry: SkillRegistry, qualifiedId: string): Promise<ShownPart>;
   /** What its options say about the turn for which skills are shown. */
   turn?(options: Options, registry: SkillRegistry): Promise<Partial<TurnContext>>;
   /** By name of a command: the words that its arguments take. Default: ids for an argument `id`, else files. */
   readonly completes?: Readonly<
     Record<string, 'ids' | 'files' | ((registry: SkillRegistry) => Promise<readonly string[]>)>
   >;
+}
+
+export interface ShownPart {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly lines: readonly string[];
 }
 
 export interface DoctorPart {
@@ -40,9 +46,7 @@ export interface DoctorPart {
 /** What `trust` decides about beside roots. Undefined: it is none of these. */
 export interface TrustSubject {
   /** For `trust list`. */
-  list?(
-    registry: SkillRegistry,
-  ): Promise<{ readonly fields: Readonly<Record<string, unknown>>; readonly lines: readonly string[] }>;
+  list?(registry: SkillRegistry): Promise<ShownPart>;
   show(id: string, options: Options, terminal: CommandTerminal): Promise<ExitStatus | undefined>;
   decide(
     action: TrustAction,

@@ -21,7 +21,7 @@ async function openedBy(rules: number, file: string) {
   const keep = (name: string): void => {
     for (let number = 0; number < 64; number++) {
       const entry = { skillDigest: 's', stamp: 't', digest: `${name}${number}`, verdict: 'info' } as const;
-      inspections.keep(`/${name}${number}`, entry, { verdict: 'info', findings: [] });
+      inspections.keep(`/${name}${number}`, entry, { verdict: 'info', findings: [], reach: [] });
     }
   };
   return { inspections, keep };

@@ -1,5 +1,6 @@
 import { oneLine, printable } from '../../../../lib/text/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
+import { reachLines } from './shown-reach.ts';
 import type { SkillTrust } from './types.ts';
 
 /** One per line; control characters are visible. */
@@ -17,14 +18,22 @@ export function describeBlockFindings(blocks: readonly Finding[]): string {
 }
 
 /** Safe for a terminal. */
-export function describeTrust({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
+export function describeTrust({
+  qualifiedId,
+  digest,
+  origin,
+  findings,
+  reach,
+  heldBecause,
+  allowed,
+}: SkillTrust): string {
   const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
   const scope =
     origin === 'own'
       ? 'your own: what is allowed are these findings in its folder, across edits'
       : 'brought in: what is allowed are these bytes';
   const found = findings.length > 0 ? describeFindings(findings) : 'Nothing was found in it.';
-  return printable(`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`);
+  return printable([`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`, ...reachLines(reach)].join('\n'));
 }
 
 /** What a person types to allow an attack: the id, which must not be what is typed by habit. */

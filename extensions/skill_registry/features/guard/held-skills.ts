@@ -24,6 +24,7 @@ import type { Inspection } from './inspect/rule.ts';
 import type { ReadPart } from './inspect-files.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
 import { JudgedLines, pathOf } from './judged-lines.ts';
+import { furtherReach } from './shown-reach.ts';
 import type { SkillTrust, TrustDecision } from './types.ts';
 
 interface HeldSkillsOptions {
@@ -157,7 +158,7 @@ export class HeldSkills {
     const known = new Set(before.map(findingKey));
     const all = [...before, ...findings.filter((finding) => !known.has(findingKey(finding)))];
     const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
-    this.#inspections.keep(pathOf(skill), entry, { verdict: 'block', findings: all });
+    this.#inspections.keep(pathOf(skill), entry, { verdict: 'block', findings: all, reach: [] });
     return this.#reasonOf(skill, entry) === undefined;
   };
 
@@ -181,8 +182,9 @@ export class HeldSkills {
   /** Of the present files. @throws RESOURCE_NOT_FOUND. */
   async trustOf(skill: Skill): Promise<SkillTrust> {
     const { entry } = await this.#inspect(skill);
-    const { findings, verdict } = this.#inspections.inspectionOf(entry.digest) ?? {
+    const { findings, verdict, reach } = this.#inspections.inspectionOf(entry.digest) ?? {
       findings: [],
+      reach: [],
       verdict: entry.verdict,
     };
     const heldBecause = this.#reasonOf(skill, entry);
@@ -193,6 +195,7 @@ export class HeldSkills {
       origin: this.#isBroughtIn(skill) ? 'brought-in' : 'own',
       verdict,
       findings,
+      reach,
       heldBecause: heldBecause ?? null,
       allowed: verdict === 'block' && heldBecause === undefined,
     };
@@ -202,11 +205,13 @@ export class HeldSkills {
   async inspectAfter(
     skill: Skill | undefined,
     files: readonly ReadPart[],
-  ): Promise<{ readonly blocks: readonly Finding[]; readonly digest: string }> {
+  ): Promise<{ readonly blocks: readonly Finding[]; readonly digest: string; readonly reaches: string }> {
     const { inspectFiles } = await this.#load();
+    const before = skill ? (await this.trustOf(skill)).reach : [];
     const { digest, inspection } = await inspectFiles(() => files, this.#inspections.inspectionOf);
     const findings = blocksIn(inspection);
-    return { digest, blocks: skill ? await this.notAllowed(skill, digest, findings) : findings };
+    const reaches = furtherReach(before, inspection.reach);
+    return { digest, reaches, blocks: skill ? await this.notAllowed(skill, digest, findings) : findings };
   }
 
   /** `digest`: of the files with the findings. */

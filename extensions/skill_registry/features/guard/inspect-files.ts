@@ -112,12 +112,16 @@ function inOneLine(path: string): string {
 /** Files that cannot be inspected are held: an attacker could make them so. */
 async function inspectOrBlock(files: readonly InspectedFile[], notes: readonly Finding[]): Promise<Inspection> {
   try {
-    const { verdict, findings } = await inspectSkill(files);
-    return { verdict: verdict === 'info' && notes.length > 0 ? 'warn' : verdict, findings: [...findings, ...notes] };
+    const { verdict, findings, reach } = await inspectSkill(files);
+    return {
+      verdict: verdict === 'info' && notes.length > 0 ? 'warn' : verdict,
+      findings: [...findings, ...notes],
+      reach,
+    };
   } catch (error) {
     if (isCodedError(error)) throw error;
     const message = `The inspection failed: ${oneLine(describeError(error), 200)}`;
     const finding: Finding = { rule: 'inspection-failed', level: 'block', file: 'SKILL.md', excerpt: '', message };
-    return { verdict: 'block', findings: [finding, ...notes] };
+    return { verdict: 'block', findings: [finding, ...notes], reach: [] };
   }
 }

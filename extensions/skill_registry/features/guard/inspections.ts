@@ -34,7 +34,7 @@ export interface Inspections {
 }
 
 /** Raise it when the tables change. */
-const TABLES = 4;
+const TABLES = 5;
 /** In each row, because another version of this package may write into the same tables, by other rules. */
 const RULES: number = RULE_SET * 1000 + TABLES;
 /** With more skills the file is emptied; skills that still exist are inspected again. */
@@ -169,7 +169,7 @@ const SELECT = `SELECT place AS path, skill AS skillDigest, stamp, digest, verdi
 function readInspection(database: SqliteDatabase, digest: string): Inspection | undefined {
   const select = `SELECT verdict, findings FROM inspection WHERE digest = ? AND rules = ${RULES}`;
   const row = database.prepare<Pick<Inspection, 'verdict'> & { findings: string }>(select).get(digest);
-  return row && { verdict: row.verdict, findings: JSON.parse(row.findings) as Inspection['findings'] };
+  return row && { verdict: row.verdict, ...JSON.parse(row.findings) };
 }
 
 function readFiles(database: SqliteDatabase, digest: string): ReadonlyMap<string, string> | undefined {
@@ -192,7 +192,8 @@ function write(database: SqliteDatabase, rows: readonly Kept[]): void {
   );
   for (const { path, entry, inspection, files } of rows) {
     const { skillDigest, stamp, digest, verdict } = entry;
-    inspected.run(digest, inspection.verdict, JSON.stringify(inspection.findings), JSON.stringify([...files]));
+    const { findings, reach } = inspection;
+    inspected.run(digest, inspection.verdict, JSON.stringify({ findings, reach }), JSON.stringify([...files]));
     entries.run(path, skillDigest, stamp, digest, verdict);
   }
 }

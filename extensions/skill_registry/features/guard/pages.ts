@@ -4,6 +4,7 @@ import { address, type Html, html, type Piece, plural } from '../../../../lib/ht
 import { levelTag, note } from '../../../../lib/widgets/index.ts';
 import type { ReviewPages, ReviewRequest } from '../../core/review.ts';
 import { assertIdTyped, findings, idField } from './shown-findings.ts';
+import { reachLines } from './shown-reach.ts';
 import type { SkillTrust } from './types.ts';
 import { countOf, heldForPerson } from './waiting.ts';
 
@@ -82,9 +83,13 @@ function trustPart(request: ReviewRequest, trust: SkillTrust): Html {
       address('skills', request.id, 'trust'),
       html`${hiddenField('action', action)}${hiddenField('digest', digest)}${typed}${reasonField('why')}<div class="actions">${button}</div>`,
     );
+  const reached = reachLines(trust.reach);
+  const reach =
+    reached.length > 0 &&
+    html`<details><summary>What it reaches</summary><ul>${reached.map((line) => html`<li>${line}</li>`)}</ul></details>`;
   if (heldBecause === null) {
     const revoke = formFor('revoke', '', html`<button>Hold it again</button>`);
-    return html`${allowed && html`<details><summary>A person has allowed what was found in it</summary>${revoke}</details>`}${list}`;
+    return html`${allowed && html`<details><summary>A person has allowed what was found in it</summary>${revoke}</details>`}${list}${reach}`;
   }
   const scope =
     origin === 'own'
@@ -93,7 +98,7 @@ function trustPart(request: ReviewRequest, trust: SkillTrust): Html {
   const typed = isAttack && idField('To allow it', skillId);
   const allow = formFor('allow', typed, html`<button${isAttack ? '' : html` class="main"`}>Allow</button>`);
   return note(
-    html`<h2 class="inside">Held: no agent is given it</h2><p>${heldBecause}</p>${list}
+    html`<h2 class="inside">Held: no agent is given it</h2><p>${heldBecause}</p>${list}${reach}
 <p>Agents follow what a skill says. ${scope}</p>${allow}`,
     'block',
   );

@@ -1,6 +1,7 @@
 /** What inspections say of skills, and who decides about it. No code. */
 
 import type { Finding, FindingLevel } from '../../core/skill/guard.ts';
+import type { Reached } from './inspect/rule.ts';
 
 export interface SkillTrust {
   readonly skillId: string;
@@ -12,6 +13,7 @@ export interface SkillTrust {
   readonly verdict: FindingLevel;
   /** Most important first. */
   readonly findings: readonly Finding[];
+  readonly reach: readonly Reached[];
   /** Why no agent gets it; null when agents do. */
   readonly heldBecause: string | null;
   /** Whether a person has allowed its `block` findings. */

@@ -51,8 +51,8 @@ export function createJudgedChanges(
       const after = await kindOf(change).filesAfter(change);
       if (!after) return { blocks: [], digest: null };
       const skill = mayBeAllowed ? after.skill : undefined;
-      const { blocks, digest } = await heldSkills.inspectAfter(skill, after.files());
-      return { blocks, digest: blocks.length === 0 && after.change !== undefined ? after.change : digest };
+      const { blocks, digest, reaches } = await heldSkills.inspectAfter(skill, after.files());
+      return { blocks, reaches, digest: blocks.length === 0 && after.change !== undefined ? after.change : digest };
     },
     async allowShown(change, { blocks, digest }, { by, reason }) {
       const skill = await kindOf(change).skillOf(change);

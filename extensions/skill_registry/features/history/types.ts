@@ -58,6 +58,8 @@ export interface InspectedChange {
    * `trustOf` once the change is made.
    */
   readonly digest: string | null;
+  /** What the skill would reach beyond now, in one line. */
+  readonly reaches?: string;
 }
 
 export interface History {

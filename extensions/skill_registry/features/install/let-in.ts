@@ -70,6 +70,7 @@ export async function planSkill(
     folder,
     collides: collisionWith(context, write.location),
     findings: looked[0].inspection.findings,
+    reach: looked[0].inspection.reach,
     blocked: blockedAs(id, looked),
     problems: [...textProblems(text, id, validation), ...confusable.filter(({ file }) => file === named.file)],
   };

@@ -3,6 +3,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { Decision } from '../../../../lib/trust/index.ts';
 import type { Finding } from '../../core/skill/guard.ts';
+import type { SkillTrust } from '../guard/types.ts';
 import type { Actor } from '../history/types.ts';
 
 /** Installs skills and updates `skills-lock.json` of the root. Never runs a file of an origin. */
@@ -142,6 +143,7 @@ export interface SkillToAdd {
   readonly collides: string | undefined;
   /** Most important first. */
   readonly findings: readonly Finding[];
+  readonly reach: SkillTrust['reach'];
   /** `<id>@<digest>` when a `block` finding is not yet allowed for exactly these files; else undefined. */
   readonly blocked: string | undefined;
   readonly problems: readonly Problem[];
@@ -216,6 +218,8 @@ export interface SkillUpdate {
   readonly findings: readonly Finding[];
   /** As in `SkillToAdd`, for the files after the update. */
   readonly blocked?: string | undefined;
+  /** What it would reach beyond now, in one line. */
+  readonly reaches: string;
   /** Unified diff of the text files here; empty when nothing would change. */
   readonly diff: string;
   readonly reason?: string | undefined;

@@ -4,6 +4,7 @@ import { withFallback } from '../../../../lib/errors/index.ts';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { slugOf } from '../../core/skill/skill.ts';
 import { newFindings } from '../guard/inspect/inspect-skill.ts';
+import { furtherReach } from '../guard/shown-reach.ts';
 import { assertNotRevoked } from '../guard/sources.ts';
 import type { ChangeContext, FileConflict } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
@@ -70,7 +71,7 @@ interface Prepared {
 }
 
 function viewOf(id: string, name: string, source: string): Omit<SkillUpdate, 'state'> {
-  return { id, name, source, drifted: false, files: [], findings: [], diff: '' };
+  return { id, name, source, drifted: false, files: [], findings: [], reaches: '', diff: '' };
 }
 
 async function prepareOne(
@@ -119,12 +120,21 @@ async function prepareOne(
         return inspection.findings.filter((one) => isNew.has(one) || (blocked !== undefined && one.level === 'block'));
       }),
     );
+    const after = looked.flatMap(({ inspection }) => inspection.reach);
     const [mine, now] = [byPath(here), byPath(result)];
     const isChanged = (file: IncomingFile): boolean => lineOfThat(mine.get(file.path)) !== lineOf(file);
     const files = result.filter(isChanged);
     const gone = [...mine.keys()].filter((path) => !now.has(path));
     return {
-      view: { ...view, state: 'outdated', files: updates, findings, blocked, diff: diffOf(mine, files, gone) },
+      view: {
+        ...view,
+        state: 'outdated',
+        files: updates,
+        findings,
+        blocked,
+        reaches: furtherReach(before.inspection.reach, after),
+        diff: diffOf(mine, files, gone),
+      },
       write: {
         location,
         kind: 'updated',

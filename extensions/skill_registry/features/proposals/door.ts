@@ -10,7 +10,7 @@ import type { Joining, OpenChanges } from '../history/open-changes.ts';
 import { arrivalText, proposalsCommand } from './conversation.ts';
 import type { OpenProposals, ProposalOptions } from './decide/proposals.ts';
 import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
-import { describeProposal } from './propose/describe.ts';
+import { describeProposal, isWaiting } from './propose/describe.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
 import { createSkillTool, listProposalsTool, proposeSkillUpdateTool } from './tools.ts';
 import { waitingFor } from './waiting.ts';
@@ -92,10 +92,9 @@ function open(core: Core): Opened<ProposalsPart> {
       ),
       proposalText: core.call.later('admin.proposalText(proposal)', [shownProposal], async (proposal: Proposal) => {
         const added = await Promise.all(shows.map((show) => show(proposal)));
-        return describeProposal(
-          proposal,
-          added.flatMap((paragraph) => paragraph ?? []),
-        );
+        const ran = added.flatMap((paragraph) => paragraph ?? []);
+        const after = isWaiting(proposal) && (await changes.judged.inspectAfter({ proposalId: proposal.id }));
+        return describeProposal(proposal, ran, after ? after.reaches : undefined);
       }),
     },
     tools: {

@@ -22,6 +22,7 @@ it('tells what matters first, of a folder and of an id, and exits 1 for what a p
     expect(lines[1]).toMatch(/^ {2}block {2}SKILL\.md:\d+ {2}An archive to download, .* \[archive-with-password\]$/);
     expect(stdout).toMatch(/warn {3}SKILL\.md:\d+ {2}Tells the model to hide something .*\n {9}Do not tell the user/);
     expect(stdout).toMatch(/warn {3}scripts\/a\.sh:1 {2}Fetches a program and runs it/);
+    expect(stdout).toContain('\n  sends to get.example.net (scripts/a.sh:1)\n  runs curl (scripts/a.sh:1), ');
     expect(stdout).not.toContain('\x1b');
   }
 });
@@ -39,13 +40,19 @@ it('gives JSON, and SARIF with the reasons of its rules', async () => {
   const json = await runCommand(['inspect', 'tea', 'skills/evil', '--json'], { cwd: root });
   expect(JSON.parse(json.stdout)).toEqual({
     results: [
-      { what: 'tea', verdict: 'info', findings: [] },
+      { what: 'tea', verdict: 'info', findings: [], reach: [] },
       {
         what: 'skills/evil',
         verdict: 'block',
         findings: expect.arrayContaining([
           expect.objectContaining({ rule: 'archive-with-password', level: 'block', file: 'SKILL.md' }),
         ]),
+        reach: [
+          { kind: 'sends', what: 'get.example.net', file: 'scripts/a.sh', line: 1 },
+          { kind: 'runs', what: 'curl', file: 'scripts/a.sh', line: 1 },
+          { kind: 'runs', what: 'what it downloads', file: 'scripts/a.sh', line: 1 },
+          { kind: 'runs', what: 'scripts/a.sh', file: 'scripts/a.sh', line: 1 },
+        ],
       },
     ],
   });

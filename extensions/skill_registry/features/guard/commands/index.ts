@@ -1,5 +1,6 @@
 import { withFormat } from '../../../../../lib/findings/index.ts';
 import type { FeatureCommands } from '../../../core/command-line.ts';
+import { reachLines } from '../shown-reach.ts';
 
 export const commands: FeatureCommands = {
   add(make) {
@@ -11,6 +12,10 @@ export const commands: FeatureCommands = {
   },
   completes: { inspect: 'ids' },
   heldBecause: async ({ admin }, id) => (await admin.trustOf(id)).heldBecause,
+  shown: async ({ admin }, id) => {
+    const { reach } = await admin.trustOf(id);
+    return { fields: { reach }, lines: reachLines(reach) };
+  },
   doctor: async (...given) => (await import('./doctor.ts')).verdicts(...given),
   trust: [2, async () => (await import('./trust-skills.ts')).skillTrust],
 };

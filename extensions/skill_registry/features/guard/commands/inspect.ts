@@ -10,6 +10,7 @@ import type { Finding, FindingLevel } from '../../../core/skill/guard.ts';
 import { inspectFolder } from '../files-for-inspection.ts';
 import { inspectionRules } from '../inspect/inspect-skill.ts';
 import type { Inspection } from '../inspect/rule.ts';
+import { reachLines } from '../shown-reach.ts';
 
 type InspectOptions = Options & { readonly format?: FindingFormat };
 
@@ -63,9 +64,9 @@ function folderOf(what: string, { cwd }: CommandTerminal): string | undefined {
 }
 
 async function inspectId({ registry }: OpenRegistry, what: string) {
-  const { verdict, findings } = await registry.admin.trustOf(what);
+  const { verdict, findings, reach } = await registry.admin.trustOf(what);
   const { byId, byQualifiedId } = registry.snapshot();
-  return { verdict, findings, folder: (byId.get(what) ?? byQualifiedId.get(what))?.dir ?? undefined };
+  return { verdict, findings, reach, folder: (byId.get(what) ?? byQualifiedId.get(what))?.dir ?? undefined };
 }
 
 const SEVERITY = { block: 'error', warn: 'warning', info: 'note' } as const;
@@ -86,7 +87,7 @@ const WORDS: Readonly<Record<FindingLevel, string>> = {
   info: 'info: nothing was found, which is no proof that nothing is there',
 };
 
-function reportOf({ what, verdict, findings }: Inspected): string {
+function reportOf({ what, verdict, findings, reach }: Inspected): string {
   const facts = findings.filter(({ level }) => level === 'info').length;
   const listed = findings
     .filter(({ level }) => level !== 'info')
@@ -95,5 +96,6 @@ function reportOf({ what, verdict, findings }: Inspected): string {
       return `  ${level.padEnd(5)}  ${where}  ${message} [${rule}]${excerpt === '' ? '' : `\n         ${excerpt}`}`;
     });
   const counted = facts === 0 ? [] : [`  ${facts} more that only say what is there; --json has all`];
-  return [`${what}: ${WORDS[verdict]}`, ...listed, ...counted].join('\n');
+  const reached = reachLines(reach).map((line) => `  ${line}`);
+  return [`${what}: ${WORDS[verdict]}`, ...listed, ...counted, ...reached].join('\n');
 }

@@ -7,6 +7,7 @@ import { foldConstants } from './fold.ts';
 import { isAside } from './led-to.ts';
 import { createPassageSearch, matchesIn } from './passage-search.ts';
 import { passagesOf } from './passages.ts';
+import { createReach, REACH_EXPRESSIONS } from './reach.ts';
 import type { ClassifiedFile, Inspection, InspectionRule, Match, Passage, Pattern, Rule, Span } from './rule.ts';
 import { compareLevels } from './rule-set.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
@@ -27,8 +28,10 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
     await takeBreak();
     if (file) skill.push(await readFile(file));
   }
+  const reach = createReach();
   for (const file of skill) {
-    for await (const [rule, match] of matchesOfFile(file, skill)) {
+    for await (const [rule, match] of matchesOfFile(file, skill, reach)) {
+      if (!match.stance) reach.addFound(file, rule.id, match.line ?? 1, match.words);
       if (match.stance === 'negated' && rule.level !== 'block') continue;
       const finding = findingOf(rule, file.path, match);
       const key = findingKey(finding);
@@ -47,7 +50,7 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
     one.level === 'block' && aside.has(one.file) ? { ...one, level: 'warn' as const } : one,
   );
   findings.sort(byImportance);
-  return { verdict: findings[0]?.level ?? 'info', findings };
+  return { verdict: findings[0]?.level ?? 'info', findings, reach: reach.list(skill) };
 }
 
 /** In the order of docs/security.md. */
@@ -88,6 +91,7 @@ async function readFile({ path, bytes, executable = false }: InspectedFile): Pro
 async function* matchesOfFile(
   file: ClassifiedFile,
   skill: readonly ClassifiedFile[],
+  reach: ReturnType<typeof createReach>,
 ): AsyncGenerator<readonly [Rule, Match]> {
   for (const rule of RULES) {
     for (const match of rule.find?.(file, skill) ?? []) {
@@ -98,11 +102,15 @@ async function* matchesOfFile(
   const searches = SEARCHES.filter(({ where }) => where === undefined || (where === 'prose') === file.prose);
   /** For expressions that may be anywhere in the file: all matches of each. */
   const parts = new Map<RegExp, Match[]>();
-  searchPassage ??= createPassageSearch(SEARCHES.flatMap(({ match, needs }) => (needs ? [...match, needs] : match)));
+  searchPassage ??= createPassageSearch([
+    ...SEARCHES.flatMap(({ match, needs }) => (needs ? [...match, needs] : match)),
+    ...REACH_EXPRESSIONS,
+  ]);
   for (const passage of passagesOfFile(file)) {
     await takeBreak();
     if (!passage) continue;
     const positions = searchPassage(passage.text);
+    reach.addPassage(file, passage, positions);
     for (const search of searches) {
       const { rule, match: expressions, needs, scope } = search;
       if (needs && !positions.mayHave(needs)) continue;

@@ -117,6 +117,7 @@ function passageOf(lines: readonly Line[]): Passage {
     shown,
     lineAt: (offset) => lineOf(offset)?.line ?? 1,
     headingsAt: (offset) => lineOf(offset)?.headings?.join('\n'),
+    isCodeAt: (offset) => lineOf(offset)?.isCode === true,
   };
 }
 

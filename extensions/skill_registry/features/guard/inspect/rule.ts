@@ -43,6 +43,8 @@ export interface Passage {
   readonly lineAt: (offset: number) => number;
   /** The headings above an offset, in lower case; `undefined` in frontmatter. */
   readonly headingsAt: (offset: number) => string | undefined;
+  /** Whether it is no prose. */
+  readonly isCodeAt: (offset: number) => boolean;
 }
 
 export interface Span {
@@ -85,6 +87,18 @@ export interface Inspection {
   readonly verdict: FindingLevel;
   /** Most important first: by level, then by file and line. */
   readonly findings: readonly Finding[];
+  /** By kind. */
+  readonly reach: readonly Reached[];
+}
+
+/** What code does outside the folder of its skill. */
+export interface Reached {
+  readonly kind: 'reads' | 'sends' | 'runs' | 'writes' | 'persists' | 'pays';
+  /** A host, a program, a variable or a path: one escaped line. */
+  readonly what: string;
+  readonly file: string;
+  /** 1-based: the first. */
+  readonly line: number;
 }
 
 export interface InspectionRule {

@@ -12,6 +12,7 @@ import { listed, printable, toWire } from '../../../../../lib/text/index.ts';
 import { openTrust } from '../../../../../lib/trust/index.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { inspectChanged } from '../../guard/commands/confirm.ts';
+import { reachLines } from '../../guard/shown-reach.ts';
 import { decisionAbout } from '../../guard/sources.ts';
 import type { AddPlan, ImportPlan, SkillToAdd } from '../types.ts';
 import { askAndApply, findingLines, type LettingOptions, refusedOf } from './blocked-skills.ts';
@@ -184,6 +185,7 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
     ...(allowedTools.length > 0 ? [`  allowed-tools: ${listed(allowedTools)}`] : []),
     ...(needs.length > 0 ? [`  requires: ${listed(needs)}`] : []),
     ...(collides === undefined ? [] : [`  ${collides}`]),
+    ...reachLines(skill.reach).map((line) => `  ${line}`),
     ...findingLines(skill.findings, ['warn', 'info']),
     ...skill.problems.map(({ code, severity, message }) => `  ${severity} ${code}: ${message}`),
   ];

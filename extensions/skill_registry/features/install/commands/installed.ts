@@ -19,6 +19,7 @@ export async function update(
   if (!options.json && plan.skills.length > 0) terminal.out(`${describe(plan.skills, terminal)}\n`);
   for (const { id, findings } of outdated)
     for (const line of findingLines(findings, ['block', 'warn', 'info'])) terminal.say(`${id}: ${line.trim()}`);
+  for (const { id, reaches } of outdated) if (reaches !== '') terminal.say(`${id} ${reaches}`);
   for (const { id, files, diff } of options.check ? [] : outdated)
     if (diff !== '') terminal.say(`${id}, ${files.filter(({ change }) => change !== 'kept').length} file(s):\n${diff}`);
   terminal.say(`${plan.skills.length} skill(s) in skills-lock.json, ${outdated.length} outdated`);

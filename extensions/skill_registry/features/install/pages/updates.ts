@@ -119,7 +119,7 @@ ${outdated.length > 1 ? html`<div class="actions">${alone}</div>` : ''}`;
 const isPlain = ({ blocked }: SkillUpdate): boolean => blocked === undefined;
 
 function skillPart(
-  { id, source, drifted, files, findings: found, blocked, diff }: SkillUpdate,
+  { id, source, drifted, files, findings: found, blocked, reaches, diff }: SkillUpdate,
   view: ReturnType<typeof differenceView>,
 ): Html {
   const serious = found.filter(({ level }) => level !== 'info');
@@ -129,6 +129,7 @@ function skillPart(
 <ul>${changes}</ul>
 ${serious.length > 0 ? findings(serious) : ''}
 ${blocked === undefined ? '' : note(html`<p>This looks like an attack, and this page does not install it. A person who has read it is asked by <code>skill-registry update ${id}</code>.</p>`, 'block')}
+${reaches && html`<p>${reaches}</p>`}
 ${diff === '' ? '' : view.show(diff, `/updates/difference?id=${encodeURIComponent(id)}`)}`;
 }
 

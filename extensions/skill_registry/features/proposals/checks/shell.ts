@@ -1,4 +1,5 @@
 import { matchesOf, withoutKeys } from '../../../../../lib/text/index.ts';
+import { INSTALLS, PROGRAMS } from '../../guard/inspect/rules/words.ts';
 import type { Fact } from './checks.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
@@ -73,21 +74,18 @@ const RISKS: Readonly<Record<string, RegExp | readonly RegExp[]>> = {
     /\b(?:python[\d.]{0,5}|perl|ruby|node|php|osascript|deno eval)(?: -\w{1,20}){0,3} -(?:c|e|r|p)\b|\bosascript -e/gi,
   'Takes effect after the session ends':
     /\bcrontab\b|\blaunchctl\b|\bsystemctl (?:enable|start)|\bschtasks\b|\bnohup\b|>>? ?["']?(?:~|\$\{?home\}?)\/\.(?:bash|zsh|profile|config)|\.git\/hooks\b|\bcore\.hookspath\b/gi,
-  'Installs or runs a published package':
-    /\b(?:npx|bunx|uvx|pnpx|pnpm dlx|yarn dlx|bun x|npm (?:i|install|exec|init|create|ci)|(?:pnpm|yarn|bun) (?:add|install)|pip[\d.]{0,4} install|pipx (?:install|run)|uv (?:pip install|add|tool install)|conda install|poetry add|brew install|apt(?:-get)? install|apk add|(?:dnf|yum) install|pacman -s|choco install|winget install|scoop install|gem install|cargo (?:install|add)|go (?:install|get)|composer require|docker (?:run|pull)|gh extension install|claude (?:mcp add|plugin install)|code --install-extension)(?= [^ ]|$)/gi,
+  'Installs or runs a published package': new RegExp(`\\b(?:${INSTALLS})(?= [^ ]|$)`, 'gi'),
   'Turns off a protection':
     /--(?:dangerously[\w-]{0,40}|no-verify|yolo|insecure|no-check-certificate|trusted-host|privileged|disable-[\w-]{0,20}security[\w-]{0,20})|\bgit push [^|;&]{0,80}(?:--force|-f\b)|\bcurl (?:[^|;&]{0,80} )?-[a-z]{0,5}k\b|\bset \+e\b|\bsetenforce 0|\bhistory -c\b|\bunset histfile\b|\bstricthostkeychecking[= ]no\b|\bnode_tls_reject_unauthorized\b|\bgit_ssl_no_verify\b/gi,
 };
 
 /** A code span that begins with one of these is a command. */
-const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(
-  (
-    'ansible apt apt-get aws az bash brew bun bunx cargo chmod chown conda cp crontab curl dd deno dig docker dotnet ' +
-    'ffmpeg gcloud gem gh git go gpg helm java jq kill kubectl launchctl ln ls make mkdir mv nc ncat node ' +
-    'npm npx nslookup openssl osascript perl php pip pip3 pipx pnpm poetry powershell psql pwsh python python3 rm rsync ' +
-    'ruby scp sed ssh sudo systemctl tar tee terraform uv uvx wget xargs yarn zip zsh'
-  ).split(' '),
-);
+const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
+  ...PROGRAMS.split('|'),
+  ...'bash chmod chown cp crontab dd jq kill launchctl ln ls make mkdir mv rm sed systemctl tee xargs zip zsh'.split(
+    ' ',
+  ),
+]);
 
 const WITH_VERB = new Set(
   (

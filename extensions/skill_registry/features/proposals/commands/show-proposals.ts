@@ -1,5 +1,5 @@
 import type { Options } from '../../../../../lib/command-line/index.ts';
-import { forTerminal } from '../../../../../lib/text/index.ts';
+import { forTerminal, toWire } from '../../../../../lib/text/index.ts';
 import type { SkillRegistry } from '../../../core/api.ts';
 import type { CommandTerminal } from '../../../core/command-line.ts';
 import { changesDescription, describeProposals, describeStats, isWaiting } from '../propose/describe.ts';
@@ -36,7 +36,8 @@ export async function showProposal(
     else terminal.write(content);
   } else if (options.json) {
     const found = terminal.features.map(({ ranFor }) => (isWaiting(proposal) ? ranFor?.(registry, proposal.id) : null));
-    terminal.print({ ...onWire(proposal), ran: (await Promise.all(found)).find(Boolean) ?? null });
+    const { reaches = '' } = await registry.admin.blockFindingsAfter({ proposalId: proposal.id });
+    terminal.print({ ...onWire(proposal), reaches, ran: (await Promise.all(found)).find(Boolean) ?? null });
   } else {
     terminal.out(`${forTerminal(await registry.admin.proposalText(proposal), terminal, terminal.terminal)}\n`);
     if (isWaiting(proposal)) terminal.say(`\n${nextSteps(proposal)}`);
@@ -77,15 +78,8 @@ function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
 }
 
 function statsOnWire({ all, byAgent, bySkill }: ProposalStats): object {
-  const figuresOnWire = ({
-    acceptanceRate,
-    hoursToDecision,
-    rolledBackWithin30Days,
-    ...counts
-  }: ProposalFigures): object => ({
-    ...counts,
-    acceptance_rate: acceptanceRate,
-    hours_to_decision: hoursToDecision,
+  const figuresOnWire = ({ rolledBackWithin30Days, ...figures }: ProposalFigures): object => ({
+    ...toWire(figures),
     rolled_back_within_30_days: rolledBackWithin30Days,
   });
   const each = (figures: ProposalStats['byAgent']): object =>

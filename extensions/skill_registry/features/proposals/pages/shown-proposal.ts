@@ -32,7 +32,7 @@ export async function proposalMain(request: ReviewRequest, proposal: Proposal, a
   const { id, kind, skillId, source, state, author, model, created, diff, purged } = proposal;
   const { registry } = request;
   const inspected = await registry.admin.blockFindingsAfter({ proposalId: id });
-  const { blocks } = inspected;
+  const { blocks, reaches } = inspected;
   const view = differenceView(request.query('view'), request.path);
   const skill = registry.snapshot().byId.get(skillId);
   const isWaiting = state === 'open' || state === 'stale';
@@ -47,6 +47,7 @@ ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''
 ${conflict(proposal)}
 ${attackNote('Approving the change', blocks)}
 ${purged ? html`<p>Its texts were purged by ${purged.by}, ${formatTime(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
+${reaches && html`<p>${reaches}</p>`}
 ${diff === '' ? '' : [view.heading('Difference'), view.show(diff, address('proposals', id, 'difference'), remarksOf(proposal, blocks))]}
 ${isWaiting ? decideForms(request, proposal, inspected) : ''}
 ${state === 'rejected' && !purged ? purgeForm(request, id) : ''}`;

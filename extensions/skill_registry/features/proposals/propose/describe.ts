@@ -30,7 +30,7 @@ export function subjectOf({ kind, skillId, path }: Pick<Proposal, 'kind' | 'skil
 }
 
 /** @param ran - What the registry ran on it, as texts. */
-export function describeProposal(proposal: Proposal, ran: readonly string[] = []): string {
+export function describeProposal(proposal: Proposal, ran: readonly string[] = [], reaches?: string): string {
   const { id, state, kind, skillId, source, path, author, model, created, diff, justification, evidence } = proposal;
   const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
   const reason = decision?.reason ? `: ${decision.reason}` : '';
@@ -45,6 +45,7 @@ export function describeProposal(proposal: Proposal, ran: readonly string[] = []
   const parts = [
     [...head, `Report: ${file}`].join('\n'),
     ...(problem ? [problem.message] : []),
+    ...(reaches ? [reaches] : []),
     ...(diff ? [diff.trimEnd()] : []),
     ...(kind === 'delete' && !decision ? [`What would go: skill-registry show ${skillId}`] : []),
     `Justification\n${indent(justification)}`,

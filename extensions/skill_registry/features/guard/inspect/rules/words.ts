@@ -18,6 +18,9 @@ export function near(conditions: Omit<Pattern, 'match'>, ...match: readonly RegE
   return { ...conditions, match };
 }
 
+export const PROGRAMS: string =
+  'ansible|apt-get|apt|aws|az|brew|bun|cargo|conda|curl|deno|dig|docker|dotnet|ffmpeg|gcloud|gem|gh|git|go|gpg|helm|java|kubectl|nc|ncat|node|npm|npx|nslookup|openssl|osascript|perl|php|pip|pip3|pipx|pnpm|poetry|powershell|psql|pwsh|python|python3|rsync|ruby|scp|ssh|sudo|tar|terraform|uv|uvx|wget|yarn';
+export const INSTALLS: string = String.raw`npx|bunx|uvx|pnpx|pnpm dlx|yarn dlx|bun x|npm (?:i|install|exec|init|create|ci)|(?:pnpm|yarn|bun) (?:add|install)|pip[\d.]{0,4} install|pipx (?:install|run)|uv (?:pip install|add|tool install)|conda install|poetry add|brew install|apt(?:-get)? install|apk add|(?:dnf|yum) install|pacman -s|choco install|winget install|scoop install|gem install|cargo (?:install|add)|go (?:install|get)|composer require|docker (?:run|pull)|gh extension install|claude (?:mcp add|plugin install)|code --install-extension`;
 export const SHELL: string = String.raw`(?:[\w./-]{0,40}/)?(?:ba|z|da|k|fi|c|tc)?sh`;
 export const INTERPRETER: string = String.raw`(?:${SHELL}|(?:[\w./-]{0,40}/)?(?:python[\d.]{0,5}|perl|ruby|node|php|osascript|pwsh|powershell)|iex|invoke-expression)`;
 export const FETCH: string = String.raw`(?:curl|wget|bitsadmin|certutil|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|downloadstring|downloadfile|downloaddata|urlopen|urlretrieve|requests\.get|httpx\.get|axios\.get|fetch)`;
