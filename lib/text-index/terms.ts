@@ -80,7 +80,7 @@ export function numberOf(term: string): number {
   return number;
 }
 
-/** Of two neighbouring terms, by their numbers: 32 bits, which a few other pairs have as well. */
+/** 32 bits, which a few other pairs have as well. */
 export function pairOf(first: number, second: number): number {
   return (Math.imul(first, 0x9e3779b1) ^ second) >>> 0;
 }

@@ -154,6 +154,18 @@ export const shown = [
     test: 'of a long query takes the length of a skill into account more than a short one does',
   },
   {
+    title: 'A search counts only the hits that it can give',
+    in: 'hitsOf',
+    swap: ['total: found.length', 'total: hits.length'],
+    test: 'counts all that it finds, and loses no name among those that are better',
+  },
+  {
+    title: 'Of many hits some of the best are left out',
+    in: 'hitsOf',
+    swap: ['(scores[at] as number) >= lowest', '(scores[at] as number) > lowest'],
+    test: 'counts all that it finds, and loses no name among those that are better',
+  },
+  {
     title: 'Pairs of neighbouring words are not used',
     in: 'reorderByPairs',
     swap: ['most === 0', 'most >= 0'],

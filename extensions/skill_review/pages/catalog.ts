@@ -74,7 +74,6 @@ async function find({ registry, agents }: CoreRequest, { q, tag: of, source, pag
   return { shown: list.skills.flatMap(({ skillId }) => byId.get(skillId) ?? []), total: list.total, list };
 }
 
-/** With what a search says of its hits: that they may not fit, or are not all. */
 function foundText({ total, shown, list }: Found): string {
   const count =
     total > shown.length ? `${formatNumber(shown.length)} of ${plural(total, 'skill')}` : plural(total, 'skill');

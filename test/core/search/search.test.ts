@@ -171,6 +171,23 @@ describe('among skills with the same words', () => {
   });
 });
 
+it('counts all that it finds, and loses no name among those that are better', async () => {
+  const alike = (n: number): Tree => skill(`alike-${n}x`, 'Prunes an orchard.', 'Graft the roots of the orchard.');
+  const named = skill('prune-orchard', 'Helps.', `Prune it. ${'Sweep the stairs. '.repeat(60)}`);
+  const tree: Tree = Object.assign({}, named, ...Array.from({ length: 230 }, (_, n) => alike(n)));
+  const { registry } = await openRegistry(tree);
+  await registry.admin.prepareSearch();
+  const list = (limit: number) => registry.list({ query: 'prune orchard', limit });
+  expect(list(200)).toMatchObject({ total: 231, truncated: true });
+  expect(list(200).skills).toHaveLength(200);
+  expect(list(200).skills[0]).toMatchObject({ skillId: 'prune-orchard', score: 1 });
+  expect(list(200).skills.slice(0, 20)).toEqual(list(20).skills);
+  // All are alike, so that they stand in the order of the catalog.
+  const others = registry.list({ limit: 200 }).skills.map(({ skillId }) => skillId);
+  const shown = list(200).skills.map(({ skillId }) => skillId);
+  expect(shown.slice(1)).toEqual(others.slice(0, 199));
+});
+
 describe('the index', () => {
   it('follows an edit, a new skill and one that has gone', async () => {
     const { registry, root } = await openRegistry(KITCHEN);

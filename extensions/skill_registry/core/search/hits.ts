@@ -49,14 +49,21 @@ const MAX_NAME = 80;
 const MAX_PART = 40;
 const MAX_NAME_WORDS = 3;
 
-/** Best first: names that equal the query or begin with it, then equal trigger keywords, then by rank. */
+export interface Found {
+  /** Best first: names that equal the query or begin with it, then equal trigger keywords, then by rank. */
+  readonly hits: readonly SearchHit[];
+  readonly total: number;
+}
+
+/** @param most - Number of `hits`: thousands may be found. */
 export function hitsOf(
   pool: Pool,
   ranking: Ranking,
   queryName: string,
+  most: number,
   accepts?: Accepts,
   likeness?: Likeness,
-): readonly SearchHit[] {
+): Found {
   const { combined } = ranking;
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
   const words = bestByWords(pool, ranking, accepted);
@@ -74,15 +81,16 @@ export function hitsOf(
   const found = positionsWhere(combined, (at) => accepted?.[at] !== false && (isByWords(at) || isNear(at)));
   for (const at of found)
     scores[at] = names.get(at) ?? (highest > 0 ? (topScore * (ranks[at] as number)) / highest : 0);
-  // Sorts positions, not hits: there may be thousands.
+  const lowest = found.length > most ? leastOf(scores, most) : 0;
   const [byScore, byRank] = [byValue(scores), byValue(combined)];
-  found.sort((a, b) => byScore(a, b) || byRank(a, b));
-  const [first = -1] = found;
+  const wanted = found.filter((at) => (scores[at] as number) >= lowest).sort((a, b) => byScore(a, b) || byRank(a, b));
+  const [first = -1] = wanted;
   const weak = words.isWeak && !names.has(first) && !isNear(first) ? { weak: true as const } : {};
-  return found.map((at) => {
+  const hits = wanted.slice(0, most).map((at): SearchHit => {
     const hit = { skill: pool.skills[at] as Skill, score: scores[at] as number, ...weak };
     return isByWords(at) ? hit : { ...hit, byMeaning: true };
   });
+  return { hits, total: found.length };
 }
 
 /** Skills that share a term with a prompt or are near it by meaning, best first. */

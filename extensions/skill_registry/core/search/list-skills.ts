@@ -44,7 +44,12 @@ export function listSkills(
     return pageOf(found.slice(0, limit).map(rowOf), found.length, {}, []);
   }
   const accepted = tag === undefined && source === undefined ? undefined : accepts;
-  const { hits: best, nearest, terms } = searcher.search(skills, text, accepted, meaning?.likeness(skills, text));
+  const {
+    hits: best,
+    total,
+    nearest,
+    terms,
+  } = searcher.search(skills, text, accepted, meaning?.likeness(skills, text));
   const inOrder = [...best.map(({ skill }) => skill), ...skills.filter(accepts)];
   const forFiles = skillsForFiles(inOrder, paths, root).map(
     (skill): SearchHit => best.find((hit) => hit.skill === skill) ?? { skill, score: 0 },
@@ -72,7 +77,8 @@ export function listSkills(
     ...(pending > 0 ? ({ provisional: true, pending } as const) : {}),
   };
   const first = hits.length === 0 ? ['No skill fits.', advice()] : hits[0]?.weak ? [WEAK] : [];
-  return pageOf(listed, hits.length, more, [...first, ...(pending > 0 ? [provisionalText(pending)] : [])]);
+  const said = pending > 0 ? [...first, provisionalText(pending)] : first;
+  return pageOf(listed, Math.max(total, hits.length), more, said);
 }
 
 /** A busy machine takes longer; the next answer then says so. */

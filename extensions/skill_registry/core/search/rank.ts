@@ -33,7 +33,7 @@ const LONG = { terms: 64, k1: 2, b: 0.75 } as const;
 /** A term this many places behind those of a short query counts half: what is asked stands at the beginning. */
 const HALF_AFTER = 16;
 const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;
-/** So many of the best are ordered once more: more changes nothing. */
+/** More changes nothing. */
 const REORDERED = 50;
 /** Of the best rank, for the skill that has most pairs of the query. */
 const PAIRS = 0.1;
@@ -196,7 +196,7 @@ function combineRanks(header: Float64Array, all: Float64Array, best: Float64Arra
   return combined;
 }
 
-/** Those with the highest values above 0, the highest first. Without sorting all: there may be thousands. */
+/** Those with the highest values above 0, the highest first. */
 function bestPositions(values: Float64Array, most: number, accepts: (position: number) => boolean): readonly number[] {
   const best: number[] = [];
   for (let at = 0; at < values.length; at++) {

@@ -15,6 +15,7 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 import { bodyIfThere, documentKey, documentOf, headerKey, headerText } from './document.ts';
 import {
   type Accepts,
+  type Found,
   hitsInHeaders,
   hitsInsideWords,
   hitsOf,
@@ -29,8 +30,7 @@ import { lookUpTerms, parseQuery, type Query } from './query.ts';
 import { type Ranking, rankPool, reorderByPairs } from './rank.ts';
 import type { Likeness } from './types.ts';
 
-export interface SearchAnswer {
-  readonly hits: readonly SearchHit[];
+export interface SearchAnswer extends Found {
   /** Up to three similar ids when nothing was found; else empty. */
   readonly nearest: readonly string[];
   readonly terms: ReadonlySet<string>;
@@ -44,6 +44,7 @@ export interface SearcherOptions {
   readonly readSkill: (skill: Skill) => Buffer;
 }
 
+const MAX_HITS = 200;
 /** Phrases are looked for in this many of the best hits; the others are left out. */
 const MAX_READ = 1000;
 /** Characters written in one transaction: larger batches rewrite fewer rows. */
@@ -76,14 +77,15 @@ export class Searcher {
       return { pool: all, ranking: rankedIn(index, all, query, true, accepts) };
     });
     const quoted = query.phrases.length > 0;
-    const found = hitsOf(pool, ranking, normalizedName(text), accepts, quoted ? undefined : likeness);
-    const hits = quoted
+    const most = quoted ? MAX_READ : MAX_HITS;
+    const found = hitsOf(pool, ranking, normalizedName(text), most, accepts, quoted ? undefined : likeness);
+    const answer = quoted
       ? this.#withPhrases(found, query)
-      : found.some(({ byMeaning }) => !byMeaning)
+      : found.hits.some(({ byMeaning }) => !byMeaning)
         ? found
         : withMeaning(hitsWithoutWords(pool, text, accepts), found);
     const terms = new Set(ranking.terms.map(({ term }) => term));
-    return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
+    return { ...answer, nearest: answer.total > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
   }
 
   /** Best first; of skills that are not indexed yet (`prepare`), the header counts. */
@@ -213,15 +215,15 @@ export class Searcher {
   }
 
   /** Keeps hits with every phrase. If there are none: keeps all, or none for a query of phrases only. */
-  #withPhrases(hits: readonly SearchHit[], { phrases, onlyPhrases }: Query): readonly SearchHit[] {
-    const kept = hits.slice(0, MAX_READ).filter(({ skill }) => {
+  #withPhrases(found: Found, { phrases, onlyPhrases }: Query): Found {
+    const hits = found.hits.filter(({ skill }) => {
       const header = folded(headerText(skill));
       const rest = phrases.filter((phrase) => !header.includes(phrase));
       if (rest.length === 0) return true;
       const body = folded(bodyIfThere(skill, this.#readSkill) ?? '');
       return rest.every((phrase) => body.includes(phrase));
     });
-    return kept.length > 0 || onlyPhrases ? kept : hits;
+    return hits.length > 0 || onlyPhrases ? { hits, total: hits.length } : found;
   }
 }
 
@@ -265,9 +267,10 @@ function folded(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ');
 }
 
-function withMeaning(inside: readonly SearchHit[], near: readonly SearchHit[]): readonly SearchHit[] {
+function withMeaning(inside: readonly SearchHit[], near: Found): Found {
   const found = new Set(inside.map(({ skill }) => skill));
   const most = inside.at(-1)?.score ?? 1;
-  const others = near.filter(({ skill }) => !found.has(skill));
-  return [...inside, ...others.map((hit) => ({ ...hit, score: Math.min(hit.score, most) }))];
+  const others = near.hits.filter(({ skill }) => !found.has(skill));
+  const hits = [...inside, ...others.map((hit) => ({ ...hit, score: Math.min(hit.score, most) }))];
+  return { hits, total: hits.length + near.total - near.hits.length };
 }
