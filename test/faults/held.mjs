@@ -32,14 +32,14 @@ export const held = [
   },
   {
     title: 'A line of many new skills is shown as its author wrote it',
-    in: 'JudgedLines.judge',
-    swap: ["inspection.verdict !== 'block'", 'inspection.verdict.length > 0'],
+    in: 'JudgedLines.#judgeTogether',
+    always: 'found.length === 0',
     test: 'keeps a skill out of the first list, with its line in the reason',
   },
   {
     title: 'A field of the frontmatter is not judged before it is shown',
-    in: 'fieldsOf',
-    swap: ['!seen.has(value)', "!seen.has(value) && key !== 'tags'"],
+    in: 'textsShown',
+    swap: ['Object.entries(value)', "(key === 'tags' ? [] : Object.entries(value))"],
     test: 'keeps a skill out of the first list, with its line in the reason',
   },
   {
@@ -57,13 +57,13 @@ export const held = [
   {
     title: 'A line stays that another process found to be of an attack',
     in: 'HeldSkills.heldMeanwhile',
-    never: 'this.#inspections.isWrittenByOthers()',
+    never: 'isFound(heldBecause)',
     test: 'shows no line any more that another process found to be of an attack, before its next answer',
   },
   {
     title: 'Names of files leave before anything is inspected',
     in: 'SkillReading.#listing',
-    swap: ["this.#context.admit({ skill, kind: 'line', audience }).isLineOnly", "skill.id === ''"],
+    never: '!given || isLineOnly',
     test: 'names of files leave with nothing that was not inspected',
   },
   {

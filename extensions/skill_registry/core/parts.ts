@@ -91,10 +91,7 @@ export async function openParts(
   const { cache, cacheFile, cacheParts, config, hooks, root } = base;
   const skills = await openSkills(base, features);
   const { bytes, catalog, opened } = skills;
-  const snapshot = (): Snapshot => {
-    catalog.hold(new Map(skills.guard().heldMeanwhile(catalog.snapshot().byQualifiedId.values())));
-    return catalog.snapshot();
-  };
+  const snapshot = (): Snapshot => catalog.snapshot();
   const grants = createGrants();
   // In a state that no feature knows an agent sees nothing, not everything.
   const narrow = (turn: TurnContext, now: Snapshot): Narrowed | undefined =>
@@ -171,7 +168,7 @@ function sameForAll(admission: Admission): Guard {
   return {
     admit: admit as Guard['admit'],
     prepare: async () => undefined,
-    heldMeanwhile: () => [],
+    heldMeanwhile: () => new Map(),
     notInspected: () => 0,
     mayGive: async () => admission.given,
     noteBlocked: async () => admission.given,
@@ -263,6 +260,7 @@ async function openSkills(base: ReturnType<typeof openBase>, features: readonly 
     callHook: hooks.call,
     disabled: () => disabled.now,
     prepare: (skills) => guard().prepare(skills),
+    heldMeanwhile: (skills) => guard().heldMeanwhile(skills),
     heldBecause: (skill) => admit({ skill, kind: 'line', audience: 'model' }).heldBecause,
     async beforeScan() {
       ownData.renew();

@@ -17,6 +17,8 @@ export interface CatalogOptions extends RestrictionOptions {
   readonly builtIn?: SkillSource;
   /** Called with the skills of a scan before a snapshot shows them. */
   readonly prepare?: (skills: Iterable<Skill>) => Promise<void>;
+  /** As of the guard. Default: nothing is judged elsewhere. */
+  readonly heldMeanwhile?: (skills: Iterable<Skill>) => ReadonlyMap<string, string>;
   readonly callHook: CallHook;
   readonly beforeScan?: () => Promise<void>;
 }
@@ -32,7 +34,8 @@ export class Catalog {
   readonly #subscriptions = new Map<SkillSource, () => void>();
   #sources: readonly SkillSource[];
   #current: Snapshot;
-  /** The same with what was found to be held since. */
+  /** Reasons that no snapshot has yet, by qualified id; and `#current` with them. */
+  readonly #held = new Map<string, string>();
   #marked: Snapshot | undefined;
   /** Of `#current`; undefined until it is first compared, which most processes never do. */
   #fingerprint: string | undefined;
@@ -51,14 +54,23 @@ export class Catalog {
   }
 
   snapshot(): Snapshot {
+    const shown = this.#marked ?? this.#current;
+    const held = this.#isClosed ? undefined : this.#options.heldMeanwhile?.(shown.byQualifiedId.values());
+    if (held) this.hold(held);
     return this.#marked ?? this.#current;
   }
 
-  /** Shows at once that skills are held. The refresh that follows tells listeners, and adds the problem. */
-  hold(held: ReadonlyMap<Skill, string>): void {
+  /** Shows at once that skills are held, by qualified id. The refresh that follows tells listeners, and adds problems. */
+  hold(held: ReadonlyMap<string, string>): void {
     if (held.size === 0) return;
-    this.#marked = withHeld(this.snapshot(), held);
-    this.refresh().catch(() => undefined);
+    for (const [id, heldBecause] of held) this.#held.set(id, heldBecause);
+    this.#mark();
+    const end = (): void => {
+      for (const id of held.keys()) this.#held.delete(id);
+      this.#mark();
+    };
+    // A scan that runs already may not know it, and one that fails shows nothing.
+    this.refresh().then(end, () => undefined);
   }
 
   sources(): readonly SkillSource[] {
@@ -111,6 +123,13 @@ export class Catalog {
     // Closed before the wait: a scan may wait for a source.
     await Promise.all(this.#sources.map((source) => source.close?.()));
     await (this.#following ?? this.#running)?.catch(() => undefined);
+  }
+
+  #mark(): void {
+    if (this.#held.size === 0 && !this.#marked) return;
+    // Texts are remembered by the version of a snapshot.
+    this.#current = frozen({ ...this.#current, version: this.#current.version + 1 });
+    this.#marked = this.#held.size === 0 ? undefined : withHeld(this.#current, this.#held);
   }
 
   #assertOpen(): void {
@@ -219,7 +238,7 @@ export class Catalog {
   async #show(snapshot: Snapshot, ids: readonly string[], fingerprint: string | undefined): Promise<Snapshot> {
     this.#fingerprint = fingerprint;
     this.#current = snapshot;
-    this.#marked = undefined;
+    this.#mark();
     for (const listener of [...this.#listeners]) {
       this.#options.callHook('onChange', () => listener(ids, snapshot));
       await takeBreak();
@@ -262,8 +281,12 @@ function withSkill(snapshot: Snapshot, before: Skill, skill: Skill): Snapshot | 
   });
 }
 
-function withHeld(snapshot: Snapshot, held: ReadonlyMap<Skill, string>): Snapshot {
-  const marked = new Map([...held].map(([skill, heldBecause]) => [skill, frozen({ ...skill, heldBecause })]));
+function withHeld(snapshot: Snapshot, held: ReadonlyMap<string, string>): Snapshot {
+  const marked = new Map<Skill, Skill>();
+  for (const [id, heldBecause] of held) {
+    const skill = snapshot.byQualifiedId.get(id);
+    if (skill && skill.heldBecause === undefined) marked.set(skill, frozen({ ...skill, heldBecause }));
+  }
   const markedIn = (map: ReadonlyMap<string, Skill>) =>
     new Map([...map].map(([id, skill]) => [id, marked.get(skill) ?? skill]));
   return frozen({

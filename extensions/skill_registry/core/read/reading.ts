@@ -251,7 +251,8 @@ export class SkillReading implements Reading {
     const { skill, refusal } = this.#find(request);
     if (!skill || refusal) throw this.#notFound(request);
     const { audience } = request;
-    if (audience === 'model' && this.#context.admit({ skill, kind: 'line', audience }).isLineOnly)
+    const { given, isLineOnly } = this.#context.admit({ skill, kind: 'line', audience });
+    if (audience === 'model' && (!given || isLineOnly))
       throw new CodedError('SKILL_NOT_INSPECTED', `"${skill.id}" is not inspected yet: read it first.`);
     return this.#sourceOf(skill)?.listing(skill) ?? NO_FILES;
   }

@@ -85,8 +85,8 @@ export interface Guard {
   };
   /** Judges at least what the lines of skills can have, before a snapshot shows them first. */
   prepare(skills: Iterable<Skill>): Promise<void>;
-  /** Those of listed skills that another process found to be held since then. Cheap where nothing is new. */
-  heldMeanwhile(skills: Iterable<Skill>): readonly (readonly [skill: Skill, heldBecause: string])[];
+  /** Why skills are held that another process has judged since they were listed, by qualified id. Cheap if none is. */
+  heldMeanwhile(skills: Iterable<Skill>): ReadonlyMap<string, string>;
   /** How many of them were not inspected with all their files yet. */
   notInspected(skills: Iterable<Skill>): number;
   /** Whether an agent may get a file of no skill below a source. `path`: relative to that source. */

@@ -5,7 +5,7 @@ import { by, storedText, text, words } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import type { Skill } from '../../core/skill/skill.ts';
-import { HeldSkills } from './held-skills.ts';
+import { HeldSkills, isFound } from './held-skills.ts';
 import { inspectionsFile } from './inspections.ts';
 import { createInstalled } from './installed.ts';
 import { sourceDecisions } from './sources.ts';
@@ -49,7 +49,10 @@ function open(core: Core): Opened<GuardPart> {
     isBroughtIn: (skill) => core.isForeign(skill.source) || installed.has(skill),
     isOfPackage: ({ qualifiedId }) => catalog.snapshot().builtIn.has(qualifiedId),
     renew: async () => void (await Promise.all(holders.map((one) => one.renew()))),
-    onOther: () => catalog.refresh().catch(() => undefined),
+    onOther: (skill, heldBecause) => {
+      if (isFound(heldBecause)) catalog.hold(new Map([[skill.qualifiedId, heldBecause]]));
+      return catalog.refresh().catch(() => undefined);
+    },
     inspects: core.options.inspect ?? true,
     givesBodies: core.config.inject === 'bodies',
     file: core.options.cache === 'memory' ? undefined : inspectionsFile(),

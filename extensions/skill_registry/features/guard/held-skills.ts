@@ -40,7 +40,7 @@ interface HeldSkillsOptions {
   /** Called before a skill is judged: facts outside its files may hold it. */
   readonly renew: () => Promise<void>;
   /** Called when a skill is held or released, but the catalog shows it differently. */
-  readonly onOther: () => Promise<unknown>;
+  readonly onOther: (skill: Skill, heldBecause: string | undefined) => Promise<unknown>;
   /** False: `prepare` inspects nothing, so agents see none that was not inspected before. Default: true. */
   readonly inspects?: boolean;
   /** Prompts have bodies of any skill. Default: false. */
@@ -58,8 +58,6 @@ interface Judgement {
 
 /** New skills that are judged with all their files before they are shown: some ten milliseconds each at most. */
 const FEW = 16;
-/** Lines: some hundred bytes each. */
-const JUDGED_TOGETHER = 50;
 const SHOWN_AFTER_MS = 1_000;
 /** Skills in one step: about a millisecond. */
 const LOOKED_UP = 200;
@@ -97,22 +95,23 @@ export class HeldSkills {
       unknown.length <= FEW || preload === true || this.#options.givesBodies === true;
     const whole = unknown.filter(isWhole);
     const lines = unknown.filter((skill) => !isWhole(skill));
-    for (let at = 0; at < lines.length; at += JUDGED_TOGETHER)
-      whole.push(...(await this.#lines.judge(lines.slice(at, at + JUDGED_TOGETHER))));
+    whole.push(...(await this.#lines.judge(lines)));
     for (const skill of whole) {
-      await this.judge(skill);
+      // What cannot be judged stays held, and hinders no other skill.
+      await this.judge(skill).catch(() => undefined);
       await takeBreak();
     }
   };
 
   readonly heldMeanwhile: Guard['heldMeanwhile'] = (skills) => {
-    if (!this.#inspections.isWrittenByOthers()) return [];
-    const listed = [...skills].filter((skill) => skill.heldBecause === undefined && this.#lines.isUsual(skill));
-    this.#inspections.load(listed.map(pathOf));
-    return listed.flatMap((skill) => {
+    const held = new Map<string, string>();
+    const blocked = this.#inspections.blockedByOthers();
+    for (const skill of blocked.size === 0 ? [] : skills) {
+      if (skill.heldBecause !== undefined || !blocked.has(pathOf(skill))) continue;
       const { heldBecause } = this.known(skill);
-      return heldBecause === undefined || heldBecause === NOT_INSPECTED ? [] : [[skill, heldBecause] as const];
-    });
+      if (isFound(heldBecause)) held.set(skill.qualifiedId, heldBecause);
+    }
+    return held;
   };
 
   readonly notInspected: Guard['notInspected'] = (skills) => {
@@ -136,7 +135,7 @@ export class HeldSkills {
         await this.#checked.get(content);
         continue;
       }
-      const checking = this.judge(skill);
+      const checking = this.judge(skill).catch(() => this.known(skill));
       this.#checked.set(content, checking);
       if ((await checking).heldBecause !== skill.heldBecause) isChanged = true;
       if (isChanged && performance.now() > showAfter) return true;
@@ -270,7 +269,7 @@ export class HeldSkills {
       if (isCodedError(error) && (leaving.audience === 'person' || known.heldBecause !== undefined)) return known;
       throw error;
     });
-    if (judgement.heldBecause !== skill.heldBecause) await this.#options.onOther();
+    if (judgement.heldBecause !== skill.heldBecause) await this.#options.onOther(skill, judgement.heldBecause);
     return admissionOf(judgement, leaving);
   }
 
@@ -380,6 +379,11 @@ function admissionOf(
   if (audience === 'person') return { given: true, heldBecause, listing };
   const code = heldBecause === NOT_INSPECTED ? 'SKILL_NOT_INSPECTED' : 'SKILL_HELD';
   return { given: false, code, findings, heldBecause };
+}
+
+/** Not only: not inspected yet. */
+export function isFound(heldBecause: string | undefined): heldBecause is string {
+  return heldBecause !== undefined && heldBecause !== NOT_INSPECTED;
 }
 
 const blocksIn = (inspection: Inspection | undefined): readonly Finding[] =>

@@ -3,8 +3,10 @@ import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
 import { oneLine } from '../../../../lib/text/index.ts';
 import type { Finding, InspectedFile, JudgedFile } from '../../core/skill/guard.ts';
+import { parseSkill } from '../../core/skill/parse-skill.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
 import type { Inspection } from './inspect/rule.ts';
+import { textsShown } from './texts-shown.ts';
 
 export interface InspectedSkill {
   readonly digest: string;
@@ -40,14 +42,28 @@ export async function inspectFiles(
   if (!inspection) {
     // A second read may give other files: the digest must be of those that are inspected.
     if (!found.kept) found = await readFiles(read, Number.POSITIVE_INFINITY, judged);
-    inspection = await inspectOrBlock(found.kept ?? [], found.notes);
+    const kept = found.kept ?? [];
+    inspection = await inspectOrBlock(kept, found.notes);
+    // What is shown of a frontmatter is not what stands there: lines are joined, and fields are.
+    const shown = inspection.verdict === 'block' ? [] : await findingsOfHeader(kept);
+    if (shown.length > 0)
+      inspection = { ...inspection, verdict: 'block', findings: [...shown, ...inspection.findings] };
   }
   const { digest, skillDigest, files } = found;
   return { digest, skillDigest, files, inspection, isPresent };
 }
 
+/** Findings of level `block` in what is shown of frontmatters, each text on lines of its own. */
+export async function findingsOfTexts(texts: readonly string[]): Promise<readonly Finding[]> {
+  const bytes = Buffer.from(`---\n${texts.join('\n\n')}\n---\n`);
+  const { findings } = await inspectOrBlock([{ path: 'SKILL.md', bytes }], []);
+  return findings.filter(({ level }) => level === 'block');
+}
+
 // --- internal ---
 
+/** Bytes of SKILL.md from which its header is read. */
+const MOST_OF_HEADER = 262_144;
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 interface ReadFiles extends Pick<InspectedSkill, 'digest' | 'skillDigest' | 'files'> {
@@ -79,6 +95,16 @@ async function readFiles(read: Read, keptBytes: number, judged: JudgedFile | und
     if (bytes <= keptBytes) kept.push(one);
   }
   return { digest: digestOfLines(lines), skillDigest, files, kept: bytes <= keptBytes ? kept : undefined, notes };
+}
+
+async function findingsOfHeader(files: readonly InspectedFile[]): Promise<readonly Finding[]> {
+  const bytes = files.find(({ path }) => path === 'SKILL.md')?.bytes;
+  const text = new TextDecoder().decode(bytes?.subarray(0, MOST_OF_HEADER) ?? new Uint8Array());
+  const { header } = parseSkill(text, 'SKILL.md', 'skill');
+  const texts = (header && textsShown(header)) ?? [];
+  const isAsWritten = texts.every((line) => text.includes(line.slice(line.indexOf(': ') + 2)));
+  const found = isAsWritten ? [] : await findingsOfTexts(texts);
+  return found.map(({ line: _, ...finding }) => finding);
 }
 
 function lineOfNote({ message, file }: Finding): string {

@@ -20,8 +20,8 @@ export interface InspectionEntry {
 export interface Inspections {
   load(paths: readonly string[]): void;
   entryAt(path: string): InspectionEntry | undefined;
-  /** Whether another process may have written since the last call: then unknown paths are looked up again. */
-  isWrittenByOthers(): boolean;
+  /** Paths that are blocked, if another process has written since the last call; else none. */
+  blockedByOthers(): ReadonlySet<string>;
   inspectionOf(digest: string): Inspection | undefined;
   /** Digests of the inspected files, by path; undefined when not known. */
   filesOf(digest: string): ReadonlyMap<string, string> | undefined;
@@ -50,7 +50,8 @@ const INSPECTIONS: CachePart = {
     CREATE TABLE inspection_place (
       place TEXT, rules INTEGER, skill TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL,
       PRIMARY KEY (place, rules)
-    ) WITHOUT ROWID;`,
+    ) WITHOUT ROWID;
+    CREATE INDEX inspection_blocked ON inspection_place (rules) WHERE verdict = 'block';`,
 };
 
 /** In the user's cache directory, never in a root: it can release skills, and a root may come with such a file. */
@@ -89,9 +90,7 @@ export function openInspections(file: string | undefined): Inspections {
   const load = (given: readonly string[]): void => {
     const missing = given.filter((path) => !entries.has(path));
     if (missing.length === 0) return;
-    const rows = cache.useIfThere((database) =>
-      database.prepare<InspectionEntry & { readonly path: string }>(SELECT).all(JSON.stringify(missing)),
-    );
+    const rows = cache.useIfThere((database) => database.prepare<PlacedEntry>(SELECT).all(JSON.stringify(missing)));
     for (const path of missing) entries.set(path, null);
     for (const { path, ...entry } of rows ?? []) entries.set(path, entry);
   };
@@ -101,12 +100,15 @@ export function openInspections(file: string | undefined): Inspections {
       if (!entries.has(path)) load([path]);
       return entries.get(path) ?? undefined;
     },
-    isWrittenByOthers() {
+    blockedByOthers() {
       const now = cache.useIfThere((database) => database.prepare<DataVersion>('PRAGMA data_version').get());
-      const isNew = now?.data_version !== dataVersion;
+      if (now?.data_version === dataVersion) return new Set();
       dataVersion = now?.data_version;
-      if (isNew) for (const [path, entry] of entries) if (entry === null) entries.delete(path);
-      return isNew;
+      for (const [path, entry] of entries) if (entry === null) entries.delete(path);
+      const rows = cache.useIfThere((database) => database.prepare<PlacedEntry>(SELECT_BLOCKED).all()) ?? [];
+      // Also where this process has found nothing a moment ago: the next read looks at what is there now.
+      for (const { path, ...entry } of rows) entries.set(path, entry);
+      return new Set(rows.map(({ path }) => path));
     },
     inspectionOf(digest) {
       const known =
@@ -148,6 +150,10 @@ export function openInspections(file: string | undefined): Inspections {
 
 // --- internal ---
 
+interface PlacedEntry extends InspectionEntry {
+  readonly path: string;
+}
+
 interface DataVersion {
   readonly data_version: number;
 }
@@ -165,6 +171,9 @@ const FLUSH_MS = 50;
 
 const SELECT = `SELECT place AS path, skill AS skillDigest, stamp, digest, verdict
   FROM json_each(?) JOIN inspection_place ON place = json_each.value AND rules = ${RULES}`;
+
+const SELECT_BLOCKED = `SELECT place AS path, skill AS skillDigest, stamp, digest, verdict
+  FROM inspection_place WHERE rules = ${RULES} AND verdict = 'block'`;
 
 function readInspection(database: SqliteDatabase, digest: string): Inspection | undefined {
   const select = `SELECT verdict, findings FROM inspection WHERE digest = ? AND rules = ${RULES}`;
