@@ -60,7 +60,7 @@ export class Catalog {
     return this.#marked ?? this.#current;
   }
 
-  /** Shows at once that skills are held, by qualified id. The refresh that follows tells listeners, and adds problems. */
+  /** Shows at once that skills are held, by qualified id. The refresh that follows tells listeners. */
   hold(held: ReadonlyMap<string, string>): void {
     if (held.size === 0) return;
     for (const [id, heldBecause] of held) this.#held.set(id, heldBecause);

@@ -79,12 +79,15 @@ export function openInspections(file: string | undefined): Inspections {
     const rows = waiting;
     waiting = [];
     if (rows.length === 0) return;
+    const wasThere = cache.useIfThere(versionNow) !== undefined;
     cache.use((database) => {
       database.transaction(() => {
         if (isFirst) emptyWhenFull(database);
         isFirst = false;
         write(database, rows);
       });
+      // Into a file that is new, nobody else has written yet.
+      if (!wasThere) dataVersion ??= versionNow(database);
     });
   };
   const load = (given: readonly string[]): void => {
@@ -101,9 +104,9 @@ export function openInspections(file: string | undefined): Inspections {
       return entries.get(path) ?? undefined;
     },
     blockedByOthers() {
-      const now = cache.useIfThere((database) => database.prepare<DataVersion>('PRAGMA data_version').get());
-      if (now?.data_version === dataVersion) return new Set();
-      dataVersion = now?.data_version;
+      const now = cache.useIfThere(versionNow);
+      if (now === dataVersion) return new Set();
+      dataVersion = now;
       for (const [path, entry] of entries) if (entry === null) entries.delete(path);
       const rows = cache.useIfThere((database) => database.prepare<PlacedEntry>(SELECT_BLOCKED).all()) ?? [];
       // Also where this process has found nothing a moment ago: the next read looks at what is there now.
@@ -154,8 +157,8 @@ interface PlacedEntry extends InspectionEntry {
   readonly path: string;
 }
 
-interface DataVersion {
-  readonly data_version: number;
+function versionNow(database: SqliteDatabase): number | undefined {
+  return database.prepare<{ data_version: number }>('PRAGMA data_version').get()?.data_version;
 }
 
 interface Kept {
