@@ -58,7 +58,7 @@ export const held = [
     title: 'A line stays that another process found to be of an attack',
     in: 'HeldSkills.heldMeanwhile',
     never: 'isFound(heldBecause)',
-    test: 'shows no line any more that another process found to be of an attack, before its next answer',
+    test: 'shows no line of a skill that was clean until another process saw a new file in it',
   },
   {
     title: 'Names of files leave before anything is inspected',

@@ -20,7 +20,7 @@ export interface InspectionEntry {
 export interface Inspections {
   load(paths: readonly string[]): void;
   entryAt(path: string): InspectionEntry | undefined;
-  /** Paths that are blocked, if another process has written since the last call; else none. */
+  /** Paths that another process found to be blocked since the last call. */
   blockedByOthers(): ReadonlySet<string>;
   inspectionOf(digest: string): Inspection | undefined;
   /** Digests of the inspected files, by path; undefined when not known. */
@@ -79,15 +79,12 @@ export function openInspections(file: string | undefined): Inspections {
     const rows = waiting;
     waiting = [];
     if (rows.length === 0) return;
-    const wasThere = cache.useIfThere(versionNow) !== undefined;
     cache.use((database) => {
       database.transaction(() => {
         if (isFirst) emptyWhenFull(database);
         isFirst = false;
         write(database, rows);
       });
-      // Into a file that is new, nobody else has written yet.
-      if (!wasThere) dataVersion ??= versionNow(database);
     });
   };
   const load = (given: readonly string[]): void => {
@@ -109,9 +106,14 @@ export function openInspections(file: string | undefined): Inspections {
       dataVersion = now;
       for (const [path, entry] of entries) if (entry === null) entries.delete(path);
       const rows = cache.useIfThere((database) => database.prepare<PlacedEntry>(SELECT_BLOCKED).all()) ?? [];
+      const isNews = ({ path, digest }: PlacedEntry): boolean => {
+        const known = entries.get(path);
+        return known?.verdict !== 'block' || known.digest !== digest;
+      };
+      const news = rows.filter(isNews);
       // Also where this process has found nothing a moment ago: the next read looks at what is there now.
-      for (const { path, ...entry } of rows) entries.set(path, entry);
-      return new Set(rows.map(({ path }) => path));
+      for (const { path, ...entry } of news) entries.set(path, entry);
+      return new Set(news.map(({ path }) => path));
     },
     inspectionOf(digest) {
       const known =
