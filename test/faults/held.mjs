@@ -57,7 +57,7 @@ export const held = [
   {
     title: 'A line stays that another process found to be of an attack',
     in: 'HeldSkills.heldMeanwhile',
-    never: 'isFound(heldBecause)',
+    swap: ['blocked.has(pathOf(skill))', 'blocked.has(skill.id)'],
     test: 'shows no line of a skill that was clean until another process saw a new file in it',
   },
   {
