@@ -221,6 +221,19 @@ it('shows no line any more that another process found to be of an attack, before
   await waitFor('the problem', () => other.problems().some(({ code }) => code === 'SKILL_HELD'));
 });
 
+it('lists no skill in the very turn in which its body is found to be an attack', async () => {
+  const text = (words: string) => skillMd({ name: 'mixer', description: 'MARKED mixes.' }, words);
+  const tea = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews.' }, 'Boil.') };
+  const { registry, root } = await openRegistry(
+    { 'skills/mixer/SKILL.md': text('Stir.'), ...tea },
+    { inject: 'bodies' },
+  );
+  writeTree(root, { 'skills/mixer/SKILL.md': text(attack(51)) });
+  const shown = await registry.context('mixes');
+  expect(shown).toContain('Boil.');
+  expect(shown).not.toMatch(/MARKED|203\.0\.113/);
+});
+
 it('shows no line of a skill that was clean until another process saw a new file in it', async () => {
   const root = tempFolder({ ...plain, 'skills/mixer/SKILL.md': skillMd({ name: 'mixer', description: 'Mixes.' }) });
   const open = async () => {

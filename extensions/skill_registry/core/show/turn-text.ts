@@ -200,7 +200,14 @@ async function bodiesText(skills: readonly Skill[], shown: Shown): Promise<Liste
   if (skills.length === 0) return enforcedCatalog(skills, shown, budget);
   const count = await loadTokenCounter();
   const ranked = await firstRanking(skills, shown);
-  const fitting = (room: number) => bodiesThatFit(ranked, shown, room - HEADER_TOKENS, blockOf);
+  // A skill that is found to be held now, or is gone, is not listed either.
+  const refused = new Set<Skill>();
+  const body = async (skill: Skill): Promise<string | undefined> => {
+    const text = await shown.body(skill);
+    if (text === undefined) refused.add(skill);
+    return text;
+  };
+  const fitting = (room: number) => bodiesThatFit(ranked, { ...shown, body }, room - HEADER_TOKENS, blockOf);
   const { bodies: all } = await fitting(budget);
   if (all.size === skills.length) return { text: layOut(skills, all), bodies: all, listed: [] };
   // For the catalog below the bodies.
@@ -211,11 +218,12 @@ async function bodiesText(skills: readonly Skill[], shown: Shown): Promise<Liste
     if (bodies.size === 0) break;
     const note = `Instructions of ${bodies.size} of ${skills.length} skills are given; the others are listed.`;
     const above = `${layOut(skills, bodies)}\n\n${note}\n\n`;
-    const rest = skills.filter((skill) => !bodies.has(skill));
+    const rest = skills.filter((skill) => !bodies.has(skill) && !refused.has(skill));
     const { text, listed } = await enforcedCatalog(rest, listing, Math.max(budget - count(above), 0));
     if (count(above + text) <= budget) return { text: above + text, bodies, listed };
   }
-  return enforcedCatalog(skills, listing, budget);
+  const listed = skills.filter((skill) => !refused.has(skill));
+  return enforcedCatalog(listed, listing, budget);
 }
 
 /** Ranked for the first prompt of the thread. Later turns use this ranking, so that the bodies stay the same. */
