@@ -48,4 +48,16 @@ export const inspections = [
     swap: ['FORBIDS.test(heading)', 'heading.length < 0'],
     test: 'is nothing where the sentence says not to do it, unless it would be an attack',
   },
+  {
+    title: 'A host that the text names is undeclared',
+    in: 'undeclaredHosts',
+    swap: ['!named.has(domainOf(what))', 'named.size >= 0'],
+    test: 'is not found in {"SKILL.md":"Uses https://api.tea.example/v1.',
+  },
+  {
+    title: 'A secret that a skill reads beside an undeclared host does not count',
+    in: 'undeclaredHosts',
+    swap: ['HARM.test(one)', "one === ''"],
+    test: 'is found in {"SKILL.md":"Lists changes.',
+  },
 ];

@@ -43,6 +43,12 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
     }
   }
   const listed = [...found.values()].filter((finding) => !mentioned.has(finding));
+  for (const rule of RULES) {
+    for (const one of rule.reached?.(reach.all(), skill) ?? []) {
+      await takeBreak();
+      if (one) found.set(`${rule.id} ${one.what}`, findingOf(rule, one.file, { ...one, words: one.what }));
+    }
+  }
   const all = [...found.values(), ...combinedFindings(listed, skill)];
   const blocked = new Set(all.filter(({ level }) => level === 'block').map(({ file }) => file));
   const aside = new Set(skill.filter((file) => blocked.has(file.path) && isAside(file, skill)).map(({ path }) => path));
@@ -135,9 +141,9 @@ async function* matchesOfFile(
     const [heads = [], ...others] = expressions.map((expression) => parts.get(expression) ?? []);
     if (others.some((list) => list.length === 0)) continue;
     const meant = heads.filter(({ stance }) => !stance);
-    const match = firstThatFlows(file, meant, others);
     const apart = meant[0] ? { ...meant[0], stance: 'apart' as const } : heads[0];
-    if (match ?? apart) yield [rule, match ?? (apart as Match)];
+    const match = firstThatFlows(file, meant, others) ?? apart;
+    if (match) yield [rule, match];
   }
 }
 

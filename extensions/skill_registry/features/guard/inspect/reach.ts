@@ -35,6 +35,7 @@ export function createReach() {
       const other = { 'runs-later': 'what runs later', 'changes-agent-memory': 'what agents obey' }[rule];
       if (other !== undefined) add('persists', PLACE.exec(words)?.[0] ?? other, path, line);
     },
+    all: (): readonly Reached[] => [...found.values()],
     /** By kind; of each at most 100, then an entry that counts the others. */
     list(files: readonly ClassifiedFile[]): readonly Reached[] {
       for (const { path, script } of files) if (script) add('runs', path, path, 1);

@@ -8,6 +8,8 @@ export interface Rule extends InspectionRule {
   readonly find?: (file: ClassifiedFile, skill: readonly ClassifiedFile[]) => Iterable<Match | undefined>;
   /** Found where rules of both kinds, by their ids, match at most six lines from each other. */
   readonly near?: readonly [RegExp, RegExp];
+  /** What it finds in what the skill reaches. */
+  readonly reached?: (reach: readonly Reached[], skill: readonly ClassifiedFile[]) => Iterable<Reached | undefined>;
 }
 
 /** Expressions are for folded text in lower case, have no flags, and take linear time. */

@@ -1,6 +1,7 @@
 import { findKeys } from '../../../../../../lib/text/index.ts';
 import type { ClassifiedFile, Match, Rule } from '../rule.ts';
 import { KEY_RULE } from '../rule-set.ts';
+import { undeclaredHosts } from '../undeclared-hosts.ts';
 import { SENDS_ABROAD } from './other-languages.ts';
 import { BARE_ADDRESS, DROP, ENVIRONMENT, each, near, re, SECRET_STORE, SEND } from './words.ts';
 
@@ -121,6 +122,15 @@ export const SECRETS: readonly Rule[] = [
         /\b(?:send|post|upload|report|forward|transmit|submit)\b(?: (?:it|them|these|all|those|everything|the (?:contents?|results?|values?)))? (?:back )?to (?:https?:|(?:the |our |a |an )?(?:remote|external|our|central|collection|monitoring) )/,
       ),
     ],
+  },
+  {
+    id: 'undeclared-host',
+    level: 'warn',
+    family: 'secrets',
+    message: 'A program names a host that no text does, beside a secret, code made at run time or an install script',
+    why: 'A reader does not learn where a secret may go.',
+    mend: 'Say in SKILL.md what the host is for.',
+    reached: undeclaredHosts,
   },
   {
     id: KEY_RULE,
