@@ -38,11 +38,10 @@ export function createWatching(parts: Parts, onProblem: () => void): Watching {
     async watch(signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
       const unsubscribe = catalog.onChange(() => catchUp(ended));
-      // A client asks in its first moments, and does not wait for what can be done later.
-      const isMuch = parts.guard().notInspected(catalog.snapshot().skills) > MANY;
-      if (isMuch) void whenIdle(ended).then(() => catchUp(ended));
-      else catchUp(ended);
       const running = opened.map((feature) => feature.background?.(ended));
+      // A client asks in its first moments, and does not wait for what can be done later.
+      if (parts.guard().notInspected(catalog.snapshot().skills) > MANY) await whenIdle(ended);
+      catchUp(ended);
       const scanDepth = config.limits.scan_depth;
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
       await Promise.all(running);
