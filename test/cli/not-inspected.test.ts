@@ -9,7 +9,9 @@ it('list says how many of many skills are not inspected yet, and what helps, whi
     return [`skills/${name}/SKILL.md`, text];
   });
   const root = tempFolder(Object.fromEntries(tree));
-  const run = (...args: string[]) => runCommand([...args, '--root', root], { cwd: root });
+  // Others write into the common cache at the same time, and what cannot be written within half a second is left out.
+  const environment = { XDG_CACHE_HOME: tempFolder({}) };
+  const run = (...args: string[]) => runCommand([...args, '--root', root], { cwd: root, environment });
   const { stderr } = await run('list');
   expect(stderr).toContain('30 skill(s), 30 not inspected yet (skill-registry doctor inspects them)');
   const message =
