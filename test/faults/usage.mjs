@@ -49,6 +49,12 @@ export const usage = [
     test: 'keeps a code or one word as the outcome',
   },
   {
+    title: 'A path that an agent asks for is kept, also where the skill has no such file',
+    in: 'createUsageRecorder.loaded',
+    swap: ["path ?? '(missing)'", "path ?? event.path ?? '(missing)'"],
+    test: 'counts each file of a skill that agents open',
+  },
+  {
     title: 'A long name of an agent is cut, so that two become one',
     in: 'boundedName',
     swap: ["createHash('sha256').update(name)", "createHash('sha256').update(name.slice(0, MAX_NAME))"],

@@ -56,6 +56,8 @@ export interface UsageEvent {
   readonly outcome: string;
   /** Of the text that the agent got, if counted. */
   readonly tokens?: number;
+  /** Another file than SKILL.md, as it lies in the skill; `(missing)` for a request of one that does not. */
+  readonly path?: string;
 }
 
 export function createEvents(callHook: CallHook): RegistryEvents {

@@ -16,7 +16,7 @@ const LIMITS = { loads: 1000, refusals: 1000, offers: 1000 };
 
 const row = (daysAgo: number, skill = 'tea', refused = false): UsageRow => ({
   ...{ time: NOW - daysAgo * DAY, skill, digest: null, agent: null, thread: null, source: 'skills' },
-  ...{ durationMs: 1, tokens: 5 },
+  ...{ durationMs: 1, tokens: 5, path: null },
   ...(refused ? { kind: 'refusal', outcome: 'SKILL_HELD' } : { kind: 'load', outcome: 'success' }),
 });
 const everything = { from: 0, skill: undefined, agent: undefined, thread: undefined, kind: undefined, limit: 10_000 };
@@ -27,6 +27,7 @@ const reportOf = (database: UsageDatabase) =>
     skill: undefined,
     agent: undefined,
     loadable: [],
+    filesOf: () => [],
     notKept: null,
   });
 const daysAgo = (database: UsageDatabase, kind?: 'load' | 'refusal') =>
@@ -139,6 +140,21 @@ it('takes over the events and offers of a file of the release before, and has lo
   expect(again.notTakenOver).toBe(0);
   expect(reportOf(again).totals).toMatchObject({ loads: 3, offers: 7 });
   again.close();
+});
+
+it('takes over everything of a file that kept no paths, and keeps them from then on', () => {
+  const path = file();
+  const before = openUsageDatabase(path, LIMITS);
+  before.writeSome({ rows: [row(1)], offers: offersOf(1) });
+  before.close();
+  const raw = openDatabase(path);
+  raw.exec('ALTER TABLE event DROP COLUMN path; PRAGMA user_version = 2');
+  raw.close();
+  const database = openUsageDatabase(path, LIMITS);
+  database.writeSome({ rows: [{ ...row(0), kind: 'resource', path: 'references/a.md' }], offers: new Map() });
+  expect(reportOf(database).totals).toMatchObject({ loads: 1, offers: 2, resources: 1 });
+  expect(database.events(everything).map((one) => one.path)).toEqual([null, 'references/a.md']);
+  database.close();
 });
 
 it('counts what it does not take over: events over the limit, and days of which only the counts were left', async () => {

@@ -155,17 +155,19 @@ export class SkillReading implements Reading {
     try {
       found = await this.#admitted(find, { ...request, audience: audience === 'person' && turn ? 'model' : audience });
       if ('bytes' in found) {
-        const { skill } = found;
+        const { skill, path } = found;
         const loaded = await use(found, this.#idOf(skill, request));
         // The agent of a conversation may use what a person loads in it.
         if (audience === 'person' && turn) this.#context.grants.add(skill, turn);
         const details = detailsOf(loaded);
-        const count = (): void => report('success', null, skill, details);
+        const count = (): void => report('success', null, skill, { ...details, path });
         if (details) later(count);
         return loaded;
       }
     } catch (error) {
-      report('failure', isCodedError(error) ? error.code : describeError(error), found.skill);
+      const files = request.path && found.skill ? this.#sourceOf(found.skill)?.listing(found.skill).files : undefined;
+      const path = files?.find((one) => one.path === request.path)?.path;
+      report('failure', isCodedError(error) ? error.code : describeError(error), found.skill, { path });
       throw error;
     }
     const { skill, refusal } = found;
@@ -215,12 +217,7 @@ export class SkillReading implements Reading {
 
   #reporter({ skillId, path, audience, turn, countsAsLoad = true }: LoadRequest) {
     const startedAt = performance.now();
-    return (
-      outcome: SkillLoadedEvent['outcome'],
-      error: string | null,
-      skill?: Skill,
-      { digest, tokens }: Details = {},
-    ): void => {
+    return (outcome: SkillLoadedEvent['outcome'], error: string | null, skill?: Skill, details: Details = {}): void => {
       if (!countsAsLoad) return;
       const event: SkillLoadedEvent = {
         event: 'skill_loaded',
@@ -233,7 +230,7 @@ export class SkillReading implements Reading {
         durationSeconds: (performance.now() - startedAt) / 1000,
         error,
       };
-      this.#context.onLoaded(event, { skill, turn, digest, tokens });
+      this.#context.onLoaded(event, { digest: undefined, tokens: undefined, ...details, skill, turn });
     };
   }
 
@@ -329,7 +326,7 @@ export function loadedMessage(skillId: string, tokens: number): string {
 /** The file is read again after a change of the catalog, because its id may now be another skill's; this many times. */
 const MAX_CHANGES = 3;
 
-type Details = Partial<Pick<LoadDetails, 'digest' | 'tokens'>>;
+type Details = Partial<Omit<LoadDetails, 'skill' | 'turn'>>;
 
 interface SkillRequest {
   readonly skillId: string;

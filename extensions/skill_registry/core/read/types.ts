@@ -79,6 +79,8 @@ export interface LoadDetails {
   readonly digest: string | undefined;
   /** Of what was handed over; undefined when not counted. */
   readonly tokens: number | undefined;
+  /** Of another file than SKILL.md, as it lies in the skill; undefined for one that does not. */
+  readonly path?: string | undefined;
 }
 
 export interface ReadPolicy {

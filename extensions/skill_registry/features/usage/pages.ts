@@ -108,6 +108,7 @@ ${table('Loads and offers a day', ['Day', 'Loads', 'Offers'], days, 'fit')}
 </section>
 ${mostUsed(report, link)}
 ${offeredAndTaken(report, link)}
+${reads(report, link)}
 ${failing(report, link)}
 ${byAgent(report)}`;
 }
@@ -134,6 +135,16 @@ function offeredAndTaken({ skills }: UsageReport, link: Link): Html | '' {
   });
   const key = html`<p class="quiet key"><span class="taken">taken</span> <span class="not-taken">offered and not taken</span></p>`;
   return section('Offered against taken', ['Skill', '', 'Offered', 'Taken', 'Share'], rows, offered.length, key);
+}
+
+/** Of one skill its files; of all, those whose references nobody reads. */
+function reads({ files, unread }: UsageReport, link: Link): readonly (Html | '')[] {
+  const never = unread.slice(0, SHOWN).map(({ skillId, loads, references }) => [link(skillId), loads, references]);
+  const shown = (files ?? []).slice(0, SHOWN).map(({ path, reads }) => [html`<code>${path}</code>`, reads || 'never']);
+  return [
+    section('Its other files', ['File', 'Read'], shown, files?.length ?? 0),
+    section('Loaded, references never read', ['Skill', 'Loads', 'References'], never, unread.length),
+  ];
 }
 
 function failing({ failing: found }: UsageReport, link: Link): Html | '' {

@@ -7,7 +7,7 @@ import type { Skill } from '../../core/skill/skill.ts';
 import { dayOf } from './since.ts';
 import type { UsageEvent } from './types.ts';
 
-type MayBeUnknown = 'digest' | 'agent' | 'thread' | 'source' | 'durationMs' | 'tokens';
+type MayBeUnknown = 'digest' | 'agent' | 'thread' | 'source' | 'durationMs' | 'tokens' | 'path';
 
 /** null: not known. `time`: in milliseconds since 1970. */
 export type UsageRow = Pick<UsageEvent, 'kind' | 'outcome'> & {
@@ -62,10 +62,10 @@ export function createUsageRecorder(
   };
   return {
     unwritten,
-    loaded(event, { skill, turn, digest, tokens }) {
+    loaded(event, { skill, turn, digest, tokens, path }) {
       const { audience, error, outcome } = event;
       if (turn?.preview || (audience === 'person' && turn === undefined)) return;
-      const isFile = event.path !== undefined && event.path !== 'SKILL.md';
+      const isFile = event.path !== undefined && event.path !== 'SKILL.md' && path !== 'SKILL.md';
       const done = isFile ? 'resource' : 'load';
       note({
         kind: outcome === 'success' ? done : outcome === 'refused' ? 'refusal' : 'failure',
@@ -77,6 +77,7 @@ export function createUsageRecorder(
         durationMs: event.durationSeconds * 1000,
         outcome: outcome === 'success' ? (audience === 'binding' ? 'given' : 'success') : (error ?? 'OTHER'),
         tokens,
+        path: isFile && outcome !== 'refused' ? (path ?? '(missing)') : undefined,
       });
     },
     offered(skills, { preview, agentId }) {
@@ -134,8 +135,8 @@ type NotedRow = Pick<UsageEvent, 'kind' | 'outcome'> & {
 
 function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
   const { kind, skill, digest = null, outcome, durationMs, tokens = null } = noted;
-  const names = [noted.agent, noted.thread, noted.source].map((name) => name && boundedName(name));
-  const [agent = null, thread = null, source = null] = names;
+  const names = [noted.agent, noted.thread, noted.source, noted.path].map((name) => name && boundedName(name));
+  const [agent = null, thread = null, source = null, path = null] = names;
   return {
     time: Date.now(),
     kind,
@@ -148,6 +149,7 @@ function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
     // An error message may contain a path or content.
     outcome: CODE.test(outcome) || WORD.test(outcome) ? outcome : 'OTHER',
     tokens,
+    path,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
+import { boundedName } from './recorder.ts';
 import { DAY_MS, dayOf } from './since.ts';
 import type { SkillUsage, UsageFigures, UsageReport } from './types.ts';
 
@@ -10,25 +11,27 @@ export interface ReportQuery {
   readonly skill: string | undefined;
   readonly agent: string | undefined;
   readonly loadable: readonly string[];
+  /** The other files of a skill; empty for one that is gone. */
+  readonly filesOf: (skillId: string) => readonly string[];
   readonly notKept: string | null;
 }
 
 /** @param reach - All events since then are kept, in milliseconds since 1970; 0: none was removed. */
 export function usageReport(
   database: SqliteDatabase,
-  { skill, agent, until, loadable, notKept, ...query }: ReportQuery,
+  { skill, agent, until, loadable, filesOf, notKept, ...query }: ReportQuery,
   reach: { readonly loads: number; readonly refusals: number },
 ): UsageReport {
   const { where, values } = conditions({ skill, agent });
   const from = Math.max(query.from, reach.loads);
-  const read = <Row>(select: string): Row[] =>
+  const rows = <Row>(select: string): Row[] =>
     database
       .prepare<Row>(`WITH used AS (${usedWhere(where)}) ${select}`)
       .all(...values, from, ...values, dayOf(from))
       .map((row) => ({ ...row }));
 
-  const [totals] = read<UsageFigures>(`SELECT ${FIGURES} FROM used`);
-  const found = read<Omit<SkillUsage, 'lastLoad'>>(
+  const [totals] = rows<UsageFigures>(`SELECT ${FIGURES} FROM used`);
+  const found = rows<Omit<SkillUsage, 'lastLoad'>>(
     `SELECT skill AS skillId, ${FIGURES}, count(DISTINCT iif(kind = 'load', agent, NULL)) AS agents,
        max(0, ${sumOf('offer')} - sum(kind = 'load' AND outcome <> 'given')) AS notTaken
      FROM used GROUP BY skill ORDER BY loads DESC, offers DESC, skill`,
@@ -40,6 +43,9 @@ export function usageReport(
       )
       .all(...values)
       .map((row) => [row.skill, new Date(row.last).toISOString()]),
+  );
+  const read = rows<FileReads>(
+    `SELECT skill, path, count(*) AS reads FROM used WHERE path IS NOT NULL GROUP BY skill, path ORDER BY reads DESC, path`,
   );
   const known = new Set(loadable);
   const skills = found
@@ -54,18 +60,23 @@ export function usageReport(
     days: everyDay(
       from,
       until,
-      read(`SELECT day, ${sumOf('offer')} AS offers, sum(kind = 'load') AS loads FROM used GROUP BY day`),
+      rows(`SELECT day, ${sumOf('offer')} AS offers, sum(kind = 'load') AS loads FROM used GROUP BY day`),
     ),
     skills,
     // A step of a proposal is not a use of the skill.
-    agents: read(
+    agents: rows(
       `SELECT nullif(agent, '') AS agent, ${sumOf('offer')} AS offers, sum(kind = 'load') AS loads, sum(kind = 'failure') AS failures
        FROM used WHERE kind <> 'proposal' GROUP BY used.agent ORDER BY loads DESC, offers DESC, used.agent`,
     ),
-    failing: read(
+    failing: rows(
       `SELECT skill AS skillId, outcome AS code, count(*) AS count FROM used WHERE kind IN ('refusal', 'failure')
        GROUP BY skill, outcome ORDER BY 3 DESC, skill, outcome LIMIT ${MAX_FAILING}`,
     ),
+    ...(skill === undefined ? {} : { files: filesRead(filesOf(skill), read) }),
+    unread: skills
+      .filter(({ loads }) => loads > 0)
+      .map(({ skillId, loads }) => ({ skillId, loads, references: unreadReferences(filesOf(skillId), read, skillId) }))
+      .filter(({ references }) => references > 0),
     dead: loadable
       .filter((skillId) => !byId.get(skillId)?.loads)
       .map((skillId) => ({
@@ -96,8 +107,26 @@ const MAX_FAILING = 50;
 function usedWhere(where: string): string {
   return `
     SELECT skill, ifnull(agent, '') AS agent, kind, outcome, time / ${DAY_MS} AS day, 1 AS amount,
-      ifnull(tokens, 0) AS tokens FROM event WHERE${where} time >= ?
-    UNION ALL SELECT skill, agent, 'offer', '', unixepoch(day) * 1000 / ${DAY_MS}, count, 0 FROM offer WHERE${where} day >= ?`;
+      ifnull(tokens, 0) AS tokens, path FROM event WHERE${where} time >= ?
+    UNION ALL SELECT skill, agent, 'offer', '', unixepoch(day) * 1000 / ${DAY_MS}, count, 0, NULL FROM offer WHERE${where} day >= ?`;
+}
+
+interface FileReads {
+  readonly skill: string;
+  readonly path: string;
+  readonly reads: number;
+}
+
+function filesRead(files: readonly string[], read: readonly FileReads[]): Required<UsageReport>['files'] {
+  const never = files.filter((file) => !read.some(({ path }) => path === boundedName(file)));
+  return [...read.map(({ path, reads }) => ({ path, reads })), ...never.map((path) => ({ path, reads: 0 }))];
+}
+
+/** How many there are, or 0 when one of them was read. */
+function unreadReferences(files: readonly string[], read: readonly FileReads[], skillId: string): number {
+  const isReference = (path: string): boolean => path.startsWith('references/');
+  const isRead = read.some(({ skill, path }) => skill === skillId && isReference(path));
+  return isRead ? 0 : files.filter(isReference).length;
 }
 
 function sumOf(kind: string): string {

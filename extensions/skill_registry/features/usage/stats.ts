@@ -38,18 +38,20 @@ const MAX_EVENTS = 10_000;
 const WIDE = 100;
 
 function eventTable(events: readonly UsageEvent[], { table }: CommandTerminal): string {
-  const cells = events.map(({ time, kind, skillId, digest, revision, agent, outcome }) => [
+  const cells = events.map(({ time, kind, skillId, digest, revision, agent, outcome, path }) => [
     `${time.slice(0, 10)} ${time.slice(11, 19)}`,
     kind,
     digest?.replace('sha256:', '').slice(0, 8) ?? '-',
     revision === undefined ? '-' : String(revision),
-    skillId + (outcome === 'success' ? '' : ` (${outcome})`) + (agent === undefined ? '' : `, ${agent}`),
+    [skillId, path ?? []].flat().join(' ') +
+      (outcome === 'success' ? '' : ` (${outcome})`) +
+      (agent === undefined ? '' : `, ${agent}`),
   ]);
   return table(['TIME (UTC)', 'KIND', 'DIGEST', 'REV', 'SKILL, AGENT'], cells);
 }
 
 function reportText(report: UsageReport, options: StatsOptions, { table, width }: CommandTerminal): string {
-  const { totals, since, failuresSince, until, skills, agents, failing, dead } = report;
+  const { totals, since, failuresSince, until, skills, agents, failing, dead, files = [], unread } = report;
   const period = `${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)`;
   if (options.dead) {
     const rows = dead.map(({ skillId, offers, lastLoad }) => [offers, dayOf(lastLoad), skillId]);
@@ -77,6 +79,14 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
         dayOf(one.lastLoad),
         one.skillId,
       ]),
+    ),
+    table(
+      ['READS', 'FILE'],
+      files.map(({ path, reads }) => [reads, path]),
+    ),
+    table(
+      ['LOADS', 'REFERENCES, NONE READ', 'SKILL'],
+      unread.map(({ loads: loaded, references, skillId }) => [loaded, references, skillId]),
     ),
     table(
       ['LOADS', 'OFFERED', 'FAILED', 'AGENT'],

@@ -66,6 +66,10 @@ export interface UsageReport {
   }[];
   /** Codes of refusals and failures, most frequent first, at most 50. */
   readonly failing: readonly { readonly skillId: string; readonly code: string; readonly count: number }[];
+  /** Only with `skillId`: its other files, most read first. `(missing)`: requests of files that it does not have. */
+  readonly files?: readonly { readonly path: string; readonly reads: number }[];
+  /** Skills that were loaded, with this many files in `references/`, of which none was read; most loaded first. */
+  readonly unread: readonly { readonly skillId: string; readonly loads: number; readonly references: number }[];
   /** Available to agents but not loaded in the range; most offered first. */
   readonly dead: readonly { readonly skillId: string; readonly offers: number; readonly lastLoad: string | null }[];
   readonly totals: UsageFigures;

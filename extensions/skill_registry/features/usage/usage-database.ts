@@ -58,9 +58,10 @@ const BUSY_MS = 20;
 const SLICE = 500;
 const STEP = 5_000;
 const UPKEEP_ROWS = 10_000;
-const VERSION = 2;
+const VERSION = 3;
 /** The release that also counted the events of each day. */
 const WITH_COUNTS = 1;
+const WITHOUT_PATHS = 2;
 
 const EVENT = `
 CREATE TABLE event (
@@ -72,6 +73,8 @@ const OFFER = `
 CREATE TABLE offer (
   day TEXT NOT NULL, skill TEXT NOT NULL, agent TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, skill, agent)
 ) STRICT, WITHOUT ROWID;`;
+const SINCE_PATHS = 'ALTER TABLE event ADD COLUMN path TEXT';
+const COLUMNS = 'time, kind, skill, digest, agent, thread, source, duration_ms, outcome, tokens, path';
 
 /** Each limit applies to one group. */
 const GROUPS = [
@@ -85,7 +88,7 @@ function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
   // Another process may have done it meanwhile.
   if (version === VERSION) return 0;
   let lost = 0;
-  database.exec(`DROP TABLE IF EXISTS offer; ${OFFER}`);
+  if (version !== WITHOUT_PATHS) database.exec(`DROP TABLE IF EXISTS offer; ${OFFER}`);
   if (version === WITH_COUNTS) {
     const { recorded = 0 } = database.prepare<{ recorded: number }>(RECORDED_BEFORE).get() ?? {};
     const kept = GROUPS.map(({ limit, where }) => {
@@ -96,8 +99,9 @@ function makeTables(database: SqliteDatabase, limits: UsageLimits): number {
     database.exec(
       "INSERT INTO offer SELECT day, skill, agent, sum(count) FROM count WHERE kind = 'offer' GROUP BY 1, 2, 3",
     );
-  } else database.exec(`DROP TABLE IF EXISTS event; ${EVENT}`);
-  database.exec(`DROP TABLE IF EXISTS count; DROP TABLE IF EXISTS upkeep; PRAGMA user_version = ${VERSION}`);
+  } else if (version !== WITHOUT_PATHS) database.exec(`DROP TABLE IF EXISTS event; ${EVENT}`);
+  database.exec(`DROP TABLE IF EXISTS count; DROP TABLE IF EXISTS upkeep; ${SINCE_PATHS}`);
+  database.exec(`PRAGMA user_version = ${VERSION}`);
   return lost;
 }
 
@@ -106,10 +110,7 @@ SELECT (SELECT ifnull(sum(count), 0) FROM count WHERE kind <> 'offer') +
   (SELECT count(*) FROM event WHERE id > (SELECT counted FROM upkeep)) AS recorded`;
 
 function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOver: number): UsageDatabase {
-  const insert = database.prepare(
-    `INSERT INTO event (time, kind, skill, digest, agent, thread, source, duration_ms, outcome, tokens)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insert = database.prepare(`INSERT INTO event (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const add = database.prepare(
     `INSERT INTO offer (day, skill, agent, count) VALUES (?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET count = count + excluded.count`,
@@ -122,8 +123,8 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
       const offered = [...offers].slice(0, SLICE);
       database.transaction(() => {
         for (const row of some) {
-          const { time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens } = row;
-          insert.run(time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens);
+          const { time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path } = row;
+          insert.run(time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens, path);
         }
         for (const [, { day, skill, agent, count }] of offered) add.run(day, skill, agent, count);
       });
@@ -162,7 +163,7 @@ function eventAt(database: SqliteDatabase, where: string, at: number) {
 
 function eventsOf(database: SqliteDatabase, { from, limit, ...query }: EventQuery): readonly UsageRow[] {
   const { where, values } = conditions(query);
-  const sql = `SELECT time, kind, skill, digest, agent, thread, source, duration_ms AS durationMs, outcome, tokens FROM event
+  const sql = `SELECT ${COLUMNS.replace('duration_ms', 'duration_ms AS durationMs')} FROM event
     WHERE${where} time >= ? ORDER BY id DESC LIMIT ?`;
   const rows = database.prepare<UsageRow>(sql).all(...values, from, limit);
   // Processes write events up to 200 milliseconds later, so ids are not in order of time.

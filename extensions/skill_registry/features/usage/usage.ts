@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { withFallback } from '../../../../lib/errors/index.ts';
 import { sqliteFailure, whyNoSqlite } from '../../../../lib/sqlite/index.ts';
 import type { Snapshot } from '../../core/catalog/snapshot.ts';
 import type { Core } from '../../core/feature.ts';
@@ -86,6 +87,7 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
           skill: skillId && boundedName(skillId),
           agent: agent && boundedName(agent),
           loadable: loadableIn(snapshot(), skillId),
+          filesOf: (id) => withFallback(() => core.reading.resources(id).map(({ path }) => path), []),
           notKept: config.usage ? file.notKept() : OFF,
         }),
       );
