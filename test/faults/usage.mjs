@@ -55,6 +55,12 @@ export const usage = [
     test: 'counts each file of a skill that agents open',
   },
   {
+    title: 'What is said of a conversation counts for the conversation of the same name of another agent',
+    in: 'usageDatabase',
+    text: ['thread = ? AND agent IS ?', 'thread = ? AND (agent IS ? OR true)'],
+    test: 'notes an outcome for each skill that the agent of the conversation has loaded',
+  },
+  {
     title: 'A long name of an agent is cut, so that two become one',
     in: 'boundedName',
     swap: ["createHash('sha256').update(name)", "createHash('sha256').update(name.slice(0, MAX_NAME))"],

@@ -36,9 +36,9 @@ export interface UsageEvent {
   readonly time: string;
   /**
    * `load`: SKILL.md. `resource`: another file. `refusal`: the skill exists, but this agent may not have it. `failure`:
-   * nothing was read or proposed. `proposal`: a step of a proposal.
+   * nothing was read or proposed. `proposal`: a step of a proposal. `outcome`: what somebody said of a conversation.
    */
-  readonly kind: 'load' | 'resource' | 'refusal' | 'failure' | 'proposal';
+  readonly kind: 'load' | 'resource' | 'refusal' | 'failure' | 'proposal' | 'outcome';
   /** A requested id without a skill stays as it is; `(invalid)` if it cannot be an id. */
   readonly skillId: string;
   /** `sha256:<64 hex>` of SKILL.md at that time. */
@@ -51,7 +51,8 @@ export interface UsageEvent {
   readonly durationMs?: number;
   /**
    * `success`: requested and read. `given`: put into instructions or a turn without a request. Of a proposal:
-   * `proposed`, `edited`, `recommended`, `approved`, `rejected`, `stale`. Else a code (docs/errors.md).
+   * `proposed`, `edited`, `recommended`, `approved`, `rejected`, `stale`. Of a conversation: `helped`, `did_not`.
+   * Else a code (docs/errors.md).
    */
   readonly outcome: string;
   /** Of the text that the agent got, if counted. */

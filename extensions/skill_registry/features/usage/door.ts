@@ -1,10 +1,11 @@
 import { schema } from '../../../../lib/arguments/index.ts';
-import { words } from '../../core/checked-calls.ts';
+import { text, words } from '../../core/checked-calls.ts';
 import { among } from '../../core/config/config-keys.ts';
 import { bool } from '../../core/config/readers.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
 import { history } from '../history/door.ts';
+import { feedbackCommand } from './feedback.ts';
 import { createUsage } from './usage.ts';
 
 /** What agents did with skills. Needs the history, for the revisions of what was loaded. */
@@ -20,10 +21,13 @@ export const usage: Feature = {
 const inRange = schema((z) => z.strictObject({ skillId: words(), agent: words(), since: words() }));
 const usageQuery = schema(() => inRange().optional());
 const eventQuery = schema((z) => {
-  const kind = z.enum(['load', 'resource', 'refusal', 'failure', 'proposal']).optional();
+  const kind = z.enum(['load', 'resource', 'refusal', 'failure', 'proposal', 'outcome']).optional();
   const limit = z.int('a whole number').min(1, '1 to 10,000').max(10_000, '1 to 10,000').optional();
   return inRange().extend({ thread: words(), kind, limit }).optional();
 });
+const threadOutcome = schema((z) =>
+  z.strictObject({ agent: words(), thread: text(), outcome: z.enum(['helped', 'did_not']) }),
+);
 
 function open(core: Core): Opened {
   const { call, events } = core;
@@ -42,8 +46,10 @@ function open(core: Core): Opened {
       usage: {
         report: call.later('usage.report(query)', [usageQuery], report),
         events: call.later('usage.events(query)', [eventQuery], recorded.events),
+        record: call.later('usage.record(said)', [threadOutcome], recorded.record),
       },
     },
+    commands: ({ usage: { record } }) => [feedbackCommand(record)],
     reviewPages: async () => (await import('./pages.ts')).usagePages,
     problems: recorded.problems,
     close: recorded.close,

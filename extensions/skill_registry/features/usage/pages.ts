@@ -109,6 +109,7 @@ ${table('Loads and offers a day', ['Day', 'Loads', 'Offers'], days, 'fit')}
 ${mostUsed(report, link)}
 ${offeredAndTaken(report, link)}
 ${reads(report, link)}
+${outcomes(report, link)}
 ${failing(report, link)}
 ${byAgent(report)}`;
 }
@@ -145,6 +146,15 @@ function reads({ files, unread }: UsageReport, link: Link): readonly (Html | '')
     section('Its other files', ['File', 'Read'], shown, files?.length ?? 0),
     section('Loaded, references never read', ['Skill', 'Loads', 'References'], never, unread.length),
   ];
+}
+
+/** Counts only: of a few conversations nobody can say whether a change has helped. */
+function outcomes({ outcomes: found }: UsageReport, link: Link): Html | '' {
+  const rows = found
+    .slice(0, SHOWN)
+    .map((one) => [link(one.skillId), one.revision ?? '', formatTime(one.since), one.helped, one.didNot]);
+  const words = html`<p class="quiet">What was said of conversations in which this content of the skill was loaded. A few say little.</p>`;
+  return section('Helped or not', ['Skill', 'Revision', 'Since', 'Helped', 'Did not'], rows, found.length, words);
 }
 
 function failing({ failing: found }: UsageReport, link: Link): Html | '' {

@@ -5,7 +5,7 @@ import type { Step } from '../../core/events.ts';
 import type { LoadDetails, SkillLoadedEvent } from '../../core/read/types.ts';
 import type { Skill } from '../../core/skill/skill.ts';
 import { dayOf } from './since.ts';
-import type { UsageEvent } from './types.ts';
+import type { Outcome, UsageEvent } from './types.ts';
 
 type MayBeUnknown = 'digest' | 'agent' | 'thread' | 'source' | 'durationMs' | 'tokens' | 'path';
 
@@ -13,6 +13,9 @@ type MayBeUnknown = 'digest' | 'agent' | 'thread' | 'source' | 'durationMs' | 't
 export type UsageRow = Pick<UsageEvent, 'kind' | 'outcome'> & {
   readonly [Name in MayBeUnknown]: Required<UsageEvent>[Name] | null;
 } & { readonly time: number; readonly skill: string };
+
+/** What one agent has loaded in one conversation. */
+export type LoadedInThread = Pick<UsageRow, 'skill' | 'digest' | 'source' | 'agent'> & { readonly thread: string };
 
 export interface OfferCount {
   readonly day: string;
@@ -32,6 +35,8 @@ export interface UsageRecorder {
   loaded(event: SkillLoadedEvent, details: LoadDetails): void;
   offered(skills: readonly (Skill | string)[], turn: TurnContext): void;
   given(skill: Skill, tokens: number, turn: TurnContext): void;
+  /** What somebody said of a conversation in which these were loaded. */
+  outcome(loaded: readonly LoadedInThread[], outcome: Outcome): void;
   /** Of a proposal, or a refused or failed request for one. */
   step(step: Step & { readonly kind: 'proposal' | 'refusal' | 'failure' }): void;
   readonly unwritten: Unwritten;
@@ -103,6 +108,10 @@ export function createUsageRecorder(
     step({ kind, skillId: skill, outcome, agentId: agent, threadId: thread }) {
       note({ kind, skill, outcome, agent, thread });
     },
+    outcome(loaded, outcome) {
+      for (const { agent, thread, ...one } of loaded)
+        note({ kind: 'outcome', ...one, agent: agent ?? undefined, thread, outcome });
+    },
     newRows: () => fresh.splice(0),
     dropped: () => dropped,
   };
@@ -124,7 +133,7 @@ const MAX_NAME = 200;
 /** An agent may request any text. Only a possible id is recorded. */
 const COULD_BE_ID = /^[\w@.][\w@./:-]{0,127}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
-const WORD = /^[a-z]{1,20}$/;
+const WORD = /^[a-z_]{1,20}$/;
 
 type NotedRow = Pick<UsageEvent, 'kind' | 'outcome'> & {
   readonly [Name in MayBeUnknown]?: UsageRow[Name] | undefined;

@@ -1,7 +1,7 @@
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
 import { boundedName } from './recorder.ts';
 import { DAY_MS, dayOf } from './since.ts';
-import type { SkillUsage, UsageFigures, UsageReport } from './types.ts';
+import type { SkillOutcomes, SkillUsage, UsageFigures, UsageReport } from './types.ts';
 
 export interface ReportQuery {
   /** Start of the first day, in milliseconds since 1970. */
@@ -66,7 +66,7 @@ export function usageReport(
     // A step of a proposal is not a use of the skill.
     agents: rows(
       `SELECT nullif(agent, '') AS agent, ${sumOf('offer')} AS offers, sum(kind = 'load') AS loads, sum(kind = 'failure') AS failures
-       FROM used WHERE kind <> 'proposal' GROUP BY used.agent ORDER BY loads DESC, offers DESC, used.agent`,
+       FROM used WHERE kind NOT IN ('proposal', 'outcome') GROUP BY used.agent ORDER BY loads DESC, offers DESC, used.agent`,
     ),
     failing: rows(
       `SELECT skill AS skillId, outcome AS code, count(*) AS count FROM used WHERE kind IN ('refusal', 'failure')
@@ -77,6 +77,10 @@ export function usageReport(
       .filter(({ loads }) => loads > 0)
       .map(({ skillId, loads }) => ({ skillId, loads, references: unreadReferences(filesOf(skillId), read, skillId) }))
       .filter(({ references }) => references > 0),
+    outcomes: database
+      .prepare<SkillOutcomes & { readonly time: number }>(outcomesWhere(where))
+      .all(...values, from)
+      .map(({ time, ...one }) => ({ ...one, since: new Date(time).toISOString() })),
     dead: loadable
       .filter((skillId) => !byId.get(skillId)?.loads)
       .map((skillId) => ({
@@ -127,6 +131,15 @@ function unreadReferences(files: readonly string[], read: readonly FileReads[], 
   const isReference = (path: string): boolean => path.startsWith('references/');
   const isRead = read.some(({ skill, path }) => skill === skillId && isReference(path));
   return isRead ? 0 : files.filter(isReference).length;
+}
+
+/** Of each conversation the last word counts: of a row with max() the other columns are of the same row. */
+function outcomesWhere(where: string): string {
+  return `SELECT skill AS skillId, digest, min(time) AS time,
+    sum(outcome = 'helped') AS helped, sum(outcome = 'did_not') AS didNot FROM (
+      SELECT skill, digest, outcome, time, max(id) FROM event WHERE${where} kind = 'outcome' AND time >= ?
+      GROUP BY skill, digest, agent, thread)
+    GROUP BY skill, digest ORDER BY skill, min(time)`;
 }
 
 function sumOf(kind: string): string {

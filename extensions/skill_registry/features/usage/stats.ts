@@ -51,7 +51,7 @@ function eventTable(events: readonly UsageEvent[], { table }: CommandTerminal): 
 }
 
 function reportText(report: UsageReport, options: StatsOptions, { table, width }: CommandTerminal): string {
-  const { totals, since, failuresSince, until, skills, agents, failing, dead, files = [], unread } = report;
+  const { totals, since, failuresSince, until, skills, agents, failing, dead, files = [], unread, outcomes } = report;
   const period = `${since.slice(0, 10)} to ${until.slice(0, 10)} (UTC)`;
   if (options.dead) {
     const rows = dead.map(({ skillId, offers, lastLoad }) => [offers, dayOf(lastLoad), skillId]);
@@ -87,6 +87,10 @@ function reportText(report: UsageReport, options: StatsOptions, { table, width }
     table(
       ['LOADS', 'REFERENCES, NONE READ', 'SKILL'],
       unread.map(({ loads: loaded, references, skillId }) => [loaded, references, skillId]),
+    ),
+    table(
+      ['HELPED', 'DID NOT', 'REV', 'SINCE', 'SKILL'],
+      outcomes.map((one) => [one.helped, one.didNot, one.revision ?? '-', dayOf(one.since), one.skillId]),
     ),
     table(
       ['LOADS', 'OFFERED', 'FAILED', 'AGENT'],

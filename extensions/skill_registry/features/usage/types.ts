@@ -8,6 +8,20 @@ export interface Usage {
   report(query?: UsageQuery): Promise<UsageReport>;
   /** Oldest first; of more than `limit` the newest. @throws as `report`. */
   events(query?: UsageEventQuery): Promise<readonly UsageEvent[]>;
+  /**
+   * Notes whether a conversation went well, for each skill that its agent had loaded until now. A later one of the same
+   * conversation counts instead. @returns the ids; empty when nothing was loaded, or nothing is recorded.
+   */
+  record(said: ThreadOutcome): Promise<readonly string[]>;
+}
+
+export type Outcome = 'helped' | 'did_not';
+
+export interface ThreadOutcome {
+  /** Default: without a name. */
+  readonly agent?: string | undefined;
+  readonly thread: string;
+  readonly outcome: Outcome;
 }
 
 export interface UsageQuery {
@@ -47,6 +61,18 @@ export interface SkillUsage extends UsageFigures {
   readonly lastLoad: string | null;
 }
 
+export interface SkillOutcomes {
+  readonly skillId: string;
+  /** `sha256:<64 hex>` of SKILL.md. */
+  readonly digest: string;
+  /** Where the history knows it. */
+  readonly revision?: number;
+  /** ISO 8601, UTC: the first one. */
+  readonly since: string;
+  readonly helped: number;
+  readonly didNot: number;
+}
+
 export interface UsageReport {
   /** ISO 8601, UTC: the beginning of the first day, or the oldest load if too many older ones were removed. */
   readonly since: string;
@@ -70,6 +96,8 @@ export interface UsageReport {
   readonly files?: readonly { readonly path: string; readonly reads: number }[];
   /** Skills that were loaded, with this many files in `references/`, of which none was read; most loaded first. */
   readonly unread: readonly { readonly skillId: string; readonly loads: number; readonly references: number }[];
+  /** Of conversations in which a content of a skill was loaded; by skill, the oldest content first. */
+  readonly outcomes: readonly SkillOutcomes[];
   /** Available to agents but not loaded in the range; most offered first. */
   readonly dead: readonly { readonly skillId: string; readonly offers: number; readonly lastLoad: string | null }[];
   readonly totals: UsageFigures;

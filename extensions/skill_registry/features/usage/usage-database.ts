@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { openDatabase, type SqliteDatabase, versionOf } from '../../core/store/open-database.ts';
-import type { OfferCount, Unwritten, UsageRow } from './recorder.ts';
+import type { LoadedInThread, OfferCount, Unwritten, UsageRow } from './recorder.ts';
 import { conditions, type ReportQuery, usageReport } from './report.ts';
 import { DAY_MS, dayOf, KEPT_DAYS } from './since.ts';
 import type { UsageEvent, UsageReport } from './types.ts';
@@ -12,6 +12,8 @@ export interface UsageDatabase {
   report(query: ReportQuery): UsageReport;
   /** The newest, oldest first. */
   events(query: EventQuery): readonly UsageRow[];
+  /** Each content once. */
+  loadedIn(thread: string, agent: string | null): readonly LoadedInThread[];
   /** To copy a database in memory into another one. */
   everything(): Unwritten;
   /** Removes rows that are too old or too many, in short steps, at the first call and after each 10,000 rows. */
@@ -140,6 +142,13 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits, notTakenOv
         return usageReport(database, query, { loads, refusals });
       }, 'deferred'),
     events: (query) => eventsOf(database, query),
+    loadedIn: (thread, agent) =>
+      database
+        .prepare<LoadedInThread>(
+          `SELECT skill, digest, source, agent, thread FROM event
+           WHERE thread = ? AND agent IS ? AND kind = 'load' AND digest IS NOT NULL GROUP BY skill, digest`,
+        )
+        .all(thread, agent),
     everything() {
       const all = { from: 0, skill: undefined, agent: undefined, thread: undefined, kind: undefined };
       const rows = [...eventsOf(database, { ...all, limit: LIMITS_IN_MEMORY.loads + LIMITS_IN_MEMORY.refusals })];

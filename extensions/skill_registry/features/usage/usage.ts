@@ -80,7 +80,7 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
     async report({ skillId, agent, since = '30d' } = {}) {
       const until = Date.now();
       const time = readSince(since, until);
-      return read((database) =>
+      const report = await read((database) =>
         database.report({
           from: time - (time % DAY_MS),
           until,
@@ -91,13 +91,25 @@ export function createUsage(core: Core, revisionsOf: RevisionsOf): RecordedUsage
           notKept: config.usage ? file.notKept() : OFF,
         }),
       );
+      const { revision } = await revisionFinder(report.outcomes, revisionsOf);
+      const outcomes = report.outcomes.map((one) => ({ ...one, ...revision(one.skillId, one.digest, one.since) }));
+      return { ...report, outcomes };
     },
     async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
       const from = since === undefined ? 0 : readSince(since, Date.now());
       const [skill, ofAgent, ofThread] = [skillId, agent, thread].map((name) => name && boundedName(name));
       const query = { from, kind, limit, skill, agent: ofAgent, thread: ofThread };
       const rows = await read((database) => database.events(query));
-      return thread === undefined ? rows.map(eventOf) : withRevisions(rows, revisionsOf);
+      const events = rows.map(eventOf);
+      if (thread === undefined) return events;
+      const { revision } = await revisionFinder(events, revisionsOf);
+      return events.map((event) => ({ ...event, ...revision(event.skillId, event.digest, event.time) }));
+    },
+    async record({ agent, thread, outcome }) {
+      const ofAgent = agent === undefined ? null : boundedName(agent);
+      const loaded = mayRecord() ? await read((database) => database.loadedIn(boundedName(thread), ofAgent)) : [];
+      recorder.outcome(loaded, outcome);
+      return [...new Set(loaded.map(({ skill }) => skill))];
     },
     problems: () => file.problems(recorder.dropped()),
     async close() {
@@ -152,18 +164,21 @@ function eventOf({ time, kind, skill: skillId, outcome, ...row }: UsageRow): Usa
   return { time: new Date(time).toISOString(), kind, skillId, outcome, ...Object.fromEntries(known) };
 }
 
-/** The last revision with the same SKILL.md at the time of the event, else the first one. */
-async function withRevisions(rows: readonly UsageRow[], revisionsOf: RevisionsOf): Promise<readonly UsageEvent[]> {
+/** `revision`: the last one with the same SKILL.md at that time, else the first one. */
+async function revisionFinder(
+  found: readonly { readonly skillId: string; readonly digest?: string }[],
+  revisionsOf: RevisionsOf,
+): Promise<{ revision(skillId: string, digest: string | undefined, time: string): { readonly revision?: number } }> {
   const revisions = new Map<string, readonly Revision[]>();
-  for (const { skill, digest } of rows) {
-    if (digest !== null && !revisions.has(skill)) revisions.set(skill, await revisionsOf(skill));
-  }
-  return rows.map((row) => {
-    const event = eventOf(row);
-    const same = (revisions.get(row.skill) ?? []).filter(({ files }) =>
-      files.some(({ path, digest }) => path === 'SKILL.md' && digest === row.digest),
-    );
-    const found = same.findLast(({ at }) => at <= event.time) ?? same[0];
-    return found ? { ...event, revision: found.number } : event;
-  });
+  for (const { skillId, digest } of found)
+    if (digest !== undefined && !revisions.has(skillId)) revisions.set(skillId, await revisionsOf(skillId));
+  return {
+    revision(skillId, wanted, time) {
+      const same = (revisions.get(skillId) ?? []).filter(({ files }) =>
+        files.some(({ path, digest }) => path === 'SKILL.md' && digest === wanted),
+      );
+      const one = same.findLast(({ at }) => at <= time) ?? same[0];
+      return one ? { revision: one.number } : {};
+    },
+  };
 }
