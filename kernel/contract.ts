@@ -101,6 +101,10 @@ export interface TurnContext {
   readonly userId?: string;
   /** One conversation. */
   readonly threadId?: string;
+  /** It is of this agent alone: with another agent the same `threadId` is another thread. Absent: agents share it. */
+  readonly ownThread?: true;
+  /** One connection of a client that names no conversation: for figures, and nothing else. Absent beside `threadId`. */
+  readonly connectionId?: string;
   /** Files that it is about, absolute or below the root: skills for them are shown. */
   readonly paths?: readonly string[];
   /** The agent's `uses_skills`: it sees these, what they require, and others only with `*`. Absent: sees all. */

@@ -50,6 +50,9 @@ export const declaredTurn: Late<Discover['declaredTurn']> = async (...given) =>
 export const declaredTurns: Late<Discover['declaredTurns']> = async (...given) =>
   (await discover()).declaredTurns(...given);
 
+export const declaredAgents: Late<Discover['declaredAgents']> = async (...given) =>
+  (await discover()).declaredAgents(...given);
+
 export const listedExtensions: Late<Discover['listedExtensions']> = async (...given) =>
   (await discover()).listedExtensions(...given);
 

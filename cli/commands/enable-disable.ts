@@ -15,7 +15,7 @@ function switching(disabled: boolean): Switch {
     const { root, trusted, registry } = await terminal.openRegistry(options);
     const { agent } = options;
     const assertAgent = async (): Promise<void> => {
-      if (agent !== undefined) await declaredTurn(root, agent, trusted);
+      if (agent !== undefined) await declaredTurn(root, agent, trusted, registry.admin.agents());
     };
     if (disabled && agent !== undefined) registry.admin.resources(id);
     if (disabled) await assertAgent();

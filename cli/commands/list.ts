@@ -107,7 +107,7 @@ async function seenRows(
   counts: ReadonlyMap<string, TokenCounts>,
   state: Turn,
 ) {
-  const turns = (await declaredTurns(root, trusted)).map((turn) => ({ ...turn, ...state }));
+  const turns = (await declaredTurns(root, trusted, registry.admin.agents())).map((turn) => ({ ...turn, ...state }));
   const seen = await registry.admin.whoSees(turns);
   return seen.map(({ skill, isLoser, views }) => ({
     ...skillRowOf(skill, isLoser ? undefined : counts.get(skill.id)),

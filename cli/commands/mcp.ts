@@ -31,7 +31,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
     if (problem.severity === 'error' || SAID.has(problem.code)) terminal.sayProblem(problem);
   const turn: TurnContext = {
     channelId: 'mcp',
-    ...(agent ? await declaredTurn(root, agent, trusted) : {}),
+    ...(agent ? await declaredTurn(root, agent, trusted, registry.admin.agents()) : {}),
     ...(await turnOf(options, opened, terminal)),
   };
   const door = createSkillMcpDoor(registry, { turn, onProblem: problemSayer(terminal) });

@@ -24,7 +24,7 @@ export async function review(
       port: options.port ?? 0,
       isTrusted: () => trusted,
       isHeldReadable: () => trusted || isHeldInRoot(root),
-      agents: () => declaredTurns(root, trusted),
+      agents: () => declaredTurns(root, trusted, registry.admin.agents()),
       onError: ({ message }) => terminal.say(`error: ${message}`),
     });
     terminal.print({ url: serving.url }, () => serving.url);

@@ -147,12 +147,13 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 
 const LOOKS_MS = 1_000;
 
-function offeredTools({ admin }: SkillRegistry, { agentId }: TurnContext, chosen?: readonly string[]) {
+function offeredTools({ admin, config }: SkillRegistry, { agentId }: TurnContext, chosen?: readonly string[]) {
+  const proposes = agentId !== undefined && config.agents[agentId]?.proposes !== false;
   const served = admin.servedTools();
   const named = chosen ?? served.map(({ name }) => name);
   const all = [...named, ...served.flatMap(({ name, always }) => (always ? name : []))];
   const needAgent = served.filter(({ name, always, needsAgent }) => needsAgent && !(always && chosen?.includes(name)));
-  const isOffered = (name: string): boolean => Boolean(agentId) || !needAgent.some((one) => one.name === name);
+  const isOffered = (name: string): boolean => proposes || !needAgent.some((one) => one.name === name);
   return [...new Set(all)].filter(isOffered);
 }
 

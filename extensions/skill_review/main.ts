@@ -36,7 +36,7 @@ export class SkillReviewMain implements Extension, ServiceProvider {
         isTrusted: () => isApproved(context.rootDir),
         isHeldReadable: () => isApproved(context.rootDir) || isHeldInRoot(context.rootDir),
         by: `person:${userInfo().username}`,
-        agents: async () => context.kernel.agents().map(turnOf),
+        agents: async () => [...context.kernel.agents().map(turnOf), ...registry.admin.agents()],
         port: this.#port,
         onError: (error) => context.log.debug(error.message),
       });

@@ -87,32 +87,47 @@ export function discoverExtensions(
   return { extensions: [...found.values()], broken, problems };
 }
 
+/** Ids of all agents that have a manifest, also disabled ones. Runs no code. */
+export function declaredAgents(rootDir: string, trusted: boolean): readonly string[] {
+  return findExtensions(rootDir, trusted).extensions.flatMap(({ manifest }) => (manifest.agent ? manifest.id : []));
+}
+
 /**
  * @param trusted - False: only manifests of the package count. Runs no code.
+ * @param others - Agents without a manifest, of which one may be meant.
  * @throws AGENT_NOT_FOUND with the agents there are; AGENT_UNAVAILABLE when its manifest is broken or disables it.
  */
-export function declaredTurn(rootDir: string, agentId: string, trusted: boolean): TurnContext {
+export function declaredTurn(
+  rootDir: string,
+  agentId: string,
+  trusted: boolean,
+  others: readonly TurnContext[] = [],
+): TurnContext {
+  const other = others.find((turn) => turn.agentId === agentId);
+  if (other) return other;
   const discovery = findExtensions(rootDir, trusted);
   const agents = discovery.extensions.filter(({ manifest }) => manifest.agent);
   const found = agents.find(({ manifest }) => manifest.id === agentId);
   if (!found) {
     const broken = discovery.broken.find(({ name }) => name === agentId);
     if (broken) throw agentUnavailable(agentId, broken.reason);
-    throw agentNotFound(
-      agentId,
-      agents.map(({ manifest }) => manifest.id),
-    );
+    const known = agents.map(({ manifest }) => manifest.id);
+    throw agentNotFound(agentId, [...known, ...others.flatMap((turn) => turn.agentId ?? [])]);
   }
   if (!found.manifest.enabled) throw agentUnavailable(agentId, 'its manifest says enabled: false');
   return turnOf(found);
 }
 
 /** As `declaredTurn`, for every agent that is not disabled by its manifest, in order of id. */
-export function declaredTurns(rootDir: string, trusted: boolean): readonly TurnContext[] {
-  return findExtensions(rootDir, trusted)
-    .extensions.filter(({ manifest }) => manifest.agent && manifest.enabled)
-    .map(turnOf)
-    .sort((a, b) => ((a.agentId ?? '') < (b.agentId ?? '') ? -1 : 1));
+export function declaredTurns(
+  rootDir: string,
+  trusted: boolean,
+  others: readonly TurnContext[] = [],
+): readonly TurnContext[] {
+  const { extensions } = findExtensions(rootDir, trusted);
+  return [...extensions.filter(({ manifest }) => manifest.agent && manifest.enabled).map(turnOf), ...others].sort(
+    (a, b) => ((a.agentId ?? '') < (b.agentId ?? '') ? -1 : 1),
+  );
 }
 
 export interface ListedExtension {

@@ -83,7 +83,7 @@ function readingFunctions(parts: Parts, { now, later }: CheckedCalls) {
 }
 
 function accessFunctions(parts: Parts, { later }: CheckedCalls) {
-  const { catalog, guard, scopes } = parts;
+  const { catalog, config, guard, scopes } = parts;
   return {
     readPolicies: later('admin.readPolicies(paths, turn)', [texts, turn], (paths, turn = {}) =>
       readPoliciesOf(paths, turn, parts),
@@ -92,6 +92,7 @@ function accessFunctions(parts: Parts, { later }: CheckedCalls) {
       const source = catalog.sources().find((one) => one.contains(path));
       return !source || guard().mayGive({ path: relative(source.location, path), bytes });
     }),
+    agents: () => Object.keys(config.agents).map((agentId) => scopes.declared({ agentId })),
     whoSees: later('admin.whoSees(agents)', [turns], async (agents) => {
       const { whoSees } = await import('./show/who-sees.ts');
       return whoSees(catalog.snapshot(), agents, scopes);

@@ -86,6 +86,8 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
     readonly bodies?: boolean;
     readonly atMost?: number;
   }): Promise<ReadonlyMap<string, TokenCounts>>;
+  /** The agents of the config that no manifest declares, each with what it is bound to. */
+  agents(): readonly TurnContext[];
   /** In catalog order; skills that lost a collision last. @param agents - Each with `agentId` and `boundSkills`. */
   whoSees(agents: readonly TurnContext[]): Promise<readonly SkillVisibility[]>;
   /**

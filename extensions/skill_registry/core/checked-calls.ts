@@ -103,6 +103,8 @@ const fieldsOfTurn: Schema<TurnContext> = schema((z) => {
     channelId: word,
     userId: word,
     threadId: word,
+    ownThread: z.literal(true).optional(),
+    connectionId: word,
     paths: namedFiles(),
     model: word,
     boundSkills: list,

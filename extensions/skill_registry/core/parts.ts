@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { declaredAgents } from '../../../kernel/host.ts';
 import { withFallback } from '../../../lib/errors/index.ts';
 import { futureRealPath, type Reservation, reserve } from '../../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../../lib/text-index/index.ts';
@@ -87,7 +88,7 @@ export async function openParts(
   configReader: ConfigReader,
   onProblem: () => void,
 ): Promise<Parts> {
-  const base = openBase(options, features, configReader, onProblem);
+  const base = await withoutDoubleAgents(openBase(options, features, configReader, onProblem));
   const { cache, cacheFile, cacheParts, config, hooks, root } = base;
   const skills = await openSkills(base, features);
   const { bytes, catalog, opened } = skills;
@@ -96,7 +97,7 @@ export async function openParts(
   // In a state that no feature knows an agent sees nothing, not everything.
   const narrow = (turn: TurnContext, now: Snapshot): Narrowed | undefined =>
     opened.flatMap(({ turns }) => turns?.narrow(turn, now) ?? [])[0] ?? (turn.workflowState && NOTHING);
-  const scopes = createScopes(snapshot, grants, narrow);
+  const scopes = createScopes(snapshot, grants, narrow, config.agents);
   const sentBodies = createSentBodies();
   const closing = new AbortController();
   const events = createEvents(hooks.call);
@@ -200,8 +201,8 @@ function openBase(
   const cacheParts = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, ...features.flatMap(({ cache = [] }) => cache)];
   const cache = createCache(cacheFile, cacheParts);
   // Without config.yaml, the program itself gives the config.
-  const given = options.manifest === undefined && !existsSync(configFile) ? 'this program' : configFile;
-  const { config, problems } = configReader.read(options.config ?? {}, given, options.manifest);
+  const givenIn = options.manifest === undefined && !existsSync(configFile) ? 'this program' : configFile;
+  const { config, problems } = configReader.read(options.config ?? {}, givenIn, options.manifest);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   return {
@@ -209,6 +210,7 @@ function openBase(
     trusted,
     dataDir,
     configFile,
+    givenIn,
     ownData,
     cacheFile,
     cacheParts,
@@ -220,6 +222,21 @@ function openBase(
     skillFiles,
     options,
   };
+}
+
+/** Two scopes for one name would be merged by whoever reads them: the manifest counts. */
+async function withoutDoubleAgents(base: ReturnType<typeof openBase>): Promise<ReturnType<typeof openBase>> {
+  const { config, givenIn: file, root, trusted } = base;
+  const agents = Object.entries(config.agents);
+  if (agents.length === 0) return base;
+  const taken = new Set(await declaredAgents(root, trusted));
+  const problems = agents.flatMap(([id]): Problem[] => {
+    if (!taken.has(id)) return [];
+    const message = `"${id}" is an agent in \`agents\` of the config, and a manifest has the same id. The manifest counts. Give one of them another name.`;
+    return [{ code: 'AGENT_ID_TAKEN', severity: 'error', file, message, details: { id } }];
+  });
+  const left = Object.fromEntries(agents.filter(([id]) => !taken.has(id)));
+  return { ...base, config: { ...config, agents: left }, problems: [...base.problems, ...problems] };
 }
 
 async function openSkills(base: ReturnType<typeof openBase>, features: readonly GivenByFeature[]) {

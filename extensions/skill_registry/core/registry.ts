@@ -50,7 +50,8 @@ export async function openRegistry(
   const onProblem = (): void => problems?.reportNew();
   const parts = await openParts(options, features, reader, onProblem);
   const { catalog, hooks, opened } = parts;
-  const at = (turn: TurnContext): TurnContext => opened.reduce((now, { turns }) => turns?.at(now) ?? now, turn);
+  const at = (turn: TurnContext): TurnContext =>
+    opened.reduce((now, { turns }) => turns?.at(now) ?? now, parts.scopes.declared(turn));
   const call = createCheckedCalls(at, options.checksArguments ?? true);
   try {
     await openFeatures(features, { ...parts, call, onProblem });

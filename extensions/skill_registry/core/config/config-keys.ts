@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { DisabledSkill, SkillRegistryConfig } from './config.ts';
+import type { AgentConfig, DisabledSkill, SkillRegistryConfig } from './config.ts';
 import {
   bool,
   integerFrom,
@@ -14,6 +14,8 @@ import {
   recordOf,
   someText,
   text,
+  textLike,
+  wholly,
 } from './readers.ts';
 import { SOURCE_DEFAULTS } from './source-entry.ts';
 
@@ -62,8 +64,12 @@ export const DEFAULT_LIMITS: SkillRegistryConfig['limits'] = {
   scan_depth: 8,
 };
 
+/** As of a manifest: it is a part of an address. */
+const AGENT_ID = /^[a-z][a-z0-9_-]{0,63}$/;
+const EXPECTED_ID = 'expected lowercase letters, digits, _ and - as the name of an agent, first a letter, at most 64';
+
 /** Without `sources` and `tools`, whose values come from features, too. */
-type CoreKey = 'disabled' | 'collision' | 'validation' | 'inject' | 'catalog' | 'watch' | 'limits' | 'gates';
+type CoreKey = 'disabled' | 'collision' | 'validation' | 'inject' | 'catalog' | 'watch' | 'limits' | 'gates' | 'agents';
 
 export const CORE_KEYS: { readonly [Key in CoreKey]: ConfigKey<SkillRegistryConfig[Key]> } = {
   disabled: { read: listOf(disabledReader()), default: [], harmless: () => true },
@@ -98,6 +104,7 @@ export const CORE_KEYS: { readonly [Key in CoreKey]: ConfigKey<SkillRegistryConf
     { check: true, settings: {} },
     { check: among(true) },
   ),
+  agents: { read: recordOf(wholly(agentReader()), textLike(AGENT_ID, EXPECTED_ID)), default: {} },
 };
 
 export const DEFAULT_SOURCES: SkillRegistryConfig['sources'] = [
@@ -120,6 +127,14 @@ export function section<T extends object>(
 }
 
 // --- internal ---
+
+function agentReader(): Reader<AgentConfig> {
+  const workflow = objectOf<NonNullable<AgentConfig['workflow']>>({ pack: someText, state: someText }, {}, ['pack']);
+  return objectOf<AgentConfig>(
+    { skills: listOf(someText), sources: listOf(someText), tags: recordOf(listOf(someText)), workflow, proposes: bool },
+    { skills: [], sources: [], tags: {}, proposes: true },
+  );
+}
 
 function disabledReader(): Reader<DisabledSkill> {
   const forAgent = objectOf<Exclude<DisabledSkill, string>>({ skill: someText, agent: someText }, {}, [

@@ -40,6 +40,19 @@ export interface InlineSkillConfig {
 /** Disables a skill by id (every skill of that id) or qualified id, for all agents or only for `agent`. */
 export type DisabledSkill = string | { readonly skill: string; readonly agent: string };
 
+/** What an agent that no manifest declares sees, and does. With nothing named it sees nothing. */
+export interface AgentConfig {
+  /** Ids, as in `uses_skills`, with what these skills require; `*`: all. */
+  readonly skills: readonly string[];
+  /** Every skill of these sources. */
+  readonly sources: readonly string[];
+  /** By id of a source: its skills with one of these tags. */
+  readonly tags: Readonly<Record<string, readonly string[]>>;
+  readonly workflow?: { readonly pack: string; readonly state?: string } | undefined;
+  /** Whether it may ask for changes of skills. Default: true. */
+  readonly proposes: boolean;
+}
+
 /** The `config:` block of the manifest; docs/configuration.md explains every key. Features add theirs. */
 export interface SkillRegistryConfig {
   readonly sources: readonly SourceConfig[];
@@ -65,6 +78,8 @@ export interface SkillRegistryConfig {
   readonly tools: readonly ToolName[];
   /** Whether gates such as `requires.bins` hide skills, and the settings for `requires.config`. */
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
+  /** By id, beside the agents of manifests. */
+  readonly agents: Readonly<Record<string, AgentConfig>>;
 }
 
 /** Tools that `tools` can name. Features add theirs. */
@@ -86,6 +101,7 @@ export type SourceConfigInput = Given<SourceConfig>;
 type GivenConfig = { readonly [Key in keyof SkillRegistryConfig]?: GivenValue<SkillRegistryConfig[Key]> | undefined };
 
 /** Every key has a default. It is checked at run time when it is read. */
-export interface SkillRegistryConfigInput extends Omit<GivenConfig, 'sources'> {
+export interface SkillRegistryConfigInput extends Omit<GivenConfig, 'sources' | 'agents'> {
+  readonly agents?: Readonly<Record<string, Given<AgentConfig>>> | undefined;
   readonly sources?: readonly SourceConfigInput[] | undefined;
 }

@@ -84,12 +84,29 @@ export function listOf<T>(entry: Reader<T>): Reader<readonly T[]> {
   });
 }
 
-export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>>> {
-  return readerOf({ type: 'object', additionalProperties: entry.schema }, (value, at) => {
+export function recordOf<T>(entry: Reader<T>, names?: Reader<string>): Reader<Readonly<Record<string, T>>> {
+  const propertyNames = names && { propertyNames: names.schema };
+  const schema = { type: 'object', ...propertyNames, additionalProperties: entry.schema };
+  return readerOf(schema, (value, at) => {
     if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
-    const isRight = ([key, one]: readonly [string, unknown]): boolean =>
-      entry(one, below(at, key, LEFT_OUT)) !== undefined;
-    return Object.fromEntries(Object.entries(value).filter(isRight)) as Record<string, T>;
+    const read = Object.entries(value).map(([key, one]) => {
+      const position = below(at, key, LEFT_OUT);
+      return [key, names?.(key, position) === undefined && names ? undefined : entry(one, position)] as const;
+    });
+    return Object.fromEntries(read.filter(([, one]) => one !== undefined)) as Record<string, T>;
+  });
+}
+
+/** Without anything that is wrong in it: a typing error must not give more than was meant. */
+export function wholly<T>(reader: Reader<T>): Reader<T> {
+  return readerOf(reader.schema, (value, at) => {
+    let isWhole = true;
+    const report: ValuePosition['report'] = (one, ...rest) => {
+      isWhole = false;
+      at.report({ ...one, effect: at.effect }, ...rest);
+    };
+    const read = reader(value, { ...at, report });
+    return isWhole ? read : undefined;
   });
 }
 

@@ -69,7 +69,7 @@ function ownerOf(path: string, { catalog, scopes }: Context, turn: TurnContext):
 /** A skill that cannot be loaded has no gates; only its id says whether it is in scope. */
 function unloadable(folder: string, path: string, turn: TurnContext, { scopes }: Context): ReadPolicy | undefined {
   const skillId = basename(folder);
-  const isBound = turn.boundSkills?.some((id) => id === skillId || id === ALL_SKILLS) ?? true;
+  const isBound = scopes.declared(turn).boundSkills?.some((id) => id === skillId || id === ALL_SKILLS) ?? true;
   if (isBound && !scopes.narrowed(turn)) return undefined;
   return { skillId, path: pathFrom(folder, path), visible: false };
 }

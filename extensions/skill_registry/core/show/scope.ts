@@ -1,6 +1,7 @@
 import type { CodedError, TurnContext } from 'skill-registry/kernel';
 import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { frozen, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
+import type { AgentConfig, SkillRegistryConfig } from '../config/config.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import { onceFor } from './formats.ts';
@@ -26,8 +27,8 @@ const MAX_CONVERSATIONS = 1000;
 const NOTHING: Granted = new Set();
 /** In `uses_skills`: the agent sees all skills, beside the bound ones whose bodies are in its instructions. */
 export const ALL_SKILLS = '*';
-/** Scopes of one snapshot that are remembered; each agent has one. */
-const MAX_SCOPES = 16;
+/** Scopes of one snapshot that are remembered; agents that see the same share one. */
+const MAX_SCOPES = 64;
 
 export function createGrants(): Grants {
   const granted = new RecentMap<string, ReadonlySet<string>>(MAX_CONVERSATIONS);
@@ -70,19 +71,41 @@ export interface Scopes {
   offerRefusal(skill: Skill, turn: TurnContext): Refusal | undefined;
   /** Undefined where no feature leaves less of the skills. */
   narrowed(turn: TurnContext): Narrowed | undefined;
+  /** With what `agents` of the config says of its agent, whatever the caller said; the same object for any other. */
+  declared(turn: TurnContext): TurnContext;
 }
 
-/** @param narrow - Asks the features. */
+/** @param narrow - Asks the features. @param agents - Of the config. */
 export function createScopes(
   snapshotNow: () => Snapshot,
   grants: Grants,
   narrow: (turn: TurnContext, snapshot: Snapshot) => Narrowed | undefined,
+  agents: SkillRegistryConfig['agents'],
 ): Scopes {
   const seenIn = onceFor((snapshot: Snapshot) => ({
     cached: new RecentMap<string, readonly Skill[]>(MAX_SCOPES),
+    ofAgents: new Map<AgentConfig, ReadonlySet<string>>(),
     limitedAgents: new Set([...snapshot.byQualifiedId.values()].flatMap(({ disabledFor = [] }) => disabledFor)),
   }));
-  const scopeOf = (turn: TurnContext, granted: Granted = grants.of(turn)): Scope => {
+  const agentOf = ({ agentId = '' }: TurnContext): AgentConfig | undefined =>
+    Object.hasOwn(agents, agentId) ? agents[agentId] : undefined;
+  const declared = (turn: TurnContext): TurnContext => {
+    const agent = agentOf(turn);
+    if (!agent) return turn;
+    const { skills: boundSkills, workflow: own } = agent;
+    const workflowState = own && own.pack !== turn.workflowState?.pack ? own : turn.workflowState;
+    return { ...turn, boundSkills, ...(workflowState && { workflowState }) };
+  };
+  const inSources = (turn: TurnContext, snapshot: Snapshot): ReadonlySet<string> => {
+    const agent = agentOf(turn);
+    if (!agent) return NOTHING;
+    const { ofAgents } = seenIn(snapshot);
+    const known = ofAgents.get(agent) ?? namedBySource(agent, snapshot);
+    ofAgents.set(agent, known);
+    return known;
+  };
+  const scopeOf = (given: TurnContext, granted: Granted = grants.of(given)): Scope => {
+    const turn = declared(given);
     const snapshot = snapshotNow();
     const narrowed = narrow(turn, snapshot);
     const only = narrowed?.only();
@@ -92,14 +115,17 @@ export function createScopes(
       granted,
       only,
       nothing: narrowed?.nothing ?? false,
-      bound: bindingsOf(snapshot, turn, only),
+      bound: bindingsOf(snapshot, turn, only, inSources(turn, snapshot)),
     };
   };
-  const visible = (turn: TurnContext): readonly Skill[] => {
+  const visible = (given: TurnContext): readonly Skill[] => {
+    const turn = declared(given);
     const snapshot = snapshotNow();
     const { cached, limitedAgents } = seenIn(snapshot);
     const agent = turn.agentId !== undefined && limitedAgents.has(turn.agentId) ? turn.agentId : undefined;
-    const key = JSON.stringify([turn.boundSkills, narrow(turn, snapshot)?.key, [...grants.of(turn)], agent]);
+    const { sources, tags } = agentOf(turn) ?? {};
+    const narrowed = narrow(turn, snapshot)?.key;
+    const key = JSON.stringify([turn.boundSkills, sources, tags, narrowed, [...grants.of(turn)], agent]);
     const before = cached.get(key);
     if (before) return before;
     const scope = scopeOf(turn);
@@ -132,8 +158,14 @@ export function createScopes(
       );
       return isLeft ? refusalOf(skill, scope) : 'SKILL_OUT_OF_SCOPE';
     },
-    narrowed: (turn) => narrow(turn, snapshotNow()),
+    narrowed: (turn) => narrow(declared(turn), snapshotNow()),
+    declared,
   };
+}
+
+/** False for an agent of the config that may ask for no change. */
+export function mayPropose({ agents }: Pick<SkillRegistryConfig, 'agents'>, { agentId = '' }: TurnContext): boolean {
+  return !Object.hasOwn(agents, agentId) || agents[agentId]?.proposes !== false;
 }
 
 /** Why the agent gets the skill through no door, even if bound to it. */
@@ -164,6 +196,8 @@ export function conversationKey({ threadId, agentId }: TurnContext): string {
 interface Bound {
   /** Qualified ids of the bound skills, and of those that they require. */
   readonly ids: ReadonlySet<string>;
+  /** Qualified ids of skills that the config names by source or tag. They bring no others, and show nothing hidden. */
+  readonly inSources: ReadonlySet<string>;
   /** `uses_skills` has `*`: all other skills for models are in scope too, without their bodies. */
   readonly all: boolean;
 }
@@ -182,10 +216,10 @@ interface Scope {
 function findVisible(skillId: string, scope: Scope): Found {
   const { snapshot, granted, only, nothing, bound } = scope;
   // The short id of a bound skill means that skill.
-  const own = [...(bound?.ids ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
   const winner = skillNamed(snapshot, skillId);
-  const isOwn = winner !== undefined && (bound?.ids.has(winner.qualifiedId) ?? true);
-  const anywhere = isOwn ? winner : (own.find(({ id }) => id === skillId) ?? winner);
+  const isOwn = winner !== undefined && (bound === undefined || isNamed(winner, bound));
+  const own = isOwn ? [] : namedIn(bound).flatMap((one) => skillNamed(snapshot, one) ?? []);
+  const anywhere = own.find(({ id }) => id === skillId) ?? winner;
   const left = only?.get(skillId) ?? [...(only?.values() ?? [])].find((skill) => skill.qualifiedId === skillId);
   const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !nothing;
   const skill = only && !given ? left : anywhere;
@@ -207,12 +241,32 @@ function refusalOf(skill: Skill, { turn, granted, bound }: Scope, isLoad = false
   return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';
 }
 
-function isInScope({ qualifiedId }: Skill, bound: Bound | undefined): boolean {
-  return bound === undefined || bound.all || bound.ids.has(qualifiedId);
+function isInScope(skill: Skill, bound: Bound | undefined): boolean {
+  return bound === undefined || bound.all || isNamed(skill, bound);
+}
+
+function isNamed({ qualifiedId }: Skill, { ids, inSources }: Bound): boolean {
+  return ids.has(qualifiedId) || inSources.has(qualifiedId);
+}
+
+function namedIn(bound: Bound | undefined): readonly string[] {
+  return bound ? [...new Set([...bound.ids, ...bound.inSources])] : [];
+}
+
+/** A tag counts only in a source that the config names for it, because the author of a skill writes its tags. */
+function namedBySource({ sources, tags }: AgentConfig, { byQualifiedId }: Snapshot): ReadonlySet<string> {
+  const isNamedHere = ({ source, tags: own }: Skill): boolean =>
+    sources.includes(source) || (Object.hasOwn(tags, source) && own.some((tag) => tags[source]?.includes(tag)));
+  return new Set([...byQualifiedId].flatMap(([id, skill]) => (isNamedHere(skill) ? id : [])));
 }
 
 /** A short id means the winner of the id, and also the skill that a feature has left under it. */
-function bindingsOf(snapshot: Snapshot, { boundSkills }: TurnContext, only: Scope['only']): Bound | undefined {
+function bindingsOf(
+  snapshot: Snapshot,
+  { boundSkills }: TurnContext,
+  only: Scope['only'],
+  inSources: Bound['inSources'],
+): Bound | undefined {
   if (!boundSkills) return undefined;
   const ids = new Set<string>();
   const named = boundSkills.filter((id) => id !== ALL_SKILLS);
@@ -224,7 +278,7 @@ function bindingsOf(snapshot: Snapshot, { boundSkills }: TurnContext, only: Scop
       named.push(...skill.requires);
     }
   }
-  return { ids, all: boundSkills.includes(ALL_SKILLS) };
+  return { ids, inSources, all: boundSkills.includes(ALL_SKILLS) };
 }
 
 /** With its copy in the catalog when both are the same file: built-in skills may also be in a source of the root. */
@@ -248,10 +302,11 @@ function underOwnIds(snapshot: Snapshot, bound: Bound | undefined): readonly Ski
 
 /** Bound skills whose id another skill has, by qualified id. */
 function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[] {
-  return [...(bound?.ids ?? [])].flatMap((id) => {
+  return namedIn(bound).flatMap((id) => {
     const skill = skillNamed(snapshot, id);
     const winner = skill && snapshot.byId.get(skill.id);
-    if (!skill || winner === skill || (winner && isSameFile(winner, skill))) return [];
+    const isListed = skill && winner && isSameFile(winner, skill) && isInScope(winner, bound);
+    if (!skill || winner === skill || isListed) return [];
     return [{ ...skill, id: skill.qualifiedId }];
   });
 }

@@ -7,7 +7,7 @@ import type { AgentView, SkillVisibility } from './types.ts';
 export function whoSees(
   snapshot: Snapshot,
   agents: readonly TurnContext[],
-  { offerRefusal }: Pick<Scopes, 'offerRefusal'>,
+  { declared, offerRefusal }: Pick<Scopes, 'declared' | 'offerRefusal'>,
 ): readonly SkillVisibility[] {
   const winners = new Set(snapshot.skills);
   // A file that two sources have is one skill.
@@ -17,7 +17,7 @@ export function whoSees(
     files.add(skill.realFile);
     return true;
   });
-  const turns: readonly TurnContext[] = [{}, ...agents];
+  const turns: readonly TurnContext[] = [{}, ...agents.map(declared)];
   return [...snapshot.skills, ...losers].map((skill) => {
     const isLoser = !winners.has(skill);
     const views = turns.map((turn): AgentView => {
@@ -39,5 +39,5 @@ const REASONS: Readonly<Record<Refusal, (skill: Skill) => string>> = {
   SKILL_DISABLED: () => 'disabled in the config',
   SKILL_HIDDEN: ({ hiddenBecause = '' }) => hiddenBecause,
   SKILL_NOT_MODEL_INVOCABLE: () => 'it hides itself from models (disable-model-invocation)',
-  SKILL_OUT_OF_SCOPE: () => 'not among the skills that the agent is bound to (uses_skills)',
+  SKILL_OUT_OF_SCOPE: () => 'not among the skills that the agent is bound to (uses_skills, or agents in the config)',
 };

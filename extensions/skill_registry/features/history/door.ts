@@ -186,7 +186,7 @@ function createNoted({ events, scopes }: Core, { run }: Changes): HistoryPart['n
       if (!turn) throw error;
       const refusal = isCodedError(error, 'SKILL_NOT_FOUND') ? scopes.find(skillId, turn).refusal : undefined;
       const outcome = refusal ?? (isCodedError(error) ? error.code : 'OTHER');
-      const { agentId, threadId } = turn;
+      const { agentId, threadId = turn.connectionId } = turn;
       events.emit('refused', { kind: refusal ? 'refusal' : 'failure', skillId, outcome, agentId, threadId });
       throw error;
     }

@@ -73,8 +73,8 @@ export function sourceNotWritable(skillId: string, source: string, why: string):
   return new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: skillId, source });
 }
 
-export function writeDenied(action: string): CodedError {
-  const message = `The owner of these skills does not allow this (writes.${action} is deny). Tell the user what you wanted to change.`;
+export function writeDenied(action: string, because: string = `writes.${action} is deny`): CodedError {
+  const message = `The owner of these skills does not allow this (${because}). Tell the user what you wanted to change.`;
   return new CodedError('WRITE_DENIED', message, { action });
 }
 

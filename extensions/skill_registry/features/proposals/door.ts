@@ -4,15 +4,17 @@ import { frozen } from '../../core/catalog/snapshot.ts';
 import { aFunction, by, storedText, text, texts, turn } from '../../core/checked-calls.ts';
 import type { Core, Feature } from '../../core/feature.ts';
 import type { Opened } from '../../core/seams.ts';
+import { mayPropose } from '../../core/show/scope.ts';
 import { guard } from '../guard/door.ts';
 import { type HistoryPart, history } from '../history/door.ts';
+import { writeDenied } from '../history/errors.ts';
 import type { Joining, OpenChanges } from '../history/open-changes.ts';
 import { arrivalText, proposalsCommand } from './conversation.ts';
 import type { OpenProposals, ProposalOptions } from './decide/proposals.ts';
 import { approval, opinion, proposalEdit, proposalFilter, proposalInput } from './propose/arguments.ts';
 import { describeProposal, isWaiting } from './propose/describe.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
-import { createSkillTool, listProposalsTool, proposeSkillUpdateTool } from './tools.ts';
+import { createSkillTool, listProposalsTool, NO_PROPOSALS, proposeSkillUpdateTool } from './tools.ts';
 import { waitingFor } from './waiting.ts';
 
 export interface ProposalsPart {
@@ -144,13 +146,15 @@ const purger = schema((z) => z.object({ by: by() }));
 const verdict = schema((z) => z.enum(['approve', 'reject']));
 
 function proposalFunctions(
-  { call: { later, now }, events, hooks }: Core,
+  { call: { later, now }, config, events, hooks }: Core,
   { judged, noted }: HistoryPart,
   run: ProposalsPart['run'],
   listeners: Set<ArrivalListener>,
 ): Proposals {
-  const step = (skillId: string, outcome: string, who: string | undefined, { agentId, threadId }: TurnContext = {}) =>
-    events.emit('changed', { skillId, outcome, agentId: agentId ?? agentOf(who), threadId });
+  const step = (skillId: string, outcome: string, who: string | undefined, turn: TurnContext = {}) => {
+    const { agentId = agentOf(who), threadId = turn.connectionId } = turn;
+    events.emit('changed', { skillId, outcome, agentId, threadId });
+  };
   const approve: Proposals['approve'] = (id, actor) =>
     run(async (opened) => {
       try {
@@ -164,7 +168,10 @@ function proposalFunctions(
     });
   return {
     propose: later('proposals.propose(input, turn)', [proposalInput, turn], async (input, ofTurn) => {
-      const receipt = await noted(input.skillId, ofTurn, () => run((opened) => opened.propose(input, ofTurn)));
+      const receipt = await noted(input.skillId, ofTurn, () => {
+        if (ofTurn && !mayPropose(config, ofTurn)) throw writeDenied(input.kind ?? 'update', NO_PROPOSALS);
+        return run((opened) => opened.propose(input, ofTurn));
+      });
       step(input.skillId, 'proposed', input.author, ofTurn);
       return receipt;
     }),

@@ -4,6 +4,7 @@ import type { Z } from '../../../../lib/arguments/index.ts';
 import { showHidden } from '../../../../lib/text/index.ts';
 import { storedText } from '../../core/checked-calls.ts';
 import type { ToolRegistry } from '../../core/seams.ts';
+import { mayPropose } from '../../core/show/scope.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import { newFrontmatter } from '../../core/skill/yaml-fields.ts';
 import { writeDenied } from '../history/errors.ts';
@@ -19,6 +20,9 @@ export interface RequestedChange {
   readonly content?: string | null | ((present: string) => string);
   readonly justification: string;
 }
+
+/** Of an agent in the config. */
+export const NO_PROPOSALS: string = 'this agent does not propose';
 
 export type Changed =
   | { readonly done: true; readonly revision: number }
@@ -36,6 +40,7 @@ export async function changeSkill(
 ): Promise<Changed> {
   const mode = registry.config.writes[kind];
   if (mode === 'deny') throw writeDenied(kind);
+  if (!mayPropose(registry.config, turn)) throw writeDenied(kind, NO_PROPOSALS);
   if (mode === 'propose') {
     const what =
       kind === 'delete' ? {} : content === null ? { remove: true as const, path } : { content: content ?? '', path };

@@ -77,7 +77,7 @@ export function createUsageRecorder(
         skill: skill ?? event.skillId,
         digest: digest ?? skill?.digest,
         agent: turn?.agentId,
-        thread: turn?.threadId,
+        thread: turn?.threadId ?? turn?.connectionId,
         source: event.source ?? undefined,
         durationMs: event.durationSeconds * 1000,
         outcome: outcome === 'success' ? (audience === 'binding' ? 'given' : 'success') : (error ?? 'OTHER'),
@@ -100,9 +100,10 @@ export function createUsageRecorder(
       }
       onNoted();
     },
-    given(skill, tokens, { preview, agentId: agent, threadId: thread }) {
-      if (preview) return;
+    given(skill, tokens, turn) {
+      if (turn.preview) return;
       const { digest, source } = skill;
+      const [agent, thread] = [turn.agentId, turn.threadId ?? turn.connectionId];
       note({ kind: 'load', skill, digest, agent, thread, source, durationMs: 0, outcome: 'given', tokens });
     },
     step({ kind, skillId: skill, outcome, agentId: agent, threadId: thread }) {

@@ -14,9 +14,10 @@ const MAX_NAME = 60;
 
 export function createWorkflows(snapshot: () => Snapshot): Workflows {
   const conversations = new RecentMap<string, Conversation>(MAX_CONVERSATIONS);
-  const conversationOf = (threadId: string): Conversation => {
-    const conversation = conversations.get(threadId) ?? { states: new Map() };
-    conversations.set(threadId, conversation);
+  const conversationOf = (turn: TurnContext): Conversation => {
+    const key = keyOf(turn);
+    const conversation = conversations.get(key) ?? { states: new Map() };
+    conversations.set(key, conversation);
     return conversation;
   };
   const packNamed = (name: string): Pack | undefined => {
@@ -26,12 +27,12 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
 
   const workflows: Workflows = {
     at(turn) {
-      const conversation = turn.threadId === undefined ? undefined : conversations.get(turn.threadId);
+      const conversation = turn.threadId === undefined ? undefined : conversations.get(keyOf(turn));
       // The workflow of an agent's manifest, or of a caller, comes before the one that a person has chosen.
       const pack = turn.workflowState?.pack ?? conversation?.chosen;
       if (!conversation || pack === undefined) return turn;
       // This lookup keeps the conversation in the map: without its state more skills would be seen.
-      const state = conversationOf(turn.threadId as string).states.get(pack);
+      const state = conversationOf(turn).states.get(pack);
       return state === undefined
         ? { ...turn, workflowState: turn.workflowState ?? { pack } }
         : { ...turn, workflowState: { pack, state } };
@@ -47,8 +48,7 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
     },
 
     enter(turn, name, state) {
-      const { threadId } = turn;
-      if (threadId === undefined)
+      if (turn.threadId === undefined)
         throw invalidArgument('A workflow belongs to a conversation: expected a turn with a threadId, got none.');
       const pack = packNamed(name);
       if (!pack) throw noWorkflow(name, snapshot());
@@ -61,14 +61,14 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
           `This agent works in the workflow ${quoted(own)}, which its manifest names. Expected that one, got ${quoted(name)}.`,
         );
       }
-      const conversation = conversationOf(threadId);
+      const conversation = conversationOf(turn);
       conversation.chosen = name;
       conversation.states.set(name, next);
       return workflows.position(turn) as WorkflowPosition;
     },
 
-    leave({ threadId }) {
-      if (threadId !== undefined) conversations.delete(threadId);
+    leave(turn) {
+      if (turn.threadId !== undefined) conversations.delete(keyOf(turn));
     },
 
     follow(turn, event) {
@@ -77,7 +77,7 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
         throw invalidArgument('This conversation is in no workflow, so no event changes its state.');
       const next = before.events.get(nameMeant([...before.events.keys()], event) ?? event);
       if (next === undefined) throw noEvent(before, event);
-      conversationOf(turn.threadId).states.set(before.pack, next);
+      conversationOf(turn).states.set(before.pack, next);
       return workflows.position(turn) as WorkflowPosition;
     },
 
@@ -144,6 +144,11 @@ interface Conversation {
   /** The pack that a person has chosen. */
   chosen?: string;
   readonly states: Map<string, string>;
+}
+
+/** An agent that is called in a conversation of the kernel works in the workflow of its caller. */
+function keyOf({ threadId, agentId, ownThread }: TurnContext): string {
+  return JSON.stringify(ownThread ? [threadId, agentId] : threadId);
 }
 
 function quoted(name: string): string {
