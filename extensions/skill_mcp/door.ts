@@ -4,12 +4,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { z } from 'zod';
 import { createHookCaller, packageRoot } from '../../kernel/host.ts';
+import { useZod } from '../../lib/arguments/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { createPublication } from './publication.ts';
 import { createSdkSource } from './sdk-source.ts';
 import { invocableSkills, servePrompts, serveTools, toPrompt } from './tools-and-prompts.ts';
+
+// The SDK has loaded it.
+useZod(z);
 
 export interface SkillMcpOptions {
   /** Serves the skills of `{ agentId, boundSkills }`. Default: all skills. */

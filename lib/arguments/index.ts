@@ -22,9 +22,17 @@ type Loose<T> = T extends readonly unknown[] | ((...given: never[]) => unknown)
 
 const require = createRequire(import.meta.url);
 
+let loaded: Z | undefined;
+
 /** Loading zod takes longer than most commands run: only at the first call. */
 export function zod(): Z {
-  return (require('zod') as typeof Zod).z;
+  loaded ??= (require('zod') as typeof Zod).z;
+  return loaded;
+}
+
+/** For a module that has zod anyway: without it there are two, 9 MiB more. Without effect after the first use. */
+export function useZod(z: Z): void {
+  loaded ??= z;
 }
 
 export function schema<S extends Zod.ZodType>(build: (z: Z) => S): () => S {
