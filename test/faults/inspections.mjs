@@ -60,4 +60,22 @@ export const inspections = [
     swap: ['HARM.test(one)', "one === ''"],
     test: 'is found in {"SKILL.md":"Lists changes.',
   },
+  {
+    title: 'A skill is not followed from the file that leads to another one',
+    in: 'linesInOrder',
+    swap: ['begin(byName.get(name))', 'byName.get(name)'],
+    test: 'over files, in the order in which they are read',
+  },
+  {
+    title: 'What was fetched loses its mark under another name',
+    in: 'stepsOf',
+    swap: ['step ??= one.step', 'step ??= undefined'],
+    test: 'under another name',
+  },
+  {
+    title: 'A secret that is kept in one step and sent in another is only a warning',
+    in: 'stepsOf',
+    swap: ['one.step === SECRETS', "one.name === ''"],
+    test: 'is found in "```sh',
+  },
 ];

@@ -61,7 +61,7 @@ function nameOf(outer: string): string {
 }
 
 /** Names to which a line gives a value. */
-function namesIn(line: string): readonly string[] {
+export function namesIn(line: string): readonly string[] {
   return [
     ...line.matchAll(/(?<![\w$])([a-z_$][\w$]*)\s*(?::\s*\w+\s*)?:?=(?![=>])|\b(?:as|for|read)\s+([a-z_$][\w$]*)/gi),
   ].map(([, assigned, named]) => assigned ?? named ?? '');

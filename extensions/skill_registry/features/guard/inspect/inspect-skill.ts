@@ -44,9 +44,10 @@ export async function inspectSkill(files: Iterable<InspectedFile | undefined>): 
   }
   const listed = [...found.values()].filter((finding) => !mentioned.has(finding));
   for (const rule of RULES) {
-    for (const one of rule.reached?.(reach.all(), skill) ?? []) {
+    for (const one of rule.whole?.(skill, reach.all()) ?? []) {
       await takeBreak();
-      if (one) found.set(`${rule.id} ${one.what}`, findingOf(rule, one.file, { ...one, words: one.what }));
+      const finding = one && findingOf(rule, one.file, one);
+      if (finding) found.set(findingKey(finding), finding);
     }
   }
   const all = [...found.values(), ...combinedFindings(listed, skill)];

@@ -8,8 +8,8 @@ export interface Rule extends InspectionRule {
   readonly find?: (file: ClassifiedFile, skill: readonly ClassifiedFile[]) => Iterable<Match | undefined>;
   /** Found where rules of both kinds, by their ids, match at most six lines from each other. */
   readonly near?: readonly [RegExp, RegExp];
-  /** What it finds in what the skill reaches. */
-  readonly reached?: (reach: readonly Reached[], skill: readonly ClassifiedFile[]) => Iterable<Reached | undefined>;
+  /** What it finds in all files together, and in what they reach. */
+  readonly whole?: (skill: readonly ClassifiedFile[], reach: readonly Reached[]) => Iterable<FileMatch | undefined>;
 }
 
 /** Expressions are for folded text in lower case, have no flags, and take linear time. */
@@ -82,6 +82,10 @@ export interface Match {
   readonly message?: string;
   /** Default: the text asks to do it. */
   readonly stance?: Stance;
+}
+
+export interface FileMatch extends Match {
+  readonly file: string;
 }
 
 export interface Inspection {

@@ -1,12 +1,12 @@
 import { matchesOf } from '../../../../../lib/text/index.ts';
-import type { ClassifiedFile, Reached } from './rule.ts';
+import type { ClassifiedFile, FileMatch, Reached } from './rule.ts';
 import { re, SECRET_STORE } from './rules/words.ts';
 
 /** Those that no prose names, where the skill also has what an attack needs. */
 export function* undeclaredHosts(
-  reach: readonly Reached[],
   skill: readonly ClassifiedFile[],
-): Iterable<Reached | undefined> {
+  reach: readonly Reached[],
+): Iterable<FileMatch | undefined> {
   const sends = reach.filter(({ kind }) => kind === 'sends');
   const texts = skill.filter(({ prose }) => prose);
   const all = reach.map(({ kind, what }) => `${kind} ${what.toLowerCase()}`);
@@ -20,7 +20,9 @@ export function* undeclaredHosts(
       named.add(domainOf(host.toLowerCase()));
     }
   }
-  yield* sends.filter(({ what }) => !/^(?:10|192\.168)\.[\d.:]+$/.test(what) && !named.has(domainOf(what)));
+  for (const { what, file, line } of sends) {
+    if (!/^(?:10|192\.168)\.[\d.:]+$/.test(what) && !named.has(domainOf(what))) yield { file, line, words: what };
+  }
 }
 
 // --- internal ---

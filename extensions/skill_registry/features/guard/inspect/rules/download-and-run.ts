@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts';
+import { stepsOf } from '../steps.ts';
 import { AS_ROOT, BARE_ADDRESS, END, each, FETCH, INTERPRETER, near, PIPE, re, SHELL } from './words.ts';
 
 const PIPED = String.raw`${PIPE}(?:[^\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
@@ -93,5 +94,15 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
       re`${RUNS}\s?(?:${FETCH}|new-object)\b`,
       re`\b(?:exec|eval|new function|runpy\.\w{2,12})\s?\(\s?(?:await\s)?[\w.( ]{0,60}?${FETCH}\(`,
     ),
+  },
+  {
+    id: 'done-in-steps',
+    level: 'block',
+    family: 'download and run',
+    message:
+      'Does in steps that stand apart what an attack does in one: fetches and runs, or reads a secret and sends it',
+    why: 'Who reads one section or one file does not see what they do together.',
+    mend: 'Do it in one place, and name whose program it is or whose secret.',
+    whole: stepsOf,
   },
 ];

@@ -130,7 +130,7 @@ export const SECRETS: readonly Rule[] = [
     message: 'A program names a host that no text does, beside a secret, code made at run time or an install script',
     why: 'A reader does not learn where a secret may go.',
     mend: 'Say in SKILL.md what the host is for.',
-    reached: undeclaredHosts,
+    whole: undeclaredHosts,
   },
   {
     id: KEY_RULE,
