@@ -8,7 +8,8 @@ import { stanceOf } from './stance.ts';
 
 /**
  * What is fetched and kept under a name that a later step runs, or read where secrets are kept and kept under a name
- * that a later step sends: over sections and files, in the order in which an agent comes to them. `undefined` is a break.
+ * that a later step sends: over sections and files, in the order in which an agent comes to them. `undefined` is a
+ * break.
  */
 export function* stepsOf(skill: readonly ClassifiedFile[]): Iterable<FileMatch | undefined> {
   const read = skill.filter(({ prose, script }) => prose || script);
