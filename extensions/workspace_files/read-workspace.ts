@@ -82,7 +82,7 @@ export async function listWorkspaceFolder(
   if (policy) {
     // Inspects it: the names of its files come from its author as well.
     await registry.admin.readBytes(policy.skillId, { countsAsLoad: false }, turn);
-    return listSkillFolder(policy, registry, shown);
+    return listSkillFolder(policy, registry, shown, turn);
   }
   const entries = withSameError(location, folder, registry, () => listContained(base, below));
   const shownEntries = entries.filter(({ kind }) => kind !== 'private');
@@ -91,7 +91,12 @@ export async function listWorkspaceFolder(
     turn,
   );
   const leftOut = entries.length - shownEntries.length;
-  const visible = shownEntries.filter((_, index) => policies[index]?.visible !== false);
+  const visible: FolderEntry[] = [];
+  for (const [index, entry] of shownEntries.entries()) {
+    const policy = policies[index];
+    const isGiven = policy?.visible ?? (await registry.admin.mayGivePlainFile(join(folder, entry.name), NO_BYTES));
+    if (isGiven) visible.push(entry);
+  }
   return withShownNames(visible, leftOut);
 }
 
@@ -101,6 +106,8 @@ export function isThere(path: string): boolean {
 }
 
 // --- internal ---
+
+const NO_BYTES = new Uint8Array();
 
 function realTarget(
   location: WorkspacePath,
@@ -132,7 +139,12 @@ function realNames({ base, below }: WorkspacePath): string {
   return found.join('/');
 }
 
-function listSkillFolder({ skillId, path }: ReadPolicy, registry: SkillRegistry, shown: string): WorkspaceList {
+function listSkillFolder(
+  { skillId, path }: ReadPolicy,
+  registry: SkillRegistry,
+  shown: string,
+  turn: TurnContext,
+): WorkspaceList {
   const prefix = path === '' ? '' : `${path}/`;
   const entries = new Map<string, FolderEntry>();
   const { byId, byQualifiedId } = registry.snapshot();
@@ -141,7 +153,7 @@ function listSkillFolder({ skillId, path }: ReadPolicy, registry: SkillRegistry,
     const name = basename(skill.file);
     entries.set(name, { name, kind: 'file', size: skill.bytes });
   }
-  for (const { path: file, size } of registry.admin.resources(skillId)) {
+  for (const { path: file, size } of registry.admin.resources(skillId, turn)) {
     if (!file.startsWith(prefix)) continue;
     const [name = '', ...rest] = file.slice(prefix.length).split('/');
     entries.set(name, rest.length > 0 ? { name, kind: 'directory', size: 0 } : { name, kind: 'file', size });

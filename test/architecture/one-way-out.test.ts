@@ -8,7 +8,7 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
   // The catalog marks what is held; every list and prompt leaves out what is marked.
   'core/parts.ts': ['line'],
   // Every body and file that an agent is given: tools, prompts, MCP, file tools, bindings, slash commands.
-  'core/read/reading.ts': ['line', 'derived', 'bytes', 'line'],
+  'core/read/reading.ts': ['line', 'derived', 'bytes'],
   // Errors of a change that quote the present text.
   'features/history/change-context.ts': ['derived'],
   // Headings of bodies, for the endpoint that the owner configured.
@@ -19,6 +19,7 @@ const ASKED: Readonly<Record<string, readonly string[]>> = {
 
 /** Who else reads files of skills through their sources. None of them hands bytes to an agent. */
 const READS: Readonly<Record<string, string>> = {
+  'core/read/read-file.ts': 'gives bytes to the one below, which asks',
   'core/sources/source.ts': 'names the ways to read',
   'core/sources/kinds/custom-source.ts': 'is a source',
   'features/packs/group-source.ts': 'is a source',

@@ -21,7 +21,7 @@ export const held = [
   {
     title: 'A skill is shown before it is inspected',
     in: 'HeldSkills.#judgementOf',
-    swap: ['skill.remote ? undefined : NOT_INSPECTED', 'skill.remote ? NOT_INSPECTED : undefined'],
+    swap: ['{ heldBecause: NOT_INSPECTED, findings: [] }', '{ heldBecause: undefined, findings: [] }'],
     test: 'is kept from agents as long as nothing has inspected it',
   },
   {
@@ -45,7 +45,7 @@ export const held = [
   {
     title: 'A body goes into every prompt of which only the line was judged',
     in: 'HeldSkills.prepare',
-    swap: ['preload === true', 'unknown.length < 0'],
+    swap: ['skill.preload === true', 'unknown.length < 0'],
     test: 'are inspected before the first prompt',
   },
   {
@@ -63,8 +63,50 @@ export const held = [
   {
     title: 'Names of files leave before anything is inspected',
     in: 'SkillReading.#listing',
-    never: '!given || isLineOnly',
+    swap: ['!this.#context.guard().namesOf(skill)', "skill.id === ''"],
     test: 'names of files leave with nothing that was not inspected',
+  },
+  {
+    title: 'A list names a file that is newer than the inspection',
+    in: 'SkillReading.#listed',
+    swap: ['mayName?.(path)', 'path !== mayName?.name'],
+    test: 'a model gets no name of a file that is newer than the inspection',
+  },
+  {
+    title: 'Names of files are not judged',
+    in: 'inspectFiles',
+    swap: ['[...found.files.keys()]', '[]'],
+    test: 'an attack in the name of a file holds a skill, also among many',
+  },
+  {
+    title: 'The name of a file that is too large is not judged',
+    in: 'readFiles',
+    swap: ['!files.has(one.file)', "one.file === ''"],
+    test: 'an attack in the name of a large file holds a skill, also among many',
+  },
+  {
+    title: 'Folders above a skill are not judged',
+    in: 'oddNamesOf',
+    swap: ['[below, ...(realFile === null ? [name] : [])]', '[...(realFile === null ? [name] : [])]'],
+    test: 'an attack in a folder above it holds a skill, also among many',
+  },
+  {
+    title: 'A folder that a link leads to is not judged',
+    in: 'oddNamesOf',
+    swap: ['dir !== dirname(file)', "dir === ''"],
+    test: 'an attack in a folder that a link leads to holds a skill, also among many',
+  },
+  {
+    title: 'The name of an inline skill is not judged',
+    in: 'oddNamesOf',
+    never: 'realFile === null',
+    test: 'an attack in the name of an inline skill holds a skill, also among many',
+  },
+  {
+    title: 'A command in a path is only seen at its end',
+    in: 'textOfName',
+    swap: ['/\\/|$/g', '/$/g'],
+    test: 'an attack in a folder above it holds a skill, also among many',
   },
   {
     title: 'Headings of a held body go to an endpoint',
@@ -171,13 +213,13 @@ export const held = [
   },
   {
     title: 'Other bytes than the inspected ones leave while the stats are as before',
-    in: 'HeldSkills.#hasSeen',
+    in: 'InspectedSkills.#hasSeen',
     swap: ['!judged', '!judged || judged.path.length > 0'],
     test: 'gives no held text that lay there while it was read',
   },
   {
     title: 'The verdict of what was read counts for what lies there',
-    in: 'HeldSkills.#inspect',
+    in: 'InspectedSkills.inspect',
     swap: ["stamp: isPresent ? stamp : ''", 'stamp'],
     test: 'takes what it judged for no verdict of the files that lie there',
   },
@@ -202,13 +244,13 @@ export const held = [
   {
     title: 'An agent is told which files a held skill has',
     in: 'SkillReading.#admitted',
-    swap: ['given && !now.refusal', 'given || now'],
+    swap: ['!admission.given || now.refusal', '!admission'],
     test: 'of a skill that is held, an agent is not told which files it has',
   },
   {
     title: 'A skill that was held and hides itself since is given',
     in: 'SkillReading.#admitted',
-    drop: 'now.refusal',
+    swap: ['!given || !now.skill || now.refusal', '!given || !now.skill'],
     test: 'of a skill that was held and hides itself from models since, an agent is given nothing',
   },
   {

@@ -12,7 +12,7 @@ import {
 } from 'skill-registry/mcp';
 import { onTestFinished } from 'vitest';
 import { type OpenRegistry, openRegistry } from './open-registry.ts';
-import type { Tree } from './temp-folder.ts';
+import type { AtEnd, Tree } from './temp-folder.ts';
 
 const OWN_FOLDERS = ['XDG_STATE_HOME', 'XDG_CACHE_HOME'] as const;
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
@@ -47,10 +47,15 @@ export async function serveRegistry(
 export type Era = 'legacy' | 'modern';
 
 /** The official client over HTTP, connected; closed when the test has finished. */
-export async function httpClient(url: string, era: Era = 'modern', options: ClientOptions = {}): Promise<Client> {
+export async function httpClient(
+  url: string,
+  era: Era = 'modern',
+  options: ClientOptions = {},
+  atEnd: AtEnd = onTestFinished,
+): Promise<Client> {
   const client = newClient(era, options);
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-  onTestFinished(() => client.close());
+  atEnd(() => client.close());
   return client;
 }
 

@@ -170,6 +170,7 @@ function sameForAll(admission: Admission): Guard {
     admit: admit as Guard['admit'],
     prepare: async () => undefined,
     heldMeanwhile: () => new Map(),
+    namesOf: () => (admission.given ? () => true : undefined),
     notInspected: () => 0,
     mayGive: async () => admission.given,
     noteBlocked: async () => admission.given,

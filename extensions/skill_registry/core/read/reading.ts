@@ -1,8 +1,6 @@
-import { basename } from 'node:path';
 import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { digestOf } from '../../../../lib/digest/index.ts';
-import { relativeSegments } from '../../../../lib/files/index.ts';
-import { countTokens, nameShownAs, nearestIds, showName, withNote, withoutHidden } from '../../../../lib/text/index.ts';
+import { countTokens, showName, withNote, withoutHidden } from '../../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -13,9 +11,10 @@ import type { SkillTokenCounts } from '../show/token-counts.ts';
 import { applyMessage } from '../skill/apply-message.ts';
 import { skillHeldOrDisabled } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
-import type { Guard, JudgedFile } from '../skill/guard.ts';
+import type { Admission, Guard, JudgedFile } from '../skill/guard.ts';
 import type { ResourceInfo, Skill, SkillListing } from '../skill/skill.ts';
 import { NO_FILES, type SkillSource } from '../sources/source.ts';
+import { readFile, withAdvice } from './read-file.ts';
 import type {
   LoadDetails,
   PreparedMessage,
@@ -32,6 +31,7 @@ export interface ReadingContext {
   readonly scopes: Scopes;
   readonly limits: SkillRegistryConfig['limits'];
   readonly admit: Guard['admit'];
+  readonly guard: () => Pick<Guard, 'namesOf'>;
   readonly tokens: Pick<SkillTokenCounts, 'ofBody'>;
   readonly sentBodies: SentBodies;
   readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
@@ -199,10 +199,13 @@ export class SkillReading implements Reading {
     const read = await readFile(skill, source, path, limits);
     if ('error' in read) {
       // No agent learns from an error which files a held skill has.
-      const { given } = skill.remote ? { given: true } : await admit({ skill, kind: 'derived', audience });
+      const admission: Pick<Admission, 'given' | 'listing'> = skill.remote
+        ? { given: true }
+        : await admit({ skill, kind: 'derived', audience });
       const now = find();
-      if (given && !now.refusal) throw read.error;
-      return refusedAs(now);
+      if (!admission.given || now.refusal) return refusedAs(now);
+      const paths = () => this.#listed(skill, source, audience, admission.listing).files.map((file) => file.path);
+      throw path === undefined ? read.error : withAdvice(read.error, path, paths);
     }
     if (audience === 'person' && !isMarked) return { ...read, skill, source };
     const kind = path === undefined ? 'body' : 'file';
@@ -247,11 +250,17 @@ export class SkillReading implements Reading {
   #listing(request: SkillRequest): SkillListing {
     const { skill, refusal } = this.#find(request);
     if (!skill || refusal) throw this.#notFound(request);
-    const { audience } = request;
-    const { given, isLineOnly } = this.#context.admit({ skill, kind: 'line', audience });
-    if (audience === 'model' && (!given || isLineOnly))
+    if (request.audience === 'model' && !this.#context.guard().namesOf(skill))
       throw new CodedError('SKILL_NOT_INSPECTED', `"${skill.id}" is not inspected yet: read it first.`);
-    return this.#sourceOf(skill)?.listing(skill) ?? NO_FILES;
+    const source = this.#sourceOf(skill);
+    return source ? this.#listed(skill, source, request.audience) : NO_FILES;
+  }
+
+  /** A model gets only names that were inspected, also when there are new files. */
+  #listed(skill: Skill, source: SkillSource, audience: SkillRequest['audience'], present?: SkillListing): SkillListing {
+    const { files, leftOut } = source.listing(skill, present);
+    const mayName = audience === 'model' ? this.#context.guard().namesOf(skill) : () => true;
+    return { files: files.filter(({ path }) => mayName?.(path)), leftOut };
   }
 
   #notFound({ skillId, audience, turn = {} }: SkillRequest): CodedError {
@@ -289,7 +298,7 @@ export class SkillReading implements Reading {
       return other !== undefined && other !== skill && refusal === undefined;
     };
     const needed = skill.requires.filter(isFound).join(', ');
-    const { files, leftOut } = source.listing(skill, listing);
+    const { files, leftOut } = this.#listed(skill, source, audience, listing);
     const shown = audience === 'model' ? showName : (name: string) => name;
     return {
       skillId: id,
@@ -352,44 +361,6 @@ interface AdmittedFile extends JudgedFile {
   readonly bytes: Buffer;
   readonly heldBecause?: string | undefined;
   readonly listing?: SkillListing | undefined;
-}
-
-async function readFile(
-  skill: Skill,
-  source: SkillSource,
-  given: string | undefined,
-  { file_bytes, resource_bytes }: SkillRegistryConfig['limits'],
-): Promise<(JudgedFile & { readonly bytes: Buffer }) | { readonly error: unknown }> {
-  const paths = () => source.listing(skill).files.map((file) => file.path);
-  try {
-    if (given === undefined) {
-      const bytes = await (source.fetch?.(skill, undefined, file_bytes) ?? source.readSkill(skill, file_bytes));
-      return { path: 'SKILL.md', bytes, digest: digestOf(bytes) };
-    }
-    // A list shows hidden characters of a path as `⟦U+202E⟧`.
-    const path = given.includes('⟦') ? nameShownAs(given, paths()) : given;
-    const bytes = await (source.fetch?.(skill, path, resource_bytes) ??
-      source.readResource(skill, path, resource_bytes));
-    const name = relativeSegments(path).join('/');
-    return { path: name === basename(skill.file) ? 'SKILL.md' : name, bytes, digest: digestOf(bytes) };
-  } catch (error) {
-    return { error: given === undefined ? error : withAdvice(error, given, paths) };
-  }
-}
-
-function withAdvice(error: unknown, path: string, paths: () => readonly string[]): unknown {
-  if (isCodedError(error, 'RESOURCE_TOO_LARGE')) {
-    const advice = 'A person can raise limits.resource_bytes in the config of the registry.';
-    return new CodedError(error.code, `${error.message} ${advice}`, error.details, error);
-  }
-  if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) return error;
-  const all = paths();
-  const near = nearestIds(all, path);
-  const shown = (near.length > 0 ? near : all.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
-  const has =
-    all.length === 0 ? 'The skill has only SKILL.md.' : `Beside SKILL.md it has ${all.length} file(s): ${shown}.`;
-  const known = near.length > 0 ? `Nearest: ${shown}.` : has;
-  return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
 }
 
 function refusedAs({ skill, refusal = 'SKILL_HELD' }: Found): Found {

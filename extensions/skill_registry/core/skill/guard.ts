@@ -57,8 +57,6 @@ export type Admission =
       readonly given: true;
       readonly heldBecause?: string;
       readonly listing?: SkillListing | undefined;
-      /** Of a line: only what a line can have was inspected. Nothing else may leave without another question. */
-      readonly isLineOnly?: boolean;
     }
   | {
       readonly given: false;
@@ -67,7 +65,6 @@ export type Admission =
       readonly findings: readonly Finding[];
       readonly heldBecause: string;
       readonly listing?: undefined;
-      readonly isLineOnly?: undefined;
       /** When to ask again; undefined: not before something changes. */
       readonly retryAfterMs?: number;
     };
@@ -87,6 +84,8 @@ export interface Guard {
   prepare(skills: Iterable<Skill>): Promise<void>;
   /** Why skills are held that another process has judged since they were listed, by qualified id. Cheap if none is. */
   heldMeanwhile(skills: Iterable<Skill>): ReadonlyMap<string, string>;
+  /** Whether a model may be given the name of a file; undefined: of none, because none was inspected. */
+  namesOf(skill: Skill): ((path: string) => boolean) | undefined;
   /** How many of them were not inspected with all their files yet. */
   notInspected(skills: Iterable<Skill>): number;
   /** Whether an agent may get a file of no skill below a source. `path`: relative to that source. */

@@ -67,6 +67,7 @@ function open(core: Core): Opened<GuardPart> {
       admit: heldSkills.admit,
       prepare: heldSkills.prepare,
       heldMeanwhile: heldSkills.heldMeanwhile,
+      namesOf: heldSkills.namesOf,
       notInspected: heldSkills.notInspected,
       mayGive: async (file) => (await heldSkills.inspectAfter(undefined, [file])).blocks.length === 0,
       noteBlocked: heldSkills.noteBlocked,

@@ -90,13 +90,14 @@ function* readIfThere(
   { path, size: listedSize }: ResourceInfo,
   readFile: (path: string) => Buffer,
 ): Generator<InspectedFile | Finding> {
+  const stats = dir === null ? undefined : lstatSync(join(dir, path), { throwIfNoEntry: false });
   try {
-    const stats = dir === null ? undefined : lstatSync(join(dir, path), { throwIfNoEntry: false });
     const { size, mode } = stats ?? { size: listedSize, mode: 0 };
     if (size > MAX_BYTES) yield tooLarge(path, size);
     else yield { path, bytes: readFile(path), executable: (mode & 0o111) !== 0 };
   } catch {
-    // The file was removed or is unreadable, so it cannot be handed out either.
+    // What was removed is not listed either.
+    if (stats) yield notSearched(path, 'It could not be read, so it was not searched.');
   }
 }
 

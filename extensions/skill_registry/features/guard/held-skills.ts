@@ -1,7 +1,6 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { takeBreak, takeSteps } from '../../../../lib/breaks/index.ts';
+import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf } from '../../../../lib/digest/index.ts';
-import { resourceNotFound } from '../../../../lib/files/index.ts';
 import { openTrust } from '../../../../lib/trust/index.ts';
 import { invalidArgument } from '../../core/skill/errors.ts';
 import type {
@@ -13,8 +12,6 @@ import type {
   LeavingLine,
   NoteBlocked,
   Present,
-  RemoteFiles,
-  SkillFiles,
 } from '../../core/skill/guard.ts';
 import { NOT_INSPECTED } from '../../core/skill/held.ts';
 import type { Skill } from '../../core/skill/skill.ts';
@@ -22,17 +19,16 @@ import { decidable, decide, isAllowed } from './approvals.ts';
 import { blockReason } from './describe.ts';
 import type { Inspection } from './inspect/rule.ts';
 import type { ReadPart } from './inspect-files.ts';
+import { InspectedSkills, type InspectedSkillsOptions } from './inspected-skills.ts';
 import { type InspectionEntry, type Inspections, openInspections } from './inspections.ts';
 import { JudgedLines, pathOf } from './judged-lines.ts';
+import { JudgedNames } from './judged-names.ts';
 import { furtherReach } from './shown-reach.ts';
 import type { SkillTrust, TrustDecision } from './types.ts';
 
-interface HeldSkillsOptions {
-  readonly loadFiles: () => Promise<SkillFiles>;
+interface HeldSkillsOptions extends InspectedSkillsOptions {
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
-  /** The files of a skill with `remote`; undefined when its source is gone. */
-  readonly remote?: (skill: Skill) => RemoteFiles | undefined;
   /** Why a skill is held, independent of its content. Default: never. */
   readonly heldBecause?: ((skill: Skill) => string | undefined) | undefined;
   /** Whether a skill belongs to this package: it is trusted like the code that reads it. */
@@ -66,33 +62,37 @@ const LOOKED_UP = 200;
 export class HeldSkills {
   readonly #options: HeldSkillsOptions;
   readonly #inspections: Inspections;
+  readonly #inspected: InspectedSkills;
   readonly #trust = openTrust();
   /** Checks of this process, by the path of the skill and the digest of its SKILL.md. */
   readonly #checked = new Map<string, Promise<unknown>>();
   readonly #lines = new JudgedLines();
+  readonly #names = new JudgedNames();
   /** Inspections of files that somebody waits for: who asks for the same bytes meanwhile gets the same result. */
   readonly #running = new Map<string, ReturnType<HeldSkills['judge']>>();
-  #inspecting: Promise<Inspecting> | undefined;
 
   constructor(options: HeldSkillsOptions) {
     this.#options = options;
     this.#inspections = openInspections(options.file);
+    this.#inspected = new InspectedSkills(options, this.#inspections);
   }
 
   /** Judges new skills, if they are few. Of many, what their lines can have; all files where it has a finding. */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
     const all = [...skills];
     const unknown: Skill[] = [];
+    await this.#names.judge(all);
     for (let at = 0; at < all.length; at += LOOKED_UP) {
       await takeBreak();
       const some = all.slice(at, at + LOOKED_UP);
       this.#inspections.load(some.map(pathOf));
       for (const skill of some)
-        if (!skill.remote && !this.#known(skill) && !this.#lines.isUsual(skill)) unknown.push(skill);
+        if (!skill.remote && !this.#inspected.known(skill) && !this.#lines.isUsual(skill)) unknown.push(skill);
     }
     if (this.#options.inspects === false) return;
-    const isWhole = ({ preload }: Skill): boolean =>
-      unknown.length <= FEW || preload === true || this.#options.givesBodies === true;
+    const isGiven = unknown.length <= FEW || this.#options.givesBodies === true;
+    const isWhole = (skill: Skill): boolean =>
+      isGiven || skill.preload === true || this.#names.blocksOf(skill).length > 0;
     const whole = unknown.filter(isWhole);
     const lines = unknown.filter((skill) => !isWhole(skill));
     whole.push(...(await this.#lines.judge(lines)));
@@ -114,9 +114,16 @@ export class HeldSkills {
     return held;
   };
 
+  readonly namesOf: Guard['namesOf'] = (skill) => {
+    if (skill.remote || this.#options.isOfPackage(skill)) return () => true;
+    const entry = this.known(skill).heldBecause === undefined ? this.#inspected.known(skill) : undefined;
+    const seen = entry && this.#inspections.filesOf(entry.digest);
+    return seen && ((path) => seen.has(path));
+  };
+
   readonly notInspected: Guard['notInspected'] = (skills) => {
     let count = 0;
-    for (const skill of skills) if (!skill.remote && !this.#known(skill)) count++;
+    for (const skill of skills) if (!skill.remote && !this.#inspected.known(skill)) count++;
     return count;
   };
 
@@ -148,12 +155,13 @@ export class HeldSkills {
 
   /** Of all files. Inspects nothing: `NOT_INSPECTED` for content that was never inspected. */
   known(skill: Skill): Judgement {
-    return this.#judgementOf(skill, this.#known(skill));
+    return this.#judgementOf(skill, this.#inspected.known(skill));
   }
 
   /** Stores findings in what a server sent: the next scan holds the skill. */
   readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
-    const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.inspectionOf(digest)) : [];
+    const before =
+      this.#inspected.known(skill)?.digest === digest ? blocksIn(this.#inspections.inspectionOf(digest)) : [];
     const known = new Set(before.map(findingKey));
     const all = [...before, ...findings.filter((finding) => !known.has(findingKey(finding)))];
     const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
@@ -169,7 +177,7 @@ export class HeldSkills {
     // Its source inspects each file at its fetch, and compares it with its entry.
     if (skill.remote) return this.known(skill);
     try {
-      const { entry, listing } = await this.#inspect(skill, judged);
+      const { entry, listing } = await this.#inspected.inspect(skill, judged);
       return { ...this.#judgementOf(skill, entry), listing };
     } catch (error) {
       // Its SKILL.md cannot be read; the reader of the skill gets the reason.
@@ -180,12 +188,10 @@ export class HeldSkills {
 
   /** Of the present files. @throws RESOURCE_NOT_FOUND. */
   async trustOf(skill: Skill): Promise<SkillTrust> {
-    const { entry } = await this.#inspect(skill);
-    const { findings, verdict, reach } = this.#inspections.inspectionOf(entry.digest) ?? {
-      findings: [],
-      reach: [],
-      verdict: entry.verdict,
-    };
+    const { entry } = await this.#inspected.inspect(skill);
+    const { findings, reach } = this.#inspections.inspectionOf(entry.digest) ?? { findings: [], reach: [] };
+    const ofNames = this.#names.blocksOf(skill);
+    const verdict = ofNames.length > 0 ? 'block' : entry.verdict;
     const heldBecause = this.#reasonOf(skill, entry);
     return {
       skillId: skill.id,
@@ -193,7 +199,7 @@ export class HeldSkills {
       digest: entry.digest,
       origin: this.#isBroughtIn(skill) ? 'brought-in' : 'own',
       verdict,
-      findings,
+      findings: [...ofNames, ...findings],
       reach,
       heldBecause: heldBecause ?? null,
       allowed: verdict === 'block' && heldBecause === undefined,
@@ -205,7 +211,7 @@ export class HeldSkills {
     skill: Skill | undefined,
     files: readonly ReadPart[],
   ): Promise<{ readonly blocks: readonly Finding[]; readonly digest: string; readonly reaches: string }> {
-    const { inspectFiles } = await this.#load();
+    const { inspectFiles } = await import('./inspect-files.ts');
     const before = skill ? (await this.trustOf(skill)).reach : [];
     const { digest, inspection } = await inspectFiles(() => files, this.#inspections.inspectionOf);
     const findings = blocksIn(inspection);
@@ -254,8 +260,7 @@ export class HeldSkills {
     const judgement = this.known(skill);
     const isLineOnly = judgement.heldBecause === NOT_INSPECTED && this.#lines.isUsual(skill);
     if (!isLineOnly) return admissionOf(judgement, { audience });
-    const admission = admissionOf({ heldBecause: this.#options.heldBecause?.(skill), findings: [] }, { audience });
-    return admission.given ? { ...admission, isLineOnly } : admission;
+    return admissionOf({ heldBecause: this.#options.heldBecause?.(skill), findings: [] }, { audience });
   }
 
   async #admitBytes(leaving: LeavingBytes): Promise<Admission> {
@@ -285,91 +290,29 @@ export class HeldSkills {
     return skill.remote === true || this.#options.isBroughtIn(skill);
   }
 
-  async #inspect(
-    skill: Skill,
-    judged?: JudgedFile,
-  ): Promise<{ readonly entry: InspectionEntry; readonly listing?: Present['listing'] }> {
-    if (skill.remote) return { entry: await this.#inspectRemote(skill) };
-    const { files, inspectFiles } = await this.#load();
-    // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
-    const { stamp, listing } = await takeSteps(files.stamp(skill), takeBreak);
-    const before = this.#inspections.entryAt(pathOf(skill));
-    if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged))
-      return { entry: before, listing };
-    const read = () => files.read(skill);
-    const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged);
-    const { digest, skillDigest, inspection } = found;
-    // The stamp belongs to the files on disk.
-    const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };
-    this.#inspections.keep(pathOf(skill), entry, inspection, found.files);
-    return { entry, listing };
-  }
-
-  /** All files together: a finding may need two. While the server does not answer, the last inspection counts. */
-  async #inspectRemote(skill: Skill): Promise<InspectionEntry> {
-    const remote = this.#options.remote?.(skill);
-    const digest = remote?.digestOf(skill);
-    if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
-    const known = this.#known(skill);
-    try {
-      const files = await remote.read(skill);
-      const { inspectFiles } = await this.#load();
-      const { inspection } = await inspectFiles(() => files);
-      const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
-      this.#inspections.keep(pathOf(skill), entry, inspection);
-      return entry;
-    } catch (error) {
-      if (!known || !isCodedError(error)) throw error;
-      return known;
-    }
-  }
-
-  /** Of this SKILL.md. Other files may have changed since; every read checks them. */
-  #known(skill: Skill): InspectionEntry | undefined {
-    const entry = this.#inspections.entryAt(pathOf(skill));
-    if (skill.remote)
-      return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
-    return entry?.skillDigest === skill.digest ? entry : undefined;
-  }
-
-  /** Whether an inspection saw exactly this file. For an unknown path, the same bytes under another path count. */
-  #hasSeen({ skillDigest, digest }: InspectionEntry, judged: JudgedFile | undefined): boolean {
-    if (!judged) return true;
-    if (judged.path === 'SKILL.md') return judged.digest === skillDigest;
-    const seen = this.#inspections.filesOf(digest) ?? new Map<string, string>();
-    return (seen.get(judged.path) ?? [...seen.values()].find((one) => one === judged.digest)) === judged.digest;
-  }
-
   #judgementOf(skill: Skill, entry: InspectionEntry | undefined): Judgement {
-    const heldBecause = entry ? this.#reasonOf(skill, entry) : skill.remote ? undefined : NOT_INSPECTED;
-    const isBlocked = entry !== undefined && heldBecause !== undefined;
-    return { heldBecause, findings: isBlocked ? blocksIn(this.#inspections.inspectionOf(entry.digest)) : [] };
+    if (!entry && !skill.remote) return { heldBecause: NOT_INSPECTED, findings: [] };
+    const heldBecause = this.#reasonOf(skill, entry);
+    return { heldBecause, findings: heldBecause === undefined ? [] : this.#blocksOf(skill, entry) };
   }
 
-  #reasonOf(skill: Skill, entry: InspectionEntry): string | undefined {
-    const kept = this.#options.heldBecause?.(skill);
+  #blocksOf(skill: Skill, entry: InspectionEntry | undefined): readonly Finding[] {
+    const inspection = entry?.verdict === 'block' ? this.#inspections.inspectionOf(entry.digest) : undefined;
+    return [...this.#names.blocksOf(skill), ...blocksIn(inspection)];
+  }
+
+  #reasonOf(skill: Skill, entry: InspectionEntry | undefined): string | undefined {
+    const kept = entry && this.#options.heldBecause?.(skill);
     if (kept !== undefined) return kept;
-    if (entry.verdict !== 'block') return undefined;
-    const { digest } = entry;
-    const findings = blocksIn(this.#inspections.inspectionOf(digest));
+    const findings = this.#blocksOf(skill, entry);
+    if (entry?.verdict !== 'block' && findings.length === 0) return undefined;
+    const digest = entry?.digest ?? this.#options.remote?.(skill)?.digestOf(skill) ?? '';
     const inspected = { path: pathOf(skill), digest, broughtIn: this.#isBroughtIn(skill), findings };
     return isAllowed(this.#trust, inspected) ? undefined : blockReason(findings);
-  }
-
-  #load(): Promise<Inspecting> {
-    this.#inspecting ??= Promise.all([this.#options.loadFiles(), import('./inspect-files.ts')]).then(
-      ([files, { inspectFiles }]) => ({ files, inspectFiles }),
-    );
-    return this.#inspecting;
   }
 }
 
 // --- internal ---
-
-interface Inspecting {
-  readonly files: SkillFiles;
-  readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
-}
 
 function admissionOf(
   { heldBecause, findings, listing }: Judgement,

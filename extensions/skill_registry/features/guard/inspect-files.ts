@@ -1,18 +1,19 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { takeBreak } from '../../../../lib/breaks/index.ts';
 import { digestOf, digestOfLines } from '../../../../lib/digest/index.ts';
-import { oneLine } from '../../../../lib/text/index.ts';
+import { foldLine, oneLine } from '../../../../lib/text/index.ts';
 import type { Finding, InspectedFile, JudgedFile } from '../../core/skill/guard.ts';
 import { parseSkill } from '../../core/skill/parse-skill.ts';
 import { inspectSkill } from './inspect/inspect-skill.ts';
 import type { Inspection } from './inspect/rule.ts';
-import { textsShown } from './texts-shown.ts';
+import { isOddName, textsShown } from './texts-shown.ts';
 
 export interface InspectedSkill {
   readonly digest: string;
   /** Of SKILL.md, the first file. */
   readonly skillDigest: string;
   readonly inspection: Inspection;
+  /** Digests by path; '' for a file that was not read. */
   readonly files: ReadonlyMap<string, string>;
   /** Whether the judged file is the same on disk. */
   readonly isPresent: boolean;
@@ -45,9 +46,11 @@ export async function inspectFiles(
     const kept = found.kept ?? [];
     inspection = await inspectOrBlock(kept, found.notes);
     // What is shown of a frontmatter is not what stands there: lines are joined, and fields are.
-    const shown = inspection.verdict === 'block' ? [] : await findingsOfHeader(kept);
-    if (shown.length > 0)
-      inspection = { ...inspection, verdict: 'block', findings: [...shown, ...inspection.findings] };
+    const keys = new Set(inspection.findings.flatMap((one) => (one.level === 'block' ? wordsKey(one) : [])));
+    const shown = [...(await findingsOfHeader(kept)), ...(await findingsOfNames([...found.files.keys()]))];
+    // A person who allows what stands in the file has not seen these.
+    const more = shown.filter((one) => !keys.has(wordsKey(one)));
+    if (more.length > 0) inspection = { ...inspection, verdict: 'block', findings: withBlocks(inspection, more) };
   }
   const { digest, skillDigest, files } = found;
   return { digest, skillDigest, files, inspection, isPresent };
@@ -60,7 +63,39 @@ export async function findingsOfTexts(texts: readonly string[]): Promise<readonl
   return findings.filter(({ level }) => level === 'block');
 }
 
+/** The same in names and paths, which are `file` of a finding. */
+export async function findingsOfNames(names: readonly string[]): Promise<readonly Finding[]> {
+  const odd = names.filter(isOddName);
+  if (odd.length === 0) return [];
+  const texts = odd.map(textOfName);
+  const isLong = odd.length > 1 && texts.reduce((sum, text) => sum + text.length, 0) > NAMES_TOGETHER;
+  const found = isLong ? [] : await findingsOfTexts(texts);
+  if (odd.length === 1) return found.map(({ line: _, ...finding }) => ({ ...finding, file: odd[0] ?? '' }));
+  if (!isLong && found.length === 0) return [];
+  const half = odd.length >> 1;
+  return [...(await findingsOfNames(odd.slice(0, half))), ...(await findingsOfNames(odd.slice(half)))];
+}
+
 // --- internal ---
+
+const wordsKey = ({ rule, excerpt }: Finding): string => `${rule} ${excerpt}`;
+
+function withBlocks({ findings }: Inspection, blocks: readonly Finding[]): readonly Finding[] {
+  const others = findings.findIndex(({ level }) => level !== 'block');
+  return findings.toSpliced(others === -1 ? findings.length : others, 0, ...blocks);
+}
+
+/** Characters, far below what is searched of one text. */
+const NAMES_TOGETHER = 262_144;
+
+/** A path up to each of its folders, where a command may end. No line begins as a heading or a block of code. */
+function textOfName(name: string): string {
+  const ends = [...name.matchAll(/\/|$/g)].map(({ index }) => name.slice(0, index));
+  return ends
+    .filter(isOddName)
+    .map((one) => `name: ${foldLine(one)}`)
+    .join('\n\n');
+}
 
 /** Bytes of SKILL.md from which its header is read. */
 const MOST_OF_HEADER = 262_144;
@@ -85,6 +120,7 @@ async function readFiles(read: Read, keptBytes: number, judged: JudgedFile | und
     if ('rule' in one) {
       notes.push(one);
       lines.push(lineOfNote(one));
+      if (!files.has(one.file)) files.set(one.file, '');
       continue;
     }
     const digest = one.bytes === judged?.bytes ? judged.digest : digestOf(one.bytes);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { RecentMap } from '../../../../lib/recent-map/index.ts';
 import { userCacheDirectory, whyNotTrusted } from '../../../../lib/trust/index.ts';
 import { type CachePart, cacheProblems, createCache } from '../../core/store/cache.ts';
 import type { SqliteDatabase } from '../../core/store/open-database.ts';
@@ -33,8 +34,9 @@ export interface Inspections {
   close(): void;
 }
 
+const MAX_RECENT = 16;
 /** Raise it when the tables change. */
-const TABLES = 5;
+const TABLES = 6;
 /** In each row, because another version of this package may write into the same tables, by other rules. */
 const RULES: number = RULE_SET * 1000 + TABLES;
 /** With more skills the file is emptied; skills that still exist are inspected again. */
@@ -67,8 +69,8 @@ export function openInspections(file: string | undefined): Inspections {
   const inspections = new Map<string, Inspection>();
   /** Results that are not in the file yet: a transaction for each skill costs a tenth of its inspection. */
   let waiting: Kept[] = [];
-  /** The skill whose files are read now: they are asked for often, also when no file can be kept. */
-  let recent: { readonly digest: string; readonly files: ReadonlyMap<string, string> } | undefined;
+  /** Of skills whose files are read now: they are asked for often, also when no file can be kept. */
+  const recent = new RecentMap<string, ReadonlyMap<string, string>>(MAX_RECENT);
   /** SQLite changes it with each write of another connection. */
   let dataVersion: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -124,18 +126,18 @@ export function openInspections(file: string | undefined): Inspections {
       return known;
     },
     filesOf(digest) {
-      if (recent?.digest === digest) return recent.files;
       const files =
+        recent.get(digest) ??
         waiting.find(({ entry }) => entry.digest === digest)?.files ??
         cache.useIfThere((database) => readFiles(database, digest));
-      recent = files && { digest, files };
+      if (files) recent.set(digest, files);
       return files;
     },
     hasBlocked: () => [...entries.values()].some((entry) => entry?.verdict === 'block'),
     keep(path, entry, inspection, files = new Map()) {
       entries.set(path, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
-      recent = { digest: entry.digest, files };
+      recent.set(entry.digest, files);
       waiting.push({ path, entry, inspection, files });
       // Of an attack, other processes know before anybody is refused.
       if (waiting.length >= AT_ONCE || inspection.verdict === 'block') flush();

@@ -25,7 +25,17 @@ export function textsShown(header: object): readonly string[] | undefined {
   return lines;
 }
 
+/** Most names are some plain words, in which no rule can find anything. */
+export function isOddName(name: string): boolean {
+  return ODD.test(name) || (name.length >= SHORTEST_ENCODED && ENCODED.test(name));
+}
+
 // --- internal ---
+
+const ODD = /[^\w./@~+-]/;
+/** Characters of an encoded command. */
+const SHORTEST_ENCODED = 24;
+const ENCODED = /[A-Z]|[0-9a-f]{24}/;
 
 const MOST_SHOWN = 65_536;
 const PLAIN_KEY = /^[A-Za-z_][\w-]{0,80}$/;

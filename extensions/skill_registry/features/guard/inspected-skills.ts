@@ -1,0 +1,95 @@
+import { isCodedError } from 'skill-registry/kernel';
+import { takeBreak, takeSteps } from '../../../../lib/breaks/index.ts';
+import { resourceNotFound } from '../../../../lib/files/index.ts';
+import type { JudgedFile, Present, RemoteFiles, SkillFiles } from '../../core/skill/guard.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import type { InspectionEntry, Inspections } from './inspections.ts';
+import { pathOf } from './judged-lines.ts';
+
+export interface InspectedSkillsOptions {
+  readonly loadFiles: () => Promise<SkillFiles>;
+  /** The files of a skill with `remote`; undefined when its source is gone. */
+  readonly remote?: (skill: Skill) => RemoteFiles | undefined;
+}
+
+/** Inspects the present files of skills, and knows what was inspected. */
+export class InspectedSkills {
+  readonly #options: InspectedSkillsOptions;
+  readonly #inspections: Inspections;
+  #inspecting: Promise<Inspecting> | undefined;
+
+  constructor(options: InspectedSkillsOptions, inspections: Inspections) {
+    this.#options = options;
+    this.#inspections = inspections;
+  }
+
+  /** Inspects unless it is known. @throws RESOURCE_NOT_FOUND. */
+  async inspect(
+    skill: Skill,
+    judged?: JudgedFile,
+  ): Promise<{ readonly entry: InspectionEntry; readonly listing?: Present['listing'] }> {
+    if (skill.remote) return { entry: await this.#inspectRemote(skill) };
+    const { files, inspectFiles } = await this.#load();
+    // The stamp is taken before reading, so that a file that changes meanwhile gets another stamp later.
+    const { stamp, listing } = await takeSteps(files.stamp(skill), takeBreak);
+    const before = this.#inspections.entryAt(pathOf(skill));
+    if (before && stamp !== '' && before.stamp === stamp && this.#hasSeen(before, judged))
+      return { entry: before, listing };
+    const read = () => files.read(skill);
+    const { isPresent, ...found } = await inspectFiles(read, this.#inspections.inspectionOf, judged);
+    const { digest, skillDigest, inspection } = found;
+    // The stamp belongs to the files on disk.
+    const entry = { skillDigest, stamp: isPresent ? stamp : '', digest, verdict: inspection.verdict };
+    this.#inspections.keep(pathOf(skill), entry, inspection, found.files);
+    return { entry, listing };
+  }
+
+  /** All files together: a finding may need two. While the server does not answer, the last inspection counts. */
+  async #inspectRemote(skill: Skill): Promise<InspectionEntry> {
+    const remote = this.#options.remote?.(skill);
+    const digest = remote?.digestOf(skill);
+    if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
+    const known = this.known(skill);
+    try {
+      const files = await remote.read(skill);
+      const { inspectFiles } = await this.#load();
+      const { inspection } = await inspectFiles(() => files);
+      const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
+      this.#inspections.keep(pathOf(skill), entry, inspection);
+      return entry;
+    } catch (error) {
+      if (!known || !isCodedError(error)) throw error;
+      return known;
+    }
+  }
+
+  /** Of this SKILL.md. Other files may have changed since; every read checks them. */
+  known(skill: Skill): InspectionEntry | undefined {
+    const entry = this.#inspections.entryAt(pathOf(skill));
+    if (skill.remote)
+      return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
+    return entry?.skillDigest === skill.digest ? entry : undefined;
+  }
+
+  /** Whether an inspection saw exactly this file. For an unknown path, the same bytes under another path count. */
+  #hasSeen({ skillDigest, digest }: InspectionEntry, judged: JudgedFile | undefined): boolean {
+    if (!judged) return true;
+    if (judged.path === 'SKILL.md') return judged.digest === skillDigest;
+    const seen = this.#inspections.filesOf(digest) ?? new Map<string, string>();
+    return (seen.get(judged.path) ?? [...seen.values()].find((one) => one === judged.digest)) === judged.digest;
+  }
+
+  #load(): Promise<Inspecting> {
+    this.#inspecting ??= Promise.all([this.#options.loadFiles(), import('./inspect-files.ts')]).then(
+      ([files, { inspectFiles }]) => ({ files, inspectFiles }),
+    );
+    return this.#inspecting;
+  }
+}
+
+// --- internal ---
+
+interface Inspecting {
+  readonly files: SkillFiles;
+  readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
+}

@@ -1,0 +1,43 @@
+import { dirname } from 'node:path';
+import type { Finding } from '../../core/skill/guard.ts';
+import type { Skill } from '../../core/skill/skill.ts';
+import { isOddName } from './texts-shown.ts';
+
+/** Names of skills that stand in none of their files: of the folders above, of an inline skill, of a server's skill. */
+export class JudgedNames {
+  /** By name, only odd ones. */
+  readonly #blocks = new Map<string, readonly Finding[]>();
+  readonly #looked = new WeakSet<Skill>();
+  #hasBlocks = false;
+
+  /** Called for each skill before it is shown. */
+  async judge(skills: readonly Skill[]): Promise<void> {
+    const fresh = skills.filter((skill) => !this.#looked.has(skill));
+    const names = new Set(fresh.flatMap(oddNamesOf).filter((name) => !this.#blocks.has(name)));
+    if (names.size > 0) {
+      const { findingsOfNames } = await import('./inspect-files.ts');
+      const found = await findingsOfNames([...names]);
+      this.#hasBlocks ||= found.length > 0;
+      for (const name of names) {
+        const blocks = found.filter(({ file }) => file === name);
+        this.#blocks.set(name, blocks);
+      }
+    }
+    for (const skill of fresh) this.#looked.add(skill);
+  }
+
+  blocksOf(skill: Skill): readonly Finding[] {
+    return this.#hasBlocks ? oddNamesOf(skill).flatMap((name) => this.#blocks.get(name) ?? []) : [];
+  }
+}
+
+// --- internal ---
+
+function oddNamesOf({ name, qualifiedId, source, file, dir, realFile }: Skill): readonly string[] {
+  const below = qualifiedId.slice(source.length + 1);
+  // The name of a skill in a file stands in that file.
+  const names = [below, ...(realFile === null ? [name] : [])];
+  // A link leads elsewhere.
+  if (dir !== null && dir !== dirname(file)) names.push(dir);
+  return names.filter(isOddName);
+}
