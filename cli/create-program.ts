@@ -76,7 +76,7 @@ function createMake(
   return (at, name, example, action, load) => {
     const parent = at instanceof Command ? at : undefined;
     const isDefault = parent !== undefined && name === 'list';
-    const path = parent ? `skill-registry ${parent.name()} ${name}` : `skill-registry ${name}`;
+    const path = ['skill-registry', ...namesOf(parent ?? null), name].join(' ');
     const made = withGlobal(parent?.command(name, { isDefault }) ?? program.createCommand(name))
       .addHelpText('after', `\nExample:\n  ${example.replace('$', path)}`)
       .copyInheritedSettings(program);
@@ -103,6 +103,10 @@ function createMake(
       },
     });
   };
+}
+
+function namesOf(command: Command | null): readonly string[] {
+  return command ? [...namesOf(command.parent), command.name()] : [];
 }
 
 /** An unset variable of a script gives an empty text, which as a path means the working folder. */

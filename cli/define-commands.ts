@@ -10,7 +10,7 @@ export function addCommands(make: Make, added: (command: Command) => Command): v
     .option('--enable <id>', 'also start an extension that is off by default, such as skill_mcp; repeatable', collect);
   addCatalogCommands(make, added);
   addTrustCommands(make);
-  added(
+  const serving = added(
     make(['setup', 1], 'mcp', '$ --http 7337', 'mcp', () => import('./commands/mcp.ts'))
       .description('serve the skills over MCP: on standard input and output, or HTTP')
       .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', port)
@@ -19,8 +19,23 @@ export function addCommands(make: Make, added: (command: Command) => Command): v
         'with --http: the address to listen on (default: 127.0.0.1); others need a token in SKILL_MCP_TOKEN',
       )
       .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
-      .option('--agent <id>', 'serve only the skills this agent is bound to, and take its proposals'),
+      .option('--agent <id>', 'serve only the skills this agent is bound to, and take its proposals')
+      .option('--thread <name>', 'on standard input and output: the conversation that this process serves'),
   );
+  const issuing = () => import('./commands/mcp-token.ts');
+  const token = make(serving, 'token', '$ list').description(
+    'tokens that open /agents/<id>/mcp of mcp --http, one agent each',
+  );
+  make(token, 'list', '$ --json', 'listTokens', issuing).description('whose there are, without the tokens themselves');
+  make(token, 'add', '$ backend', 'addToken', issuing)
+    .description('issue a token for an agent; it is shown once')
+    .argument('<agent>', 'id of an agent')
+    .option(...BY);
+  make(token, 'revoke', '$ backend', 'revokeToken', issuing)
+    .description('end all tokens of an agent, or one')
+    .argument('<agent>', 'id of an agent')
+    .argument('[token]', 'id of one token, as token list shows it')
+    .option(...BY);
   make(['setup', 2], 'review', '$', 'review', () => import('./commands/review.ts'))
     .description('open a page for your browser where you see what waits, and decide; its address is printed')
     .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', port, 0)

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { CommandTerminal as Terminal } from '../../extensions/skill_registry/core/command-line.ts';
-import { createSecrets, declaredTurn } from '../../kernel/host.ts';
+import { createSecrets, declaredTurn, declaredTurns } from '../../kernel/host.ts';
 import { EXIT, type ExitStatus, invalidArgument, type Options } from '../../lib/command-line/index.ts';
 import { aborted } from '../../lib/waiting/index.ts';
 import { exitSoon, stopOnSignals } from '../stop-on-signals.ts';
@@ -13,28 +14,39 @@ interface McpOptions extends Options {
   readonly host?: string;
   readonly http?: number;
   readonly guard?: boolean;
+  readonly thread?: string;
 }
 
 /** Runs until the client closes the connection (stdio), or until a signal. */
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { http, host, allowHost, agent } = options;
+  const { http, host, allowHost, agent, thread } = options;
   if (http === undefined && (allowHost || host !== undefined))
     throw invalidArgument('--host and --allow-host are for HTTP: give --http <port>, too.');
   if (http !== undefined && options.guard === false)
     throw invalidArgument('--no-guard is not for HTTP: other machines would be given skills that nothing inspects.');
+  if (http !== undefined && thread !== undefined)
+    throw invalidArgument('--thread is for stdio. Over HTTP the address names it: /agents/<id>/threads/<thread>/mcp.');
   const standardOutput = http === undefined ? takeStandardOutput() : undefined;
-  const { createSkillMcpDoor, serveHttp, TOKEN_NAME } = await import('skill-registry/mcp');
+  const { createAgentDoors, createSkillMcpDoor, serveHttp, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
   const opened = await terminal.openRegistry(options);
   const { root, trusted, registry, problems } = opened;
   for (const problem of problems())
     if (problem.severity === 'error' || SAID.has(problem.code)) terminal.sayProblem(problem);
-  const turn: TurnContext = {
+  const ofConfig = registry.admin.agents();
+  const given = await turnOf(options, opened, terminal);
+  const caller = agent ? await declaredTurn(root, agent, trusted, ofConfig) : {};
+  const isHttp = http !== undefined;
+  const connection = isHttp || thread !== undefined ? {} : { connectionId: randomUUID() };
+  const turn: TurnContext = { channelId: 'mcp', ...caller, ...given, ...connection };
+  const onClient = (client: string, of: string = '/mcp'): void => terminal.say(`${of}: served to ${client}`);
+  const ofDoor = { ...(isHttp && { onClient }), ...(thread !== undefined && { thread }) };
+  const door = createSkillMcpDoor(registry, { turn, onProblem: problemSayer(terminal), ...ofDoor });
+  const turns = (isHttp ? await declaredTurns(root, trusted, ofConfig) : []).map((one) => ({
     channelId: 'mcp',
-    ...(agent ? await declaredTurn(root, agent, trusted, registry.admin.agents()) : {}),
-    ...(await turnOf(options, opened, terminal)),
-  };
-  const door = createSkillMcpDoor(registry, { turn, onProblem: problemSayer(terminal) });
+    ...one,
+  }));
+  const agents = createAgentDoors(registry, root, turns, { onClient });
   const sayError = (error: unknown): void => terminal.say(`error: ${String(error)}`);
   const watching = registry.watch(stop).catch(sayError);
   try {
@@ -49,7 +61,13 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
     } else {
       const token = createSecrets(root, terminal.environment, trusted)(TOKEN_NAME);
       const allowedHosts = allowHost ?? [];
-      const serving = await serveHttp(door, { host: host ?? '127.0.0.1', port: http ?? 0, token, allowedHosts });
+      const serving = await serveHttp(door, {
+        host: host ?? '127.0.0.1',
+        port: http ?? 0,
+        token,
+        agents,
+        allowedHosts,
+      });
       terminal.print({ url: serving.url }, () => serving.url);
       if (terminal.terminal) terminal.say('MCP clients connect to this address. Ctrl+C ends it.');
       await aborted(stop);
@@ -57,6 +75,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
     }
   } finally {
     door.close();
+    agents.close();
     await registry.close();
     await watching;
   }

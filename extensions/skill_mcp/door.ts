@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { McpServer } from '@modelcontextprotocol/server';
+import { CLIENT_INFO_META_KEY, type Implementation, McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { z } from 'zod';
 import { createHookCaller, packageRoot } from '../../kernel/host.ts';
 import { useZod } from '../../lib/arguments/index.ts';
+import { foldLine } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { createPublication } from './publication.ts';
 import { createSdkSource } from './sdk-source.ts';
+import { inThread, isThreadName, THREAD_NAME, turnOf } from './threads.ts';
 import { invocableSkills, servePrompts, serveTools, toPrompt } from './tools-and-prompts.ts';
 
 // The SDK has loaded it.
@@ -19,6 +21,8 @@ useZod(z);
 export interface SkillMcpOptions {
   /** Serves the skills of `{ agentId, boundSkills }`. Default: all skills. */
   readonly turn?: TurnContext;
+  /** The conversation of every request that does not name another one; 1-200 characters. Default: none. */
+  readonly thread?: string;
   /**
    * For clients without the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`,
    * `propose_skill_update`, `list_proposals`; the last two need an agent in `turn`. A configured `dialect` adds tools.
@@ -31,6 +35,8 @@ export interface SkillMcpOptions {
    * `<location>` of `format: xml`). For your own transport; stdio always sends paths, HTTP never. Default: false.
    */
   readonly local?: boolean;
+  /** Called once for each of 100 clients, with the name and version that it gives itself. */
+  readonly onClient?: (client: string, agentId?: string) => void;
   /** Called once per unpublished skill, and for requests that fail. */
   readonly onProblem?: (problem: Problem) => void;
 }
@@ -55,23 +61,39 @@ export interface SkillMcpDoor {
   problems(): Promise<readonly Problem[]>;
   /** Returns the function that unsubscribes. */
   onListChanged(listener: (change: ListChange) => void): () => void;
+  /** For transports: what a client says of itself. */
+  noteClient(client: Implementation | undefined): void;
   /** For transports: calls a function of the host and adds its failure to `problems`. */
   callHook<T>(name: string, hook: () => T): T | undefined;
   /** Stops listening to the registry, which stays open. */
   close(): void;
 }
 
-/** @throws INVALID_ARGUMENT for an unknown tool or a wrong page size */
+/** @throws INVALID_ARGUMENT for an unknown tool, a wrong page size or name of a thread */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
-  const { turn = {}, pageSize = 100 } = options;
+  const { thread, pageSize = 100 } = options;
+  if (thread !== undefined && !isThreadName(thread)) throw invalidArgument(THREAD_NAME);
+  const turn = thread === undefined ? (options.turn ?? {}) : inThread(options.turn ?? {}, thread);
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
   const tools = registry.tools(offeredTools(registry, turn, options.tools));
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
+  const clients = new Set<string>();
+  const noteClient = (client: Implementation | undefined): void => {
+    const name = client && foldLine(`${client.name} ${client.version}`).slice(0, MAX_CLIENT_NAME);
+    if (name === undefined || clients.has(name) || clients.size >= MOST_CLIENTS) return;
+    clients.add(name);
+    callHook('onClient', () => options.onClient?.(name, turn.agentId));
+  };
+  const turnOfRequest = (ctx: ServerContext): TurnContext => {
+    const envelope: { readonly [CLIENT_INFO_META_KEY]?: Implementation } = ctx.mcpReq.envelope ?? {};
+    noteClient(envelope[CLIENT_INFO_META_KEY]);
+    return turnOf(ctx, turn);
+  };
   const extension = new SkillsExtension({
-    source: createSdkSource(publication, pageSize, (ids) => registry.admin.recordOffers(ids, turn)),
+    source: createSdkSource(publication, pageSize, turnOfRequest, (ids) => registry.admin.recordOffers(ids, turn)),
     // Clients must not cache entries: no notification reports a changed file beside SKILL.md.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
@@ -128,14 +150,18 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       });
       // One text serves many servers, most of which answer one request. `initialized` proves that a client
       // received it, so the text counts as shown only then.
-      server.server.oninitialized = () => void registry.context('', { ...turn, tools: names }).catch(() => undefined);
-      serveTools(server, tools, { turn, local });
-      servePrompts(server, registry, { turn, pageSize, local });
+      server.server.oninitialized = () => {
+        noteClient(server.server.getClientVersion());
+        void registry.context('', { ...turn, tools: names }).catch(() => undefined);
+      };
+      serveTools(server, tools, { turnOf: turnOfRequest, local });
+      servePrompts(server, registry, { turnOf: turnOfRequest, pageSize, local });
       extension.attach(server);
       return server;
     },
     problems: async () => [...(await publication.problems()), ...hookProblems],
     callHook,
+    noteClient,
     onListChanged(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -151,6 +177,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 // --- internal ---
 
 const LOOKS_MS = 1_000;
+const MOST_CLIENTS = 100;
+const MAX_CLIENT_NAME = 100;
 
 function offeredTools({ admin, config }: SkillRegistry, { agentId }: TurnContext, chosen?: readonly string[]) {
   const proposes = agentId !== undefined && config.agents[agentId]?.proposes !== false;

@@ -14,7 +14,8 @@ export function tokenMissing(host: string): CodedError<McpDoorErrorCode> {
   return new CodedError(
     'MCP_TOKEN_MISSING',
     `Other machines can connect to ${host}, so a bearer token is required. Set ${TOKEN_NAME} in the environment or in the ` +
-      '.env file of the root (which is read when the root is approved), or listen on 127.0.0.1.',
+      '.env file of the root (which is read when the root is approved), issue one for an agent (skill-registry mcp token ' +
+      'add <id>), or listen on 127.0.0.1.',
     { host },
   );
 }

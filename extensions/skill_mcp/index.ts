@@ -4,6 +4,7 @@ import { announce, createSkillMcpDoor, type SkillMcpDoor, type SkillMcpOptions }
 import type { HttpServing, ServeHttpOptions } from './http.ts';
 import { serveStreams } from './stdio.ts';
 
+export { type AgentDoors, createAgentDoors } from './agent-doors.ts';
 export { createSkillMcpDoor, type ListChange, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
 export { TOKEN_NAME } from './errors.ts';
 export type { HttpServing, ServeHttpOptions } from './http.ts';
@@ -32,8 +33,8 @@ export function serveStdio(door: SkillMcpDoor, signal: AbortSignal, options: Ser
 }
 
 /**
- * Serves any number of clients over Streamable HTTP, without sessions.
- * @throws MCP_TOKEN_MISSING without a token for a host that others can reach; MCP_LISTEN_FAILED
+ * Serves any number of clients over Streamable HTTP. A session of the 2025 protocol is only the name of a thread.
+ * @throws MCP_TOKEN_MISSING for a host that others can reach, without any token; MCP_LISTEN_FAILED
  */
 export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
   return (await import('./http.ts')).serveHttp(door, options);

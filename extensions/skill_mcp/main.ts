@@ -7,7 +7,8 @@ import {
   z,
 } from 'skill-registry/kernel';
 import { aborted } from '../../lib/waiting/index.ts';
-import type { SkillRegistryExtension } from '../skill_registry/api.ts';
+import type { SkillRegistry, SkillRegistryExtension } from '../skill_registry/api.ts';
+import { createAgentDoors } from './agent-doors.ts';
 import { createSkillMcpDoor } from './door.ts';
 import { invalidArgument, TOKEN_NAME } from './errors.ts';
 import { type HttpServing, serveHttp } from './http.ts';
@@ -35,16 +36,22 @@ export class SkillMcpMain implements Extension, ServiceProvider {
     const { agent, tools, page_size, http } = this.#config as SkillMcpConfig;
     const { registry } = context.getExtension<SkillRegistryExtension>('skill_registry');
     const door = createSkillMcpDoor(registry, {
-      turn: turnOf(agent, context),
+      turn: turnOf(agent, context, registry),
       ...(tools && { tools }),
       pageSize: page_size,
       onProblem: ({ file, message }) => context.log.info(`${file}: ${message}`),
+    });
+    const turns = context.kernel.agents().map(({ id }) => turnOf(id, context, registry));
+    const agents = createAgentDoors(registry, context.rootDir, [...turns, ...registry.admin.agents()], {
+      ...(tools && { tools }),
+      pageSize: page_size,
     });
     try {
       this.#serving = await serveHttp(door, {
         host: http.host,
         port: http.port,
         token: context.getSecret(TOKEN_NAME),
+        agents,
         allowedHosts: http.allowed_hosts,
         bodyBytes: http.body_bytes,
         requestSeconds: http.request_seconds,
@@ -54,6 +61,7 @@ export class SkillMcpMain implements Extension, ServiceProvider {
       await aborted(signal);
     } finally {
       door.close();
+      agents.close();
       await this.#serving?.close();
       this.#serving = undefined;
     }
@@ -72,12 +80,15 @@ export class SkillMcpMain implements Extension, ServiceProvider {
 
 // --- internal ---
 
-function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext {
+function turnOf(agent: string | null, { kernel }: ExtensionContext, { admin }: SkillRegistry): TurnContext {
   if (agent === null) return { channelId: 'skill_mcp' };
   const agents = kernel.agents();
+  const ofConfig = admin.agents();
+  const declared = ofConfig.find(({ agentId }) => agentId === agent);
+  if (declared) return { channelId: 'skill_mcp', ...declared };
   const found = agents.find(({ id }) => id === agent);
   if (!found) {
-    const known = agents.map(({ id }) => id).join(', ') || 'none';
+    const known = [...agents.map(({ id }) => id), ...ofConfig.map(({ agentId }) => agentId)].join(', ') || 'none';
     throw new CodedError('AGENT_NOT_FOUND', `The config of skill_mcp names no agent "${agent}". Agents: ${known}.`);
   }
   return { channelId: 'skill_mcp', agentId: agent, ...(found.usesSkills ? { boundSkills: found.usesSkills } : {}) };

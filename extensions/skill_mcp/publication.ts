@@ -25,32 +25,36 @@ export function filesOf({ resources }: Entry): readonly SkillResourceEntry[] {
 /** Publishes the skills of one scope that conform to SEP-2640, each with the digests of files read together. */
 export interface Publication {
   /** Yields skills by id, after the given one. @param maxAgeMs - Oldest usable cache entry; default as at creation. */
-  after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<Entry>;
+  after(id: string | undefined, turn: TurnContext, maxAgeMs?: number): AsyncGenerator<Entry>;
   /** Accepts the URI of a skill, its files and its folders. Reads the files, not the cache. */
-  find(uri: string): Promise<Entry | undefined>;
+  find(uri: string, turn: TurnContext): Promise<Entry | undefined>;
   /** Bytes that match the digest of the entry; undefined for an unpublished file. */
-  read(uri: string): Promise<Uint8Array | undefined>;
+  read(uri: string, turn: TurnContext): Promise<Uint8Array | undefined>;
   /** Checks all skills; returns SKILL_NOT_PUBLISHED for each unpublished one. */
   problems(): Promise<readonly Problem[]>;
 }
 
 /**
- * @param turn - Limits the skills to those it may see.
+ * @param turn - Limits the skills to those it may see. The turn of a request differs only in its thread.
  * @param maxAgeMs - Oldest usable cache entry, because files beside SKILL.md may change.
  */
 export function createPublication(registry: SkillRegistry, turn: TurnContext, maxAgeMs: number): Publication {
   const cache = new Map<string, CachedEntry>();
-  let current: { readonly version: number; readonly skills: ReadonlyMap<string, Skill> } | undefined;
+  let version: number | undefined;
+  /** Most threads of one scope share one list of visible skills. */
+  const sorted = new WeakMap<readonly Skill[], ReadonlyMap<string, Skill>>();
 
-  const skills = (): ReadonlyMap<string, Skill> => {
-    const { version } = registry.snapshot();
-    if (current?.version !== version) {
-      const sorted = [...registry.visible(turn)].sort((a, b) => (a.id < b.id ? -1 : 1));
-      current = { version, skills: new Map(sorted.map((skill) => [skill.id, skill])) };
-      const visibleIds = new Set(sorted.map(({ qualifiedId }) => qualifiedId));
+  const skills = (ofRequest: TurnContext = turn): ReadonlyMap<string, Skill> => {
+    const now = registry.snapshot().version;
+    if (version !== now) {
+      version = now;
+      const visibleIds = new Set(registry.visible(turn).map(({ qualifiedId }) => qualifiedId));
       for (const id of cache.keys()) if (!visibleIds.has(id)) cache.delete(id);
     }
-    return current.skills;
+    const visible = registry.visible(ofRequest);
+    const known = sorted.get(visible) ?? new Map(visible.toSorted(byId).map((skill) => [skill.id, skill]));
+    sorted.set(visible, known);
+    return known;
   };
   const publish = (skill: Skill, maxAge = maxAgeMs): Promise<Entry | Reason> => {
     const before = cache.get(skill.qualifiedId);
@@ -66,28 +70,28 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     cache.set(skill.qualifiedId, next);
     return result;
   };
-  const lookUp = async (uri: string, maxAge: number): Promise<Entry | undefined> => {
-    const skill = skills().get(skillIdOf(uri) ?? '');
+  const lookUp = async (uri: string, ofRequest: TurnContext, maxAge: number): Promise<Entry | undefined> => {
+    const skill = skills(ofRequest).get(skillIdOf(uri) ?? '');
     const result = skill && (await publish(skill, maxAge));
     return typeof result === 'string' ? undefined : result;
   };
 
   return {
-    async *after(id, maxAge) {
-      for (const skill of skills().values()) {
+    async *after(id, ofRequest, maxAge) {
+      for (const skill of skills(ofRequest).values()) {
         if (id !== undefined && skill.id <= id) continue;
         const result = await publish(skill, maxAge);
         if (typeof result !== 'string') yield result;
       }
     },
-    find: (uri) => lookUp(uri, 0),
-    async read(uri) {
+    find: (uri, ofRequest) => lookUp(uri, ofRequest, 0),
+    async read(uri, ofRequest) {
       // A mismatch with the cached entry means that the file changed: make the entry again.
       for (const maxAge of [Number.POSITIVE_INFINITY, 0, 0]) {
-        const entry = await lookUp(uri, maxAge);
+        const entry = await lookUp(uri, ofRequest, maxAge);
         const file = entry && filesOf(entry).find((one) => one.uri === uri);
         if (!file && maxAge === 0) return undefined;
-        const bytes = file && (await readOne(registry, turn, entry, file));
+        const bytes = file && (await readOne(registry, ofRequest, entry, file));
         if (bytes) return bytes;
       }
       return undefined;
@@ -109,6 +113,10 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
 }
 
 // --- internal ---
+
+function byId(a: Skill, b: Skill): number {
+  return a.id < b.id ? -1 : 1;
+}
 
 /** Why a skill is not published. */
 type Reason = string;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
 import {
   DIRECTORY_MIME_TYPE,
   type DirectoryResource,
@@ -7,15 +7,17 @@ import {
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
 import { getMimeType } from 'hono/utils/mime';
+import type { TurnContext } from 'skill-registry/kernel';
 import { withFallback } from '../../lib/errors/index.ts';
 import { foldLine } from '../../lib/text/index.ts';
 import { toProtocolError } from './errors.ts';
 import { filesOf, type Publication, SKILL_MD, skillIdOf } from './publication.ts';
 
-/** @param onListed - Called with the skill ids of each list answer. */
+/** @param turnOf - The turn of a request. @param onListed - Called with the skill ids of each list answer. */
 export function createSdkSource(
   publication: Publication,
   pageSize: number,
+  turnOf: (ctx: ServerContext) => TurnContext,
   onListed: (skillIds: readonly string[]) => void,
 ): SkillSource {
   const listed = (skills: Entry[]): Entry[] => {
@@ -23,40 +25,41 @@ export function createSdkSource(
     return skills;
   };
   return guarded({
-    async list({ cursor }) {
+    async list({ cursor }, ctx) {
       const skills: Entry[] = [];
-      for await (const skill of publication.after(readCursor(cursor))) if (skills.push(skill) > pageSize) break;
+      for await (const skill of publication.after(readCursor(cursor), turnOf(ctx)))
+        if (skills.push(skill) > pageSize) break;
       const page = listed(skills.slice(0, pageSize));
       return { skills: page, ...next(skills.length > pageSize ? idOf(page.at(-1)) : undefined) };
     },
 
-    async get(uri) {
-      const entry = await publication.find(canonical(uri));
+    async get(uri, ctx) {
+      const entry = await publication.find(canonical(uri), turnOf(ctx));
       // Refuses the URI of a file.
       return entry?.uri === canonical(uri) ? entry : undefined;
     },
 
-    async read(uri) {
-      const bytes = await publication.read(canonical(uri));
+    async read(uri, ctx) {
+      const bytes = await publication.read(canonical(uri), turnOf(ctx));
       const mimeType = mimeTypeOf(canonical(uri));
       // Text only if its UTF-8 gives the same bytes, because the digest covers the bytes.
       if (!bytes || !isUtf8(bytes)) return bytes && { bytes, mimeType };
       return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), mimeType };
     },
 
-    async readDirectory(uri, { cursor }) {
+    async readDirectory(uri, { cursor }, ctx) {
       const folder = canonical(uri);
-      const found = await publication.find(folder);
+      const found = await publication.find(folder, turnOf(ctx));
       const children = found && childrenOf(found, folder);
       if (!children) return undefined;
       const { page, next: more } = pageOf(children, cursor, pageSize, (child) => child.uri);
       return { resources: [...page], ...more };
     },
 
-    async listResources() {
+    async listResources(ctx) {
       const skills: Entry[] = [];
       // Any cached entry will do: only SKILL.md matters here, and its change makes a new entry.
-      for await (const skill of publication.after(undefined, Number.POSITIVE_INFINITY)) skills.push(skill);
+      for await (const skill of publication.after(undefined, turnOf(ctx), Number.POSITIVE_INFINITY)) skills.push(skill);
       return listed(skills).map((entry): DirectoryResource => {
         // Both fields are exactly as in the file.
         const { name, description } = entry.frontmatter;

@@ -8,12 +8,16 @@ import {
   type PromptArgument,
   ProtocolError,
   ProtocolErrorCode,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/server/ext/skills';
 import { inputSchemaOf, runTool, type Tool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { toProtocolError } from './errors.ts';
 import { pageOf } from './sdk-source.ts';
+
+/** The turn of a request. */
+type TurnOf = (ctx: ServerContext) => TurnContext;
 
 /** All others only read. */
 const CHANGING: ReadonlySet<string> = new Set(['propose_skill_update', 'create_skill', 'skill', 'workflow_event']);
@@ -22,7 +26,7 @@ const CHANGING: ReadonlySet<string> = new Set(['propose_skill_update', 'create_s
 export function serveTools(
   { server }: McpServer,
   tools: readonly Tool[],
-  { turn, local }: { readonly turn: TurnContext; readonly local: boolean },
+  { turnOf, local }: { readonly turnOf: TurnOf; readonly local: boolean },
 ): void {
   server.setRequestHandler('tools/list', (_request, ctx) => {
     // Since protocol version 2026-07-28 each request has the client's capabilities, before only the handshake.
@@ -36,7 +40,7 @@ export function serveTools(
       const known = tools.map(({ name }) => name).join(', ');
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No tool "${params.name}". Tools: ${known}.`);
     }
-    const result = await runTool(tool, params.arguments ?? {}, { turn, signal: ctx.mcpReq.signal });
+    const result = await runTool(tool, params.arguments ?? {}, { turn: turnOf(ctx), signal: ctx.mcpReq.signal });
     return toCallResult(tool.name, local ? result : withoutDirectory(result));
   });
 }
@@ -45,15 +49,16 @@ export function serveTools(
 export function servePrompts(
   { server }: McpServer,
   registry: SkillRegistry,
-  { turn, pageSize, local }: { readonly turn: TurnContext; readonly pageSize: number; readonly local: boolean },
+  { turnOf, pageSize, local }: { readonly turnOf: TurnOf; readonly pageSize: number; readonly local: boolean },
 ): void {
-  server.setRequestHandler('prompts/list', ({ params }) => {
-    const skills = invocableSkills(registry, turn);
+  server.setRequestHandler('prompts/list', ({ params }, ctx) => {
+    const skills = invocableSkills(registry, turnOf(ctx));
     const { page, next } = pageOf(skills, params?.cursor, pageSize, ({ id }) => id);
     return { prompts: page.map(toPrompt), ...next };
   });
-  server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given = {} } }) => {
-    const skill = invocableSkills(registry, turn).find(({ id }) => id === name);
+  server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given = {} } }, ctx) => {
+    const ofRequest = turnOf(ctx);
+    const skill = invocableSkills(registry, ofRequest).find(({ id }) => id === name);
     if (!skill)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No prompt ${JSON.stringify(name.slice(0, 100))}.`);
     const known = argumentsOf(skill).map((one) => one.name);
@@ -65,7 +70,7 @@ export function servePrompts(
     const args = skill.arguments.length > 0 ? given : (given[WHOLE] ?? '');
     // A remote client reads files as resources below the URI of the skill.
     const options = local ? {} : { dir: `skill://${skill.id}` };
-    const text = await registry.apply(skill.id, args, turn, options).catch((error) => {
+    const text = await registry.apply(skill.id, args, ofRequest, options).catch((error) => {
       throw toProtocolError(error);
     });
     return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };

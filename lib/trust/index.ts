@@ -26,6 +26,8 @@ export type Subject =
   | { readonly kind: 'extension'; readonly path: string; readonly digest: string | null }
   /** A skill off (`revoke`) or on for an agent; null: all. Only a record: the config of the root `path` counts. */
   | { readonly kind: 'switch'; readonly path: string; readonly skill: string; readonly agent: string | null }
+  /** A bearer token of an agent, for the server of the root `path`. `digest`: of the token, which is not kept. */
+  | { readonly kind: 'token'; readonly path: string; readonly agent: string; readonly digest: string }
   /** A skill's files, in any place. `path`: where they were. */
   | { readonly kind: 'content'; readonly path: string; readonly digest: string }
   /** One finding, across edits. `path`: real path of the skill's folder, or of its single file. */
@@ -120,6 +122,7 @@ export function userCacheDirectory(): string {
 /** In a few words for people: `root`, `tea off for brewer`. */
 export function describeSubject(decision: Decision): string {
   if (decision.kind === 'content') return `content ${decision.digest.slice(0, 19)}`;
+  if (decision.kind === 'token') return `token ${decision.digest.slice(0, 8)} of ${decision.agent}`;
   if (decision.kind === 'finding') return `${decision.rule} ${decision.excerpt}`;
   if (decision.kind !== 'switch') return decision.kind;
   const whom = decision.agent === null ? '' : ` for ${decision.agent}`;
@@ -182,6 +185,7 @@ const KEYS: ReadonlyMap<string, readonly string[]> = new Map(
     source: ['path'],
     extension: ['path'],
     switch: ['path', 'skill'],
+    token: ['path', 'agent', 'digest'],
     content: ['path', 'digest'],
     finding: ['path', 'rule', 'excerpt'],
   }),
@@ -190,6 +194,7 @@ const KEYS: ReadonlyMap<string, readonly string[]> = new Map(
 function subjectOf(subject: Subject): string {
   const { kind, path } = subject;
   if (kind === 'switch') return JSON.stringify([kind, path, subject.skill, subject.agent]);
+  if (kind === 'token') return JSON.stringify([kind, path, subject.agent, subject.digest]);
   if (kind === 'content') return JSON.stringify([kind, subject.digest]);
   return JSON.stringify(kind === 'finding' ? [kind, path, subject.rule, subject.excerpt] : [kind, path]);
 }

@@ -1,3 +1,4 @@
+import { agents } from './agents.mjs';
 import { changes } from './changes.mjs';
 import { evidence } from './evidence.mjs';
 import { fetched } from './fetched.mjs';
@@ -44,4 +45,5 @@ export const faults = [
   ...reach,
   ...reviewPage,
   ...waysBack,
+  ...agents,
 ];

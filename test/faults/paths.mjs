@@ -170,7 +170,7 @@ export const paths = [
   },
   {
     title: 'MCP over HTTP takes every client for one on this machine where its door says so',
-    in: 'serveHttp',
+    in: 'createServedDoor',
     drop: '{ local: false }',
     test: 'is never told over HTTP, whatever the door was made with',
   },

@@ -124,8 +124,8 @@ export const trust = [
   },
   {
     title: 'MCP over HTTP does not ask for its token',
-    in: 'serveHttp',
-    drop: 'if (token) app.use(bearerAuth({ token }));',
+    in: 'mayOpen',
+    swap: ['token ? isMaster : isLoopback && !isOfAgent', 'isLoopback && !isOfAgent'],
     test: 'asks for the token on every request once there is one',
   },
   {

@@ -3,6 +3,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Problem } from 'skill-registry/kernel';
 import {
+  createAgentDoors,
   createSkillMcpDoor,
   type HttpServing,
   type ServeHttpOptions,
@@ -29,17 +30,21 @@ export interface ServeOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly mcp?: SkillMcpOptions;
   readonly http?: ServeHttpOptions;
+  /** Agents of the config are served, too, each at its own address. */
+  readonly agents?: boolean;
 }
 
 export async function serveRegistry(
   tree: Tree = {},
-  { config, mcp, http }: ServeOptions = {},
+  { config, mcp, http, agents: servesAgents }: ServeOptions = {},
 ): Promise<ServedRegistry> {
   const opened = await openRegistry(tree, config);
   const told: Problem[] = [];
   const door = createSkillMcpDoor(opened.registry, { ...mcp, onProblem: (problem) => told.push(problem) });
-  const serving = await serveHttp(door, http);
-  onTestFinished(() => serving.close());
+  const { registry, root } = opened;
+  const agents = servesAgents ? createAgentDoors(registry, root, registry.admin.agents(), mcp) : undefined;
+  const serving = await serveHttp(door, { ...http, agents });
+  onTestFinished(() => serving.close().finally(() => agents?.close()));
   return { ...opened, door, serving, told };
 }
 
@@ -52,9 +57,11 @@ export async function httpClient(
   era: Era = 'modern',
   options: ClientOptions = {},
   atEnd: AtEnd = onTestFinished,
+  token?: string,
 ): Promise<Client> {
   const client = newClient(era, options);
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   atEnd(() => client.close());
   return client;
 }

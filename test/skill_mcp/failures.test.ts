@@ -10,7 +10,12 @@ it('sends a client no path of this machine when something fails', async () => {
     yield await fail();
   };
   const publication = { after: failing, find: fail, read: fail, problems: fail };
-  const source = createSdkSource(publication, 10, () => {});
+  const source = createSdkSource(
+    publication,
+    10,
+    () => ({}),
+    () => {},
+  );
   const asked = [
     () => source.get('skill://tea/SKILL.md', {} as never),
     () => source.read('skill://tea/SKILL.md', {} as never),
